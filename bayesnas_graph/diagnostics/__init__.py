@@ -1,0 +1,20 @@
+"""Diagnostics are values: made anywhere, collected, and turned into text last."""
+
+from bayesnas_graph.diagnostics.codes import CODES, Code
+from bayesnas_graph.diagnostics.model import Diagnostic, Label, NasError, Report, Severity
+from bayesnas_graph.diagnostics.render import as_json, render
+from bayesnas_graph.diagnostics.suggest import did_you_mean, nearest
+
+__all__ = [
+    "CODES",
+    "Code",
+    "Diagnostic",
+    "Label",
+    "NasError",
+    "Report",
+    "Severity",
+    "as_json",
+    "did_you_mean",
+    "nearest",
+    "render",
+]

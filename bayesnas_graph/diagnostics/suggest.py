@@ -1,0 +1,26 @@
+"""The name that was probably meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name most like `name`, if one is like it at all.
+
+    >>> nearest("sep_convv", ["sep_conv", "dil_conv", "skip"])
+    'sep_conv'
+    """
+    candidates = sorted(set(known))
+    by_case = {candidate.lower(): candidate for candidate in candidates}
+    if name.lower() in by_case:
+        return by_case[name.lower()]
+    matches = get_close_matches(name, candidates, n=1, cutoff=0.6)
+    return matches[0] if matches else None
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str | None:
+    """A help line that offers the nearest known name."""
+    match = nearest(name, known)
+    return f"did you mean `{match}`?" if match else None

@@ -1,0 +1,107 @@
+"""The frozen graph that every pass takes and returns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import networkx as nx
+
+from bayesnas_graph.ir.op import Op, Shape, shape_text
+from bayesnas_graph.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A switch that a search may close.
+
+    Gates with the same `group` are one switch: the same place in all uses of a cell. A gate outside
+    every cell is a group of its own.
+    """
+
+    name: str
+    group: str
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One operation, computing one value."""
+
+    name: str  # unique in its graph; dots separate the motifs it stands in
+    op: Op
+    shape: Shape
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """The value of `source` as argument number `slot` of `target`."""
+
+    source: str
+    target: str
+    slot: int
+    gate: Gate | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"%{self.source}" + (f" @{self.gate.group}" if self.gate else "")
+
+
+class Graph:
+    """A directed graph without cycles, complete when constructed and frozen after.
+
+    A multigraph keyed by slot, because `sum(x, x)` is two edges between the same two nodes. Nodes
+    keep the order in which they were given, which has every value before its uses.
+    """
+
+    def __init__(self, name: str, nodes: Iterable[Node], edges: Iterable[Edge], outputs: Iterable[str]) -> None:
+        graph: nx.MultiDiGraph[str] = nx.MultiDiGraph()
+        for node in nodes:
+            graph.add_node(node.name, node=node)
+        for edge in edges:
+            graph.add_edge(edge.source, edge.target, key=edge.slot, edge=edge)
+        self.name = name
+        self.outputs = tuple(outputs)
+        self.nx = nx.freeze(graph)
+
+    def __iter__(self) -> Iterator[Node]:
+        for _, data in self.nx.nodes(data=True):
+            yield data["node"]
+
+    def __len__(self) -> int:
+        return len(self.nx)
+
+    def __getitem__(self, name: str) -> Node:
+        node: Node = self.nx.nodes[name]["node"]
+        return node
+
+    @cached_property
+    def edges(self) -> tuple[Edge, ...]:
+        """All edges, by target and slot."""
+        return tuple(edge for node in self for edge in self.inputs(node.name))
+
+    def inputs(self, name: str) -> list[Edge]:
+        """The edges into a node, in the order of its arguments."""
+        found = [data["edge"] for _, _, data in self.nx.in_edges(name, data=True)]
+        return sorted(found, key=lambda edge: edge.slot)
+
+    @cached_property
+    def gates(self) -> tuple[Gate, ...]:
+        """All gates, in the order of their edges."""
+        return tuple(edge.gate for edge in self.edges if edge.gate is not None)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal operations, shapes, names, edges and order; where they were written does not matter."""
+        if not isinstance(other, Graph):
+            return NotImplemented
+        return (list(self), self.edges, self.outputs) == (list(other), other.edges, other.outputs)
+
+    __hash__ = None  # type: ignore[assignment]  # two equal graphs may come from different texts
+
+    def __str__(self) -> str:
+        lines = [
+            f"%{node.name} = {node.op}({', '.join(map(str, self.inputs(node.name)))}) : {shape_text(node.shape)}"
+            for node in self
+        ]
+        return "\n".join([*lines, f"return {', '.join(f'%{name}' for name in self.outputs)}"]) + "\n"

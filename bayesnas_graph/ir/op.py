@@ -1,0 +1,70 @@
+"""What a primitive operation is, whatever it computes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import ClassVar, Literal
+
+Shape = tuple[int, ...]  # of one sample: (channels, height, width), or (features,)
+Kind = Literal["integer", "rational", "boolean"]
+Value = int | Fraction | bool | None
+
+
+class ShapeError(Exception):
+    """An operation cannot take its inputs. The text states why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """What an operation accepts for one of its arguments."""
+
+    kind: Kind
+    minimum: int | Fraction | None = None
+    maximum: int | Fraction | None = None
+    absent: str | None = None  # what leaving it out means, where that is no fixed value
+
+
+@dataclass(frozen=True)
+class Op:
+    """A primitive operation with its arguments.
+
+    A subclass is a frozen dataclass: its fields are the arguments of the language, in order, with
+    their defaults, and each carries an `Argument` in its metadata (see `ops.base.argument`).
+    """
+
+    name: ClassVar[str]
+    inputs: ClassVar[int | None] = 1  # None: any number, at least one
+    pure: ClassVar[bool] = True  # equal inputs give equal outputs: no weights, no randomness
+
+    def shape(self, *inputs: Shape) -> Shape:
+        """The shape of the output. Raises ShapeError where the inputs cannot be taken."""
+        raise NotImplementedError(f"`{self.name}` has no shape rule")
+
+    def parameters(self, *inputs: Shape) -> int:
+        """How many weights it has for inputs of these shapes."""
+        if self.pure:
+            return 0
+        raise NotImplementedError(f"`{self.name}` has no rule for its number of parameters")
+
+    @classmethod
+    def arguments(cls) -> dict[str, Argument]:
+        """The arguments by name, in order."""
+        return {field.name: field.metadata["argument"] for field in fields(cls)}
+
+    def __str__(self) -> str:
+        given = [f"{f.name}={_text(getattr(self, f.name))}" for f in fields(self) if getattr(self, f.name) != f.default]
+        return f"{self.name}({', '.join(given)})" if given else self.name
+
+
+def _text(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def shape_text(shape: Shape) -> str:
+    """A shape as it is shown to people.
+
+    >>> shape_text((16, 32, 32)), shape_text((10,))
+    ('16x32x32', '10')
+    """
+    return "x".join(map(str, shape))

@@ -1,0 +1,220 @@
+"""What a person probably meant where the parser cannot go on.
+
+Each recogniser looks at the words around the place and answers with a diagnostic or None. The first
+answer counts; the last recogniser always answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from lark import Token
+
+from bayesnas_graph.diagnostics import Diagnostic, Label, nearest
+from bayesnas_graph.lang.words import machine
+from bayesnas_graph.source import Source, Span
+
+_OPERAND_ENDS = {"NAME", "NUMBER", "BOOLEAN", "RPAR", "RSQB", "RBRACE", "OUT"}
+_OPERAND_BEGINS = {"NAME", "CHOOSE", "OPTIONAL", "IF", "LBRACE"}
+_STATEMENT_BEGINS = {"IN", "NODE", "OUT", "LET", "FOR", "IF", "ASSERT", "REQUIRE"}
+_EXPRESSION_BEGINS = {"NAME", "NUMBER", "LPAR", "LBRACE", "IF", "CHOOSE"}
+_INTRODUCES_NAME = {"NODE", "IN", "LET", "MOTIF", "CELL", "NETWORK", "SET", "OP", "FOR", "AS"}
+_DEFINITION_WORDS = ("import", "let", "set", "op", "motif", "cell", "network")
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A definition's words, the position of the first that does not fit, and what would have fitted."""
+
+    source: Source
+    words: Sequence[Token]
+    position: int
+    expected: frozenset[str]
+
+    def span(self, position: int) -> Span:
+        word = self.words[position]
+        return Span(self.source, word.start_pos or 0, word.end_pos or 0)
+
+    @cached_property
+    def word(self) -> Token | None:
+        """The word that does not fit; None at the end of the definition."""
+        return self.words[self.position] if self.position < len(self.words) else None
+
+    @cached_property
+    def before(self) -> Token | None:
+        return self.words[self.position - 1] if self.position else None
+
+    def same_line(self, position: int) -> bool:
+        """Whether the word at `position` stands on the line on which the word before it ends."""
+        gap = self.source.text[self.span(position - 1).end : self.span(position).start]
+        return "\n" not in gap
+
+
+def diagnose(source: Source, words: Sequence[Token], position: int, expected: set[str]) -> Diagnostic:
+    """The diagnostic for a definition that cannot be read beyond `position`."""
+    scene = Scene(source, words, position, frozenset(expected))
+    return next(found for recognise in _RECOGNISERS if (found := recognise(scene)) is not None)
+
+
+def _not_a_definition(scene: Scene) -> Diagnostic | None:
+    if scene.position != 0 or scene.word is None:
+        return None
+    known = nearest(str(scene.word), _DEFINITION_WORDS) if scene.word.type == "NAME" else None
+    help = f"did you mean `{known}`?" if known else "a file is a list of " + ", ".join(_DEFINITION_WORDS)
+    label = Label(scene.span(0), "no definition begins like this")
+    return Diagnostic("NAS001", f"unexpected `{scene.word}`", label, help=help)
+
+
+def _network_without_types(scene: Scene) -> Diagnostic | None:
+    if scene.words[0].type != "NETWORK" or scene.word is None or scene.word.type != "LBRACE":
+        return None
+    if any(word.type == "LBRACE" for word in scene.words[: scene.position]):
+        return None
+    label = Label(scene.span(scene.position), "before this, the network says what it takes and gives")
+    return Diagnostic(
+        "NAS001",
+        "network without input and output",
+        label,
+        help=f"write `network {scene.words[1]} : image(3, 32, 32) -> classes(10) {{ ... }}`",
+    )
+
+
+def _stray_comma(scene: Scene) -> Diagnostic | None:
+    if scene.word is not None and scene.word.type == "COMMA":
+        position = scene.position
+        if "RBRACE" in scene.expected and scene.before is not None and scene.before.type in _OPERAND_ENDS:
+            text, help = "nothing to separate here", "statements are not separated by commas"
+        else:
+            text, help = "nothing before it to separate", "remove the comma"
+    elif scene.before is not None and scene.before.type == "COMMA":
+        position = scene.position - 1
+        text, help = "nothing follows that it could separate", "remove the comma"
+    else:
+        return None
+    return Diagnostic("NAS005", "stray comma", Label(scene.span(position), text), help=help)
+
+
+def _equals_for_colon(scene: Scene) -> Diagnostic | None:
+    if scene.word is None or scene.word.type != "EQUAL" or "COLON" not in scene.expected:
+        return None
+    label = Label(scene.span(scene.position), "`:` belongs here")
+    return Diagnostic("NAS004", "`=` where `:` is meant", label, help="an operation is given after a colon: `a -> b : relu`")
+
+
+def _wrong_equals(scene: Scene) -> Diagnostic | None:
+    if scene.word is None:
+        return None
+    label = Label(scene.span(scene.position))
+    if scene.word.type == "EQUAL" and "COMPARE" in scene.expected:
+        return Diagnostic("NAS001", "unexpected `=`", label, help="write `==` to compare")
+    if scene.word == "==" and "EQUAL" in scene.expected:
+        return Diagnostic("NAS001", "unexpected `==`", label, help="write `=` to give a value")
+    return None
+
+
+def _missing_colon(scene: Scene) -> Diagnostic | None:
+    """`a -> b relu`: two operands side by side, on one line, after an arrow or the `=` of a node."""
+    for i in range(min(scene.position, len(scene.words) - 1), 0, -1):
+        left, right = scene.words[i - 1], scene.words[i]
+        if left.type in ("COLON", "LBRACE") or right.type in ("COLON",):
+            return None
+        if left.type in _OPERAND_ENDS and right.type in _OPERAND_BEGINS and scene.same_line(i):
+            if not _in_wiring(scene, i):
+                return None
+            end = scene.span(i - 1).end
+            label = Label(Span(scene.source, end, end + 1), "`:` belongs here")
+            return Diagnostic(
+                "NAS003", f"missing `:` before `{right}`", label, help="an operation is given after a colon: `a -> b : relu`"
+            )
+    return None
+
+
+def _in_wiring(scene: Scene, position: int) -> bool:
+    """Whether an arrow, a node's `=` or a network's name stands before, on the same line."""
+    for i in range(position - 1, -1, -1):
+        if scene.words[i] == "->" or scene.words[i].type in ("NODE", "NETWORK"):
+            return True
+        if i and not scene.same_line(i):
+            return False
+    return False
+
+
+def _reserved_word(scene: Scene) -> Diagnostic | None:
+    word, before = scene.word, scene.before
+    if word is None or before is None or "NAME" not in scene.expected or word not in machine().keywords:
+        return None
+    if before.type not in _INTRODUCES_NAME:
+        return None
+    label = Label(scene.span(scene.position), "a word of the language")
+    return Diagnostic("NAS010", f"`{word}` cannot be a name", label, help=f"choose another, for instance `{word}_`")
+
+
+def _misspelt_statement(scene: Scene) -> Diagnostic | None:
+    before = scene.before
+    if before is None or before.type != "NAME" or scene.word is None:
+        return None
+    if scene.word.type not in ("NAME", "LBRACE"):
+        return None
+    known = nearest(str(before), [name.lower() for name in _STATEMENT_BEGINS])
+    if known is None:
+        return None
+    label = Label(scene.span(scene.position - 1), "no statement begins like this")
+    return Diagnostic("NAS001", f"unexpected `{before}`", label, help=f"did you mean `{known}`?")
+
+
+def _missing_then(scene: Scene) -> Diagnostic | None:
+    for wanted in ("then", "else"):
+        if wanted.upper() in scene.expected and "LBRACE" not in scene.expected and scene.word is not None:
+            label = Label(scene.span(scene.position), f"`{wanted}` belongs before this")
+            return Diagnostic(
+                "NAS001", f"unexpected `{scene.word}`", label, help="a value that depends is `if ... then ... else ...`"
+            )
+    return None
+
+
+def _unexpected(scene: Scene) -> Diagnostic:
+    wanted = _in_words(scene.expected)
+    if scene.word is None:
+        last = scene.span(len(scene.words) - 1)
+        label = Label(Span(scene.source, last.end, last.end + 1), f"expected {wanted}")
+        return Diagnostic("NAS001", f"`{scene.words[0]}` is not complete", label)
+    label = Label(scene.span(scene.position), f"expected {wanted}")
+    return Diagnostic("NAS001", f"unexpected `{scene.word}`", label)
+
+
+def _in_words(expected: frozenset[str]) -> str:
+    """The expected terminals as a person would name them."""
+    names = {t.name: str(t.pattern.value) for t in machine().lark.terminals if t.pattern.type == "str"}
+    left = set(expected)
+    said = []
+    if left >= _EXPRESSION_BEGINS:
+        said.append("an expression")
+        left -= _EXPRESSION_BEGINS | {"OPTIONAL", "NOT", "SIGN", "LSQB", "BOOLEAN"}
+    if left >= _STATEMENT_BEGINS:
+        said.append("a statement")
+        left -= _STATEMENT_BEGINS | {"NAME"}
+    if left & {"SIGN", "TIMES", "COMPARE", "CIRCUMFLEX"}:
+        said.append("an operator")
+        left -= {"SIGN", "TIMES", "COMPARE", "CIRCUMFLEX", "VBAR", "AND", "OR", "DOTDOT", "DOT", "LPAR", "LSQB"}
+        left -= {name for name, text in names.items() if text == ".."}
+    said += ["a name"] * ("NAME" in left) + ["a number"] * ("NUMBER" in left) + ["a string"] * ("STRING" in left)
+    said += sorted(f"`{names[name]}`" for name in left if name in names)
+    if not said:
+        return "the end of the definition"
+    return said[0] if len(said) == 1 else ", ".join(said[:-1]) + f" or {said[-1]}"
+
+
+_RECOGNISERS: tuple[Callable[[Scene], Diagnostic | None], ...] = (
+    _not_a_definition,
+    _network_without_types,
+    _stray_comma,
+    _equals_for_colon,
+    _wrong_equals,
+    _missing_colon,
+    _reserved_word,
+    _misspelt_statement,
+    _missing_then,
+    _unexpected,
+)

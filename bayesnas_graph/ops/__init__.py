@@ -1,0 +1,11 @@
+"""The primitive vocabulary: one class per operation, holding all there is to know about it."""
+
+from bayesnas_graph.ops.activation import Identity
+from bayesnas_graph.ops.base import PRIMITIVES
+from bayesnas_graph.ops.convolution import Conv
+from bayesnas_graph.ops.join import Join, Sum
+from bayesnas_graph.ops.norm import BatchNorm
+from bayesnas_graph.ops.spatial import Flatten
+from bayesnas_graph.ops.structure import Choice, Input, Maybe
+
+__all__ = ["PRIMITIVES", "BatchNorm", "Choice", "Conv", "Flatten", "Identity", "Input", "Join", "Maybe", "Sum"]

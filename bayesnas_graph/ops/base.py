@@ -1,0 +1,70 @@
+"""The register of primitives and the fields that their arguments are made of."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from bayesnas_graph.ir import Argument, Op, Shape, ShapeError, shape_text
+
+O = TypeVar("O", bound=type[Op])
+
+PRIMITIVES: dict[str, type[Op]] = {}
+
+
+def register(cls: O) -> O:
+    """Make a primitive known to the language under its name."""
+    if cls.name in PRIMITIVES:
+        raise ValueError(f"`{cls.name}` is registered twice")
+    if not cls.__doc__:
+        raise ValueError(f"`{cls.name}` has no documentation")
+    PRIMITIVES[cls.name] = cls
+    return cls
+
+
+def count(default: int | None = None, *, minimum: int = 1, absent: str | None = None) -> Any:
+    """A whole number: a width, a kernel size, a stride. With `absent`, it may be left out."""
+    argument = Argument("integer", minimum, absent=absent)
+    metadata = {"argument": argument}
+    if default is None and absent is None:
+        return field(metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+def rational(default: str, *, minimum: str = "0", maximum: str | None = None) -> Any:
+    """A fraction, given as text so that it is exact."""
+    limit = None if maximum is None else Fraction(maximum)
+    return field(default=Fraction(default), metadata={"argument": Argument("rational", Fraction(minimum), limit)})
+
+
+def flag(default: bool) -> Any:
+    """True or false."""
+    return field(default=default, metadata={"argument": Argument("boolean")})
+
+
+def image(op: Op, shape: Shape) -> tuple[int, int, int]:
+    """The channels, height and width of an image; an error for anything else."""
+    if len(shape) != 3:
+        raise ShapeError(f"`{op.name}` needs an image, and this is a vector of {shape_text(shape)}")
+    return shape[0], shape[1], shape[2]
+
+
+def vector(op: Op, shape: Shape) -> int:
+    """The length of a vector; an error for anything else."""
+    if len(shape) != 1:
+        raise ShapeError(f"`{op.name}` needs a vector, and this is an image of {shape_text(shape)}")
+    return shape[0]
+
+
+def window(op: Op, size: int, k: int, stride: int, padding: int, dilation: int = 1) -> int:
+    """How many places a sliding window has along one side of an image."""
+    reach = dilation * (k - 1) + 1
+    if size + 2 * padding < reach:
+        raise ShapeError(f"`{op.name}` has a window of {reach}, and the padded image is only {size + 2 * padding} wide")
+    return (size + 2 * padding - reach) // stride + 1
+
+
+def same(k: int, dilation: int = 1) -> int:
+    """The padding that keeps the size at stride 1 when the kernel is odd."""
+    return dilation * (k - 1) // 2

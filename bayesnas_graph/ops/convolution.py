@@ -1,0 +1,88 @@
+"""Operations with weights that mix channels or positions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from bayesnas_graph.ir import Op, Shape, ShapeError
+from bayesnas_graph.ops.base import count, flag, image, register, same, vector, window
+
+
+@register
+@dataclass(frozen=True)
+class Conv(Op):
+    """A square convolution. Without `out` it keeps the number of channels, without `padding` the size at stride 1."""
+
+    name: ClassVar[str] = "conv"
+    pure: ClassVar[bool] = False
+
+    out: int | None = count(absent="same")
+    k: int = count(3)
+    stride: int = count(1)
+    groups: int = count(1)
+    dilation: int = count(1)
+    padding: int | None = count(absent="same", minimum=0)
+    bias: bool = flag(False)
+
+    def shape(self, *inputs: Shape) -> Shape:
+        channels, height, width = image(self, inputs[0])
+        out = self.out or channels
+        for side, size in (("input", channels), ("output", out)):
+            if size % self.groups:
+                raise ShapeError(f"`conv` has {self.groups} groups, which do not divide its {size} {side} channels")
+        padding = same(self.k, self.dilation) if self.padding is None else self.padding
+        rows, columns = (window(self, n, self.k, self.stride, padding, self.dilation) for n in (height, width))
+        return out, rows, columns
+
+    def parameters(self, *inputs: Shape) -> int:
+        channels = inputs[0][0]
+        out = self.out or channels
+        return out * (channels // self.groups) * self.k**2 + out * self.bias
+
+
+@register
+@dataclass(frozen=True)
+class Depthwise(Op):
+    """A convolution of each channel by itself, into `multiplier` channels each."""
+
+    name: ClassVar[str] = "depthwise"
+    pure: ClassVar[bool] = False
+
+    k: int = count(3)
+    stride: int = count(1)
+    dilation: int = count(1)
+    multiplier: int = count(1)
+    padding: int | None = count(absent="same", minimum=0)
+    bias: bool = flag(False)
+
+    def shape(self, *inputs: Shape) -> Shape:
+        channels, height, width = image(self, inputs[0])
+        padding = same(self.k, self.dilation) if self.padding is None else self.padding
+        rows, columns = (window(self, n, self.k, self.stride, padding, self.dilation) for n in (height, width))
+        return channels * self.multiplier, rows, columns
+
+    def parameters(self, *inputs: Shape) -> int:
+        out = inputs[0][0] * self.multiplier
+        return out * self.k**2 + out * self.bias
+
+
+@register
+@dataclass(frozen=True)
+class Linear(Op):
+    """A dense layer on a vector. Without `out` it keeps the length."""
+
+    name: ClassVar[str] = "linear"
+    pure: ClassVar[bool] = False
+
+    out: int | None = count(absent="same")
+    bias: bool = flag(True)
+
+    def shape(self, *inputs: Shape) -> Shape:
+        features = vector(self, inputs[0])
+        return (self.out or features,)
+
+    def parameters(self, *inputs: Shape) -> int:
+        (features,) = inputs[0]
+        out = self.out or features
+        return features * out + out * self.bias

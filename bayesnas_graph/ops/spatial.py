@@ -1,0 +1,108 @@
+"""Operations without weights that change size or layout."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import ClassVar
+
+from bayesnas_graph.ir import Op, Shape, ShapeError
+from bayesnas_graph.ops.base import count, image, register, same, window
+
+
+@dataclass(frozen=True)
+class Pool(Op):
+    """What the pools have in common: a window that slides over each channel."""
+
+    k: int = count(3)
+    stride: int = count(1)
+    padding: int | None = count(absent="same", minimum=0)
+
+    def shape(self, *inputs: Shape) -> Shape:
+        channels, height, width = image(self, inputs[0])
+        padding = same(self.k) if self.padding is None else self.padding
+        if 2 * padding > self.k:
+            raise ShapeError(f"`{self.name}` has a padding of {padding}, more than half its window of {self.k}")
+        return channels, *(window(self, n, self.k, self.stride, padding) for n in (height, width))
+
+
+@register
+@dataclass(frozen=True)
+class MaxPool(Pool):
+    """The largest value in a window."""
+
+    name: ClassVar[str] = "max_pool"
+
+
+@register
+@dataclass(frozen=True)
+class AvgPool(Pool):
+    """The mean of a window. Padding is not counted."""
+
+    name: ClassVar[str] = "avg_pool"
+
+
+@dataclass(frozen=True)
+class GlobalPool(Op):
+    """What the global pools have in common: an image becomes a vector of its channels."""
+
+    def shape(self, *inputs: Shape) -> Shape:
+        return (image(self, inputs[0])[0],)
+
+
+@register
+@dataclass(frozen=True)
+class GlobalAvgPool(GlobalPool):
+    """The mean of each channel: an image becomes a vector."""
+
+    name: ClassVar[str] = "global_avg_pool"
+
+
+@register
+@dataclass(frozen=True)
+class GlobalMaxPool(GlobalPool):
+    """The largest value of each channel: an image becomes a vector."""
+
+    name: ClassVar[str] = "global_max_pool"
+
+
+@register
+@dataclass(frozen=True)
+class Flatten(Op):
+    """An image as one long vector, channel by channel."""
+
+    name: ClassVar[str] = "flatten"
+
+    def shape(self, *inputs: Shape) -> Shape:
+        return (prod(inputs[0]),)
+
+
+@register
+@dataclass(frozen=True)
+class Crop(Op):
+    """The image without its first `n` rows and columns."""
+
+    name: ClassVar[str] = "crop"
+
+    n: int = count(1)
+
+    def shape(self, *inputs: Shape) -> Shape:
+        channels, height, width = image(self, inputs[0])
+        if min(height, width) <= self.n:
+            raise ShapeError(f"`crop` removes {self.n} rows and columns, and the image has only {min(height, width)}")
+        return channels, height - self.n, width - self.n
+
+
+@register
+@dataclass(frozen=True)
+class PadChannels(Op):
+    """Channels of zeros appended until there are `out`."""
+
+    name: ClassVar[str] = "pad_channels"
+
+    out: int = count()
+
+    def shape(self, *inputs: Shape) -> Shape:
+        if self.out < inputs[0][0]:
+            raise ShapeError(f"`pad_channels` can only add channels: there are {inputs[0][0]}, and `out` is {self.out}")
+        return self.out, *inputs[0][1:]
