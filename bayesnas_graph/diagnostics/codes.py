@@ -54,7 +54,7 @@ CODES: dict[str, Code] = {
         Code("NAS210", "wrong number of inputs or outputs"),
         Code("NAS211", "operation cannot take this shape"),
         Code("NAS212", "network output differs from its declaration"),
-        Code("NAS213", "unknown budget"),
+        Code("NAS213", "budget that cannot be used"),
         # 3xx: the graph
         Code("NAS301", "cycle"),
         Code("NAS302", "nothing flows into a node"),
@@ -65,7 +65,7 @@ CODES: dict[str, Code] = {
         Code("NAS307", "candidate given twice"),
         # 4xx: limits
         Code("NAS401", "too many nodes or edges"),
-        Code("NAS402", "recursion too deep"),
+        Code("NAS402", "recursion without end"),
         Code("NAS403", "evaluation takes too long"),
         Code("NAS404", "text nested too deeply"),
         Code("NAS405", "number too large"),

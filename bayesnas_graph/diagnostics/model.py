@@ -61,6 +61,11 @@ class Report:
         """Keep a diagnostic, unless the same was said before."""
         self._found.setdefault(diagnostic.identity, diagnostic)
 
+    def replace(self, old: Diagnostic, new: Diagnostic) -> None:
+        """Say `new` where `old` was said; nothing happens if it was not."""
+        if self._found.get(old.identity) is old:
+            self._found[old.identity] = new
+
     def fail(self, diagnostic: Diagnostic) -> NoReturn:
         """Keep a diagnostic and abandon what is being done."""
         self.add(diagnostic)

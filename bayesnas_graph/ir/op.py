@@ -47,6 +47,11 @@ class Op:
             return 0
         raise NotImplementedError(f"`{self.name}` has no rule for its number of parameters")
 
+    @property
+    def label(self) -> str:
+        """What it is called in the names of nodes."""
+        return self.name
+
     @classmethod
     def arguments(cls) -> dict[str, Argument]:
         """The arguments by name, in order."""

@@ -13,7 +13,7 @@ from functools import cached_property
 from lark import Token
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, nearest
-from bayesnas_graph.lang.words import machine
+from bayesnas_graph.lang.words import machine, reserved_words
 from bayesnas_graph.source import Source, Span
 
 _OPERAND_ENDS = {"NAME", "NUMBER", "BOOLEAN", "RPAR", "RSQB", "RBRACE", "OUT"}
@@ -143,7 +143,7 @@ def _in_wiring(scene: Scene, position: int) -> bool:
 
 def _reserved_word(scene: Scene) -> Diagnostic | None:
     word, before = scene.word, scene.before
-    if word is None or before is None or "NAME" not in scene.expected or word not in machine().keywords:
+    if word is None or before is None or "NAME" not in scene.expected or word not in reserved_words():
         return None
     if before.type not in _INTRODUCES_NAME:
         return None

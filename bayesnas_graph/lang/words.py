@@ -42,12 +42,6 @@ class Machine:
     lark: Lark
     builder: Builder
 
-    @property
-    def keywords(self) -> frozenset[str]:
-        """The reserved words."""
-        words = (t.pattern.value for t in self.lark.terminals if t.pattern.type == "str")
-        return frozenset(w for w in words if w.isidentifier()) | {"true", "false"}
-
 
 @cache
 def machine() -> Machine:
@@ -65,6 +59,13 @@ def machine() -> Machine:
         maybe_placeholders=False,
     )
     return Machine(lark, builder)
+
+
+@cache
+def reserved_words() -> frozenset[str]:
+    """The words that cannot be names."""
+    words = (t.pattern.value for t in machine().lark.terminals if t.pattern.type == "str")
+    return frozenset(word for word in words if word.isidentifier()) | {"true", "false"}
 
 
 def words_of(source: Source) -> list[Token]:

@@ -1,0 +1,94 @@
+"""`check`: is this a search space, and if not, why?"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bayesnas_graph.cli.console import show_diagnostics, space_files
+from bayesnas_graph.diagnostics import Report, as_json
+from bayesnas_graph.elaborate import Checker, Limits, Network, Space
+from bayesnas_graph.source import Source
+
+Files = Annotated[list[Path], typer.Argument(help="Files, folders, names of shipped spaces, or - for standard input.")]
+
+
+def check(
+    files: Files,
+    as_json_: Annotated[bool, typer.Option("--json", help="Print diagnostics and networks as JSON.")] = False,
+    max_nodes: Annotated[int, typer.Option(min=1, help="Nodes that a network may have.")] = Limits().nodes,
+    max_edges: Annotated[int, typer.Option(min=1, help="Edges that a network may have.")] = Limits().edges,
+    max_depth: Annotated[int, typer.Option(min=1, max=500, help="Motifs within motifs.")] = Limits().depth,
+    max_steps: Annotated[int, typer.Option(min=1, help="Steps that evaluation may take.")] = Limits().steps,
+    allow_python_ops: Annotated[
+        bool, typer.Option("--allow-python-ops", help="Import the Python code that the files name.")
+    ] = False,
+) -> None:
+    """Check search spaces: names, values, graphs and shapes, for every alternative."""
+    report = Report()
+    limits = Limits(max_nodes, max_edges, max_depth, max_steps)
+    checker = Checker(report, limits, allow_python=allow_python_ops)
+    checked: list[tuple[str, Space | None]] = []
+    for path, name in space_files(files):
+        if name == "-":
+            checked.append(("<stdin>", checker.text(Source("<stdin>", sys.stdin.read()))))
+        else:
+            checked.append((name, checker.path(path, name)))
+    if as_json_:
+        typer.echo(json.dumps(_json(checked, report), indent=2))
+    else:
+        show_diagnostics(report.diagnostics)
+        _summarise(checked, report)
+    if report.has_errors:
+        raise typer.Exit(1)
+
+
+def _summarise(checked: list[tuple[str, Space | None]], report: Report) -> None:
+    errors = sum(d.severity == "error" for d in report.diagnostics)
+    faulty = {d.primary.span.source.name for d in report.diagnostics if d.primary and d.severity == "error"}
+    for name, space in checked:
+        if space is None or name in faulty or not space.module.file.complete:
+            continue
+        if not space.networks and not space.module.networks:
+            count = len(space.module.own)
+            typer.echo(f"{name}: ok, {count} definitions and no network: names were checked, bodies when they are used")
+        for network in space.networks:
+            typer.echo(f"{name}: ok, network {network.name}: {describe(network)}")
+    if errors:
+        sys.stderr.write(f"{errors} error{'s' * (errors > 1)}; `bayesnas-graph explain CODE` says more about each\n")
+
+
+def describe(network: Network) -> str:
+    """A network in a line."""
+    block = network.block
+    parts = [f"{block.nodes:,} operations", f"{block.edges:,} edges"]
+    parts.append(f"{block.choices:,} choice{'s' * (block.choices != 1)}" if block.choices else "no choices, a fixed network")
+    return ", ".join(parts)
+
+
+def _json(checked: list[tuple[str, Space | None]], report: Report) -> dict[str, Any]:
+    return {
+        "version": 1,
+        "ok": not report.has_errors,
+        "diagnostics": [as_json(diagnostic) for diagnostic in report.diagnostics],
+        "files": [
+            {
+                "file": name,
+                "networks": [
+                    {
+                        "name": network.name,
+                        "operations": network.block.nodes,
+                        "edges": network.block.edges,
+                        "choices": network.block.choices,
+                        "budgets": [str(budget) for budget in network.budgets],
+                    }
+                    for network in (space.networks if space else ())
+                ],
+            }
+            for name, space in checked
+        ],
+    }

@@ -1,0 +1,70 @@
+"""Where output goes and how it looks: colours on a terminal, plain text in a pipe."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from bayesnas_graph.diagnostics import Diagnostic, NasError, nearest, render
+from bayesnas_graph.resources import folder, shipped_spaces
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def use_color(stream: TextIO) -> bool:
+    """Colour on terminals, unless the environment says otherwise."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
+
+
+def show_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
+    """Print diagnostics to the error stream."""
+    color = use_color(sys.stderr)
+    for diagnostic in diagnostics:
+        sys.stderr.write(render(diagnostic, color=color) + "\n")
+
+
+def console() -> Console:
+    """Rich output; loaded only where something is laid out, for it takes time to import."""
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else 100
+    return Console(width=width, no_color=not use_color(sys.stdout), highlight=False, soft_wrap=False)
+
+
+def space_files(names: Iterable[Path]) -> list[tuple[Path, str]]:
+    """The files meant on the command line, each with the name it is shown by.
+
+    A folder stands for all `.nas` files in it. A name that is no file may be that of a shipped space.
+    """
+    found: list[tuple[Path, str]] = []
+    for name in names:
+        if name.is_dir():
+            inside = sorted(name.rglob("*.nas"))
+            if not inside:
+                raise NasError([Diagnostic("NAS011", f"there is no `.nas` file in `{name}`")])
+            found += [(path, str(path)) for path in inside]
+        elif not name.exists() and (shipped := shipped_space(str(name))) is not None:
+            found.append((shipped, f"<shipped>/{shipped.name}"))
+        else:
+            found.append((name, str(name)))
+    return found
+
+
+def shipped_space(name: str) -> Path | None:
+    """The shipped space of this name, with or without `.nas`."""
+    path = folder("spaces") / (name if name.endswith(".nas") else f"{name}.nas")
+    return path if path in shipped_spaces() else None
+
+
+def unknown_space(name: str) -> NasError:
+    """The error for a name that no shipped space has."""
+    known = [path.stem for path in shipped_spaces()]
+    match = nearest(name.removesuffix(".nas"), known)
+    help = f"did you mean `{match}`?" if match else f"there are {', '.join(known)}"
+    return NasError([Diagnostic("NAS011", f"there is no shipped space `{name}`", help=help)])

@@ -1,0 +1,74 @@
+"""`fmt`: one layout for every file."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bayesnas_graph.cli.check import Files
+from bayesnas_graph.cli.console import show_diagnostics, space_files
+from bayesnas_graph.diagnostics import Diagnostic, Report
+from bayesnas_graph.elaborate import read
+from bayesnas_graph.lang import format_source
+from bayesnas_graph.source import Source
+
+
+def fmt(
+    files: Files,
+    check: Annotated[bool, typer.Option("--check", help="Change nothing; fail if a file would change.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Change nothing; show what would change.")] = False,
+) -> None:
+    """Lay files out in the one way. Comments and meaning stay as they are."""
+    report = Report()
+    changed = 0
+    for path, name in space_files(files):
+        source = Source("<stdin>", sys.stdin.read()) if name == "-" else read(path, name, report)
+        if source is None:
+            continue
+        result = format_source(source, report)
+        if result is None:
+            continue
+        differs = name != "-" and result.encode() != path.read_bytes()
+        changed += differs
+        if diff:
+            typer.echo(_difference(source, result), nl=False)
+        elif name == "-":
+            typer.echo(result, nl=False)
+        elif differs and check:
+            typer.echo(f"{name}: would be laid out anew")
+        elif differs:
+            write(path, result, name, report)
+            typer.echo(f"{name}: laid out anew")
+    show_diagnostics(report.diagnostics)
+    if report.has_errors or (changed and (check or diff)):
+        raise typer.Exit(1)
+
+
+def _difference(source: Source, result: str) -> str:
+    before, after = source.text.splitlines(keepends=True), result.splitlines(keepends=True)
+    return "".join(difflib.unified_diff(before, after, source.name, f"{source.name}, laid out anew"))
+
+
+def write(path: Path, text: str, name: str, report: Report) -> None:
+    """Replace a file in one step, so that a full disk or an interrupt leaves the old one whole."""
+    target = path.resolve()
+    temporary = None
+    try:
+        with tempfile.NamedTemporaryFile("wb", dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
+            temporary = Path(file.name)
+            file.write(text.encode())
+        shutil.copymode(target, temporary)
+        os.replace(temporary, target)
+        temporary = None
+    except OSError as error:
+        report.add(Diagnostic("NAS012", f"cannot write `{name}`: {error.strerror}", help="the file is unchanged"))
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)

@@ -1,0 +1,86 @@
+"""`new`: a commented space to start from."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bayesnas_graph.cli.console import shipped_space, unknown_space
+from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.lang import reserved_words
+from bayesnas_graph.ops import PRIMITIVES
+
+TEMPLATE = """\
+//! {title}: say here what this space is about; `bayesnas-graph spaces FILE` shows it.
+
+import "std.nas"
+
+/// What may stand on an edge. `bayesnas-graph ops` lists the operations.
+set candidates = {{ sep_conv(3), sep_conv(5), max_pool_bn(3), skip }}
+
+/// A cell is a graph whose switches are shared by all its uses. Every edge below is a choice:
+/// any number of its candidates may survive the search, or none.
+cell block {{
+    in x
+    node h[3]  // a node sums what flows into it
+    for j in 0..3 {{
+        x -> h[j] : choose candidates
+        for i in 0..j {{
+            h[i] -> h[j] : choose candidates
+        }}
+    }}
+    concat(h) -> out : relu_conv_bn(channels(x))
+}}
+
+/// A network says what it takes and gives. Its parameters can be set from outside.
+network {name}(width = 16, blocks = 3) : image(3, 32, 32) -> classes(10) {{
+    in picture
+    node stem = picture : conv(width) > bn
+    node b[k in 0..blocks] = if k == 0 then stem else half(b[k - 1]) : block
+    b[blocks - 1] -> out : global_avg_pool > linear(10)
+    require params < 1M
+}}
+
+/// Half the size, twice the channels.
+motif half {{
+    in x
+    x -> out : relu_conv_bn(2 * channels(x), 3, 2)
+}}
+"""
+
+
+def new(
+    name: Annotated[str, typer.Argument(help="Name of the space: NAME.nas is written here.")],
+    start: Annotated[str | None, typer.Option("--from", help="Start from a copy of this shipped space.")] = None,
+) -> None:
+    """Write a new space to start from. Nothing is ever overwritten."""
+    path = Path(name if name.endswith(".nas") else f"{name}.nas")
+    if start is None:
+        text = TEMPLATE.format(title=path.stem, name=_identifier(path.stem))
+    else:
+        shipped = shipped_space(start)
+        if shipped is None:
+            raise unknown_space(start)
+        text = shipped.read_text(encoding="utf-8")
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        help = "choose another name, or remove it first"
+        raise NasError([Diagnostic("NAS012", f"`{path}` is already there", help=help)]) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise NasError([Diagnostic("NAS012", f"cannot write `{path}`: {reason}")]) from None
+    typer.echo(f"wrote {path}; next: bayesnas-graph check {path}")
+
+
+def _identifier(name: str) -> str:
+    """A name of the language that is like this one."""
+    word = re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_")
+    if not word or word[0].isdigit():
+        word = f"net_{word}".rstrip("_")
+    taken = word in reserved_words() or word in PRIMITIVES or word in ("block", "half", "candidates")
+    return f"{word}_net" if taken else word

@@ -1,0 +1,88 @@
+"""`ops`: the vocabulary, with signatures and documentation."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import MISSING, dataclass, fields
+from typing import Annotated
+
+import typer
+
+from bayesnas_graph.cli.console import console
+from bayesnas_graph.diagnostics import Diagnostic, NasError, did_you_mean
+from bayesnas_graph.elaborate.builtins import BUILTINS
+from bayesnas_graph.elaborate.library import library
+from bayesnas_graph.elaborate.values import show
+from bayesnas_graph.ir import Op
+from bayesnas_graph.lang import ast
+from bayesnas_graph.ops import PRIMITIVES
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One word of the vocabulary."""
+
+    name: str
+    kind: str  # primitive, library or function
+    signature: str
+    doc: str
+
+
+def ops(
+    name: Annotated[str | None, typer.Argument(help="Only this one.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+) -> None:
+    """List the operations: primitives, the library `std.nas`, and functions."""
+    found = vocabulary()
+    if name is not None:
+        names = [entry.name for entry in found]
+        if name not in names:
+            raise NasError([Diagnostic("NAS101", f"there is no operation `{name}`", help=did_you_mean(name, names))])
+        found = [entry for entry in found if entry.name == name]
+    if as_json:
+        typer.echo(json.dumps([vars(entry) for entry in found], indent=2))
+        return
+    from rich.table import Table
+
+    titles = {"primitive": "Primitives", "library": 'Library: import "std.nas"', "function": "Functions"}
+    out = console()
+    for kind, title in titles.items():
+        chosen = [entry for entry in found if entry.kind == kind]
+        if chosen:
+            table = Table(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0), show_header=False)
+            for entry in chosen:
+                table.add_row(entry.signature, entry.doc.replace("\n", " "))
+            out.print(table)
+            out.print()
+
+
+def vocabulary() -> list[Entry]:
+    """Every operation and function, in the order in which they are defined."""
+    primitives = [Entry(n, "primitive", _signature(cls), cls.__doc__ or "") for n, cls in PRIMITIVES.items()]
+    motifs = [d for d in library().own.values() if not isinstance(d, ast.Let)]
+    written = [Entry(d.name.name, "library", definition_signature(d), d.doc) for d in motifs]
+    functions = [Entry(n, "function", signature, doc) for n, (signature, doc) in BUILTINS.items()]
+    return primitives + written + functions
+
+
+def _signature(cls: type[Op]) -> str:
+    shown = []
+    for field in fields(cls):
+        absent = field.metadata["argument"].absent
+        if absent is not None:
+            shown.append(f"{field.name} = {absent}")
+        else:
+            shown.append(field.name if field.default is MISSING else f"{field.name} = {_decimal(field.default)}")
+    return f"{cls.name}({', '.join(shown)})" if shown else cls.name
+
+
+def _decimal(value: object) -> str:
+    if isinstance(value, bool | int):
+        return show(value)
+    return f"{float(value):f}".rstrip("0").rstrip(".")  # type: ignore[arg-type]  # a Fraction: arguments have no other kind
+
+
+def definition_signature(definition: ast.Motif | ast.SetDefinition | ast.PythonOperation) -> str:
+    """How a definition is used, with its defaults as they were written."""
+    shown = [p.span.text for p in definition.parameters]
+    return f"{definition.name.name}({', '.join(shown)})" if shown else definition.name.name

@@ -1,0 +1,96 @@
+"""`spaces`: the shipped spaces, and what is in one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bayesnas_graph.cli.console import console, shipped_space, show_diagnostics, unknown_space
+from bayesnas_graph.cli.ops import definition_signature
+from bayesnas_graph.diagnostics import NasError, Report
+from bayesnas_graph.elaborate import Checker, Network, Space
+from bayesnas_graph.elaborate.values import show
+from bayesnas_graph.lang import ast, parse
+from bayesnas_graph.resources import shipped_spaces
+from bayesnas_graph.source import Source
+
+
+def spaces(
+    name: Annotated[str | None, typer.Argument(help="Describe this one: a shipped space or a file.")] = None,
+    text: Annotated[bool, typer.Option("--text", help="Print the text of the space instead.")] = False,
+    path: Annotated[bool, typer.Option("--path", help="Print where the file lies instead.")] = False,
+) -> None:
+    """List the shipped spaces, or describe one."""
+    if name is None:
+        _list()
+        return
+    file = Path(name) if Path(name).is_file() else shipped_space(name)
+    if file is None:
+        raise unknown_space(name)
+    if path:
+        typer.echo(file)
+    elif text:
+        typer.echo(file.read_text(encoding="utf-8"), nl=False)
+    else:
+        _describe(file)
+
+
+def _list() -> None:
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    for path in shipped_spaces():
+        doc = parse(Source(path.name, path.read_text(encoding="utf-8")), Report()).doc
+        table.add_row(path.stem, doc.split("\n\n")[0].replace("\n", " "))
+    console().print(table)
+
+
+def _describe(file: Path) -> None:
+    report = Report()
+    space = Checker(report).path(file, str(file))
+    if space is None or report.has_errors:
+        raise NasError(report.diagnostics)
+    show_diagnostics(report.diagnostics)
+    out = console()
+    out.print(space.doc, style="italic", markup=False)
+    out.print()
+    _definitions(space)
+    for network in space.networks:
+        _network(network)
+
+
+def _definitions(space: Space) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    for definition in space.module.own.values():
+        if isinstance(definition, ast.Let):
+            table.add_row("let", f"{definition.name.name} = {definition.value.span.text}", definition.doc)
+            continue
+        kind = definition.role if isinstance(definition, ast.Motif) else "set"
+        if isinstance(definition, ast.PythonOperation):
+            kind = "op"
+        table.add_row(kind, definition_signature(definition), definition.doc.replace("\n", " "))
+    console().print(table)
+
+
+def _network(network: Network) -> None:
+    graph = network.graph()
+    groups = {gate.group for gate in graph.gates}
+    rows = [
+        ("takes", ", ".join(map(show, network.inputs))),
+        ("gives", ", ".join(map(show, network.outputs))),
+        ("parameters", ", ".join(f"{name} = {show(value)}" for name, value in network.arguments)),
+        ("operations", f"{network.block.nodes:,}"),
+        ("edges", f"{network.block.edges:,}"),
+        ("choices", f"{network.block.choices:,}" if network.block.choices else "none: a fixed network"),
+    ]
+    if graph.gates:
+        rows.append(("switches", f"{len(groups):,} ({len(graph.gates):,} counted in every use of a cell)"))
+    rows += [("requires", str(budget)) for budget in network.budgets]
+    typer.echo(f"\nnetwork {network.name}")
+    for label, value in rows:
+        if value:
+            typer.echo(f"  {label:<11} {value}")

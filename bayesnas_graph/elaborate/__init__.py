@@ -1,0 +1,7 @@
+"""Syntax tree to graph: names resolved, expressions evaluated, motifs written out, shapes inferred."""
+
+from bayesnas_graph.elaborate.files import Module, read
+from bayesnas_graph.elaborate.limits import Limits
+from bayesnas_graph.elaborate.space import Checker, Network, Space
+
+__all__ = ["Checker", "Limits", "Module", "Network", "Space", "read"]

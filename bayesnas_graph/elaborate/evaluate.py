@@ -1,0 +1,496 @@
+"""Expressions to values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NoReturn
+
+from bayesnas_graph.diagnostics import Diagnostic, Label, NasError, Report, did_you_mean
+from bayesnas_graph.elaborate.arguments import accept, arrange, primitive_signature, signature_of
+from bayesnas_graph.elaborate.arithmetic import COMPARISONS, calculate, tidy, too_large
+from bayesnas_graph.elaborate.builtins import BUILTINS, call_builtin
+from bayesnas_graph.elaborate.files import Module
+from bayesnas_graph.elaborate.limits import LARGEST_NUMBER, Meter
+from bayesnas_graph.elaborate.values import (
+    POISON,
+    Builtin,
+    MotifFunction,
+    Namespace,
+    Number,
+    Operation,
+    OptionSet,
+    Perhaps,
+    Place,
+    Poison,
+    Primitive,
+    PrimitiveFunction,
+    PythonFunction,
+    Range,
+    Selection,
+    Sequence,
+    SetFunction,
+    Use,
+    Value,
+    kind,
+)
+from bayesnas_graph.lang import ast
+from bayesnas_graph.ops import PRIMITIVES
+from bayesnas_graph.ops.python import PythonOp
+from bayesnas_graph.source import Span
+
+Apply = Callable[[Operation, tuple[Place, ...], Span], Place]
+
+
+class Scope:
+    """Names with their values, inside the scope around it."""
+
+    __slots__ = ("apply", "module", "names", "parent")
+
+    def __init__(self, module: Module, parent: Scope | None = None, apply: Apply | None = None) -> None:
+        self.module = module
+        self.parent = parent
+        self.names: dict[str, Value] = {}
+        self.apply = apply or (parent.apply if parent else None)  # connects an operation; None outside of a motif
+
+    def find(self, name: str) -> Value | None:
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names:
+                return scope.names[name]
+            scope = scope.parent
+        return None
+
+    def visible(self) -> set[str]:
+        names = self.module.visible() | set(BUILTINS)
+        scope: Scope | None = self
+        while scope is not None:
+            names |= set(scope.names)
+            scope = scope.parent
+        return names
+
+
+@dataclass
+class Evaluator:
+    """Evaluates expressions. It holds what is the same for a whole run and changes nothing but counters and caches."""
+
+    report: Report
+    meter: Meter
+    allow_python: bool = False
+
+    def __post_init__(self) -> None:
+        self._constants: dict[tuple[Module, str], Value] = {}
+        self._sets: dict[object, OptionSet] = {}
+        self._rules: dict[type[ast.Syntax], Callable[[Any, Scope], Value]] = {
+            ast.Name: self._name,
+            ast.Number: self._number,
+            ast.Boolean: lambda e, _: e.value,
+            ast.Member: self._member,
+            ast.Call: self._call,
+            ast.Index: self._index,
+            ast.Prefix: self._prefix,
+            ast.Arithmetic: self._arithmetic,
+            ast.Logical: self._logical,
+            ast.Chain: self._chain,
+            ast.RangeOf: self._range,
+            ast.Conditional: self._conditional,
+            ast.Choose: self._choose,
+            ast.Optional: lambda e, scope: Perhaps(self.operation(e.operation, scope), e.span),
+            ast.Array: lambda e, scope: tuple(value for value, _ in self._items(e, scope)),
+            ast.Options: self._options,
+        }
+
+    def value(self, expr: ast.Expr, scope: Scope) -> Value:
+        """The value of an expression. Raises NasError, with the problem reported, if it has none."""
+        self.meter.step(expr.span)
+        return self._rules[type(expr)](expr, scope)
+
+    # ---- values of a certain kind
+
+    def number(self, expr: ast.Expr, scope: Scope) -> Number:
+        value = self.value(expr, scope)
+        if isinstance(value, bool) or not isinstance(value, int | Fraction):
+            self._wrong_kind(expr, value, "a number")
+        return value
+
+    def integer(self, expr: ast.Expr, scope: Scope, what: str, minimum: int | None = None) -> int:
+        value = self.number(expr, scope)
+        if isinstance(value, Fraction):
+            self.fail("NAS204", f"{what} must be a whole number", expr.span, f"this is {value}", "use `floor(...)` or `ceil(...)`")
+        if minimum is not None and value < minimum:
+            self.fail("NAS205", f"{what} must be at least {minimum}", expr.span, f"this is {value}")
+        return value
+
+    def truth(self, expr: ast.Expr, scope: Scope) -> bool:
+        value = self.value(expr, scope)
+        if not isinstance(value, bool):
+            self._wrong_kind(expr, value, "true or false")
+        return value
+
+    def operation(self, expr: ast.Expr, scope: Scope) -> Operation:
+        return self._as_operation(expr, self.value(expr, scope), scope)
+
+    def options(self, expr: ast.Expr, scope: Scope) -> OptionSet:
+        value = self.value(expr, scope)
+        if isinstance(value, SetFunction):
+            value = self._call_set(value, ast.Call(expr.span, expr, (), ()), scope)
+        if not isinstance(value, OptionSet):
+            self._wrong_kind(expr, value, "a set of operations", "write the candidates in braces: `{ ... }`")
+        return value
+
+    def places(self, expr: ast.Expr, scope: Scope) -> tuple[Place, ...]:
+        """A node, or the nodes of an array."""
+        value = self.value(expr, scope)
+        found = _places(value)
+        if found is None:
+            help = None
+            if not isinstance(value, int | Fraction | bool | tuple | Range | OptionSet):
+                help = "to apply an operation, give it nodes: `relu(x)`, `conv(16)(x)`"
+            self._wrong_kind(expr, value, "a node", help)
+        return found
+
+    def iterate(self, expr: ast.Expr, scope: Scope) -> Iterable[Value]:
+        """What a `for` runs over."""
+        value = self.value(expr, scope)
+        if isinstance(value, SetFunction):
+            value = self._call_set(value, ast.Call(expr.span, expr, (), ()), scope)
+        if isinstance(value, Range):
+            self.meter.ahead(len(value), expr.span)
+            return range(value.start, value.stop)
+        if isinstance(value, OptionSet):
+            return value.items
+        if isinstance(value, tuple):
+            return value
+        self._wrong_kind(expr, value, "a range or an array", "a range is `0..4`, an array `[3, 5]`")
+
+    # ---- names
+
+    def _name(self, expr: ast.Name, scope: Scope) -> Value:
+        value = scope.find(expr.name)
+        if value is None:
+            value = self._top(expr.name, scope.module)
+        if value is None:
+            if not scope.module.file.complete:
+                raise NasError([])  # the name may stand in a part that could not be read
+            help = did_you_mean(expr.name, scope.visible())
+            self.fail("NAS101", f"unknown name `{expr.name}`", expr.span, "not defined", help)
+        if isinstance(value, Poison):
+            raise NasError([])
+        return value
+
+    def _top(self, name: str, module: Module) -> Value | None:
+        """The value of a name at the top of a file."""
+        if name in module.aliases:
+            return Namespace(module.aliases[name][0])
+        found = module.find(name)
+        if found is not None:
+            return self._defined(*found)
+        if name in PRIMITIVES:
+            return PrimitiveFunction(PRIMITIVES[name])
+        return Builtin(name) if name in BUILTINS else None
+
+    def _defined(self, module: Module, definition: ast.Definition) -> Value:
+        if isinstance(definition, ast.Motif):
+            return MotifFunction(module, definition)
+        if isinstance(definition, ast.SetDefinition):
+            return SetFunction(module, definition)
+        if isinstance(definition, ast.PythonOperation):
+            return PythonFunction(module, definition)
+        key = module, definition.name.name
+        if key not in self._constants:
+            self._constants[key] = POISON  # a constant that needs itself, or has failed before, finds this
+            with self.meter.deeper(definition.name.name, definition.span):
+                self._constants[key] = self.value(definition.value, Scope(module))
+        elif isinstance(self._constants[key], Poison) and key[1] in self.meter.inside:
+            self.report.fail(_needs_itself(definition))
+        return self._constants[key]
+
+    def _member(self, expr: ast.Member, scope: Scope) -> Value:
+        owner = self.value(expr.owner, scope)
+        if not isinstance(owner, Namespace):
+            self._wrong_kind(expr.owner, owner, "an imported file", "only files imported `as` a name have members")
+        name = expr.name.name
+        if name not in owner.module.own:
+            if not owner.module.file.complete:
+                raise NasError([])
+            file = owner.module.file.source.name
+            help = did_you_mean(name, owner.module.own)
+            self.fail("NAS101", f"`{file}` does not define `{name}`", expr.name.span, "not defined there", help)
+        return self._defined(owner.module, owner.module.own[name])
+
+    # ---- numbers and truth
+
+    def _number(self, expr: ast.Number, _: Scope) -> Value:
+        if abs(expr.value.numerator) > LARGEST_NUMBER or expr.value.denominator > LARGEST_NUMBER:
+            self.report.fail(too_large(expr.span))
+        return expr.value
+
+    def _prefix(self, expr: ast.Prefix, scope: Scope) -> Value:
+        if expr.operator == "not":
+            return not self.truth(expr.operand, scope)
+        value = self.number(expr.operand, scope)
+        return -value if expr.operator == "-" else value
+
+    def _arithmetic(self, expr: ast.Arithmetic, scope: Scope) -> Value:
+        left = self.value(expr.operands[0], scope)
+        for operator, operand in zip(expr.operators, expr.operands[1:], strict=True):
+            if operator == "|" or (operator == "-" and isinstance(left, OptionSet | SetFunction)):
+                first = left if isinstance(left, OptionSet) else self.options(expr.operands[0], scope)
+                left = _combine(operator, first, self.options(operand, scope))
+                continue
+            if isinstance(left, bool) or not isinstance(left, int | Fraction):
+                self._wrong_kind(expr.operands[0], left, "a number")
+            result = calculate(operator, left, self.number(operand, scope), expr.span)
+            if isinstance(result, Diagnostic):
+                self.report.fail(result)
+            left = result
+        return left
+
+    def _logical(self, expr: ast.Logical, scope: Scope) -> Value:
+        decisive = expr.operator == "or"
+        return next((decisive for operand in expr.operands if self.truth(operand, scope) is decisive), not decisive)
+
+    def _chain(self, expr: ast.Chain, scope: Scope) -> Value:
+        values = [self.value(operand, scope) for operand in expr.operands]
+        if all(operator == ">" for operator in expr.operators) and not isinstance(values[0], int | Fraction):
+            steps = tuple(self._as_operation(e, v, scope) for e, v in zip(expr.operands, values, strict=True))
+            return Sequence(steps, expr.span)
+        if len(values) > 2:
+            self.fail("NAS203", "comparisons cannot be chained", expr.span, "compares more than two values", "join them with `and`")
+        left, right, operator = values[0], values[1], expr.operators[0]
+        if operator in ("==", "!="):
+            equal = kind(left) == kind(right) and left == right
+            return equal if operator == "==" else not equal
+        numbers: list[Number] = []
+        for operand, value in zip(expr.operands, values, strict=True):
+            if isinstance(value, bool) or not isinstance(value, int | Fraction):
+                self._wrong_kind(operand, value, "a number")
+            numbers.append(value)
+        return COMPARISONS[operator](numbers[0], numbers[1])
+
+    def _range(self, expr: ast.RangeOf, scope: Scope) -> Value:
+        start = self.integer(expr.start, scope, "the start of a range")
+        return Range(start, self.integer(expr.stop, scope, "the end of a range"))
+
+    def _conditional(self, expr: ast.Conditional, scope: Scope) -> Value:
+        return self.value(expr.yes if self.truth(expr.condition, scope) else expr.no, scope)
+
+    # ---- arrays and sets
+
+    def _items(self, expr: ast.Array | ast.Options, scope: Scope) -> Iterator[tuple[Value, ast.Expr]]:
+        comprehension = expr.comprehension
+        if comprehension is None:
+            for item in expr.items:
+                yield self.value(item, scope), item
+            return
+        for value in self.iterate(comprehension.values, scope):
+            inner = Scope(scope.module, scope)
+            inner.names[comprehension.variable.name] = value
+            if comprehension.condition is None or self.truth(comprehension.condition, inner):
+                yield self.value(expr.items[0], inner), expr.items[0]
+
+    def _options(self, expr: ast.Options, scope: Scope) -> Value:
+        found: dict[Operation, ast.Expr] = {}
+        for value, item in self._items(expr, scope):
+            if isinstance(value, OptionSet | SetFunction):
+                self._wrong_kind(item, value, "an operation", "sets are united with `|`: `{ a, b } | others`")
+            operation = self._as_operation(item, value, scope)
+            if operation in found:
+                self.report.fail(
+                    Diagnostic(
+                        "NAS307",
+                        f"`{operation}` is given twice",
+                        Label(item.span, "given again"),
+                        (Label(found[operation].span, "first given here"),) if found[operation] is not item else (),
+                        help="remove one of them",
+                    )
+                )
+            found[operation] = item
+        return OptionSet(tuple(found))
+
+    def _choose(self, expr: ast.Choose, scope: Scope) -> Value:
+        limit = None if expr.limit is None else self.integer(expr.limit, scope, "the number to choose", 1)
+        options = self.options(expr.options, scope)
+        if not options.items:
+            self.fail("NAS304", "choice without candidates", expr.span, "nothing to choose from", "give at least one operation")
+        return Selection(options.items, limit, expr.span)
+
+    def _index(self, expr: ast.Index, scope: Scope) -> Value:
+        array = self.value(expr.array, scope)
+        if not isinstance(array, tuple):
+            self._wrong_kind(expr.array, array, "an array")
+        index = self.value(expr.index, scope)
+        if isinstance(index, Range):
+            if not 0 <= index.start <= max(index.stop, index.start) <= len(array):
+                self._out_of_range(expr, f"{index.start}..{index.stop}", len(array))
+            self.meter.ahead(len(index), expr.span)
+            return array[index.start : max(index.stop, index.start)]
+        if isinstance(index, bool) or not isinstance(index, int | Fraction):
+            self._wrong_kind(expr.index, index, "a number or a range")
+        if isinstance(index, Fraction):
+            self.fail("NAS204", "an index must be a whole number", expr.index.span, f"this is {index}")
+        if not 0 <= index < len(array):
+            self._out_of_range(expr, str(index), len(array))
+        value = array[index]
+        if isinstance(value, Poison):
+            raise NasError([])
+        return value
+
+    def _out_of_range(self, expr: ast.Index, index: str, length: int) -> NoReturn:
+        allowed = f"it has the elements 0 to {length - 1}" if length else "it has no elements"
+        self.fail("NAS207", f"there is no element {index}", expr.index.span, f"this is {index}", f"`{expr.array.span.text}`: {allowed}")
+
+    # ---- calls
+
+    def _call(self, expr: ast.Call, scope: Scope) -> Value:
+        function = self.value(expr.function, scope)
+        if isinstance(function, Builtin):
+            if expr.keywords:
+                self.fail("NAS202", f"`{function.name}` takes no keywords", expr.keywords[0].span, "not possible here")
+            values = [self.value(argument, scope) for argument in expr.arguments]
+            result = call_builtin(function.name, values, [a.span for a in expr.arguments], expr.span)
+            if isinstance(result, Diagnostic):
+                self.report.fail(result)
+            return tidy(result) if isinstance(result, Fraction) else result
+        if isinstance(function, SetFunction):
+            return self._call_set(function, expr, scope)
+        if isinstance(function, Primitive | Use | Sequence | Selection | Perhaps):
+            return self._connect(function, expr, scope, [])
+        if not isinstance(function, PrimitiveFunction | MotifFunction | PythonFunction):
+            self._wrong_kind(expr.function, function, "something that can be called")
+        if expr.arguments and not expr.keywords:
+            values = [self.value(argument, scope) for argument in expr.arguments]
+            if any(_places(value) for value in values):
+                operation = self._as_operation(expr.function, function, scope)
+                return self._connect(operation, expr, scope, values)
+        return self._call_operation(function, expr, scope)
+
+    def _connect(self, operation: Operation, expr: ast.Call, scope: Scope, values: list[Value]) -> Value:
+        """`conv(16)(x)`: an operation applied to nodes."""
+        if scope.apply is None:
+            self.fail("NAS203", "operations can be applied to nodes in motifs only", expr.span, "outside of a motif")
+        if expr.keywords:
+            self.fail("NAS202", "nodes are not given by keyword", expr.keywords[0].span, "not possible here")
+        values = values or [self.value(argument, scope) for argument in expr.arguments]
+        inputs: list[Place] = []
+        for argument, value in zip(expr.arguments, values, strict=True):
+            found = _places(value)
+            if found is None:
+                self._wrong_kind(argument, value, "a node", f"`{operation}` is complete: it takes nodes now")
+            inputs.extend(found)
+        return scope.apply(operation, tuple(inputs), expr.span)
+
+    def _call_operation(
+        self, function: PrimitiveFunction | MotifFunction | PythonFunction, expr: ast.Call, scope: Scope
+    ) -> Operation:
+        if isinstance(function, PrimitiveFunction):
+            given = self._arranged(primitive_signature(function.cls), expr)
+            values = {name: self.value(e, scope) for name, e in given.items()}
+            op = accept(function.cls, values, {name: e.span for name, e in given.items()})
+            if isinstance(op, Diagnostic):
+                self.report.fail(op)
+            return Primitive(op, expr.span)
+        arguments = self._bound(function, expr, scope)
+        if isinstance(function, MotifFunction):
+            return Use(function, arguments, expr.span)
+        definition = function.definition
+        if not self.allow_python:
+            self.report.fail(_python_refused(definition, expr.span))
+        plain: list[tuple[str, int | float | bool]] = []
+        for name, value in arguments:
+            if not isinstance(value, int | Fraction):
+                self.fail("NAS203", f"`{name}` of a Python operation is a number or true or false", expr.span, f"this is {kind(value)}")
+            plain.append((name, float(value) if isinstance(value, Fraction) else value))
+        return Primitive(PythonOp(definition.name.name, definition.target, tuple(plain)), expr.span)
+
+    def _call_set(self, function: SetFunction, expr: ast.Call, scope: Scope) -> OptionSet:
+        arguments = self._bound(function, expr, scope)
+        key = function, arguments, tuple(type(value) for _, value in arguments)
+        if key not in self._sets:
+            inner = Scope(function.module)
+            inner.names.update(arguments)
+            with self.meter.deeper(function.definition.name.name, expr.span):
+                self._sets[key] = self.options(function.definition.value, inner)
+        return self._sets[key]
+
+    def _bound(
+        self, function: MotifFunction | SetFunction | PythonFunction, expr: ast.Call, scope: Scope
+    ) -> tuple[tuple[str, Value], ...]:
+        """The value of every parameter, in order; a default may use the parameters before it."""
+        definition = function.definition
+        given = self._arranged(signature_of(definition), expr)
+        inner = Scope(function.module)
+        for parameter in definition.parameters:
+            name = parameter.name.name
+            if name in given:
+                value = self.value(given[name], scope)
+                if _places(value):
+                    self._wrong_kind(given[name], value, "a value", "nodes are given after the parameters: `f(16)(x)`")
+            else:
+                assert parameter.default is not None, "arrange reports missing arguments"
+                value = self.value(parameter.default, inner)
+            inner.names[name] = value
+        return tuple(inner.names.items())
+
+    def _arranged(self, signature: Any, expr: ast.Call) -> dict[str, ast.Expr]:
+        given = arrange(signature, expr.arguments, expr.keywords, expr.span)
+        if isinstance(given, Diagnostic):
+            self.report.fail(given)
+        return given
+
+    def _as_operation(self, expr: ast.Expr, value: Value, scope: Scope) -> Operation:
+        if isinstance(value, Primitive | Use | Sequence | Selection | Perhaps):
+            return value
+        if isinstance(value, PrimitiveFunction | MotifFunction | PythonFunction):
+            return self._call_operation(value, ast.Call(expr.span, expr, (), ()), scope)
+        help = "choose from it: `choose { ... }`" if isinstance(value, OptionSet | SetFunction) else None
+        self._wrong_kind(expr, value, "an operation", help)
+
+    # ---- problems
+
+    def fail(self, code: str, message: str, span: Span, text: str = "", help: str | None = None) -> NoReturn:
+        """Report a problem and abandon the expression."""
+        self.report.fail(Diagnostic(code, message, Label(span, text), help=help))
+
+    def _wrong_kind(self, expr: ast.Expr, value: Value, wanted: str, help: str | None = None) -> NoReturn:
+        if isinstance(value, Poison):
+            raise NasError([])
+        self.fail("NAS203", f"expected {wanted}", expr.span, f"this is {kind(value)}", help)
+
+
+def _places(value: Value) -> tuple[Place, ...] | None:
+    """The nodes in a value: itself, or all of an array. None for anything else."""
+    if isinstance(value, Place):
+        return (value,)
+    if isinstance(value, tuple):
+        inside = [_places(item) for item in value]
+        if all(found is not None for found in inside):
+            return tuple(place for found in inside if found is not None for place in found)
+    return None
+
+
+def _combine(operator: str, left: OptionSet, right: OptionSet) -> OptionSet:
+    if operator == "|":
+        return OptionSet(tuple(dict.fromkeys(left.items + right.items)))
+    removed = set(right.items)
+    return OptionSet(tuple(item for item in left.items if item not in removed))
+
+
+def _needs_itself(definition: ast.Let) -> Diagnostic:
+    return Diagnostic(
+        "NAS402",
+        f"`{definition.name.name}` needs its own value",
+        Label(definition.span, "to compute this"),
+        help="a constant can only use others",
+    )
+
+
+def _python_refused(definition: ast.PythonOperation, used: Span) -> Diagnostic:
+    return Diagnostic(
+        "NAS105",
+        f"`{definition.name.name}` is written in Python, and running Python was not allowed",
+        Label(used, "used here"),
+        (Label(definition.target_span, "would be imported and run"),),
+        help="if you trust that code, allow it with `--allow-python-ops`",
+    )

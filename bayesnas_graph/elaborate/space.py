@@ -1,0 +1,177 @@
+"""A file, checked whole: the one way from text to networks."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+from bayesnas_graph.diagnostics import Diagnostic, Label, NasError, Report, did_you_mean
+from bayesnas_graph.elaborate.arguments import signature_of
+from bayesnas_graph.elaborate.block import Block, flatten
+from bayesnas_graph.elaborate.evaluate import Evaluator, Scope
+from bayesnas_graph.elaborate.expand import Expander
+from bayesnas_graph.elaborate.files import Loader, Module
+from bayesnas_graph.elaborate.limits import Limits, Meter
+from bayesnas_graph.elaborate.names import check_names
+from bayesnas_graph.elaborate.values import MotifFunction, Use, Value, ValueType, type_text
+from bayesnas_graph.elaborate.wiring import Budget
+from bayesnas_graph.ir import Graph, shape_text
+from bayesnas_graph.lang import ast
+from bayesnas_graph.source import Source
+
+DEEPEST_STACK = 10_000  # Python frames: room for `Limits.depth` motifs within motifs
+
+
+@dataclass(frozen=True)
+class Network:
+    """A network with values for all its parameters, every motif in it written out."""
+
+    name: str
+    arguments: tuple[tuple[str, Value], ...]
+    block: Block
+    inputs: tuple[ValueType, ...]
+    outputs: tuple[ValueType, ...]
+    budgets: tuple[Budget, ...]
+    definition: ast.Motif = field(repr=False)
+
+    def graph(self) -> Graph:
+        """The network as one flat graph."""
+        return flatten(self.block, self.name)
+
+
+@dataclass(frozen=True)
+class Space:
+    """A checked file and its networks."""
+
+    module: Module
+    networks: tuple[Network, ...]
+
+    @property
+    def doc(self) -> str:
+        """What the file says about itself."""
+        return self.module.file.doc
+
+
+class Checker:
+    """Checks files; those that several of them import are read once."""
+
+    def __init__(self, report: Report, limits: Limits | None = None, *, allow_python: bool = False) -> None:
+        self.report = report
+        self.limits = limits or Limits()
+        self.allow_python = allow_python
+        self.loader = Loader(report)
+        self._named: set[Module] = set()
+
+    def path(self, path: Path, name: str | None = None) -> Space | None:
+        """Check a file; None if it could not be read at all."""
+        with _deep_stack():
+            module = self.loader.path(path, name)
+            return self._space(module) if module is not None else None
+
+    def text(self, source: Source, path: Path | None = None) -> Space:
+        """Check a text; `path` says where its imports are looked for."""
+        with _deep_stack():
+            return self._space(self.loader.text(source, path))
+
+    def _space(self, module: Module) -> Space:
+        for loaded in self.loader:
+            if loaded not in self._named:
+                self._named.add(loaded)
+                self._guarded(lambda loaded=loaded: check_names(loaded, self.report), loaded)  # type: ignore[misc]
+        networks = []
+        for definition in module.networks:
+            found = self.network(module, definition.name.name)
+            if found is not None:
+                networks.append(found)
+        return Space(module, tuple(networks))
+
+    def network(self, module: Module, name: str, overrides: Mapping[str, int | Fraction | bool] | None = None) -> Network | None:
+        """Write a network out, with values other than the defaults for some of its parameters; None if it has errors."""
+        definition = module.own.get(name)
+        if not isinstance(definition, ast.Motif) or definition.role != "network":
+            known = [network.name.name for network in module.networks]
+            help = did_you_mean(name, known) or (f"the file has {', '.join(known)}" if known else "the file has no network")
+            self.report.add(Diagnostic("NAS107", f"there is no network `{name}` in {module.file.source.name}", help=help))
+            return None
+        found: list[Network] = []
+        self._guarded(lambda: found.append(self._network(module, definition, overrides or {})), module)
+        return found[0] if found else None
+
+    def _network(self, module: Module, definition: ast.Motif, overrides: Mapping[str, int | Fraction | bool]) -> Network:
+        evaluator = Evaluator(self.report, Meter(self.limits, self.report), self.allow_python)
+        scope = Scope(module)
+        signature = signature_of(definition)
+        for name in overrides:
+            if name not in signature.parameters:
+                help = did_you_mean(name, signature.parameters)
+                label = Label(definition.name.span, f"it is `{signature}`")
+                self.report.fail(Diagnostic("NAS202", f"network `{signature.name}` has no parameter `{name}`", label, help=help))
+        for parameter in definition.parameters:
+            name = parameter.name.name
+            if name in overrides:
+                scope.names[name] = overrides[name]
+            elif parameter.default is not None:
+                scope.names[name] = evaluator.value(parameter.default, scope)
+            else:
+                label = Label(parameter.span, "has no default")
+                help = "give it a default: a network stands alone"
+                self.report.fail(Diagnostic("NAS202", f"parameter `{name}` of a network needs a value", label, help=help))
+        arguments = tuple(scope.names.items())
+        inputs = tuple(_type(evaluator, expr, scope) for expr in definition.inputs)
+        outputs = tuple(_type(evaluator, expr, scope) for expr in definition.outputs)
+        expander = Expander(evaluator)
+        use = Use(MotifFunction(module, definition), arguments, definition.name.span)
+        block = expander.block(use, tuple(t.shape for t in inputs), definition.name.span)
+        self._compare_outputs(definition, block, outputs)
+        budgets = tuple(expander.wiring(block).budgets)
+        return Network(definition.name.name, arguments, block, inputs, outputs, budgets, definition)
+
+    def _compare_outputs(self, definition: ast.Motif, block: Block, declared: tuple[ValueType, ...]) -> None:
+        if len(block.output_shapes) != len(declared):
+            label = Label(definition.name.span, f"declares {len(declared)}")
+            message = f"network `{definition.name.name}` gives {len(block.output_shapes)} outputs"
+            self.report.fail(Diagnostic("NAS212", message, label))
+        for shape, wanted, expr in zip(block.output_shapes, declared, definition.outputs, strict=True):
+            if shape != wanted.shape:
+                label = Label(expr.span, f"declared as {type_text(wanted)}")
+                message = f"network `{definition.name.name}` gives {shape_text(shape)}"
+                help = None
+                if len(shape) == 3 and wanted.kind == "classes":
+                    help = f"end with `global_avg_pool > linear({wanted.shape[0]})`"
+                elif wanted.kind == "classes":
+                    help = f"end with `linear({wanted.shape[0]})`"
+                self.report.fail(Diagnostic("NAS212", message, label, help=help))
+
+    def _guarded(self, work: object, module: Module) -> None:
+        """Do something that may fail; what failed is in the report."""
+        try:
+            work()  # type: ignore[operator]
+        except NasError:
+            assert self.report.has_errors, "work is only abandoned after its problem was reported"
+        except RecursionError:
+            at = module.file.items[0].span
+            message = "an expression or statement is nested too deeply"
+            self.report.add(Diagnostic("NAS404", message, Label(at, "in this file"), help="name the inner parts with `let`"))
+
+
+def _type(evaluator: Evaluator, expr: ast.Expr, scope: Scope) -> ValueType:
+    value = evaluator.value(expr, scope)
+    if not isinstance(value, ValueType):
+        evaluator.fail(
+            "NAS203", "expected what the network takes or gives", expr.span, "", "for instance `image(3, 32, 32) -> classes(10)`"
+        )
+    return value
+
+
+@contextmanager
+def _deep_stack() -> Iterator[None]:
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, DEEPEST_STACK))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
