@@ -22,9 +22,9 @@ class Source:
         return [0, *(i + 1 for i, character in enumerate(self.text) if character == "\n")]
 
     def position(self, offset: int) -> tuple[int, int]:
-        """The 1-based line and column of a character offset.
+        r"""The 1-based line and column of a character offset.
 
-        >>> Source("example", "in x\\nout x").position(5)
+        >>> Source("example", "in x\nout x").position(5)
         (2, 1)
         """
         line = bisect_right(self._line_starts, offset)

@@ -66,7 +66,9 @@ def describe(network: Network) -> str:
     """A network in a line."""
     block = network.block
     parts = [f"{block.nodes:,} operations", f"{block.edges:,} edges"]
-    parts.append(f"{block.choices:,} choice{'s' * (block.choices != 1)}" if block.choices else "no choices, a fixed network")
+    parts.append(
+        f"{block.choices:,} choice{'s' * (block.choices != 1)}" if block.choices else "no choices, a fixed network"
+    )
     return ", ".join(parts)
 
 

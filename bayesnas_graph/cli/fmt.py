@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import os
 import shutil
 import sys
 import tempfile
@@ -65,7 +64,7 @@ def write(path: Path, text: str, name: str, report: Report) -> None:
             temporary = Path(file.name)
             file.write(text.encode())
         shutil.copymode(target, temporary)
-        os.replace(temporary, target)
+        temporary.replace(target)
         temporary = None
     except OSError as error:
         report.add(Diagnostic("NAS012", f"cannot write `{name}`: {error.strerror}", help="the file is unchanged"))

@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 import traceback
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -73,10 +74,8 @@ def main() -> None:
 
 
 def _say(text: str) -> None:
-    try:
+    with suppress(OSError):  # nobody can hear
         sys.stderr.write(f"{text}\n")
-    except OSError:
-        pass  # nobody can hear
 
 
 def _abandon_output() -> None:

@@ -49,7 +49,9 @@ def ops(
     for kind, title in titles.items():
         chosen = [entry for entry in found if entry.kind == kind]
         if chosen:
-            table = Table(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0), show_header=False)
+            table = Table(
+                title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0), show_header=False
+            )
             for entry in chosen:
                 table.add_row(entry.signature, entry.doc.replace("\n", " "))
             out.print(table)

@@ -91,7 +91,9 @@ def _snippet(
         items = list(group)
         text, first = _window(source.line(number), [label.span for label, _ in items])
         if shown and number == shown + 2:
-            lines.append(f"{paint('gutter', f'{shown + 1:>{gutter}} |')} {_plain(source.line(shown + 1))[:WIDEST]}".rstrip())
+            lines.append(
+                f"{paint('gutter', f'{shown + 1:>{gutter}} |')} {_plain(source.line(shown + 1))[:WIDEST]}".rstrip()
+            )
         elif shown and number > shown + 2:
             lines.append(paint("gutter", "..."))
         lines.append(f"{paint('gutter', f'{number:>{gutter}} |')} {_plain(text)}".rstrip())
@@ -101,7 +103,8 @@ def _snippet(
             indent = _columns(text[:column])
             underline = mark * max(_columns(text[column : column + max(length, 0)]), 1)
             note = f"{underline} {label.text}".rstrip()
-            lines.append(f"{paint('gutter', ' ' * gutter + ' |')} {' ' * indent}{paint(severity if mark == '^' else 'gutter', note)}")
+            style = severity if mark == "^" else "gutter"
+            lines.append(f"{paint('gutter', ' ' * gutter + ' |')} {' ' * indent}{paint(style, note)}")
         shown = number
     return lines
 

@@ -52,7 +52,9 @@ def arrange(
 
     if len(arguments) > len(signature.parameters):
         extra = arguments[len(signature.parameters)]
-        takes = {0: "no arguments", 1: "one argument"}.get(len(signature.parameters), f"{len(signature.parameters)} arguments")
+        takes = {0: "no arguments", 1: "one argument"}.get(
+            len(signature.parameters), f"{len(signature.parameters)} arguments"
+        )
         return wrong(f"`{signature.name}` takes {takes}, {len(arguments)} given", extra.span, "one too many")
     given = dict(zip(signature.parameters, arguments, strict=False))
     for keyword in keywords:
@@ -89,7 +91,10 @@ def _problem(op: str, name: str, argument: Argument, value: Value, span: Span) -
         if isinstance(value, bool):
             return None
         return Diagnostic(
-            "NAS203", f"`{name}` of `{op}` is true or false", Label(span, f"this is {kind(value)}"), help="write `true` or `false`"
+            "NAS203",
+            f"`{name}` of `{op}` is true or false",
+            Label(span, f"this is {kind(value)}"),
+            help="write `true` or `false`",
         )
     if not is_number:
         return Diagnostic("NAS203", f"`{name}` of `{op}` is a number", Label(span, f"this is {kind(value)}"))

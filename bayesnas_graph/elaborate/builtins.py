@@ -34,7 +34,9 @@ def call_builtin(name: str, values: Sequence[Value], spans: Sequence[Span], span
     least, most = _ARITY.get(name, (1, 1))
     if len(values) < least or (most is not None and len(values) > most):
         label = Label(span, f"{len(values)} given")
-        return Diagnostic("NAS202", f"wrong number of arguments for `{name}`", label, help=f"it is used as `{BUILTINS[name][0]}`")
+        return Diagnostic(
+            "NAS202", f"wrong number of arguments for `{name}`", label, help=f"it is used as `{BUILTINS[name][0]}`"
+        )
     return _RULES[name](name, values, spans)
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NoReturn
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError, Report, did_you_mean
-from bayesnas_graph.elaborate.arguments import accept, arrange, primitive_signature, signature_of
-from bayesnas_graph.elaborate.arithmetic import COMPARISONS, calculate, tidy, too_large
-from bayesnas_graph.elaborate.builtins import BUILTINS, call_builtin
+from bayesnas_graph.elaborate.arithmetic import COMPARISONS, calculate, too_large
+from bayesnas_graph.elaborate.builtins import BUILTINS
+from bayesnas_graph.elaborate.calls import call, call_operation, call_set
 from bayesnas_graph.elaborate.files import Module
 from bayesnas_graph.elaborate.limits import LARGEST_NUMBER, Meter
+from bayesnas_graph.elaborate.scope import Scope
 from bayesnas_graph.elaborate.values import (
     POISON,
     Builtin,
@@ -34,41 +35,11 @@ from bayesnas_graph.elaborate.values import (
     Use,
     Value,
     kind,
+    places_in,
 )
 from bayesnas_graph.lang import ast
 from bayesnas_graph.ops import PRIMITIVES
-from bayesnas_graph.ops.python import PythonOp
 from bayesnas_graph.source import Span
-
-Apply = Callable[[Operation, tuple[Place, ...], Span], Place]
-
-
-class Scope:
-    """Names with their values, inside the scope around it."""
-
-    __slots__ = ("apply", "module", "names", "parent")
-
-    def __init__(self, module: Module, parent: Scope | None = None, apply: Apply | None = None) -> None:
-        self.module = module
-        self.parent = parent
-        self.names: dict[str, Value] = {}
-        self.apply = apply or (parent.apply if parent else None)  # connects an operation; None outside of a motif
-
-    def find(self, name: str) -> Value | None:
-        scope: Scope | None = self
-        while scope is not None:
-            if name in scope.names:
-                return scope.names[name]
-            scope = scope.parent
-        return None
-
-    def visible(self) -> set[str]:
-        names = self.module.visible() | set(BUILTINS)
-        scope: Scope | None = self
-        while scope is not None:
-            names |= set(scope.names)
-            scope = scope.parent
-        return names
 
 
 @dataclass
@@ -78,16 +49,16 @@ class Evaluator:
     report: Report
     meter: Meter
     allow_python: bool = False
+    sets: dict[object, OptionSet] = field(default_factory=dict)  # sets called before, by their arguments
 
     def __post_init__(self) -> None:
         self._constants: dict[tuple[Module, str], Value] = {}
-        self._sets: dict[object, OptionSet] = {}
         self._rules: dict[type[ast.Syntax], Callable[[Any, Scope], Value]] = {
             ast.Name: self._name,
             ast.Number: self._number,
             ast.Boolean: lambda e, _: e.value,
             ast.Member: self._member,
-            ast.Call: self._call,
+            ast.Call: lambda e, scope: call(self, e, scope),
             ast.Index: self._index,
             ast.Prefix: self._prefix,
             ast.Arithmetic: self._arithmetic,
@@ -111,13 +82,19 @@ class Evaluator:
     def number(self, expr: ast.Expr, scope: Scope) -> Number:
         value = self.value(expr, scope)
         if isinstance(value, bool) or not isinstance(value, int | Fraction):
-            self._wrong_kind(expr, value, "a number")
+            self.wrong_kind(expr, value, "a number")
         return value
 
     def integer(self, expr: ast.Expr, scope: Scope, what: str, minimum: int | None = None) -> int:
         value = self.number(expr, scope)
         if isinstance(value, Fraction):
-            self.fail("NAS204", f"{what} must be a whole number", expr.span, f"this is {value}", "use `floor(...)` or `ceil(...)`")
+            self.fail(
+                "NAS204",
+                f"{what} must be a whole number",
+                expr.span,
+                f"this is {value}",
+                "use `floor(...)` or `ceil(...)`",
+            )
         if minimum is not None and value < minimum:
             self.fail("NAS205", f"{what} must be at least {minimum}", expr.span, f"this is {value}")
         return value
@@ -125,36 +102,36 @@ class Evaluator:
     def truth(self, expr: ast.Expr, scope: Scope) -> bool:
         value = self.value(expr, scope)
         if not isinstance(value, bool):
-            self._wrong_kind(expr, value, "true or false")
+            self.wrong_kind(expr, value, "true or false")
         return value
 
     def operation(self, expr: ast.Expr, scope: Scope) -> Operation:
-        return self._as_operation(expr, self.value(expr, scope), scope)
+        return self.as_operation(expr, self.value(expr, scope), scope)
 
     def options(self, expr: ast.Expr, scope: Scope) -> OptionSet:
         value = self.value(expr, scope)
         if isinstance(value, SetFunction):
-            value = self._call_set(value, ast.Call(expr.span, expr, (), ()), scope)
+            value = call_set(self, value, ast.Call(expr.span, expr, (), ()), scope)
         if not isinstance(value, OptionSet):
-            self._wrong_kind(expr, value, "a set of operations", "write the candidates in braces: `{ ... }`")
+            self.wrong_kind(expr, value, "a set of operations", "write the candidates in braces: `{ ... }`")
         return value
 
     def places(self, expr: ast.Expr, scope: Scope) -> tuple[Place, ...]:
         """A node, or the nodes of an array."""
         value = self.value(expr, scope)
-        found = _places(value)
+        found = places_in(value)
         if found is None:
             help = None
             if not isinstance(value, int | Fraction | bool | tuple | Range | OptionSet):
                 help = "to apply an operation, give it nodes: `relu(x)`, `conv(16)(x)`"
-            self._wrong_kind(expr, value, "a node", help)
+            self.wrong_kind(expr, value, "a node", help)
         return found
 
     def iterate(self, expr: ast.Expr, scope: Scope) -> Iterable[Value]:
         """What a `for` runs over."""
         value = self.value(expr, scope)
         if isinstance(value, SetFunction):
-            value = self._call_set(value, ast.Call(expr.span, expr, (), ()), scope)
+            value = call_set(self, value, ast.Call(expr.span, expr, (), ()), scope)
         if isinstance(value, Range):
             self.meter.ahead(len(value), expr.span)
             return range(value.start, value.stop)
@@ -162,7 +139,7 @@ class Evaluator:
             return value.items
         if isinstance(value, tuple):
             return value
-        self._wrong_kind(expr, value, "a range or an array", "a range is `0..4`, an array `[3, 5]`")
+        self.wrong_kind(expr, value, "a range or an array", "a range is `0..4`, an array `[3, 5]`")
 
     # ---- names
 
@@ -209,7 +186,7 @@ class Evaluator:
     def _member(self, expr: ast.Member, scope: Scope) -> Value:
         owner = self.value(expr.owner, scope)
         if not isinstance(owner, Namespace):
-            self._wrong_kind(expr.owner, owner, "an imported file", "only files imported `as` a name have members")
+            self.wrong_kind(expr.owner, owner, "an imported file", "only files imported `as` a name have members")
         name = expr.name.name
         if name not in owner.module.own:
             if not owner.module.file.complete:
@@ -240,7 +217,7 @@ class Evaluator:
                 left = _combine(operator, first, self.options(operand, scope))
                 continue
             if isinstance(left, bool) or not isinstance(left, int | Fraction):
-                self._wrong_kind(expr.operands[0], left, "a number")
+                self.wrong_kind(expr.operands[0], left, "a number")
             result = calculate(operator, left, self.number(operand, scope), expr.span)
             if isinstance(result, Diagnostic):
                 self.report.fail(result)
@@ -254,10 +231,16 @@ class Evaluator:
     def _chain(self, expr: ast.Chain, scope: Scope) -> Value:
         values = [self.value(operand, scope) for operand in expr.operands]
         if all(operator == ">" for operator in expr.operators) and not isinstance(values[0], int | Fraction):
-            steps = tuple(self._as_operation(e, v, scope) for e, v in zip(expr.operands, values, strict=True))
+            steps = tuple(self.as_operation(e, v, scope) for e, v in zip(expr.operands, values, strict=True))
             return Sequence(steps, expr.span)
         if len(values) > 2:
-            self.fail("NAS203", "comparisons cannot be chained", expr.span, "compares more than two values", "join them with `and`")
+            self.fail(
+                "NAS203",
+                "comparisons cannot be chained",
+                expr.span,
+                "compares more than two values",
+                "join them with `and`",
+            )
         left, right, operator = values[0], values[1], expr.operators[0]
         if operator in ("==", "!="):
             equal = kind(left) == kind(right) and left == right
@@ -265,7 +248,7 @@ class Evaluator:
         numbers: list[Number] = []
         for operand, value in zip(expr.operands, values, strict=True):
             if isinstance(value, bool) or not isinstance(value, int | Fraction):
-                self._wrong_kind(operand, value, "a number")
+                self.wrong_kind(operand, value, "a number")
             numbers.append(value)
         return COMPARISONS[operator](numbers[0], numbers[1])
 
@@ -294,8 +277,8 @@ class Evaluator:
         found: dict[Operation, ast.Expr] = {}
         for value, item in self._items(expr, scope):
             if isinstance(value, OptionSet | SetFunction):
-                self._wrong_kind(item, value, "an operation", "sets are united with `|`: `{ a, b } | others`")
-            operation = self._as_operation(item, value, scope)
+                self.wrong_kind(item, value, "an operation", "sets are united with `|`: `{ a, b } | others`")
+            operation = self.as_operation(item, value, scope)
             if operation in found:
                 self.report.fail(
                     Diagnostic(
@@ -313,13 +296,19 @@ class Evaluator:
         limit = None if expr.limit is None else self.integer(expr.limit, scope, "the number to choose", 1)
         options = self.options(expr.options, scope)
         if not options.items:
-            self.fail("NAS304", "choice without candidates", expr.span, "nothing to choose from", "give at least one operation")
+            self.fail(
+                "NAS304",
+                "choice without candidates",
+                expr.span,
+                "nothing to choose from",
+                "give at least one operation",
+            )
         return Selection(options.items, limit, expr.span)
 
     def _index(self, expr: ast.Index, scope: Scope) -> Value:
         array = self.value(expr.array, scope)
         if not isinstance(array, tuple):
-            self._wrong_kind(expr.array, array, "an array")
+            self.wrong_kind(expr.array, array, "an array")
         index = self.value(expr.index, scope)
         if isinstance(index, Range):
             if not 0 <= index.start <= max(index.stop, index.start) <= len(array):
@@ -327,7 +316,7 @@ class Evaluator:
             self.meter.ahead(len(index), expr.span)
             return array[index.start : max(index.stop, index.start)]
         if isinstance(index, bool) or not isinstance(index, int | Fraction):
-            self._wrong_kind(expr.index, index, "a number or a range")
+            self.wrong_kind(expr.index, index, "a number or a range")
         if isinstance(index, Fraction):
             self.fail("NAS204", "an index must be a whole number", expr.index.span, f"this is {index}")
         if not 0 <= index < len(array):
@@ -339,113 +328,22 @@ class Evaluator:
 
     def _out_of_range(self, expr: ast.Index, index: str, length: int) -> NoReturn:
         allowed = f"it has the elements 0 to {length - 1}" if length else "it has no elements"
-        self.fail("NAS207", f"there is no element {index}", expr.index.span, f"this is {index}", f"`{expr.array.span.text}`: {allowed}")
+        self.fail(
+            "NAS207",
+            f"there is no element {index}",
+            expr.index.span,
+            f"this is {index}",
+            f"`{expr.array.span.text}`: {allowed}",
+        )
 
-    # ---- calls
-
-    def _call(self, expr: ast.Call, scope: Scope) -> Value:
-        function = self.value(expr.function, scope)
-        if isinstance(function, Builtin):
-            if expr.keywords:
-                self.fail("NAS202", f"`{function.name}` takes no keywords", expr.keywords[0].span, "not possible here")
-            values = [self.value(argument, scope) for argument in expr.arguments]
-            result = call_builtin(function.name, values, [a.span for a in expr.arguments], expr.span)
-            if isinstance(result, Diagnostic):
-                self.report.fail(result)
-            return tidy(result) if isinstance(result, Fraction) else result
-        if isinstance(function, SetFunction):
-            return self._call_set(function, expr, scope)
-        if isinstance(function, Primitive | Use | Sequence | Selection | Perhaps):
-            return self._connect(function, expr, scope, [])
-        if not isinstance(function, PrimitiveFunction | MotifFunction | PythonFunction):
-            self._wrong_kind(expr.function, function, "something that can be called")
-        if expr.arguments and not expr.keywords:
-            values = [self.value(argument, scope) for argument in expr.arguments]
-            if any(_places(value) for value in values):
-                operation = self._as_operation(expr.function, function, scope)
-                return self._connect(operation, expr, scope, values)
-        return self._call_operation(function, expr, scope)
-
-    def _connect(self, operation: Operation, expr: ast.Call, scope: Scope, values: list[Value]) -> Value:
-        """`conv(16)(x)`: an operation applied to nodes."""
-        if scope.apply is None:
-            self.fail("NAS203", "operations can be applied to nodes in motifs only", expr.span, "outside of a motif")
-        if expr.keywords:
-            self.fail("NAS202", "nodes are not given by keyword", expr.keywords[0].span, "not possible here")
-        values = values or [self.value(argument, scope) for argument in expr.arguments]
-        inputs: list[Place] = []
-        for argument, value in zip(expr.arguments, values, strict=True):
-            found = _places(value)
-            if found is None:
-                self._wrong_kind(argument, value, "a node", f"`{operation}` is complete: it takes nodes now")
-            inputs.extend(found)
-        return scope.apply(operation, tuple(inputs), expr.span)
-
-    def _call_operation(
-        self, function: PrimitiveFunction | MotifFunction | PythonFunction, expr: ast.Call, scope: Scope
-    ) -> Operation:
-        if isinstance(function, PrimitiveFunction):
-            given = self._arranged(primitive_signature(function.cls), expr)
-            values = {name: self.value(e, scope) for name, e in given.items()}
-            op = accept(function.cls, values, {name: e.span for name, e in given.items()})
-            if isinstance(op, Diagnostic):
-                self.report.fail(op)
-            return Primitive(op, expr.span)
-        arguments = self._bound(function, expr, scope)
-        if isinstance(function, MotifFunction):
-            return Use(function, arguments, expr.span)
-        definition = function.definition
-        if not self.allow_python:
-            self.report.fail(_python_refused(definition, expr.span))
-        plain: list[tuple[str, int | float | bool]] = []
-        for name, value in arguments:
-            if not isinstance(value, int | Fraction):
-                self.fail("NAS203", f"`{name}` of a Python operation is a number or true or false", expr.span, f"this is {kind(value)}")
-            plain.append((name, float(value) if isinstance(value, Fraction) else value))
-        return Primitive(PythonOp(definition.name.name, definition.target, tuple(plain)), expr.span)
-
-    def _call_set(self, function: SetFunction, expr: ast.Call, scope: Scope) -> OptionSet:
-        arguments = self._bound(function, expr, scope)
-        key = function, arguments, tuple(type(value) for _, value in arguments)
-        if key not in self._sets:
-            inner = Scope(function.module)
-            inner.names.update(arguments)
-            with self.meter.deeper(function.definition.name.name, expr.span):
-                self._sets[key] = self.options(function.definition.value, inner)
-        return self._sets[key]
-
-    def _bound(
-        self, function: MotifFunction | SetFunction | PythonFunction, expr: ast.Call, scope: Scope
-    ) -> tuple[tuple[str, Value], ...]:
-        """The value of every parameter, in order; a default may use the parameters before it."""
-        definition = function.definition
-        given = self._arranged(signature_of(definition), expr)
-        inner = Scope(function.module)
-        for parameter in definition.parameters:
-            name = parameter.name.name
-            if name in given:
-                value = self.value(given[name], scope)
-                if _places(value):
-                    self._wrong_kind(given[name], value, "a value", "nodes are given after the parameters: `f(16)(x)`")
-            else:
-                assert parameter.default is not None, "arrange reports missing arguments"
-                value = self.value(parameter.default, inner)
-            inner.names[name] = value
-        return tuple(inner.names.items())
-
-    def _arranged(self, signature: Any, expr: ast.Call) -> dict[str, ast.Expr]:
-        given = arrange(signature, expr.arguments, expr.keywords, expr.span)
-        if isinstance(given, Diagnostic):
-            self.report.fail(given)
-        return given
-
-    def _as_operation(self, expr: ast.Expr, value: Value, scope: Scope) -> Operation:
+    def as_operation(self, expr: ast.Expr, value: Value, scope: Scope) -> Operation:
+        """A value as an operation: a bare name stands for a call without arguments."""
         if isinstance(value, Primitive | Use | Sequence | Selection | Perhaps):
             return value
         if isinstance(value, PrimitiveFunction | MotifFunction | PythonFunction):
-            return self._call_operation(value, ast.Call(expr.span, expr, (), ()), scope)
+            return call_operation(self, value, ast.Call(expr.span, expr, (), ()), scope)
         help = "choose from it: `choose { ... }`" if isinstance(value, OptionSet | SetFunction) else None
-        self._wrong_kind(expr, value, "an operation", help)
+        self.wrong_kind(expr, value, "an operation", help)
 
     # ---- problems
 
@@ -453,21 +351,11 @@ class Evaluator:
         """Report a problem and abandon the expression."""
         self.report.fail(Diagnostic(code, message, Label(span, text), help=help))
 
-    def _wrong_kind(self, expr: ast.Expr, value: Value, wanted: str, help: str | None = None) -> NoReturn:
+    def wrong_kind(self, expr: ast.Expr, value: Value, wanted: str, help: str | None = None) -> NoReturn:
+        """Report that a value is not of the kind that is needed."""
         if isinstance(value, Poison):
             raise NasError([])
         self.fail("NAS203", f"expected {wanted}", expr.span, f"this is {kind(value)}", help)
-
-
-def _places(value: Value) -> tuple[Place, ...] | None:
-    """The nodes in a value: itself, or all of an array. None for anything else."""
-    if isinstance(value, Place):
-        return (value,)
-    if isinstance(value, tuple):
-        inside = [_places(item) for item in value]
-        if all(found is not None for found in inside):
-            return tuple(place for found in inside if found is not None for place in found)
-    return None
 
 
 def _combine(operator: str, left: OptionSet, right: OptionSet) -> OptionSet:
@@ -478,19 +366,6 @@ def _combine(operator: str, left: OptionSet, right: OptionSet) -> OptionSet:
 
 
 def _needs_itself(definition: ast.Let) -> Diagnostic:
-    return Diagnostic(
-        "NAS402",
-        f"`{definition.name.name}` needs its own value",
-        Label(definition.span, "to compute this"),
-        help="a constant can only use others",
-    )
-
-
-def _python_refused(definition: ast.PythonOperation, used: Span) -> Diagnostic:
-    return Diagnostic(
-        "NAS105",
-        f"`{definition.name.name}` is written in Python, and running Python was not allowed",
-        Label(used, "used here"),
-        (Label(definition.target_span, "would be imported and run"),),
-        help="if you trust that code, allow it with `--allow-python-ops`",
-    )
+    label = Label(definition.span, "to compute this")
+    help = "a constant can only use others"
+    return Diagnostic("NAS402", f"`{definition.name.name}` needs its own value", label, help=help)

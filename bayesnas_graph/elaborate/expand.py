@@ -17,10 +17,12 @@ from bayesnas_graph.elaborate.values import (
     Place,
     Primitive,
     Selection,
-    Sequence as Chain,
     Use,
     label_of,
     show,
+)
+from bayesnas_graph.elaborate.values import (
+    Sequence as Chain,
 )
 from bayesnas_graph.elaborate.wiring import Application, Wiring, wire
 from bayesnas_graph.ir import Op, Shape, ShapeError, shape_text
@@ -69,7 +71,9 @@ class Expander:
         wiring = wire(self.evaluator, use.function, use.arguments, shapes)
         definition = use.function.definition
         if wiring.sound and len(wiring.inputs) != len(shapes):
-            self.report.fail(_wrong_inputs(definition.name.name, len(wiring.inputs), len(shapes), span, definition.name.span))
+            self.report.fail(
+                _wrong_inputs(definition.name.name, len(wiring.inputs), len(shapes), span, definition.name.span)
+            )
         if wiring.sound:
             wiring.problems = check_structure(wiring, self.report)
             wiring.sound = not wiring.problems
@@ -168,7 +172,8 @@ class _Writer:
     def _applied(self, application: Application, inputs: list[int], name: str) -> list[int]:
         outputs = self.apply(application.operation, inputs, name, application.span)
         if len(outputs) != len(application.outputs):
-            message = f"`{application.operation}` gives {_count(len(outputs), 'output')}, {len(application.outputs)} wanted here"
+            given, wanted = _count(len(outputs), "output"), len(application.outputs)
+            message = f"`{application.operation}` gives {given}, {wanted} wanted here"
             help = "name all of them: `node a, b = split(16)(x)`" if len(outputs) > 1 else None
             self.report.fail(Diagnostic("NAS210", message, Label(application.span, "connected here"), help=help))
         return outputs
@@ -182,7 +187,9 @@ class _Writer:
                 Label(application.operation.span, f"gives {shape_text(shape)}")
                 for application, shape in zip(incoming, shapes, strict=True)
             ]
-            self.report.fail(_disagreement("NAS201", str(error), f"`{place.name}` is joined by `{op}`", place.span, labels, shapes))
+            self.report.fail(
+                _disagreement("NAS201", str(error), f"`{place.name}` is joined by `{op}`", place.span, labels, shapes)
+            )
         return self._compute(place.name, op, values, shape, place.span)
 
     # ---- operations
@@ -302,7 +309,9 @@ def _distinct(operations: Sequence[Operation]) -> list[str]:
     for label in {name for name, count in Counter(labels).items() if count > 1}:
         same = [i for i, name in enumerate(labels) if name == label]
         arguments = [_arguments(operations[i]) for i in same]
-        differing = [n for n in dict.fromkeys(n for a in arguments for n in a) if len({a.get(n) for a in arguments}) > 1]
+        differing = [
+            n for n in dict.fromkeys(n for a in arguments for n in a) if len({a.get(n) for a in arguments}) > 1
+        ]
         for i, given in zip(same, arguments, strict=True):
             labels[i] = "_".join([label, *(_word(given[n]) for n in differing if n in given)])
     seen: Counter[str] = Counter()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, Report, did_you_mean
@@ -99,7 +99,10 @@ class Loader:
         if name.name in PRIMITIVES:
             self.report.add(
                 Diagnostic(
-                    "NAS102", f"`{name.name}` is a primitive", Label(name.span, "cannot be defined again"), help="choose another name"
+                    "NAS102",
+                    f"`{name.name}` is a primitive",
+                    Label(name.span, "cannot be defined again"),
+                    help="choose another name",
                 )
             )
             return
@@ -120,7 +123,7 @@ class Loader:
         found = self._load(path, shown_name(module, item.path, path), item.path_span) if path else None
         if found is None:
             # Its names are unknown, and so is whether they were used: say nothing about them.
-            module.file = ast.File(module.file.source, module.file.doc, module.file.items, complete=False)
+            module.file = replace(module.file, complete=False)
             return
         if item.alias is not None:
             alias = item.alias.name
@@ -129,7 +132,9 @@ class Loader:
                 return
             module.aliases[alias] = found, item
             return
-        for name in found.own:
+        for name, definition in found.own.items():
+            if isinstance(definition, ast.Motif) and definition.role == "network":
+                continue  # what a file is for, not what it offers: every file may have a `search`
             before = module.imported.get(name)
             if before is not None and before[0] is not found:
                 first = Label(before[1].span, "from this file")
@@ -137,7 +142,7 @@ class Loader:
                 continue
             module.imported[name] = found, item
         if not found.file.complete:
-            module.file = ast.File(module.file.source, module.file.doc, module.file.items, complete=False)
+            module.file = replace(module.file, complete=False)
 
     def _find(self, module: Module, item: ast.Import) -> Path | None:
         """A file beside the importing one, else of the shipped library."""
@@ -155,7 +160,9 @@ class Loader:
                 "NAS103",
                 f"cannot find `{item.path}`",
                 Label(item.path_span, "neither beside this file nor in the shipped library"),
-                help=did_you_mean(item.path, known) or did_you_mean(item.path + ".nas", known) or f"the library has {', '.join(known)}",
+                help=did_you_mean(item.path, known)
+                or did_you_mean(item.path + ".nas", known)
+                or f"the library has {', '.join(known)}",
             )
         )
         return None
@@ -188,22 +195,29 @@ def shown_name(module: Module, written: str, path: Path) -> str:
 
 def read(path: Path, name: str, report: Report, wanted_by: Span | None = None) -> Source | None:
     """The text of a file; None, and a diagnostic, if it cannot be had."""
-    label = Label(wanted_by, "imported here") if wanted_by else None
-
-    def refuse(problem: str, code: str = "NAS011", help: str | None = None) -> None:
-        report.add(Diagnostic(code, f"cannot read `{name}`: {problem}", label, help=help))
-
     try:
-        if path.is_dir():
-            return refuse("it is a folder", help="name a `.nas` file in it")
-        if not path.exists():
-            return refuse("there is no such file")
-        if not path.is_file():
-            return refuse("it is not an ordinary file")
-        if path.stat().st_size > LARGEST_FILE:
-            return refuse(f"it is larger than {LARGEST_FILE // 2**20} MiB", "NAS406")
-        return Source(name, path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n"))
+        problem = _refusal(path, name)
+        if problem is None:
+            text = path.read_bytes().decode("utf-8-sig")
+            return Source(name, text.replace("\r\n", "\n").replace("\r", "\n"))
     except UnicodeDecodeError as error:
-        return refuse(f"it is not UTF-8 text (byte {error.start})", help="save it as UTF-8")
+        reason = f"it is not UTF-8 text (byte {error.start})"
+        problem = Diagnostic("NAS011", f"cannot read `{name}`: {reason}", help="save it as UTF-8")
     except (OSError, ValueError) as error:
-        return refuse(getattr(error, "strerror", None) or str(error))
+        reason = getattr(error, "strerror", None) or str(error)
+        problem = Diagnostic("NAS011", f"cannot read `{name}`: {reason}")
+    report.add(replace(problem, primary=Label(wanted_by, "imported here") if wanted_by else None))
+    return None
+
+
+def _refusal(path: Path, name: str) -> Diagnostic | None:
+    """Why a path is not even opened: a folder, a pipe or a device, or far too large."""
+    if path.is_dir():
+        return Diagnostic("NAS011", f"cannot read `{name}`: it is a folder", help="name a `.nas` file in it")
+    if not path.exists():
+        return Diagnostic("NAS011", f"cannot read `{name}`: there is no such file")
+    if not path.is_file():
+        return Diagnostic("NAS011", f"cannot read `{name}`: it is not an ordinary file")
+    if path.stat().st_size > LARGEST_FILE:
+        return Diagnostic("NAS406", f"cannot read `{name}`: it is larger than {LARGEST_FILE // 2**20} MiB")
+    return None

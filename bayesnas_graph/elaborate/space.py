@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError, Report, did_you_mean
 from bayesnas_graph.elaborate.arguments import signature_of
 from bayesnas_graph.elaborate.block import Block, flatten
-from bayesnas_graph.elaborate.evaluate import Evaluator, Scope
+from bayesnas_graph.elaborate.evaluate import Evaluator
 from bayesnas_graph.elaborate.expand import Expander
 from bayesnas_graph.elaborate.files import Loader, Module
 from bayesnas_graph.elaborate.limits import Limits, Meter
 from bayesnas_graph.elaborate.names import check_names
+from bayesnas_graph.elaborate.scope import Scope
 from bayesnas_graph.elaborate.values import MotifFunction, Use, Value, ValueType, type_text
 from bayesnas_graph.elaborate.wiring import Budget
 from bayesnas_graph.ir import Graph, shape_text
 from bayesnas_graph.lang import ast
 from bayesnas_graph.source import Source
+
+T = TypeVar("T")
 
 DEEPEST_STACK = 10_000  # Python frames: room for `Limits.depth` motifs within motifs
 
@@ -81,7 +86,7 @@ class Checker:
         for loaded in self.loader:
             if loaded not in self._named:
                 self._named.add(loaded)
-                self._guarded(lambda loaded=loaded: check_names(loaded, self.report), loaded)  # type: ignore[misc]
+                self._guarded(partial(check_names, loaded, self.report), loaded)
         networks = []
         for definition in module.networks:
             found = self.network(module, definition.name.name)
@@ -89,19 +94,25 @@ class Checker:
                 networks.append(found)
         return Space(module, tuple(networks))
 
-    def network(self, module: Module, name: str, overrides: Mapping[str, int | Fraction | bool] | None = None) -> Network | None:
-        """Write a network out, with values other than the defaults for some of its parameters; None if it has errors."""
+    def network(
+        self, module: Module, name: str, overrides: Mapping[str, int | Fraction | bool] | None = None
+    ) -> Network | None:
+        """Write a network out, some parameters with other values than their defaults; None if it has errors."""
         definition = module.own.get(name)
         if not isinstance(definition, ast.Motif) or definition.role != "network":
             known = [network.name.name for network in module.networks]
-            help = did_you_mean(name, known) or (f"the file has {', '.join(known)}" if known else "the file has no network")
-            self.report.add(Diagnostic("NAS107", f"there is no network `{name}` in {module.file.source.name}", help=help))
+            help = did_you_mean(name, known) or (
+                f"the file has {', '.join(known)}" if known else "the file has no network"
+            )
+            self.report.add(
+                Diagnostic("NAS107", f"there is no network `{name}` in {module.file.source.name}", help=help)
+            )
             return None
-        found: list[Network] = []
-        self._guarded(lambda: found.append(self._network(module, definition, overrides or {})), module)
-        return found[0] if found else None
+        return self._guarded(partial(self._network, module, definition, overrides or {}), module)
 
-    def _network(self, module: Module, definition: ast.Motif, overrides: Mapping[str, int | Fraction | bool]) -> Network:
+    def _network(
+        self, module: Module, definition: ast.Motif, overrides: Mapping[str, int | Fraction | bool]
+    ) -> Network:
         evaluator = Evaluator(self.report, Meter(self.limits, self.report), self.allow_python)
         scope = Scope(module)
         signature = signature_of(definition)
@@ -109,7 +120,9 @@ class Checker:
             if name not in signature.parameters:
                 help = did_you_mean(name, signature.parameters)
                 label = Label(definition.name.span, f"it is `{signature}`")
-                self.report.fail(Diagnostic("NAS202", f"network `{signature.name}` has no parameter `{name}`", label, help=help))
+                self.report.fail(
+                    Diagnostic("NAS202", f"network `{signature.name}` has no parameter `{name}`", label, help=help)
+                )
         for parameter in definition.parameters:
             name = parameter.name.name
             if name in overrides:
@@ -119,7 +132,9 @@ class Checker:
             else:
                 label = Label(parameter.span, "has no default")
                 help = "give it a default: a network stands alone"
-                self.report.fail(Diagnostic("NAS202", f"parameter `{name}` of a network needs a value", label, help=help))
+                self.report.fail(
+                    Diagnostic("NAS202", f"parameter `{name}` of a network needs a value", label, help=help)
+                )
         arguments = tuple(scope.names.items())
         inputs = tuple(_type(evaluator, expr, scope) for expr in definition.inputs)
         outputs = tuple(_type(evaluator, expr, scope) for expr in definition.outputs)
@@ -146,23 +161,30 @@ class Checker:
                     help = f"end with `linear({wanted.shape[0]})`"
                 self.report.fail(Diagnostic("NAS212", message, label, help=help))
 
-    def _guarded(self, work: object, module: Module) -> None:
-        """Do something that may fail; what failed is in the report."""
+    def _guarded(self, work: Callable[[], T], module: Module) -> T | None:
+        """Do something that may fail; None if it did, and what failed is in the report."""
         try:
-            work()  # type: ignore[operator]
+            return work()
         except NasError:
             assert self.report.has_errors, "work is only abandoned after its problem was reported"
         except RecursionError:
             at = module.file.items[0].span
             message = "an expression or statement is nested too deeply"
-            self.report.add(Diagnostic("NAS404", message, Label(at, "in this file"), help="name the inner parts with `let`"))
+            self.report.add(
+                Diagnostic("NAS404", message, Label(at, "in this file"), help="name the inner parts with `let`")
+            )
+        return None
 
 
 def _type(evaluator: Evaluator, expr: ast.Expr, scope: Scope) -> ValueType:
     value = evaluator.value(expr, scope)
     if not isinstance(value, ValueType):
         evaluator.fail(
-            "NAS203", "expected what the network takes or gives", expr.span, "", "for instance `image(3, 32, 32) -> classes(10)`"
+            "NAS203",
+            "expected what the network takes or gives",
+            expr.span,
+            "",
+            "for instance `image(3, 32, 32) -> classes(10)`",
         )
     return value
 

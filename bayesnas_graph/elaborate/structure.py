@@ -2,45 +2,66 @@
 
 from __future__ import annotations
 
-import networkx as nx
-
 from bayesnas_graph.diagnostics import Diagnostic, Label, Report
 from bayesnas_graph.elaborate.values import Place
 from bayesnas_graph.elaborate.wiring import Application, Wiring
 from bayesnas_graph.source import Span
 
+Sources = dict[Place, dict[Place, Application]]  # for every place, what it reads and by which operation
+
 
 def check_structure(wiring: Wiring, report: Report) -> list[Diagnostic]:
     """What is wrong: cycles, nodes that nothing flows into, dead ends. Unused inputs are only warned about."""
-    graph: nx.DiGraph[Place] = nx.DiGraph()
-    graph.add_nodes_from(wiring.inputs)
-    graph.add_nodes_from(wiring.places)
-    by: dict[tuple[Place, Place], Application] = {}
+    sources: Sources = {place: {} for place in (*wiring.inputs, *wiring.places)}
     for application in wiring.applications:
-        for source in application.inputs:
-            for target in application.outputs:
-                graph.add_edge(source, target)
-                by.setdefault((source, target), application)
-    problems = [*_cycles(graph, by), *_unfed(wiring, graph)] or _useless(wiring, graph)
+        for target in application.outputs:
+            for source in application.inputs:
+                sources[target].setdefault(source, application)
+    problems = [*_cycle(sources), *_unfed(wiring, sources)] or _useless(wiring, sources)
     for diagnostic in problems:
         report.add(diagnostic)
     return [diagnostic for diagnostic in problems if diagnostic.severity == "error"]
 
 
-def _cycles(graph: nx.DiGraph[Place], by: dict[tuple[Place, Place], Application]) -> list[Diagnostic]:
-    if nx.is_directed_acyclic_graph(graph):
+def _cycle(sources: Sources) -> list[Diagnostic]:
+    """The first cycle found, told whole."""
+    backwards = _find_cycle(sources)
+    if not backwards:
         return []
-    steps = [(source, target) for source, target, *_ in nx.find_cycle(graph)]
-    route = " -> ".join([*(source.name for source, _ in steps), steps[0][0].name])
+    steps = [(source, target) for target, source in zip(backwards, [*backwards[1:], backwards[0]], strict=True)][::-1]
+    route = " -> ".join([*(_written(source) for source, _ in steps), _written(steps[0][0])])
     spans: dict[Span, list[str]] = {}
     for source, target in steps:
-        spans.setdefault(by[source, target].span, []).append(f"`{source.name}` to `{target.name}`")
+        spans.setdefault(sources[target][source].span, []).append(f"`{_written(source)}` to `{_written(target)}`")
     labels = [Label(span, ", ".join(texts)) for span, texts in spans.items()]
     help = "a node cannot depend on itself: remove one of the edges"
     return [Diagnostic("NAS301", f"cycle: {route}", labels[0], tuple(labels[1:]), help)]
 
 
-def _unfed(wiring: Wiring, graph: nx.DiGraph[Place]) -> list[Diagnostic]:
+def _find_cycle(sources: Sources) -> list[Place]:
+    """Places of which each reads the next and the last reads the first; empty if there are none."""
+    done: set[Place] = set()
+    for start in sources:
+        path: dict[Place, None] = {}  # in the order of the walk
+        waiting = [(start, iter(sources[start]))] if start not in done else []
+        path.update({start: None} if waiting else {})
+        while waiting:
+            place, rest = waiting[-1]
+            source = next((s for s in rest if s not in done), None)
+            if source is None:
+                waiting.pop()
+                path.pop(place)
+                done.add(place)
+            elif source in path:
+                walked = list(path)
+                return walked[walked.index(source) :]
+            else:
+                path[source] = None
+                waiting.append((source, iter(sources[source])))
+    return []
+
+
+def _unfed(wiring: Wiring, sources: Sources) -> list[Diagnostic]:
     return [
         Diagnostic(
             "NAS302",
@@ -49,15 +70,15 @@ def _unfed(wiring: Wiring, graph: nx.DiGraph[Place]) -> list[Diagnostic]:
             help=f"lead an edge to it, `x -> {_written(place)} : ...`, or remove it",
         )
         for place in wiring.places
-        if graph.in_degree(place) == 0
+        if not sources[place]
     ]
 
 
-def _useless(wiring: Wiring, graph: nx.DiGraph[Place]) -> list[Diagnostic]:
+def _useless(wiring: Wiring, sources: Sources) -> list[Diagnostic]:
     useful, waiting = set(wiring.outputs), list(wiring.outputs)
     while waiting:
-        before = set(graph.predecessors(waiting.pop())) - useful
-        useful |= before
+        before = [source for source in sources[waiting.pop()] if source not in useful]
+        useful.update(before)
         waiting.extend(before)
     found = [
         Diagnostic(

@@ -32,6 +32,8 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Primitive:
+    """A primitive with its arguments."""
+
     op: Op
     span: Span = field(compare=False, repr=False)
 
@@ -101,29 +103,39 @@ class OptionSet:
 
 @dataclass(frozen=True, slots=True)
 class PrimitiveFunction:
+    """A primitive that waits for its arguments."""
+
     cls: type[Op]
 
 
 @dataclass(frozen=True, slots=True)
 class MotifFunction:
+    """A motif that waits for its arguments."""
+
     module: Module
     definition: ast.Motif
 
 
 @dataclass(frozen=True, slots=True)
 class SetFunction:
+    """A set that waits for its arguments."""
+
     module: Module
     definition: ast.SetDefinition
 
 
 @dataclass(frozen=True, slots=True)
 class PythonFunction:
+    """A Python operation that waits for its arguments."""
+
     module: Module
     definition: ast.PythonOperation
 
 
 @dataclass(frozen=True, slots=True)
 class Builtin:
+    """A function of the language."""
+
     name: str
 
 
@@ -186,6 +198,17 @@ Value = (
     | Place
     | Poison
 )
+
+
+def places_in(value: Value) -> tuple[Place, ...] | None:
+    """The nodes in a value: itself, or all of an array. None for anything else."""
+    if isinstance(value, Place):
+        return (value,)
+    if isinstance(value, tuple):
+        inside = [places_in(item) for item in value]
+        if all(found is not None for found in inside):
+            return tuple(place for found in inside if found is not None for place in found)
+    return None
 
 
 def kind(value: Value) -> str:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
-from bayesnas_graph.elaborate.evaluate import Evaluator, Scope
+from bayesnas_graph.elaborate.evaluate import Evaluator
+from bayesnas_graph.elaborate.scope import Scope
 from bayesnas_graph.elaborate.values import POISON, MotifFunction, Operation, Place, Primitive, Value, label_of
 from bayesnas_graph.ir import Shape
 from bayesnas_graph.lang import ast
@@ -58,7 +59,9 @@ class Wiring:
     problems: list[Diagnostic] = field(default_factory=list)  # why
 
 
-def wire(evaluator: Evaluator, function: MotifFunction, arguments: Iterable[tuple[str, Value]], shapes: Sequence[Shape]) -> Wiring:
+def wire(
+    evaluator: Evaluator, function: MotifFunction, arguments: Iterable[tuple[str, Value]], shapes: Sequence[Shape]
+) -> Wiring:
     """Run the body of a motif for given arguments and input shapes."""
     run = _Run(evaluator, function, list(shapes))
     scope = Scope(function.module, apply=run.apply)
@@ -123,7 +126,13 @@ class _Run:
                 self._define(slot.name, self._next_input(slot, slot.name.name), scope)
                 continue
             if slot.variable is not None:
-                self._fail("NAS203", "inputs have no index variable", slot.span, "", "write the number of inputs: `in f[count]`")
+                self._fail(
+                    "NAS203",
+                    "inputs have no index variable",
+                    slot.span,
+                    "",
+                    "write the number of inputs: `in f[count]`",
+                )
             count = self.evaluator.integer(slot.size, scope, "the number of inputs", 0)
             self.evaluator.meter.nodes(count, slot.span)
             self._define(slot.name, tuple(self._next_input(slot, f"{slot.name.name}.{i}") for i in range(count)), scope)
@@ -167,7 +176,8 @@ class _Run:
 
     def _comprehension(self, statement: ast.NodeDeclaration, slot: ast.Slot, scope: Scope) -> None:
         """`node h[i in 0..4] = x : conv(8 * i)`: the elements may read one another."""
-        assert slot.size is not None and slot.variable is not None, "the grammar gives both"
+        assert slot.size is not None, "the grammar gives both"
+        assert slot.variable is not None, "the grammar gives both"
         values = list(self.evaluator.iterate(slot.size, scope))
         places = tuple(self._place(f"{slot.name.name}.{i}", slot.span) for i in range(len(values)))
         self._define(slot.name, places, scope)
@@ -182,7 +192,9 @@ class _Run:
     def _several_outputs(self, statement: ast.NodeDeclaration, scope: Scope) -> None:
         """`node a, b = x : split`: one operation with several outputs."""
         if len(statement.sources) > 1 and statement.label is None:
-            self._fail("NAS210", "each of several nodes needs a declaration of its own", statement.span, "more than one value")
+            self._fail(
+                "NAS210", "each of several nodes needs a declaration of its own", statement.span, "more than one value"
+            )
         if any(slot.size is not None for slot in statement.slots):
             self._fail("NAS210", "the outputs of an operation are single nodes", statement.span, "an array among them")
         label = statement.label
@@ -226,7 +238,9 @@ class _Run:
         if self.out_statement is not None:
             first = Label(self.out_statement.span, "first given here")
             help = "name all outputs in one statement: `out a, b`"
-            self.report.fail(Diagnostic("NAS102", "the output is given twice", Label(statement.span, "given again"), (first,), help))
+            self.report.fail(
+                Diagnostic("NAS102", "the output is given twice", Label(statement.span, "given again"), (first,), help)
+            )
         self.out_statement = statement
         for value in statement.values:
             self.wiring.outputs.extend(self.evaluator.places(value, scope))
@@ -258,7 +272,11 @@ class _Run:
             self._fail("NAS213", "only a network can have a budget", statement.span, "not in a network")
         if quantity.name not in QUANTITIES:
             self._fail(
-                "NAS213", f"`{quantity.name}` cannot be limited", quantity.span, "unknown", f"a budget is on {', '.join(QUANTITIES)}"
+                "NAS213",
+                f"`{quantity.name}` cannot be limited",
+                quantity.span,
+                "unknown",
+                f"a budget is on {', '.join(QUANTITIES)}",
             )
         if statement.comparison not in ("<", "<=", ">", ">="):
             self._fail("NAS213", f"a budget cannot use `{statement.comparison}`", statement.span, "", "use `<` or `<=`")
@@ -287,7 +305,7 @@ class _Run:
     def _join(self, expr: ast.Expr, scope: Scope) -> Primitive:
         operation = self.evaluator.operation(expr, scope)
         if not isinstance(operation, Primitive) or not isinstance(operation.op, Join):
-            help = "join with `sum`, `concat`, `mean` or `product`; an operation on an edge needs a source: `node y = x : relu`"
+            help = "join with `sum`, `concat`, `mean` or `product`; to apply an operation: `node y = x : relu`"
             self._fail("NAS203", "expected a way to join values", expr.span, "this takes one value", help)
         return operation
 
@@ -318,7 +336,9 @@ class _Run:
         if not self.wiring.outputs and self.wiring.sound:
             help = "end with `out x`, or lead an edge to it: `x -> out : relu`"
             label = Label(definition.name.span, "gives nothing")
-            self._broken(Diagnostic("NAS305", f"{definition.role} `{definition.name.name}` has no output", label, help=help))
+            self._broken(
+                Diagnostic("NAS305", f"{definition.role} `{definition.name.name}` has no output", label, help=help)
+            )
 
     def _broken(self, *problems: Diagnostic) -> None:
         self.wiring.sound = False

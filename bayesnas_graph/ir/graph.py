@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-
-import networkx as nx
+from typing import TYPE_CHECKING
 
 from bayesnas_graph.ir.op import Op, Shape, shape_text
 from bayesnas_graph.source import Span
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,8 @@ class Graph:
     """
 
     def __init__(self, name: str, nodes: Iterable[Node], edges: Iterable[Edge], outputs: Iterable[str]) -> None:
+        import networkx as nx  # here, because checking a file needs no graph and this takes a while
+
         graph: nx.MultiDiGraph[str] = nx.MultiDiGraph()
         for node in nodes:
             graph.add_node(node.name, node=node)
@@ -63,7 +67,7 @@ class Graph:
             graph.add_edge(edge.source, edge.target, key=edge.slot, edge=edge)
         self.name = name
         self.outputs = tuple(outputs)
-        self.nx = nx.freeze(graph)
+        self.nx: nx.MultiDiGraph[str] = nx.freeze(graph)
 
     def __iter__(self) -> Iterator[Node]:
         for _, data in self.nx.nodes(data=True):

@@ -41,7 +41,7 @@ class Op:
         """The shape of the output. Raises ShapeError where the inputs cannot be taken."""
         raise NotImplementedError(f"`{self.name}` has no shape rule")
 
-    def parameters(self, *inputs: Shape) -> int:
+    def parameters(self, *inputs: Shape) -> int:  # noqa: ARG002  # operations with weights need them
         """How many weights it has for inputs of these shapes."""
         if self.pure:
             return 0

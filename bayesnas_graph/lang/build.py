@@ -41,8 +41,8 @@ class Builder(Transformer[Token, Any]):
 
     def _span(self, children: Children) -> Span:
         first, last = children[0], children[-1]
-        start = first.start_pos if isinstance(first, Token) else first.span.start
-        end = last.end_pos if isinstance(last, Token) else last.span.end
+        start: int = first.start_pos if isinstance(first, Token) else first.span.start  # type: ignore[assignment]
+        end: int = last.end_pos if isinstance(last, Token) else last.span.end  # type: ignore[assignment]
         return Span(self.source, start, end)
 
     def _identifier(self, token: Token) -> ast.Identifier:

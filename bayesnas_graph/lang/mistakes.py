@@ -100,7 +100,9 @@ def _equals_for_colon(scene: Scene) -> Diagnostic | None:
     if scene.word is None or scene.word.type != "EQUAL" or "COLON" not in scene.expected:
         return None
     label = Label(scene.span(scene.position), "`:` belongs here")
-    return Diagnostic("NAS004", "`=` where `:` is meant", label, help="an operation is given after a colon: `a -> b : relu`")
+    return Diagnostic(
+        "NAS004", "`=` where `:` is meant", label, help="an operation is given after a colon: `a -> b : relu`"
+    )
 
 
 def _wrong_equals(scene: Scene) -> Diagnostic | None:
@@ -126,7 +128,10 @@ def _missing_colon(scene: Scene) -> Diagnostic | None:
             end = scene.span(i - 1).end
             label = Label(Span(scene.source, end, end + 1), "`:` belongs here")
             return Diagnostic(
-                "NAS003", f"missing `:` before `{right}`", label, help="an operation is given after a colon: `a -> b : relu`"
+                "NAS003",
+                f"missing `:` before `{right}`",
+                label,
+                help="an operation is given after a colon: `a -> b : relu`",
             )
     return None
 

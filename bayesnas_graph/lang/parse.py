@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from lark.exceptions import UnexpectedToken
 
@@ -32,7 +33,7 @@ def parse(source: Source, report: Report) -> ast.File:
 def _item(source: Source, definition: Definition, report: Report) -> ast.Item | None:
     grammar = machine()
     grammar.builder.source = source
-    parser = grammar.lark.parse_interactive("")
+    parser: Any = grammar.lark.parse_interactive("")  # lark leaves some of its methods without types
     words = definition.words
     try:
         for word in words:
@@ -46,5 +47,3 @@ def _item(source: Source, definition: Definition, report: Report) -> ast.Item | 
     if definition.doc and not isinstance(item, ast.Import):
         return replace(item, doc=definition.doc)
     return item
-
-

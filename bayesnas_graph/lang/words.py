@@ -54,7 +54,7 @@ def machine() -> Machine:
         lexer="basic",
         start="item",
         transformer=builder,
-        postlex=_KeepErrorWords(),  # type: ignore[arg-type]  # lark's own class demands methods we do not need
+        postlex=_KeepErrorWords(),
         keep_all_tokens=True,
         maybe_placeholders=False,
     )
@@ -208,5 +208,9 @@ def _never_closed(source: Source, bracket: Token, words: Sequence[Token]) -> Dia
     secondary = (end,) if last is not bracket else ()
     closer = _CLOSERS[bracket.type]
     return Diagnostic(
-        "NAS002", f"`{bracket}` is never closed", Label(span, "opened here"), secondary, help=f"add the closing `{closer}`"
+        "NAS002",
+        f"`{bracket}` is never closed",
+        Label(span, "opened here"),
+        secondary,
+        help=f"add the closing `{closer}`",
     )

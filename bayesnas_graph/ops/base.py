@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 
 from bayesnas_graph.ir import Argument, Op, Shape, ShapeError, shape_text
 
-O = TypeVar("O", bound=type[Op])
+OpClass = TypeVar("OpClass", bound=type[Op])
 
 PRIMITIVES: dict[str, type[Op]] = {}
 
 
-def register(cls: O) -> O:
+def register(cls: OpClass) -> OpClass:
     """Make a primitive known to the language under its name."""
     if cls.name in PRIMITIVES:
         raise ValueError(f"`{cls.name}` is registered twice")

@@ -1,0 +1,58 @@
+//! DenseNet-BC on CIFAR-10, as it is and with every skip connection up for search.
+//!
+//! G. Huang, Z. Liu, L. van der Maaten, K. Weinberger: Densely Connected Convolutional Networks.
+//! CVPR 2017.
+//!
+//! With depth 100 and growth 12 it has 769,162 weights. In the search, a layer always reads the
+//! layer before it, and chooses among all earlier ones.
+
+import "std.nas"
+
+/// One layer with its bottleneck: `growth` new channels from all it reads.
+motif layer(growth) {
+    in x
+    x -> out : bn_relu_conv(4 * growth) > bn_relu_conv(growth, 3)
+}
+
+/// Layers that read everything before them, or choose from it where `searched`.
+motif dense_block(layers, growth, searched) {
+    in x
+    node f[layers + 1]
+    node seen[layers] : concat
+    x -> f[0]
+    for j in 0..layers {
+        f[0..j] -> seen[j] : if searched then optional identity else identity
+        f[j] -> seen[j]
+        seen[j] -> f[j + 1] : layer(growth)
+    }
+    out concat(f)
+}
+
+/// Halves the size and compresses the channels.
+motif transition(compression) {
+    in x
+    x -> out : bn_relu_conv(floor(compression * channels(x))) > avg_pool(2, 2)
+}
+
+/// The whole network: three dense blocks. A layer has two convolutions; four more stand outside.
+motif densenet(depth, growth, searched, compression = 0.5) {
+    in x
+    let layers = (depth - 4) / 6
+    assert layers == floor(layers), "the depth is 4 more than a multiple of 6"
+    let block = dense_block(layers, growth, searched)
+    node stem = x : conv(2 * growth, 3)
+    node y = stem : block > transition(compression) > block > transition(compression) > block
+    y -> out : bn > relu > global_avg_pool > linear(10)
+}
+
+/// The network that is searched.
+network search(depth = 40, growth = 12) : image(3, 32, 32) -> classes(10) {
+    in x
+    out densenet(depth, growth, searched = true)(x)
+}
+
+/// DenseNet-BC of depth 100 and growth 12, all its connections kept.
+network densenet_bc_100_12 : image(3, 32, 32) -> classes(10) {
+    in x
+    out densenet(100, 12, searched = false)(x)
+}

@@ -1,0 +1,70 @@
+//! NAS-Bench-201 on CIFAR-10.
+//!
+//! X. Dong, Y. Yang: NAS-Bench-201: Extending the Scope of Reproducible Neural Architecture Search.
+//! ICLR 2020.
+//!
+//! The benchmark has 5^6 architectures: on each of six edges one of four operations, or none. None
+//! is no candidate here, since every switch can be off. An architecture of nothing but 3x3
+//! convolutions has 1,531,546 weights, one of nothing but skips 73,306.
+
+import "std.nas"
+
+/// ReLU, convolution, batch norm, into as many channels as there were.
+motif nor_conv(k) {
+    in x
+    x -> out : relu_conv_bn(channels(x), k)
+}
+
+/// What an edge may become.
+set candidates = { identity, nor_conv(1), nor_conv(3), avg_pool(3) }
+
+/// Four nodes, the input among them, each connected with all before it. One cell for the network.
+cell dense(edge) {
+    in x
+    node h[3]
+    for j in 0..3 {
+        x, h[0..j] -> h[j] : edge
+    }
+    out h[2]
+}
+
+/// The residual block between two stages: half the size, twice the width.
+motif residual_reduction(width) {
+    in x
+    x -> out : relu_conv_bn(width, 3, 2) > relu_conv_bn(width, 3)
+    x -> out : avg_pool(2, 2) > conv(width, 1)
+}
+
+/// Several cells in a row.
+motif stage(edge, cells) {
+    in x
+    node c[k in 0..cells] = if k == 0 then x else c[k - 1] : dense(edge)
+    out c[cells - 1]
+}
+
+/// The network of the benchmark, with an operation for the edges of its cell.
+motif skeleton(edge, width = 16, cells = 5) {
+    in x
+    node a = x : conv(width, 3) > bn > stage(edge, cells)
+    node b = a : residual_reduction(2 * width) > stage(edge, cells)
+    node c = b : residual_reduction(4 * width) > stage(edge, cells)
+    c -> out : bn > relu > global_avg_pool > linear(10)
+}
+
+/// The network that is searched.
+network search(width = 16, cells = 5) : image(3, 32, 32) -> classes(10) {
+    in x
+    out skeleton(choose 1 candidates, width, cells)(x)
+}
+
+/// A 3x3 convolution on every edge: the largest architecture.
+network all_conv3x3 : image(3, 32, 32) -> classes(10) {
+    in x
+    out skeleton(nor_conv(3))(x)
+}
+
+/// A skip on every edge: the cells have no weights.
+network all_skip : image(3, 32, 32) -> classes(10) {
+    in x
+    out skeleton(identity)(x)
+}

@@ -1,0 +1,44 @@
+//! The mobile space of ProxylessNAS on ImageNet.
+//!
+//! H. Cai, L. Zhu, S. Han: ProxylessNAS: Direct Neural Architecture Search on Target Task and
+//! Hardware. ICLR 2019.
+//!
+//! MobileNetV2 with kernels, expansions and depth to choose. The paper bounds the latency on a
+//! phone; here the bound is the usual one of the mobile setting, on arithmetic.
+
+import "std.nas"
+
+/// Three kernels. They are without residuals, which `stage` adds.
+set kernels(width, stride, expand) = {
+    inverted_bottleneck(width, k, stride, expand) for k in [3, 5, 7]
+}
+
+/// Three kernels with two expansions each.
+set convolutions(width, stride) = kernels(width, stride, 3) | kernels(width, stride, 6)
+
+/// Blocks of one width. The first changes the shape, so there is no way around it. The others add
+/// to their input: one that is left out is the identity, and the stage is a block shorter.
+motif stage(width, blocks, stride) {
+    in x
+    node h[blocks]
+    x -> h[0] : choose 1 convolutions(width, stride)
+    for i in 1..blocks {
+        h[i - 1] -> h[i]
+        h[i - 1] -> h[i] : optional (choose 1 convolutions(width, 1))
+    }
+    out h[blocks - 1]
+}
+
+/// The network that is searched: 21 blocks after the first, which is fixed.
+network search : image(3, 224, 224) -> classes(1000) {
+    in x
+    node stem = x : conv(32, 3, 2) > bn > relu6 > inverted_bottleneck(16, expand = 1)
+    node a = stem : stage(24, 4, 2)
+    node b = a : stage(40, 4, 2)
+    node c = b : stage(80, 4, 2)
+    node d = c : stage(96, 4, 1)
+    node e = d : stage(192, 4, 2)
+    node f = e : stage(320, 1, 1)
+    f -> out : conv(1280, 1) > bn > relu6 > global_avg_pool > linear(1000)
+    require flops < 600M
+}

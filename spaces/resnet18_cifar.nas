@@ -1,0 +1,30 @@
+//! ResNet-18 for CIFAR-10.
+//!
+//! K. He, X. Zhang, S. Ren, J. Sun: Deep Residual Learning for Image Recognition. CVPR 2016.
+//!
+//! The widths of the ImageNet network on small images, as in K. Liu's pytorch-cifar: the stem is
+//! one 3x3 convolution without stride or pooling. 11,173,962 weights.
+
+import "std.nas"
+
+/// Two convolutions and a shortcut, which has weights only where the shape changes.
+motif basic_block(width, stride = 1) {
+    in x
+    let same = stride == 1 and channels(x) == width
+    node y = x : conv_bn_relu(width, 3, stride) > conv(width, 3) > bn
+    node shortcut = x : if same then identity else conv(width, 1, stride) > bn
+    sum(y, shortcut) -> out : relu
+}
+
+/// Two blocks of one width.
+motif stage(width, stride) {
+    in x
+    x -> out : basic_block(width, stride) > basic_block(width)
+}
+
+/// The whole network.
+network resnet18 : image(3, 32, 32) -> classes(10) {
+    in x
+    node y = x : conv_bn_relu(64, 3) > stage(64, 1) > stage(128, 2) > stage(256, 2) > stage(512, 2)
+    y -> out : global_avg_pool > linear(10)
+}

@@ -1,0 +1,58 @@
+//! Tree cells on PyramidNet: the space that BayesNAS searches without a proxy, on CIFAR-10.
+//!
+//! H. Zhou, M. Yang, J. Wang, W. Pan: BayesNAS: A Bayesian Approach for Neural Architecture Search.
+//! ICML 2019.
+//! Tree cells: H. Cai, J. Yang, W. Zhang, S. Han, Y. Yu: Path-Level Network Transformation for
+//! Efficient Architecture Search. ICML 2018.
+//! Backbone: D. Han, J. Kim, J. Kim: Deep Pyramidal Residual Networks. CVPR 2017.
+//!
+//! Cai et al. repeat one cell and also let a node split and concatenate its channels. Here every
+//! block has a tree of its own, and branches copy and add.
+
+import "std.nas"
+
+/// What a branch may do. Only the 3x3 convolution is grouped: it is the one that a tree replaces.
+set branches(width, stride, groups) = {
+    bn_relu_conv(width, 1, stride),
+    bn_relu_conv(width, 3, stride, groups = groups),
+    bn_relu_separable(width, 3, stride),
+    bn_relu_separable(width, 5, stride),
+    bn_relu_separable(width, 7, stride),
+    avg_pool(3, stride),
+    max_pool(3, stride),
+    skip(stride),
+}
+
+/// A tree: three branches, each leading into a smaller tree until the leaves, added up again.
+/// It has 3^depth paths, and halves the size on the first branches.
+motif tree(depth, stride, groups) {
+    in x
+    node branch[3] = x : choose branches(channels(x), stride, groups)
+    branch -> out : if depth == 1 then identity else tree(depth - 1, 1, groups)
+}
+
+/// The bottleneck of PyramidNet, its 3x3 convolution replaced by a tree. There is no ReLU at its
+/// beginning, and one more norm at its end; the shortcut has no weights.
+motif bottleneck(width, stride, groups) {
+    in x
+    node inner = x : bn > conv(width, 1)
+    node y = inner : tree(2, stride, groups)
+    y -> out : bn_relu_conv(4 * width) > bn
+    node shortcut = x : if stride == 1 then identity else avg_pool(2, 2)
+    shortcut -> out : pad_channels(4 * width)
+}
+
+/// Three stages of `blocks` bottlenecks. Each block is wider than the one before it by the same
+/// amount, `alpha` in all, rounded, and then down to a multiple of `groups` so that they divide it.
+network search(blocks = 18, alpha = 84, groups = 2) : image(3, 32, 32) -> classes(10) {
+    in x
+    let count = 3 * blocks
+    node h[count + 1]
+    x -> h[0] : conv(16, 3) > bn
+    for k in 0..count {
+        let width = round(16 + alpha * (k + 1) / count)
+        let stride = if k == blocks or k == 2 * blocks then 2 else 1
+        h[k] -> h[k + 1] : bottleneck(width - width % groups, stride, groups)
+    }
+    h[count] -> out : bn > relu > global_avg_pool > linear(10)
+}

@@ -1,0 +1,54 @@
+"""Short ways to do what most tests do."""
+
+from __future__ import annotations
+
+from bayesnas_graph.diagnostics import Diagnostic, Report, render
+from bayesnas_graph.elaborate import Checker, Limits, Network, Space
+from bayesnas_graph.ir import Graph
+from bayesnas_graph.lang import format_source
+from bayesnas_graph.source import Source
+
+
+def check(text: str, limits: Limits | None = None) -> tuple[Space, tuple[Diagnostic, ...]]:
+    """A text checked, and everything that was said about it."""
+    report = Report()
+    space = Checker(report, limits).text(Source("test.nas", text))
+    return space, report.diagnostics
+
+
+def codes(text: str, limits: Limits | None = None) -> list[str]:
+    """The codes of all that is wrong with a text."""
+    return [diagnostic.code for diagnostic in check(text, limits)[1]]
+
+
+def network(text: str) -> Network:
+    """The one network of a text without faults."""
+    space, diagnostics = check(text)
+    assert not diagnostics, "\n".join(map(render, diagnostics))
+    (found,) = space.networks
+    return found
+
+
+def graph(text: str) -> Graph:
+    """The graph of the one network of a text without faults."""
+    return network(text).graph()
+
+
+def body(statements: str, types: str = "image(3, 8, 8) -> image(3, 8, 8)") -> str:
+    """A network with this body; `x` is its input."""
+    return f"network n : {types} {{ in x {statements} }}"
+
+
+def formatted(text: str) -> str:
+    """A text without syntax errors, laid out."""
+    report = Report()
+    result = format_source(Source("test.nas", text), report)
+    assert result is not None, "\n".join(map(render, report.diagnostics))
+    return result
+
+
+def weights(graph: Graph) -> int:
+    """How many parameters all operations of a graph have together."""
+    return sum(
+        node.op.parameters(*(graph[edge.source].shape for edge in graph.inputs(node.name))) for node in graph
+    )

@@ -1,0 +1,92 @@
+"""Whatever a file says, the answer is a result or a diagnostic: no traceback, no hang.
+
+`HYPOTHESIS_PROFILE=long` looks ten times as far.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayesnas_graph.diagnostics import Report, as_json, render
+from bayesnas_graph.elaborate import Checker, Limits, Space
+from bayesnas_graph.lang import format_source
+from bayesnas_graph.source import Source
+from tests.conftest import SPACES
+from tests.programs import mutate, programs
+
+# Small, so that the many cases take little time each; reaching a limit is a diagnostic like any other.
+LIMITS = Limits(nodes=20_000, edges=80_000, depth=60, steps=20_000)
+EXAMPLES = settings.get_current_profile_name() == "long" and 10 or 1
+
+
+def answer(text: str, name: str = "fuzz.nas") -> tuple[Space, Report]:
+    """Check a text; whatever is said about it can be shown."""
+    report = Report()
+    source = Source(name, text)
+    space = Checker(report, LIMITS).text(source)
+    for diagnostic in report.diagnostics:
+        assert render(diagnostic)
+        assert as_json(diagnostic)
+    assert report.has_errors or len(space.networks) == len(space.module.networks)
+    assert_formats(source, space)
+    return space, report
+
+
+def assert_formats(source: Source, space: Space) -> None:
+    """Formatting fails exactly where parsing does; done twice it is done once; the graph stays the same."""
+    report = Report()
+    once = format_source(source, report)
+    if once is None:
+        assert report.has_errors
+        return
+    assert format_source(Source("twice", once), Report()) == once
+    if space.networks:
+        again = Checker(Report(), LIMITS).text(Source("again", once))
+        assert [n.graph() for n in again.networks] == [n.graph() for n in space.networks]
+
+
+@settings(max_examples=700 * EXAMPLES)
+@given(programs(fault=0))
+def test_sound_programs(text: str) -> None:
+    answer(text)
+
+
+@settings(max_examples=700 * EXAMPLES)
+@given(programs(fault=0.15))
+def test_faulty_programs(text: str) -> None:
+    answer(text)
+
+
+@settings(max_examples=900 * EXAMPLES)
+@given(st.sampled_from(SPACES), st.randoms(use_true_random=False))
+def test_mutated_spaces(path: object, random: Random) -> None:
+    answer(mutate(path.read_text(), random))  # type: ignore[attr-defined]
+
+
+@settings(max_examples=300 * EXAMPLES)
+@given(st.text())
+def test_any_text(text: str) -> None:
+    answer(text)
+
+
+def test_most_generated_programs_mean_something() -> None:
+    """The generator is only worth its time if its programs get past the parser."""
+    sound = sum(not answer(_program(seed))[1].has_errors for seed in range(100))
+    assert sound >= 50
+
+
+def _program(seed: int) -> str:
+    from tests.programs import Program
+
+    return Program(Random(seed), 0).text()
+
+
+@pytest.mark.parametrize("path", SPACES, ids=lambda path: path.stem)
+def test_shipped_spaces_survive_truncation(path: object) -> None:
+    text = path.read_text()  # type: ignore[attr-defined]
+    for end in range(0, len(text), max(1, len(text) // 12)):
+        answer(text[:end])
