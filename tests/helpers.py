@@ -49,6 +49,4 @@ def formatted(text: str) -> str:
 
 def weights(graph: Graph) -> int:
     """How many parameters all operations of a graph have together."""
-    return sum(
-        node.op.parameters(*(graph[edge.source].shape for edge in graph.inputs(node.name))) for node in graph
-    )
+    return sum(node.op.parameters(*(graph[edge.source].shape for edge in graph.inputs(node.name))) for node in graph)

@@ -6,6 +6,8 @@ from random import Random
 
 from hypothesis import strategies as st
 
+from bayesnas_graph.lang import reserved_words
+
 _ACTIVATIONS = ("relu", "relu6", "swish", "gelu", "tanh", "bn", "identity", "dropout(0.3)", "layer_norm")
 _SHAPED = ("conv({w}, {k})", "conv({w}, 1)", "max_pool({k})", "avg_pool({k})", "depthwise({k})", "conv(k = {k})")
 
@@ -30,7 +32,9 @@ class Program:
             role = self.random.choice(("motif", "cell"))
             items.append(f"{role} m{i}(w, deep = {self._truth()}) {self._body('w')}")
             self.motifs.append(f"m{i}")
-        items.append(f"network net(w = {self.random.randint(1, 8)}) : image(4, 8, 8) -> image(w, 8, 8) {self._body('w')}")
+        items.append(
+            f"network net(w = {self.random.randint(1, 8)}) : image(4, 8, 8) -> image(w, 8, 8) {self._body('w')}"
+        )
         return self._separator().join(self._spoiled(item) for item in items) + self._separator()
 
     # ---- pieces
@@ -59,7 +63,8 @@ class Program:
         source = self.random.choice(names)
         kind = self.random.randint(0, 3)
         if kind == 0:
-            return f"node {name} : {self.random.choice(('sum', 'mean', 'product'))} {source} -> {name} : {self._operation(width)}"
+            join = self.random.choice(("sum", "mean", "product"))
+            return f"node {name} : {join} {source} -> {name} : {self._operation(width)}"
         if kind == 1:
             return f"node {name} = concat({source}, {self.random.choice(names)})"
         if kind == 2:
@@ -90,7 +95,9 @@ class Program:
         return text
 
     def _number(self, least: int) -> str:
-        return self.random.choice((f"{self.random.randint(least, 9)}", "max(2, 3) * 2", "floor(7 / 2)", "2^3 - 1", "1 + 1/2 * 2"))
+        return self.random.choice(
+            (f"{self.random.randint(least, 9)}", "max(2, 3) * 2", "floor(7 / 2)", "2^3 - 1", "1 + 1/2 * 2")
+        )
 
     def _truth(self) -> str:
         return self.random.choice(("true", "false", "not true", "1 < 2", "3 == 3 and 2 >= 1", "1 != 1 or true"))
@@ -98,24 +105,28 @@ class Program:
     # ---- layout and faults
 
     def _separator(self) -> str:
-        return self.random.choice((" ", "\n", "\n\n\n", "\n    ", " // note\n", "\n/// said\n", " /* b */ ", "\n/* two\nlines */\n"))
+        return self.random.choice(
+            (" ", "\n", "\n\n\n", "\n    ", " // note\n", "\n/// said\n", " /* b */ ", "\n/* two\nlines */\n")
+        )
 
     def _spoiled(self, text: str) -> str:
         if self.random.random() >= self.fault or not text:
             return text
         i = self.random.randrange(len(text))
-        return self.random.choice((
-            text[:i] + text[i + 1 :],
-            text[:i] + self.random.choice("{}[]()<>=:,.-+*/^|;#\"'é ") + text[i:],
-            text.replace("conv", "covn", 1),
-            text.replace(" : ", " = ", 1),
-            text.replace("w", "unknown", 1),
-            text.replace("->", "<-", 1),
-            text.replace("3", "0", 1),
-            text.replace("3", "10^9", 1),
-            text.replace("relu", "relu(4)", 1),
-            text.replace("a", "n1", 1),
-        ))
+        return self.random.choice(
+            (
+                text[:i] + text[i + 1 :],
+                text[:i] + self.random.choice("{}[]()<>=:,.-+*/^|;#\"'é ") + text[i:],
+                text.replace("conv", "covn", 1),
+                text.replace(" : ", " = ", 1),
+                text.replace("w", "unknown", 1),
+                text.replace("->", "<-", 1),
+                text.replace("3", "0", 1),
+                text.replace("3", "10^9", 1),
+                text.replace("relu", "relu(4)", 1),
+                text.replace("a", "n1", 1),
+            )
+        )
 
 
 def programs(fault: float) -> st.SearchStrategy[str]:
@@ -123,10 +134,12 @@ def programs(fault: float) -> st.SearchStrategy[str]:
     return st.randoms(use_true_random=False).map(lambda random: Program(random, fault).text())
 
 
-_WORDS = (
-    "motif cell network set import op let node in out for if else then choose optional assert require "
-    "true not and or x h w 0 1 3 10^9 0..10^9 2.5 -> : = == > < | + - * / ^ , . .. ( ) [ ] { } \" /* */ // /// //! relu conv"
-).split()
+_WORDS = [
+    *sorted(reserved_words()),
+    *("x", "h", "w", "0", "1", "3", "2.5", "10^9", "0..10^9", "relu", "conv"),
+    *("->", ":", "=", "==", ">", "<", "|", "+", "-", "*", "/", "^", ",", ".", ".."),
+    *("(", ")", "[", "]", "{", "}", '"', "/*", "*/", "//", "///", "//!"),
+]
 
 
 def mutate(text: str, random: Random) -> str:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -16,11 +17,11 @@ from bayesnas_graph.elaborate import Checker, Limits, Space
 from bayesnas_graph.lang import format_source
 from bayesnas_graph.source import Source
 from tests.conftest import SPACES
-from tests.programs import mutate, programs
+from tests.programs import Program, mutate, programs
 
 # Small, so that the many cases take little time each; reaching a limit is a diagnostic like any other.
 LIMITS = Limits(nodes=20_000, edges=80_000, depth=60, steps=20_000)
-EXAMPLES = settings.get_current_profile_name() == "long" and 10 or 1
+EXAMPLES = 10 if settings.get_current_profile_name() == "long" else 1
 
 
 def answer(text: str, name: str = "fuzz.nas") -> tuple[Space, Report]:
@@ -63,8 +64,8 @@ def test_faulty_programs(text: str) -> None:
 
 @settings(max_examples=900 * EXAMPLES)
 @given(st.sampled_from(SPACES), st.randoms(use_true_random=False))
-def test_mutated_spaces(path: object, random: Random) -> None:
-    answer(mutate(path.read_text(), random))  # type: ignore[attr-defined]
+def test_mutated_spaces(path: Path, random: Random) -> None:
+    answer(mutate(path.read_text(), random))
 
 
 @settings(max_examples=300 * EXAMPLES)
@@ -80,13 +81,11 @@ def test_most_generated_programs_mean_something() -> None:
 
 
 def _program(seed: int) -> str:
-    from tests.programs import Program
-
     return Program(Random(seed), 0).text()
 
 
 @pytest.mark.parametrize("path", SPACES, ids=lambda path: path.stem)
-def test_shipped_spaces_survive_truncation(path: object) -> None:
-    text = path.read_text()  # type: ignore[attr-defined]
+def test_shipped_spaces_survive_truncation(path: Path) -> None:
+    text = path.read_text()
     for end in range(0, len(text), max(1, len(text) // 12)):
         answer(text[:end])

@@ -51,7 +51,7 @@ def _summarise(checked: list[tuple[str, Space | None]], report: Report) -> None:
     errors = sum(d.severity == "error" for d in report.diagnostics)
     faulty = {d.primary.span.source.name for d in report.diagnostics if d.primary and d.severity == "error"}
     for name, space in checked:
-        if space is None or name in faulty or not space.module.file.complete:
+        if space is None or name in faulty or space.module.lost:
             continue
         if not space.networks and not space.module.networks:
             count = len(space.module.own)

@@ -16,7 +16,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     by_case = {candidate.lower(): candidate for candidate in candidates}
     if name.lower() in by_case:
         return by_case[name.lower()]
-    matches = get_close_matches(name, candidates, n=1, cutoff=0.6)
+    matches = get_close_matches(name, candidates, n=1, cutoff=0.7)
     return matches[0] if matches else None
 
 

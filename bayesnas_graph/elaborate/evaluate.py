@@ -148,8 +148,8 @@ class Evaluator:
         if value is None:
             value = self._top(expr.name, scope.module)
         if value is None:
-            if not scope.module.file.complete:
-                raise NasError([])  # the name may stand in a part that could not be read
+            if scope.module.may_define(expr.name):
+                raise NasError([])
             help = did_you_mean(expr.name, scope.visible())
             self.fail("NAS101", f"unknown name `{expr.name}`", expr.span, "not defined", help)
         if isinstance(value, Poison):
@@ -189,7 +189,7 @@ class Evaluator:
             self.wrong_kind(expr.owner, owner, "an imported file", "only files imported `as` a name have members")
         name = expr.name.name
         if name not in owner.module.own:
-            if not owner.module.file.complete:
+            if owner.module.may_define(name):
                 raise NasError([])
             file = owner.module.file.source.name
             help = did_you_mean(name, owner.module.own)
@@ -262,16 +262,26 @@ class Evaluator:
     # ---- arrays and sets
 
     def _items(self, expr: ast.Array | ast.Options, scope: Scope) -> Iterator[tuple[Value, ast.Expr]]:
-        comprehension = expr.comprehension
-        if comprehension is None:
+        if expr.comprehension is None:
             for item in expr.items:
                 yield self.value(item, scope), item
             return
-        for value in self.iterate(comprehension.values, scope):
-            inner = Scope(scope.module, scope)
-            inner.names[comprehension.variable.name] = value
-            if comprehension.condition is None or self.truth(comprehension.condition, inner):
+        condition = expr.comprehension.condition
+        for inner in self._rounds(expr.comprehension.clauses, scope):
+            if condition is None or self.truth(condition, inner):
                 yield self.value(expr.items[0], inner), expr.items[0]
+
+    def _rounds(self, clauses: tuple[tuple[ast.Identifier, ast.Expr], ...], scope: Scope) -> Iterator[Scope]:
+        """A scope for every combination of values of the variables of a comprehension."""
+        if not clauses:
+            yield scope
+            return
+        (variable, values), *rest = clauses
+        for value in self.iterate(values, scope):
+            self.meter.step(values.span)
+            inner = Scope(scope.module, scope)
+            inner.names[variable.name] = value
+            yield from self._rounds(tuple(rest), inner)
 
     def _options(self, expr: ast.Options, scope: Scope) -> Value:
         found: dict[Operation, ast.Expr] = {}
@@ -327,13 +337,13 @@ class Evaluator:
         return value
 
     def _out_of_range(self, expr: ast.Index, index: str, length: int) -> NoReturn:
-        allowed = f"it has the elements 0 to {length - 1}" if length else "it has no elements"
+        allowed = f"has the elements 0 to {length - 1}" if length else "has no elements"
         self.fail(
             "NAS207",
             f"there is no element {index}",
             expr.index.span,
             f"this is {index}",
-            f"`{expr.array.span.text}`: {allowed}",
+            f"`{expr.array.span.text}` {allowed}",
         )
 
     def as_operation(self, expr: ast.Expr, value: Value, scope: Scope) -> Operation:

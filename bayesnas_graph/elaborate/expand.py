@@ -10,6 +10,7 @@ from heapq import heapify, heappop, heappush
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
 from bayesnas_graph.elaborate.block import Block, Compute, Nested
 from bayesnas_graph.elaborate.evaluate import Evaluator
+from bayesnas_graph.elaborate.labels import distinct, label_of, numbered, origin
 from bayesnas_graph.elaborate.structure import check_structure
 from bayesnas_graph.elaborate.values import (
     Operation,
@@ -18,8 +19,7 @@ from bayesnas_graph.elaborate.values import (
     Primitive,
     Selection,
     Use,
-    label_of,
-    show,
+    written,
 )
 from bayesnas_graph.elaborate.values import (
     Sequence as Chain,
@@ -150,7 +150,9 @@ class _Writer:
                 sources = [values.get(source) for source in application.inputs]
                 inputs = [value for value in sources if value is not None]
                 if len(inputs) == len(sources):
-                    name = place.name if len(incoming) == 1 else f"{place.name}.{_attribute(application)}"
+                    name = place.name if len(incoming) == 1 else f"{place.name}.{origin(application.inputs)}"
+                    if place is self.wiring.out and len(incoming) == 1:
+                        name = ""  # `x -> out : conv > bn`: the operations are the motif
                     try:
                         given[application] = self._applied(application, inputs, name)
                     except NasError as error:
@@ -170,6 +172,8 @@ class _Writer:
         return self._join(place, join.op, found, incoming)
 
     def _applied(self, application: Application, inputs: list[int], name: str) -> list[int]:
+        if isinstance(application.operation, Primitive) and isinstance(application.operation.op, Join):
+            self._check_join(application, application.operation.op, inputs)
         outputs = self.apply(application.operation, inputs, name, application.span)
         if len(outputs) != len(application.outputs):
             given, wanted = _count(len(outputs), "output"), len(application.outputs)
@@ -177,6 +181,19 @@ class _Writer:
             help = "name all of them: `node a, b = split(16)(x)`" if len(outputs) > 1 else None
             self.report.fail(Diagnostic("NAS210", message, Label(application.span, "connected here"), help=help))
         return outputs
+
+    def _check_join(self, application: Application, join: Join, inputs: list[int]) -> None:
+        """`concat(a, b)`: the nodes must fit each other."""
+        shapes = [self.shapes[i] for i in inputs]
+        try:
+            join.shape(*shapes)
+        except ShapeError as error:
+            places = [
+                Label(place.span, f"`{written(place)}` is {shape_text(shape)}")
+                for place, shape in zip(application.inputs, shapes, strict=True)
+            ]
+            text = f"joined by `{join}`"
+            self.report.fail(_disagreement("NAS201", str(error), text, application.span, places, shapes))
 
     def _join(self, place: Place, op: Op, values: list[int], incoming: Sequence[Application]) -> int:
         shapes = [self.shapes[value] for value in values]
@@ -188,37 +205,40 @@ class _Writer:
                 for application, shape in zip(incoming, shapes, strict=True)
             ]
             self.report.fail(
-                _disagreement("NAS201", str(error), f"`{place.name}` is joined by `{op}`", place.span, labels, shapes)
+                _disagreement(
+                    "NAS201", str(error), f"`{written(place)}` is joined by `{op}`", place.span, labels, shapes
+                )
             )
         return self._compute(place.name, op, values, shape, place.span)
 
     # ---- operations
 
     def apply(self, operation: Operation, inputs: list[int], name: str, span: Span) -> list[int]:
-        """Write an operation out; the values that it gives."""
+        """Write an operation out under a name, or under its own if that is empty; the values that it gives."""
         match operation:
             case Primitive(op=Identity()) if len(inputs) == 1:
                 return inputs
             case Primitive():
-                return [self._primitive(operation, inputs, name, span)]
+                return [self._primitive(operation, inputs, name or label_of(operation))]
             case Use():
                 block = self.expander.block(operation, tuple(self.shapes[i] for i in inputs), operation.span)
-                self.steps.append(Nested(self._unique(name), block, tuple(inputs)))
+                self.steps.append(Nested(self._unique(name or label_of(operation)), block, tuple(inputs)))
                 first = len(self.shapes)
                 self.shapes.extend(block.output_shapes)
                 return list(range(first, len(self.shapes)))
             case Chain():
-                labels = _distinct(operation.steps)
+                labels = numbered([label_of(step) for step in operation.steps])
                 for label, step in zip(labels, operation.steps, strict=True):
-                    inputs = self.apply(step, inputs, f"{name}.{label}", span)
+                    inputs = self.apply(step, inputs, f"{name}.{label}" if name else label, span)
                 return inputs
             case Selection():
-                return [self._selection(operation, inputs, name, span)]
+                return [self._selection(operation, inputs, name or label_of(operation), span)]
             case Perhaps():
+                name = name or "optional"
                 inner = self._single(operation.operation, inputs, f"{name}.{label_of(operation)}", span)
                 return [self._compute(name, Maybe(), [inner], self.shapes[inner], operation.span, (name,))]
 
-    def _primitive(self, operation: Primitive, inputs: list[int], name: str, span: Span) -> int:
+    def _primitive(self, operation: Primitive, inputs: list[int], name: str) -> int:
         op = operation.op
         wanted = op.inputs
         if (wanted is None and not inputs) or (wanted is not None and wanted != len(inputs)):
@@ -227,16 +247,13 @@ class _Writer:
         try:
             shape = op.shape(*shapes)
         except ShapeError as error:
-            if isinstance(op, Join):
-                places = [Label(span, f"reads {', '.join(map(shape_text, shapes))}")]
-                self.report.fail(_disagreement("NAS201", str(error), "joined here", operation.span, places, shapes))
-            code = "NAS106" if isinstance(op, PythonOp) else "NAS211"
+            code = "NAS106" if isinstance(op, PythonOp) else "NAS201" if isinstance(op, Join) else "NAS211"
             reads = f"reads {', '.join(map(shape_text, shapes))}"
             self.report.fail(Diagnostic(code, str(error), Label(operation.span, reads)))
         return self._compute(name, op, inputs, shape, operation.span)
 
     def _selection(self, selection: Selection, inputs: list[int], name: str, span: Span) -> int:
-        labels = _distinct(selection.candidates)
+        labels = distinct(selection.candidates)
         values = [
             self._single(candidate, inputs, f"{name}.{label}", span)
             for label, candidate in zip(labels, selection.candidates, strict=True)
@@ -298,45 +315,6 @@ def _in_order(wiring: Wiring) -> list[Place]:
             if waiting[reader] == 0:
                 heappush(ready, rank[reader])
     return order
-
-
-def _distinct(operations: Sequence[Operation]) -> list[str]:
-    """Short names for operations that stand beside each other: arguments are told where the name alone is not enough.
-
-    Names that would still be equal are numbered.
-    """
-    labels = [label_of(operation) for operation in operations]
-    for label in {name for name, count in Counter(labels).items() if count > 1}:
-        same = [i for i, name in enumerate(labels) if name == label]
-        arguments = [_arguments(operations[i]) for i in same]
-        differing = [
-            n for n in dict.fromkeys(n for a in arguments for n in a) if len({a.get(n) for a in arguments}) > 1
-        ]
-        for i, given in zip(same, arguments, strict=True):
-            labels[i] = "_".join([label, *(_word(given[n]) for n in differing if n in given)])
-    seen: Counter[str] = Counter()
-    for i, label in enumerate(labels):
-        seen[label] += 1
-        labels[i] = label if seen[label] == 1 else f"{label}_{seen[label]}"
-    return labels
-
-
-def _arguments(operation: Operation) -> dict[str, str]:
-    if isinstance(operation, Use):
-        return {name: show(value) for name, value in operation.arguments}
-    if isinstance(operation, Primitive):
-        return {name: str(getattr(operation.op, name)) for name in operation.op.__dataclass_fields__}
-    return {}
-
-
-def _word(text: str) -> str:
-    """A value as part of a name."""
-    return "".join(c if c.isascii() and c.isalnum() else "_" for c in text).strip("_") or "none"
-
-
-def _attribute(application: Application) -> str:
-    """Where an operation comes from, as part of a name."""
-    return "_".join(source.name.replace(".", "_") for source in application.inputs[:4])
 
 
 def _count(number: int, noun: str) -> str:

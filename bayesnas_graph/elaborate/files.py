@@ -23,6 +23,11 @@ class Module:
     own: dict[str, ast.Definition] = field(default_factory=dict)
     imported: dict[str, tuple[Module, ast.Import]] = field(default_factory=dict)  # name -> where it is defined
     aliases: dict[str, tuple[Module, ast.Import]] = field(default_factory=dict)
+    lost: set[str] = field(default_factory=set)  # names that could not be read; "" if nobody knows which
+
+    def may_define(self, name: str) -> bool:
+        """Whether an unknown name may stand in a part that could not be read, which was reported."""
+        return name in self.lost or "" in self.lost
 
     @property
     def networks(self) -> tuple[ast.Motif, ...]:
@@ -85,7 +90,7 @@ class Loader:
 
     def _module(self, source: Source, path: Path | None) -> Module:
         file = parse(source, self.report)
-        module = Module(file, path)
+        module = Module(file, path, lost=set(file.lost))
         for item in file.imports:
             self._import(module, item)
         for definition in file.definitions:
@@ -122,8 +127,7 @@ class Loader:
         path = self._find(module, item)
         found = self._load(path, shown_name(module, item.path, path), item.path_span) if path else None
         if found is None:
-            # Its names are unknown, and so is whether they were used: say nothing about them.
-            module.file = replace(module.file, complete=False)
+            module.lost.add("")
             return
         if item.alias is not None:
             alias = item.alias.name
@@ -141,8 +145,7 @@ class Loader:
                 self._twice(Label(item.span, "and from this one"), first, name, "import one of the files `as` a name")
                 continue
             module.imported[name] = found, item
-        if not found.file.complete:
-            module.file = replace(module.file, complete=False)
+        module.lost |= found.lost
 
     def _find(self, module: Module, item: ast.Import) -> Path | None:
         """A file beside the importing one, else of the shipped library."""

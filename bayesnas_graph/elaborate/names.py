@@ -157,15 +157,16 @@ class _Checker:
     def items(self, expr: ast.Array | ast.Options, names: _Names) -> None:
         inner = _Names(names)
         if expr.comprehension is not None:
-            self.expr(expr.comprehension.values, names)
-            self.declare(expr.comprehension.variable, self.kind(expr.comprehension.values, names), inner)
+            for variable, values in expr.comprehension.clauses:
+                self.expr(values, inner)
+                self.declare(variable, self.kind(values, inner), inner)
             if expr.comprehension.condition is not None:
                 self.expr(expr.comprehension.condition, inner)
         self.exprs(expr.items, inner)
 
     def name(self, expr: ast.Name, names: _Names) -> None:
         known = names.find(expr.name) or expr.name in self.module.visible() or expr.name in BUILTINS
-        if known or not self.module.file.complete:
+        if known or self.module.may_define(expr.name):
             return
         help = did_you_mean(expr.name, names.all() | self.module.visible() | set(BUILTINS))
         if help is None and (shipped := self._library_with(expr.name)):
@@ -183,7 +184,7 @@ class _Checker:
         if not isinstance(expr.owner, ast.Name) or names.find(expr.owner.name):
             return
         found = self.module.aliases.get(expr.owner.name)
-        if found is None or expr.name.name in found[0].own or not found[0].file.complete:
+        if found is None or expr.name.name in found[0].own or found[0].may_define(expr.name.name):
             return
         file = found[0].file.source.name
         help = did_you_mean(expr.name.name, found[0].own)

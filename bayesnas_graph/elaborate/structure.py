@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, Report
-from bayesnas_graph.elaborate.values import Place
+from bayesnas_graph.elaborate.values import Place, written
 from bayesnas_graph.elaborate.wiring import Application, Wiring
 from bayesnas_graph.source import Span
 
@@ -29,10 +29,10 @@ def _cycle(sources: Sources) -> list[Diagnostic]:
     if not backwards:
         return []
     steps = [(source, target) for target, source in zip(backwards, [*backwards[1:], backwards[0]], strict=True)][::-1]
-    route = " -> ".join([*(_written(source) for source, _ in steps), _written(steps[0][0])])
+    route = " -> ".join([*(written(source) for source, _ in steps), written(steps[0][0])])
     spans: dict[Span, list[str]] = {}
     for source, target in steps:
-        spans.setdefault(sources[target][source].span, []).append(f"`{_written(source)}` to `{_written(target)}`")
+        spans.setdefault(sources[target][source].span, []).append(f"`{written(source)}` to `{written(target)}`")
     labels = [Label(span, ", ".join(texts)) for span, texts in spans.items()]
     help = "a node cannot depend on itself: remove one of the edges"
     return [Diagnostic("NAS301", f"cycle: {route}", labels[0], tuple(labels[1:]), help)]
@@ -65,9 +65,9 @@ def _unfed(wiring: Wiring, sources: Sources) -> list[Diagnostic]:
     return [
         Diagnostic(
             "NAS302",
-            f"nothing flows into `{_written(place)}`",
+            f"nothing flows into `{written(place)}`",
             Label(place.span, "no edge leads here"),
-            help=f"lead an edge to it, `x -> {_written(place)} : ...`, or remove it",
+            help=f"lead an edge to it, `x -> {written(place)} : ...`, or remove it",
         )
         for place in wiring.places
         if not sources[place]
@@ -83,7 +83,7 @@ def _useless(wiring: Wiring, sources: Sources) -> list[Diagnostic]:
     found = [
         Diagnostic(
             "NAS303",
-            f"`{_written(place)}` leads nowhere",
+            f"`{written(place)}` leads nowhere",
             Label(place.span, "no output depends on it"),
             help="lead it to the output, or remove it",
         )
@@ -93,11 +93,5 @@ def _useless(wiring: Wiring, sources: Sources) -> list[Diagnostic]:
     for place in wiring.inputs:
         if place not in useful:
             label = Label(place.span, "no output depends on it")
-            found.append(Diagnostic("NAS306", f"input `{_written(place)}` is never used", label, severity="warning"))
+            found.append(Diagnostic("NAS306", f"input `{written(place)}` is never used", label, severity="warning"))
     return found
-
-
-def _written(place: Place) -> str:
-    """The name of a node as it is written in the text: `h[2]`, not `h.2`."""
-    name, _, index = place.name.partition(".")
-    return f"{name}[{index}]" if index else name

@@ -50,7 +50,7 @@ class Use:
     span: Span = field(compare=False, repr=False)
 
     def __str__(self) -> str:
-        given = ", ".join(f"{name}={show(value)}" for name, value in self.arguments)
+        given = ", ".join(f"{name} = {show(value)}" for name, value in self.arguments)
         return f"{self.function.definition.name.name}({given})" if given else self.function.definition.name.name
 
 
@@ -263,19 +263,10 @@ def show(value: Value) -> str:
             return str(value)
 
 
-def label_of(operation: Operation) -> str:
-    """A short name for an operation, fit to be part of a node's name."""
-    match operation:
-        case Primitive(op=op):
-            return op.label
-        case Use(function=function):
-            return function.definition.name.name
-        case Sequence():
-            return "chain"
-        case Selection():
-            return "choice"
-        case Perhaps(operation=inner):
-            return label_of(inner)
+def written(place: Place) -> str:
+    """The name of a node as it is written in the text: `h[2]`, not `h.2`."""
+    name, _, index = place.name.partition(".")
+    return f"{name}[{index}]" if index else name
 
 
 def type_text(value: ValueType) -> str:

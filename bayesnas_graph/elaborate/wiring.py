@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
 from bayesnas_graph.elaborate.evaluate import Evaluator
+from bayesnas_graph.elaborate.labels import label_of
 from bayesnas_graph.elaborate.scope import Scope
-from bayesnas_graph.elaborate.values import POISON, MotifFunction, Operation, Place, Primitive, Value, label_of
+from bayesnas_graph.elaborate.values import POISON, MotifFunction, Operation, Place, Primitive, Value
 from bayesnas_graph.ir import Shape
 from bayesnas_graph.lang import ast
 from bayesnas_graph.ops import Identity, Join
@@ -54,6 +55,7 @@ class Wiring:
     joins: dict[Place, Primitive] = field(default_factory=dict)
     applications: list[Application] = field(default_factory=list)
     outputs: list[Place] = field(default_factory=list)
+    out: Place | None = None  # the node `out` of `x -> out`
     budgets: list[Budget] = field(default_factory=list)
     sound: bool = True  # false if some statement failed
     problems: list[Diagnostic] = field(default_factory=list)  # why
@@ -79,7 +81,6 @@ class _Run:
         self.shapes = shapes
         self.wiring = Wiring()
         self.given: set[Place] = set()  # the inputs, to be asked quickly
-        self.out: Place | None = None  # the node `out` of `x -> out`
         self.out_statement: ast.Out | None = None
         self.taken: set[str] = set()
         self.repeats: Counter[str] = Counter()
@@ -224,15 +225,24 @@ class _Run:
         self._connect(statement.sources, targets, statement.label, statement.span, scope)
 
     def _connect(
-        self, sources: Iterable[ast.Expr], targets: Sequence[Place], label: ast.Expr | None, span: Span, scope: Scope
+        self, sources: Sequence[ast.Expr], targets: Sequence[Place], label: ast.Expr | None, span: Span, scope: Scope
     ) -> None:
         """An edge from each source to each target."""
         found = [place for source in sources for place in self.evaluator.places(source, scope)]
+        if label is None and len(targets) == 1 and isinstance(sources[0], ast.Call) and len(found) == 1:
+            self._hold(found[0], targets[0])
+            return
         self.evaluator.meter.edges(len(found) * len(targets), span)
         operation = Primitive(Identity(), span) if label is None else self.evaluator.operation(label, scope)
         for source in found:
             for target in targets:
                 self.wiring.applications.append(Application(operation, (source,), (target,), span))
+
+    def _hold(self, place: Place, target: Place) -> None:
+        """`node y = f(x)`: the node that holds `f(x)` is `y` itself, not one more beside it."""
+        assert place is self.wiring.places.pop(), "applying an operation made it just now"
+        self.taken.discard(place.name)
+        self.wiring.applications[-1] = replace(self.wiring.applications[-1], outputs=(target,))
 
     def _output(self, statement: ast.Out, scope: Scope) -> None:
         if self.out_statement is not None:
@@ -298,9 +308,9 @@ class _Run:
         return place
 
     def _out_place(self, span: Span) -> Place:
-        if self.out is None:
-            self.out = self._place("out", span)
-        return self.out
+        if self.wiring.out is None:
+            self.wiring.out = self._place("out", span)
+        return self.wiring.out
 
     def _join(self, expr: ast.Expr, scope: Scope) -> Primitive:
         operation = self.evaluator.operation(expr, scope)
@@ -327,12 +337,12 @@ class _Run:
     def finish(self) -> None:
         """Settle what the outputs are."""
         definition = self.function.definition
-        if self.out is not None and self.out_statement is not None:
-            label = Label(self.out.span, "edges lead into `out`")
+        if self.wiring.out is not None and self.out_statement is not None:
+            label = Label(self.wiring.out.span, "edges lead into `out`")
             other = Label(self.out_statement.span, "and the output is also given here")
             self._broken(Diagnostic("NAS102", "the output is given twice", label, (other,), "keep one of the two"))
-        elif self.out is not None:
-            self.wiring.outputs.append(self.out)
+        elif self.wiring.out is not None:
+            self.wiring.outputs.append(self.wiring.out)
         if not self.wiring.outputs and self.wiring.sound:
             help = "end with `out x`, or lead an edge to it: `x -> out : relu`"
             label = Label(definition.name.span, "gives nothing")

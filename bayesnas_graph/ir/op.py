@@ -58,7 +58,9 @@ class Op:
         return {field.name: field.metadata["argument"] for field in fields(cls)}
 
     def __str__(self) -> str:
-        given = [f"{f.name}={_text(getattr(self, f.name))}" for f in fields(self) if getattr(self, f.name) != f.default]
+        given = [
+            f"{f.name} = {_text(getattr(self, f.name))}" for f in fields(self) if getattr(self, f.name) != f.default
+        ]
         return f"{self.name}({', '.join(given)})" if given else self.name
 
 

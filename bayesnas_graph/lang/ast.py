@@ -131,10 +131,9 @@ class Optional(Syntax):
 
 @dataclass(frozen=True, slots=True)
 class Comprehension(Syntax):
-    """`for variable in values if condition`."""
+    """`for variable in values if condition`; with several `for`, the last runs fastest."""
 
-    variable: Identifier
-    values: Expr
+    clauses: tuple[tuple[Identifier, Expr], ...]
     condition: Expr | None
 
 
@@ -318,12 +317,12 @@ Item = Import | Definition
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """One parsed file. `complete` is false where items were left out because of errors."""
+    """One parsed file. Definitions with mistakes are missing; `lost` has their names, "" for an import."""
 
     source: Source
     doc: str
     items: tuple[Item, ...]
-    complete: bool = True
+    lost: frozenset[str] = frozenset()
 
     @property
     def imports(self) -> tuple[Import, ...]:

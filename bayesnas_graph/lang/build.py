@@ -203,7 +203,9 @@ class Builder(Transformer[Token, Any]):
         return ast.Options(self._span(c), *_items(c))
 
     def comprehension(self, c: Children) -> ast.Comprehension:
-        return ast.Comprehension(self._span(c), self._identifier(c[1]), c[3], c[5] if len(c) == 6 else None)
+        count = len(c) // 4  # each clause is `for`, a name, `in` and an expression
+        clauses = tuple((self._identifier(c[4 * i + 1]), c[4 * i + 3]) for i in range(count))
+        return ast.Comprehension(self._span(c), clauses, c[-1] if len(c) > 4 * count else None)
 
 
 # Rules whose names are Python keywords, under the names that the grammar uses.

@@ -30,7 +30,7 @@ def format_source(source: Source, report: Report) -> str | None:
     }
     """
     file = parse(source, report)
-    if not file.complete:
+    if file.lost:
         return None
     words, rest = _words(source)
     lines = list(_lines(words, _marks(file)))

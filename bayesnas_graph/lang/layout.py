@@ -34,6 +34,7 @@ class Word:
     before: list[tuple[str, bool]] = field(default_factory=list)  # on lines of their own; blank line before?
     after: list[str] = field(default_factory=list)  # on the same line
     blank: bool = False
+    unary: bool = False  # a sign before its operand
 
     @property
     def ends_line(self) -> bool:
@@ -73,6 +74,8 @@ _Part = Word | _Group
 
 def rows(words: Sequence[Word], depth: int) -> list[Row]:
     """The rows of one statement."""
+    for left, word in zip([None, *words], words, strict=False):
+        word.unary = word.type == "SIGN" and (left is None or left.type not in _OPERAND_ENDS)
     return _rows(_tree(words), depth)
 
 
@@ -227,4 +230,4 @@ def _spaced(words: Sequence[Word], i: int) -> bool:
         return False
     if right.text in ("(", "["):
         return left.type not in ("NAME", "RPAR", "RSQB")
-    return not (left.type == "SIGN" and (i == 1 or words[i - 2].type not in _OPERAND_ENDS))
+    return not left.unary

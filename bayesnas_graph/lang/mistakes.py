@@ -20,7 +20,7 @@ _OPERAND_ENDS = {"NAME", "NUMBER", "BOOLEAN", "RPAR", "RSQB", "RBRACE", "OUT"}
 _OPERAND_BEGINS = {"NAME", "CHOOSE", "OPTIONAL", "IF", "LBRACE"}
 _STATEMENT_BEGINS = {"IN", "NODE", "OUT", "LET", "FOR", "IF", "ASSERT", "REQUIRE"}
 _EXPRESSION_BEGINS = {"NAME", "NUMBER", "LPAR", "LBRACE", "IF", "CHOOSE"}
-_INTRODUCES_NAME = {"NODE", "IN", "LET", "MOTIF", "CELL", "NETWORK", "SET", "OP", "FOR", "AS"}
+_EXPRESSION_WORDS = {"IF", "CHOOSE", "OPTIONAL", "NOT", "BOOLEAN"}
 _DEFINITION_WORDS = ("import", "let", "set", "op", "motif", "cell", "network")
 
 
@@ -150,7 +150,7 @@ def _reserved_word(scene: Scene) -> Diagnostic | None:
     word, before = scene.word, scene.before
     if word is None or before is None or "NAME" not in scene.expected or word not in reserved_words():
         return None
-    if before.type not in _INTRODUCES_NAME:
+    if word.type in _EXPRESSION_WORDS or not scene.same_line(scene.position):
         return None
     label = Label(scene.span(scene.position), "a word of the language")
     return Diagnostic("NAS010", f"`{word}` cannot be a name", label, help=f"choose another, for instance `{word}_`")
@@ -214,11 +214,11 @@ def _in_words(expected: frozenset[str]) -> str:
 _RECOGNISERS: tuple[Callable[[Scene], Diagnostic | None], ...] = (
     _not_a_definition,
     _network_without_types,
+    _reserved_word,
     _stray_comma,
     _equals_for_colon,
     _wrong_equals,
     _missing_colon,
-    _reserved_word,
     _misspelt_statement,
     _missing_then,
     _unexpected,

@@ -23,11 +23,17 @@ def parse(source: Source, report: Report) -> ast.File:
     (['twice'], ())
     """
     words = words_of(source)
-    definitions, complete = definitions_of(source, words, report)
-    items = [_item(source, definition, report) for definition in definitions]
+    definitions, broken = definitions_of(source, words, report)
+    lost = {definition.name for definition in broken}
+    items = []
+    for definition in definitions:
+        item = _item(source, definition, report)
+        if item is None:
+            lost.add(definition.name)
+        else:
+            items.append(item)
     doc = doc_text([word for word in words if word.type == "FILE_DOC"])
-    found = tuple(item for item in items if item is not None)
-    return ast.File(source, doc, found, complete and len(found) == len(items))
+    return ast.File(source, doc, tuple(items), frozenset(lost))
 
 
 def _item(source: Source, definition: Definition, report: Report) -> ast.Item | None:

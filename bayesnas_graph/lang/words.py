@@ -80,38 +80,46 @@ class Definition:
     words: tuple[Token, ...]
     doc: str
 
+    @property
+    def name(self) -> str:
+        """What it defines, as far as that can be told without parsing; empty for an import."""
+        return str(self.words[1]) if len(self.words) > 1 and self.words[1].type == "NAME" else ""
 
-def definitions_of(source: Source, words: Sequence[Token], report: Report) -> tuple[list[Definition], bool]:
-    """Cut a file into definitions. False if some had to be left out.
+
+def definitions_of(source: Source, words: Sequence[Token], report: Report) -> tuple[list[Definition], list[Definition]]:
+    """Cut a file into definitions: those that can be read on, and those that cannot.
 
     What is wrong with single words and with brackets is reported here, for here it is known which
     bracket belongs to which.
     """
     found: list[Definition] = []
+    lost: list[Definition] = []
     current: list[Token] = []
     open_brackets: list[Token] = []
     pending: list[Token] = []  # documentation that waits for its definition
-    doc = ""
-    sound = complete = True
+    doc = gap = ""
+    sound = True
 
     def close_item() -> None:
-        nonlocal sound, complete
+        nonlocal sound
         for bracket in open_brackets[:1]:
             report.add(_never_closed(source, bracket, current))
             sound = False
         open_brackets.clear()
-        if current and sound:
-            found.append(Definition(tuple(current), doc))
-        complete &= sound
+        if current:
+            (found if sound else lost).append(Definition(tuple(current), doc))
         sound = True
         current.clear()
 
     for word in words:
         if word.type in _SILENT:
+            gap += word
             if word.type == "DOC":
                 pending.append(word)
             continue
-        if _begins_item(word, open_brackets, current):
+        first = "\n" in gap or not current
+        gap = ""
+        if _begins_item(word, first, open_brackets, current):
             close_item()
             doc = doc_text(pending)
         pending.clear()
@@ -127,13 +135,16 @@ def definitions_of(source: Source, words: Sequence[Token], report: Report) -> tu
             _close(open_brackets, _CLOSING[word.type])
         current.append(word)
     close_item()
-    return found, complete
+    return found, lost
 
 
-def _begins_item(word: Token, open_brackets: Sequence[Token], current: Sequence[Token]) -> bool:
+def _begins_item(word: Token, first: bool, open_brackets: Sequence[Token], current: Sequence[Token]) -> bool:
+    """Whether a definition begins here; `first` tells whether the word is the first on its line."""
     if current and current[-1].type in _BEFORE_NAME:
         return False  # `motif set { ... }`: a reserved word where a name belongs
-    return word.type in _BEGIN_ITEM or (word.type == "LET" and not open_brackets)
+    if word.type in _BEGIN_ITEM:
+        return first or not open_brackets  # `f(op, 3)`: likewise
+    return word.type == "LET" and not open_brackets
 
 
 def _close(open_brackets: list[Token], opening: str) -> None:

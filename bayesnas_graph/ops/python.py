@@ -41,7 +41,7 @@ class PythonOp(Op):
         return _trace(self, inputs)[1]
 
     def __str__(self) -> str:
-        given = ", ".join(f"{name}={value}" for name, value in self.values)
+        given = ", ".join(f"{name} = {value}" for name, value in self.values)
         return f"{self.called}({given})" if given else self.called
 
 

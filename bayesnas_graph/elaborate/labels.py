@@ -1,0 +1,65 @@
+"""What operations are called in the names of nodes and switches."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence as Seq
+
+from bayesnas_graph.elaborate.values import Operation, Perhaps, Place, Primitive, Selection, Sequence, Use, show
+
+
+def label_of(operation: Operation) -> str:
+    """A short name for an operation, fit to be part of a node's name."""
+    match operation:
+        case Primitive(op=op):
+            return op.label
+        case Use(function=function):
+            return function.definition.name.name
+        case Sequence():
+            return "chain"
+        case Selection():
+            return "choice"
+        case Perhaps(operation=inner):
+            return label_of(inner)
+
+
+def distinct(operations: Seq[Operation]) -> list[str]:
+    """Names for candidates: arguments are told where the name alone is not enough, `sep_conv_3` and `sep_conv_5`."""
+    labels = [label_of(operation) for operation in operations]
+    for label in {name for name, count in Counter(labels).items() if count > 1}:
+        same = [i for i, name in enumerate(labels) if name == label]
+        arguments = [_arguments(operations[i]) for i in same]
+        differing = [
+            n for n in dict.fromkeys(n for a in arguments for n in a) if len({a.get(n) for a in arguments}) > 1
+        ]
+        for i, given in zip(same, arguments, strict=True):
+            labels[i] = "_".join([label, *(_word(given[n]) for n in differing if n in given)])
+    return numbered(labels)
+
+
+def numbered(labels: Seq[str]) -> list[str]:
+    """Labels of which the later ones are numbered where they are equal."""
+    seen: Counter[str] = Counter()
+    numbered = []
+    for label in labels:
+        seen[label] += 1
+        numbered.append(label if seen[label] == 1 else f"{label}_{seen[label]}")
+    return numbered
+
+
+def _arguments(operation: Operation) -> dict[str, str]:
+    if isinstance(operation, Use):
+        return {name: show(value) for name, value in operation.arguments}
+    if isinstance(operation, Primitive):
+        return {name: str(getattr(operation.op, name)) for name in operation.op.__dataclass_fields__}
+    return {}
+
+
+def _word(text: str) -> str:
+    """A value as part of a name."""
+    return "".join(c if c.isascii() and c.isalnum() else "_" for c in text).strip("_") or "none"
+
+
+def origin(inputs: Seq[Place]) -> str:
+    """What an operation reads, as part of a name: `h_0` for `h[0]`."""
+    return "_".join(place.name.replace(".", "_") for place in inputs[:4])

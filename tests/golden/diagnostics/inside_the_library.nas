@@ -1,0 +1,7 @@
+// A problem inside the library is told with the line of the user's file that led to it.
+import "std.nas"
+
+network n : vector(8) -> classes(2) {
+    in x
+    x -> out : sep_conv(3) > linear(2)
+}

@@ -1,0 +1,11 @@
+// A missing brace is told at the brace that was opened, and the next definition is still read.
+motif open {
+    in x
+    for i in 0..2 {
+        x -> out : relu
+}
+
+motif next {
+    in x
+    x -> out : unknown
+}

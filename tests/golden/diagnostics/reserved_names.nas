@@ -1,0 +1,17 @@
+// Words of the language where names belong, also where they would begin a definition.
+motif repeat(op, count) {
+    in x
+    out x
+}
+
+motif set {
+    in x
+    out x
+}
+
+cell fine {
+    in x, node
+    out x
+}
+
+let for = 3

@@ -1,0 +1,22 @@
+// Every kind of value in a place where another is needed.
+network n : vector(4) -> classes(4) {
+    in x
+    let a = 1 + relu
+    let b = if 3 then 1 else 2
+    let pair = [1, 2]
+    let c = pair[2]
+    let d = pair[1 / 2]
+    let e = 1 / 0
+    let f = 2 ^ 100
+    let g = 1 < 2 < 3
+    let h = { relu, relu }
+    let i = { { relu } }
+    let j = min()
+    let k = channels(3)
+    for l in 5 {
+        x -> out
+    }
+    x -> out : choose {}
+    x -> out : 4
+    x -> out
+}
