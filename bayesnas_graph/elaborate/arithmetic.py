@@ -6,10 +6,8 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from bayesnas_graph.diagnostics import Diagnostic, Label
 from bayesnas_graph.elaborate.limits import LARGEST_NUMBER
 from bayesnas_graph.elaborate.values import Number
-from bayesnas_graph.source import Span
 
 
 def tidy(value: Number) -> Number:
@@ -50,26 +48,20 @@ ROUNDINGS: dict[str, Callable[[Number], int]] = {
 }
 
 
-def calculate(operator: str, left: Number, right: Number, span: Span) -> Number | Diagnostic:
-    """The result of an operator, or why there is none.
+def calculate(operator: str, left: Number, right: Number) -> Number:
+    """The result of an operator: exact, and an `int` if it is whole.
 
-    >>> source = __import__("bayesnas_graph.source", fromlist=["Source"]).Source("example", "3 / 6")
-    >>> calculate("/", 3, 6, Span(source, 0, 5))
-    Fraction(1, 2)
+    Raises ZeroDivisionError, ValueError for a fractional exponent, OverflowError beyond the bounds.
+
+    >>> calculate("/", 3, 6), calculate("/", 6, 3)
+    (Fraction(1, 2), 2)
     """
-    try:
-        result = tidy(_OPERATORS[operator](left, right))
-    except ZeroDivisionError:
-        return Diagnostic("NAS208", "division by zero", Label(span, f"`{left} {operator} {right}` has no value"))
-    except ValueError as error:
-        return Diagnostic("NAS208", str(error), Label(span, f"the exponent is {right}"))
-    except OverflowError:
-        return too_large(span)
-    if abs(result.numerator) > LARGEST_NUMBER or result.denominator > LARGEST_NUMBER:
-        return too_large(span)
+    result = tidy(_OPERATORS[operator](left, right))
+    if out_of_bounds(result):
+        raise OverflowError
     return result
 
 
-def too_large(span: Span) -> Diagnostic:
-    """The diagnostic for a number that is out of bounds."""
-    return Diagnostic("NAS405", "number too large", Label(span, "more than 10^18"))
+def out_of_bounds(value: Number) -> bool:
+    """Whether a number is larger, or finer, than the language computes with."""
+    return abs(value.numerator) > LARGEST_NUMBER or value.denominator > LARGEST_NUMBER

@@ -8,11 +8,11 @@ from fractions import Fraction
 from typing import Any, NoReturn
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError, Report, did_you_mean
-from bayesnas_graph.elaborate.arithmetic import COMPARISONS, calculate, too_large
+from bayesnas_graph.elaborate.arithmetic import COMPARISONS, calculate, out_of_bounds
 from bayesnas_graph.elaborate.builtins import BUILTINS
 from bayesnas_graph.elaborate.calls import call, call_operation, call_set
 from bayesnas_graph.elaborate.files import Module
-from bayesnas_graph.elaborate.limits import LARGEST_NUMBER, Meter
+from bayesnas_graph.elaborate.limits import Meter
 from bayesnas_graph.elaborate.scope import Scope
 from bayesnas_graph.elaborate.values import (
     POISON,
@@ -199,8 +199,8 @@ class Evaluator:
     # ---- numbers and truth
 
     def _number(self, expr: ast.Number, _: Scope) -> Value:
-        if abs(expr.value.numerator) > LARGEST_NUMBER or expr.value.denominator > LARGEST_NUMBER:
-            self.report.fail(too_large(expr.span))
+        if out_of_bounds(expr.value):
+            self.meter.number_too_large(expr.span)
         return expr.value
 
     def _prefix(self, expr: ast.Prefix, scope: Scope) -> Value:
@@ -218,11 +218,18 @@ class Evaluator:
                 continue
             if isinstance(left, bool) or not isinstance(left, int | Fraction):
                 self.wrong_kind(expr.operands[0], left, "a number")
-            result = calculate(operator, left, self.number(operand, scope), expr.span)
-            if isinstance(result, Diagnostic):
-                self.report.fail(result)
-            left = result
+            left = self._calculate(operator, left, self.number(operand, scope), expr.span)
         return left
+
+    def _calculate(self, operator: str, left: Number, right: Number, span: Span) -> Number:
+        try:
+            return calculate(operator, left, right)
+        except ZeroDivisionError:
+            self.fail("NAS208", "division by zero", span, f"`{left} {operator} {right}` has no value")
+        except ValueError as error:
+            self.fail("NAS208", str(error), span, f"the exponent is {right}")
+        except OverflowError:
+            self.meter.number_too_large(span)
 
     def _logical(self, expr: ast.Logical, scope: Scope) -> Value:
         decisive = expr.operator == "or"

@@ -11,6 +11,7 @@ from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
 from bayesnas_graph.elaborate.block import Block, Compute, Nested
 from bayesnas_graph.elaborate.evaluate import Evaluator
 from bayesnas_graph.elaborate.labels import distinct, label_of, numbered, origin
+from bayesnas_graph.elaborate.limits import LimitReached
 from bayesnas_graph.elaborate.structure import check_structure
 from bayesnas_graph.elaborate.values import (
     Operation,
@@ -30,6 +31,7 @@ from bayesnas_graph.ops import Choice, Identity, Join, Maybe, Sum
 from bayesnas_graph.ops.python import PythonOp
 from bayesnas_graph.source import Span
 
+BLOCK_COST = 60  # steps that writing a motif out is worth, beside those of its body
 FRAMES = 3  # how many of the uses that led to a problem are shown with it
 
 
@@ -68,6 +70,7 @@ class Expander:
         return self._wirings[block]
 
     def _expand(self, use: Use, shapes: tuple[Shape, ...], span: Span) -> Block:
+        self.evaluator.meter.step(span, BLOCK_COST)
         wiring = wire(self.evaluator, use.function, use.arguments, shapes)
         definition = use.function.definition
         if wiring.sound and len(wiring.inputs) != len(shapes):
@@ -123,6 +126,8 @@ class _Writer:
         for place in _in_order(wiring):
             try:
                 values[place] = self._place(place, incoming[place], values, given)
+            except LimitReached:
+                raise
             except NasError as error:
                 values[place] = None
                 problems.extend(error.diagnostics)
@@ -155,6 +160,8 @@ class _Writer:
                         name = ""  # `x -> out : conv > bn`: the operations are the motif
                     try:
                         given[application] = self._applied(application, inputs, name)
+                    except LimitReached:
+                        raise
                     except NasError as error:
                         problems.extend(error.diagnostics)
             outputs = given[application]
@@ -209,7 +216,7 @@ class _Writer:
                     "NAS201", str(error), f"`{written(place)}` is joined by `{op}`", place.span, labels, shapes
                 )
             )
-        return self._compute(place.name, op, values, shape, place.span)
+        return self._compute(self._unique(place.name), op, values, shape, place.span)
 
     # ---- operations
 
@@ -232,10 +239,10 @@ class _Writer:
                     inputs = self.apply(step, inputs, f"{name}.{label}" if name else label, span)
                 return inputs
             case Selection():
-                return [self._selection(operation, inputs, name or label_of(operation), span)]
+                return [self._selection(operation, inputs, self._unique(name or label_of(operation)), span)]
             case Perhaps():
-                name = name or "optional"
-                inner = self._single(operation.operation, inputs, f"{name}.{label_of(operation)}", span)
+                name = self._unique(name or label_of(operation))
+                inner = self._single(operation.operation, inputs, f"{name}.{label_of(operation.operation)}", span)
                 return [self._compute(name, Maybe(), [inner], self.shapes[inner], operation.span, (name,))]
 
     def _primitive(self, operation: Primitive, inputs: list[int], name: str) -> int:
@@ -250,7 +257,7 @@ class _Writer:
             code = "NAS106" if isinstance(op, PythonOp) else "NAS201" if isinstance(op, Join) else "NAS211"
             reads = f"reads {', '.join(map(shape_text, shapes))}"
             self.report.fail(Diagnostic(code, str(error), Label(operation.span, reads)))
-        return self._compute(name, op, inputs, shape, operation.span)
+        return self._compute(self._unique(name), op, inputs, shape, operation.span)
 
     def _selection(self, selection: Selection, inputs: list[int], name: str, span: Span) -> int:
         labels = distinct(selection.candidates)
@@ -279,7 +286,7 @@ class _Writer:
     def _compute(
         self, name: str, op: Op, inputs: list[int], shape: Shape, span: Span, gates: tuple[str, ...] = ()
     ) -> int:
-        self.steps.append(Compute(self._unique(name), op, tuple(inputs), shape, span, gates))
+        self.steps.append(Compute(name, op, tuple(inputs), shape, span, gates))
         self.shapes.append(shape)
         return len(self.shapes) - 1
 

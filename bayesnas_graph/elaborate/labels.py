@@ -19,8 +19,8 @@ def label_of(operation: Operation) -> str:
             return "chain"
         case Selection():
             return "choice"
-        case Perhaps(operation=inner):
-            return label_of(inner)
+        case Perhaps():
+            return "optional"
 
 
 def distinct(operations: Seq[Operation]) -> list[str]:
@@ -38,13 +38,20 @@ def distinct(operations: Seq[Operation]) -> list[str]:
 
 
 def numbered(labels: Seq[str]) -> list[str]:
-    """Labels of which the later ones are numbered where they are equal."""
-    seen: Counter[str] = Counter()
-    numbered = []
+    """Labels of which the later ones are numbered where they are equal.
+
+    >>> numbered(["relu", "conv", "bn", "conv"])
+    ['relu', 'conv', 'bn', 'conv_2']
+    """
+    found: dict[str, None] = {}
+    count: Counter[str] = Counter()
     for label in labels:
-        seen[label] += 1
-        numbered.append(label if seen[label] == 1 else f"{label}_{seen[label]}")
-    return numbered
+        unique = label
+        while unique in found:
+            count[label] += 1
+            unique = f"{label}_{count[label] + 1}"
+        found[unique] = None
+    return list(found)
 
 
 def _arguments(operation: Operation) -> dict[str, str]:

@@ -13,6 +13,7 @@ from typing import NoReturn
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
 from bayesnas_graph.elaborate.evaluate import Evaluator
 from bayesnas_graph.elaborate.labels import label_of
+from bayesnas_graph.elaborate.limits import LimitReached
 from bayesnas_graph.elaborate.scope import Scope
 from bayesnas_graph.elaborate.values import POISON, MotifFunction, Operation, Place, Primitive, Value
 from bayesnas_graph.ir import Shape
@@ -92,6 +93,8 @@ class _Run:
             self.evaluator.meter.step(statement.span)
             try:
                 self._statement(statement, scope)
+            except LimitReached:
+                raise
             except NasError as error:
                 self._broken(*error.diagnostics)
                 for name in _declared(statement):
@@ -257,6 +260,7 @@ class _Run:
 
     def _for(self, statement: ast.For, scope: Scope) -> None:
         for value in self.evaluator.iterate(statement.values, scope):
+            self.evaluator.meter.step(statement.span)
             sound = self.wiring.sound
             inner = Scope(scope.module, scope)
             inner.names[statement.variable.name] = value

@@ -62,6 +62,8 @@ class Graph:
 
         graph: nx.MultiDiGraph[str] = nx.MultiDiGraph()
         for node in nodes:
+            if node.name in graph:
+                raise ValueError(f"two nodes are called {node.name}")
             graph.add_node(node.name, node=node)
         for edge in edges:
             graph.add_edge(edge.source, edge.target, key=edge.slot, edge=edge)

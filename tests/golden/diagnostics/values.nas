@@ -7,7 +7,6 @@ network n : vector(4) -> classes(4) {
     let c = pair[2]
     let d = pair[1 / 2]
     let e = 1 / 0
-    let f = 2 ^ 100
     let g = 1 < 2 < 3
     let h = { relu, relu }
     let i = { { relu } }
@@ -18,5 +17,6 @@ network n : vector(4) -> classes(4) {
     }
     x -> out : choose {}
     x -> out : 4
+    let f = 2 ^ 100
     x -> out
 }
