@@ -58,7 +58,7 @@ def _arguments(operation: Operation) -> dict[str, str]:
     if isinstance(operation, Use):
         return {name: show(value) for name, value in operation.arguments}
     if isinstance(operation, Primitive):
-        return {name: str(getattr(operation.op, name)) for name in operation.op.__dataclass_fields__}
+        return {name: str(value).lower() for name, value in operation.op.settings().items()}
     return {}
 
 

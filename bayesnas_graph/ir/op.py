@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
 from typing import ClassVar, Literal
 
 Shape = tuple[int, ...]  # of one sample: (channels, height, width), or (features,)
 Kind = Literal["integer", "rational", "boolean"]
-Value = int | Fraction | bool | None
+Value = int | float | Fraction | bool | None
 
 
 class ShapeError(Exception):
@@ -57,11 +57,15 @@ class Op:
         """The arguments by name, in order."""
         return {field.name: field.metadata["argument"] for field in fields(cls)}
 
+    def settings(self) -> dict[str, Value]:
+        """The value of every argument."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
     def __str__(self) -> str:
-        given = [
-            f"{f.name} = {_text(getattr(self, f.name))}" for f in fields(self) if getattr(self, f.name) != f.default
-        ]
-        return f"{self.name}({', '.join(given)})" if given else self.name
+        defaults = {field.name: field.default for field in fields(self)}
+        given = {name: value for name, value in self.settings().items() if value != defaults.get(name, MISSING)}
+        shown = ", ".join(f"{name} = {_text(value)}" for name, value in given.items())
+        return f"{self.label}({shown})" if shown else self.label
 
 
 def _text(value: Value) -> str:

@@ -12,12 +12,12 @@ from bayesnas_graph.ops.base import count, flag, image, register, same, vector, 
 @register
 @dataclass(frozen=True)
 class Conv(Op):
-    """A square convolution. Without `out` it keeps the number of channels, without `padding` the size at stride 1."""
+    """A square convolution. Without `width` it keeps the number of channels, without `padding` the size at stride 1."""
 
     name: ClassVar[str] = "conv"
     pure: ClassVar[bool] = False
 
-    out: int | None = count(absent="same")
+    width: int | None = count(absent="same")
     k: int = count(3)
     stride: int = count(1)
     groups: int = count(1)
@@ -26,18 +26,18 @@ class Conv(Op):
     bias: bool = flag(False)
 
     def shape(self, *inputs: Shape) -> Shape:
-        channels, height, width = image(self, inputs[0])
-        out = self.out or channels
+        channels, *sizes = image(self, inputs[0])
+        out = self.width or channels
         for side, size in (("input", channels), ("output", out)):
             if size % self.groups:
                 raise ShapeError(f"`conv` has {self.groups} groups, which do not divide its {size} {side} channels")
         padding = same(self.k, self.dilation) if self.padding is None else self.padding
-        rows, columns = (window(self, n, self.k, self.stride, padding, self.dilation) for n in (height, width))
+        rows, columns = (window(self, n, self.k, self.stride, padding, self.dilation) for n in sizes)
         return out, rows, columns
 
     def parameters(self, *inputs: Shape) -> int:
         channels = inputs[0][0]
-        out = self.out or channels
+        out = self.width or channels
         return out * (channels // self.groups) * self.k**2 + out * self.bias
 
 
@@ -57,9 +57,9 @@ class Depthwise(Op):
     bias: bool = flag(False)
 
     def shape(self, *inputs: Shape) -> Shape:
-        channels, height, width = image(self, inputs[0])
+        channels, *sizes = image(self, inputs[0])
         padding = same(self.k, self.dilation) if self.padding is None else self.padding
-        rows, columns = (window(self, n, self.k, self.stride, padding, self.dilation) for n in (height, width))
+        rows, columns = (window(self, n, self.k, self.stride, padding, self.dilation) for n in sizes)
         return channels * self.multiplier, rows, columns
 
     def parameters(self, *inputs: Shape) -> int:
@@ -70,19 +70,19 @@ class Depthwise(Op):
 @register
 @dataclass(frozen=True)
 class Linear(Op):
-    """A dense layer on a vector. Without `out` it keeps the length."""
+    """A dense layer on a vector. Without `width` it keeps the length."""
 
     name: ClassVar[str] = "linear"
     pure: ClassVar[bool] = False
 
-    out: int | None = count(absent="same")
+    width: int | None = count(absent="same")
     bias: bool = flag(True)
 
     def shape(self, *inputs: Shape) -> Shape:
         features = vector(self, inputs[0])
-        return (self.out or features,)
+        return (self.width or features,)
 
     def parameters(self, *inputs: Shape) -> int:
         (features,) = inputs[0]
-        out = self.out or features
+        out = self.width or features
         return features * out + out * self.bias

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from bayesnas_graph.ir import Op, Shape, ShapeError
+from bayesnas_graph.ir import Op, Shape, ShapeError, Value
 
 if TYPE_CHECKING:
     from torch import nn
@@ -40,9 +40,8 @@ class PythonOp(Op):
     def parameters(self, *inputs: Shape) -> int:
         return _trace(self, inputs)[1]
 
-    def __str__(self) -> str:
-        given = ", ".join(f"{name} = {value}" for name, value in self.values)
-        return f"{self.called}({given})" if given else self.called
+    def settings(self) -> dict[str, Value]:
+        return dict(self.values)
 
 
 def _load(op: PythonOp) -> type[nn.Module]:

@@ -96,13 +96,14 @@ class Crop(Op):
 @register
 @dataclass(frozen=True)
 class PadChannels(Op):
-    """Channels of zeros appended until there are `out`."""
+    """Channels of zeros appended until there are `width`."""
 
     name: ClassVar[str] = "pad_channels"
 
-    out: int = count()
+    width: int = count()
 
     def shape(self, *inputs: Shape) -> Shape:
-        if self.out < inputs[0][0]:
-            raise ShapeError(f"`pad_channels` can only add channels: there are {inputs[0][0]}, and `out` is {self.out}")
-        return self.out, *inputs[0][1:]
+        channels = inputs[0][0]
+        if self.width < channels:
+            raise ShapeError(f"`pad_channels` can only add channels: there are {channels}, and `width` is {self.width}")
+        return self.width, *inputs[0][1:]

@@ -1,0 +1,120 @@
+"""The shipped spaces are what their sources say."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from bayesnas_graph.diagnostics import Report, render
+from bayesnas_graph.elaborate import Checker, Space
+from bayesnas_graph.lang import ast
+from tests.conftest import ROOT, SPACES
+from tests.helpers import body, codes, formatted, weights
+
+EXPECTED = {
+    "std",
+    "darts",
+    "darts_imagenet",
+    "darts_v2",
+    "tree_cell",
+    "densenet",
+    "nasbench201",
+    "hierarchical",
+    "proxyless_mobile",
+    "lenet300",
+    "lenet5",
+    "resnet18_cifar",
+    "quickstart",
+}
+
+
+@cache
+def load(name: str) -> Space:
+    report = Report()
+    space = Checker(report).path(ROOT / "spaces" / f"{name}.nas")
+    assert space is not None
+    assert not report.diagnostics, "\n".join(map(render, report.diagnostics))
+    return space
+
+
+def test_all_are_there() -> None:
+    assert {path.stem for path in SPACES} == EXPECTED
+
+
+@pytest.mark.parametrize("path", SPACES, ids=lambda path: path.stem)
+def test_clean(path: Path) -> None:
+    load(path.stem)
+    assert formatted(path.read_text()) == path.read_text()
+
+
+@pytest.mark.parametrize("path", SPACES, ids=lambda path: path.stem)
+def test_documented(path: Path) -> None:
+    space = load(path.stem)
+    assert path.read_text().startswith("//!")
+    if path.stem != "std":
+        assert any(f" {year}" in space.doc for year in range(1990, 2027)), "the source is cited with its year"
+    undocumented = [d.name.name for d in space.module.own.values() if not d.doc]
+    assert not undocumented
+
+
+@pytest.mark.parametrize(
+    ("space", "network", "count"),
+    [
+        ("darts_v2", "darts_v2", 3_349_342),
+        ("densenet", "densenet_bc_100_12", 769_162),
+        ("resnet18_cifar", "resnet18", 11_173_962),
+        ("lenet300", "lenet300", 266_610),
+        ("lenet5", "lenet5", 431_080),
+        ("nasbench201", "all_conv3x3", 1_531_546),
+        ("nasbench201", "all_skip", 73_306),
+        ("darts", "search", 1_930_618),
+    ],
+)
+def test_published_parameter_counts(space: str, network: str, count: int) -> None:
+    (found,) = (n for n in load(space).networks if n.name == network)
+    assert weights(found.graph()) == count
+
+
+@pytest.mark.parametrize(
+    ("space", "network", "choices", "gates", "groups"),
+    [
+        ("darts", "search", 8 * 14, 8 * 14 * 7, 2 * 14 * 7),
+        ("darts", "evaluation", 20 * 14, 20 * 14 * 7, 2 * 14 * 7),
+        ("nasbench201", "search", 15 * 6, 15 * 6 * 4, 6 * 4),
+        ("tree_cell", "search", 54 * 12, 54 * 12 * 8, 54 * 12 * 8),
+        ("densenet", "search", 3 * 15, 45, 45),
+    ],
+)
+def test_switches(space: str, network: str, choices: int, gates: int, groups: int) -> None:
+    """Cells share their switches over all their uses, motifs do not."""
+    (found,) = (n for n in load(space).networks if n.name == network)
+    graph = found.graph()
+    assert found.block.choices == choices
+    assert len(graph.gates) == gates
+    assert len({gate.group for gate in graph.gates}) == groups
+
+
+def test_search_and_evaluation_have_the_same_switches() -> None:
+    """What is found in one network can be put into the other."""
+    for space in ("darts", "darts_imagenet"):
+        groups = [{gate.group for gate in network.graph().gates} for network in load(space).networks]
+        assert groups[0] == groups[1]
+    assert {g.group for g in load("darts").networks[0].graph().gates} == groups[0]
+
+
+def test_fixed_networks_have_no_choices() -> None:
+    for name in ("lenet300", "lenet5", "resnet18_cifar", "darts_v2"):
+        assert all(network.block.choices == 0 for network in load(name).networks)
+
+
+def test_every_operation_of_the_library_can_be_used() -> None:
+    for definition in load("std").module.own.values():
+        assert isinstance(definition, ast.Motif)
+        given = ", ".join("8" for p in definition.parameters if p.default is None)
+        name = definition.name.name
+        for stride in ("", ", stride = 2") if "stride" in {p.name.name for p in definition.parameters} else ("",):
+            call = f"{name}({(given + stride).removeprefix(', ')})"
+            text = body(f"x -> out : {call} > global_avg_pool", "image(8, 8, 8) -> classes(8)")
+            assert codes('import "std.nas" ' + text) == [], call
