@@ -54,22 +54,25 @@ def _summarise(checked: list[tuple[str, Space | None]], report: Report) -> None:
         if space is None or name in faulty or space.module.lost:
             continue
         if not space.networks and not space.module.networks:
-            count = len(space.module.own)
-            typer.echo(f"{name}: ok, {count} definitions and no network: names were checked, bodies when they are used")
+            definitions = count(len(space.module.own), "definition")
+            typer.echo(f"{name}: ok, {definitions} and no network: names were checked, bodies when they are used")
         for network in space.networks:
             typer.echo(f"{name}: ok, network {network.name}: {describe(network)}")
     if errors:
-        sys.stderr.write(f"{errors} error{'s' * (errors > 1)}; `bayesnas-graph explain CODE` says more about each\n")
+        sys.stderr.write(f"{count(errors, 'error')}; `bayesnas-graph explain CODE` says more about each\n")
 
 
 def describe(network: Network) -> str:
     """A network in a line."""
     block = network.block
-    parts = [f"{block.nodes:,} operations", f"{block.edges:,} edges"]
-    parts.append(
-        f"{block.choices:,} choice{'s' * (block.choices != 1)}" if block.choices else "no choices, a fixed network"
-    )
+    parts = [count(block.nodes, "operation"), count(block.edges, "edge")]
+    parts.append(count(block.choices, "choice") if block.choices else "no choices, a fixed network")
     return ", ".join(parts)
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun in the right form."""
+    return f"{number:,} {noun}" + "s" * (number != 1)
 
 
 def _json(checked: list[tuple[str, Space | None]], report: Report) -> dict[str, Any]:

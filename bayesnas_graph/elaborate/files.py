@@ -43,6 +43,10 @@ class Module:
             return module, module.own[name]
         return None
 
+    def knows(self, name: str) -> bool:
+        """Whether a name means something at the top of this file."""
+        return name in self.own or name in self.imported or name in self.aliases or name in PRIMITIVES
+
     def visible(self) -> set[str]:
         """All names known at the top of this file."""
         return {*self.own, *self.imported, *self.aliases, *PRIMITIVES}
@@ -131,7 +135,7 @@ class Loader:
             return
         if item.alias is not None:
             alias = item.alias.name
-            if alias in module.visible():
+            if module.knows(alias):
                 self._twice(Label(item.alias.span, "defined again"), None, alias, "choose another name after `as`")
                 return
             module.aliases[alias] = found, item

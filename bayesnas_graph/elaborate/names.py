@@ -165,7 +165,7 @@ class _Checker:
         self.exprs(expr.items, inner)
 
     def name(self, expr: ast.Name, names: _Names) -> None:
-        known = names.find(expr.name) or expr.name in self.module.visible() or expr.name in BUILTINS
+        known = names.find(expr.name) or self.module.knows(expr.name) or expr.name in BUILTINS
         if known or self.module.may_define(expr.name):
             return
         help = did_you_mean(expr.name, names.all() | self.module.visible() | set(BUILTINS))

@@ -1,0 +1,51 @@
+# Every target sets up what it needs: a Python of at least 3.11 is all that must be there.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+SPACE := quickstart
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test lint fix fuzz bench clean
+
+help:            ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*##/ { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: $(READY) ## set up .venv
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=...")'
+	@echo "setting up $(VENV), a minute or two the first time"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $(READY)
+
+demo: $(READY)   ## check, format-check and describe a shipped space
+	$(BIN)/bayesnas-graph check $(SPACE)
+	$(BIN)/bayesnas-graph fmt --check $(SPACE)
+	$(BIN)/bayesnas-graph spaces $(SPACE)
+
+test: $(READY)   ## run the tests
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+
+lint: $(READY)   ## run the linters and the type checker
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/bayesnas-graph fmt --check spaces
+
+fix: $(READY)    ## mend what the linters can mend
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/bayesnas-graph fmt spaces
+
+fuzz: $(READY)   ## run the random tests ten times as long
+	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest --numprocesses 2 --dist worksteal tests/test_fuzz.py tests/lang
+
+bench: $(READY)  ## print the figures that the documentation quotes
+	$(BIN)/python -m benchmarks.check_scaling
+
+clean:           ## remove what the other targets made
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,92 @@
+"""How the time to check a file grows with its length: `python -m benchmarks.check_scaling`.
+
+Two families: many definitions that a network uses one after another, and one definition with a very
+long body. The sizes take turns, so that a slow moment of the machine falls on all of them; the table
+shows the median of the rounds and their spread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+
+from bayesnas_graph.diagnostics import Report
+from bayesnas_graph.elaborate import Checker
+from bayesnas_graph.lang import format_source
+from bayesnas_graph.source import Source
+
+SIZES = (1250, 2500, 5000, 10_000, 20_000)
+LINES_PER_MOTIF = 8
+
+
+def many_definitions(lines: int) -> str:
+    """Motifs of eight lines, each using the one before it, and a network that uses them all."""
+    count = lines // LINES_PER_MOTIF
+    parts = [
+        f"""\
+/// Number {i}.
+motif m{i}(width = 8, k = {1 + 2 * (i % 3)}) {{
+    in x
+    node a = x : relu > conv(width, k) > bn
+    node b = a : choose {{ conv(width, 3), conv(width, 5), max_pool(3) }}
+    a, b -> out
+}}
+"""
+        for i in range(count)
+    ]
+    chain = "\n".join(f"    h[{i}] -> h[{i + 1}] : m{i}" for i in range(count))
+    return "\n".join(parts) + (
+        f"\nnetwork n : image(8, 8, 8) -> image(8, 8, 8) {{\n    in x\n    node h[{count + 1}]\n"
+        f"    x -> h[0]\n{chain}\n    h[{count}] -> out\n}}\n"
+    )
+
+
+def one_long_body(lines: int) -> str:
+    """A network of as many nodes as lines, each reading the one before it and one far back."""
+    body = "\n".join(
+        f"    node n{i} = n{i - 1}, n{max(0, i - 50)} : choose {{ relu, tanh, conv(k = 3) }}" for i in range(1, lines)
+    )
+    return (
+        f"network n : image(8, 8, 8) -> image(8, 8, 8) {{\n    in x\n    node n0 = x : relu\n{body}\n"
+        f"    out n{lines - 1}\n}}\n"
+    )
+
+
+def seconds(text: str) -> tuple[float, float]:
+    """The time to check a text and the time to lay it out."""
+    source = Source("generated.nas", text)
+    start = time.perf_counter()
+    report = Report()
+    Checker(report).text(source)
+    middle = time.perf_counter()
+    assert not report.diagnostics, report.diagnostics[0]
+    format_source(source, report)
+    return middle - start, time.perf_counter() - middle
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3)
+    rounds = parser.parse_args().rounds
+    seconds(many_definitions(100))  # compiles the grammar
+    for family in (many_definitions, one_long_body):
+        texts = {size: family(size) for size in SIZES}
+        found: dict[int, list[tuple[float, float]]] = {size: [] for size in SIZES}
+        for _ in range(rounds):
+            for size, text in texts.items():
+                found[size].append(seconds(text))
+        print(f"\n{family.__name__.replace('_', ' ')}\n")
+        print("| lines | check, s (spread) | per 1,000 lines, s | fmt, s |")
+        print("|---:|---:|---:|---:|")
+        for size, text in texts.items():
+            lines = text.count("\n")
+            checks = [check for check, _ in found[size]]
+            median = statistics.median(checks)
+            layout = statistics.median([layout for _, layout in found[size]])
+            spread = f"{min(checks):.2f}-{max(checks):.2f}"
+            print(f"| {lines:,} | {median:.2f} ({spread}) | {1000 * median / lines:.3f} | {layout:.2f} |")
+
+
+if __name__ == "__main__":
+    main()

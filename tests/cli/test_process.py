@@ -1,0 +1,84 @@
+"""The program as a process: streams, signals, start-up."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+PROGRAM = [sys.executable, "-m", "bayesnas_graph"]
+
+
+def test_text_is_handled_without_torch(tmp_path: Path) -> None:
+    """Verbs that only read text answer at once: they load neither torch nor the graph library."""
+    script = (
+        "import sys\n"
+        "from bayesnas_graph.cli.main import app\n"
+        "for arguments in (['check', 'darts'], ['fmt', '--check', 'darts'], ['explain'], ['ops'], ['spaces'], "
+        "['new', 'x']):\n"
+        "    try: app(arguments)\n"
+        "    except SystemExit as e: assert not e.code, arguments\n"
+        "    assert 'torch' not in sys.modules, arguments\n"
+        "    if arguments[0] != 'spaces': assert 'networkx' not in sys.modules, arguments\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, cwd=tmp_path, stdout=subprocess.DEVNULL)
+
+
+def test_color_on_a_terminal_and_plain_in_a_pipe(tmp_path: Path) -> None:
+    (tmp_path / "bad.nas").write_text("let a = b\n")
+    piped = subprocess.run([*PROGRAM, "check", "bad.nas"], cwd=tmp_path, capture_output=True, text=True)
+    assert "\033[" not in piped.stderr
+    outer, inner = pty.openpty()
+    environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}
+    subprocess.run([*PROGRAM, "check", "bad.nas"], cwd=tmp_path, stderr=inner, stdout=inner, env=environment)
+    os.close(inner)
+    assert b"\033[1;31merror[NAS101]" in os.read(outer, 65536)
+    os.close(outer)
+
+
+def test_interrupt() -> None:
+    process = subprocess.Popen([*PROGRAM, "check", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdin is not None
+    # It is ready once it has read more than a pipe can hold.
+    process.stdin.write("// " + "x" * 1_000_000 + "\n")
+    process.stdin.flush()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate()
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_full_disk() -> None:
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run([*PROGRAM, "ops"], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert result.returncode == 1
+    assert "Traceback" not in result.stderr
+    assert "No space left" in result.stderr
+
+
+def test_closed_pipe() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    result = subprocess.run([*PROGRAM, "ops"], stdout=writing, stderr=subprocess.PIPE, text=True)
+    os.close(writing)
+    assert "Traceback" not in result.stderr
+    assert "Exception" not in result.stderr
+
+
+def test_console_script_and_module_are_the_same() -> None:
+    script = Path(sys.executable).parent / "bayesnas-graph"
+    outputs = {subprocess.run([*command, "--version"], capture_output=True).stdout for command in (PROGRAM, [script])}
+    assert len(outputs) == 1
+
+
+def test_grammar_is_found_from_anywhere(tmp_path: Path) -> None:
+    result = subprocess.run([*PROGRAM, "check", ROOT / "spaces" / "darts.nas"], cwd=tmp_path, capture_output=True)
+    assert result.returncode == 0

@@ -1,0 +1,82 @@
+"""What is built and installed works without the checkout."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT, SPACES
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
+    subprocess.run(command, check=True, capture_output=True)
+    (found,) = folder.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def program(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The console script of an environment that holds the wheel alone.
+
+    Dependencies are lent from the environment of the tests: its folder is put at the end of the path,
+    where the link to the checkout that it also holds has no effect.
+    """
+    folder = tmp_path_factory.mktemp("environment")
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    python = folder / "bin" / "python"
+    install = [str(python), "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", str(wheel)]
+    subprocess.run(install, check=True)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    (packages / "lent.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return [str(folder / "bin" / "bayesnas-graph")]
+
+
+def run(program: list[str], *arguments: str, cwd: Path) -> str:
+    return subprocess.run([*program, *arguments], check=True, cwd=cwd, capture_output=True, text=True).stdout
+
+
+def test_the_wheel_is_what_runs(program: list[str], tmp_path: Path) -> None:
+    python = Path(program[0]).parent / "python"
+    code = "import bayesnas_graph; print(bayesnas_graph.__file__)"
+    where = subprocess.run([python, "-c", code], check=True, cwd=tmp_path, capture_output=True, text=True).stdout
+    assert str(ROOT / "bayesnas_graph") not in where
+
+
+def test_the_wheel_finds_grammar_spaces_and_pages(program: list[str], tmp_path: Path) -> None:
+    assert "<shipped>/darts.nas: ok, network search" in run(program, "check", "darts", cwd=tmp_path)
+    listed = run(program, "spaces", cwd=tmp_path)
+    assert all(path.stem in listed for path in SPACES)
+    assert run(program, "explain", "NAS201", cwd=tmp_path).startswith("# NAS201")
+    assert "sep_conv" in run(program, "ops", cwd=tmp_path)
+    run(program, "new", "mine", cwd=tmp_path)
+    assert "mine.nas: ok" in run(program, "check", "mine.nas", cwd=tmp_path)
+
+
+def test_the_wheel_holds_the_whole_package(wheel: Path) -> None:
+    inside = set(zipfile.ZipFile(wheel).namelist())
+    sources = {str(path.relative_to(ROOT)) for path in (ROOT / "bayesnas_graph").rglob("*.py")}
+    assert sources <= inside
+    assert not [name for name in inside if name.startswith(("tests/", "benchmarks/", "docs/"))]
+
+
+def test_every_import_is_declared() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    declared = {requirement.split(">")[0].split("[")[0] for requirement in project["dependencies"]}
+    imported: set[str] = set()
+    for path in (ROOT / "bayesnas_graph").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                imported.add((node.module or "").split(".")[0])
+    assert imported - set(sys.stdlib_module_names) - {"bayesnas_graph"} <= declared
