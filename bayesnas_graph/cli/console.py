@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -35,6 +35,21 @@ def console() -> Console:
 
     width = None if sys.stdout.isatty() else 100
     return Console(width=width, no_color=not use_color(sys.stdout), highlight=False, soft_wrap=False)
+
+
+def show_table(rows: Iterable[Sequence[str]], title: str = "") -> None:
+    """Print rows in columns, the last of them wrapped to the width of the terminal."""
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    for row in rows:
+        table.add_row(*row)
+    out = console()
+    with out.capture() as capture:
+        if title:
+            out.print(title, style="bold", markup=False)
+        out.print(table, markup=False)
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in capture.get().splitlines()))
 
 
 def space_files(names: Iterable[Path]) -> list[tuple[Path, str]]:

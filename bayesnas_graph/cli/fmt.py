@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from bayesnas_graph.cli.check import Files
+from bayesnas_graph.cli.check import Files, count
 from bayesnas_graph.cli.console import show_diagnostics, space_files
 from bayesnas_graph.diagnostics import Diagnostic, Report
 from bayesnas_graph.elaborate import read
@@ -26,7 +26,7 @@ def fmt(
 ) -> None:
     """Lay files out in the one way. Comments and meaning stay as they are."""
     report = Report()
-    changed = 0
+    changed = well = 0
     for path, name in space_files(files):
         source = Source("<stdin>", sys.stdin.read()) if name == "-" else read(path, name, report)
         if source is None:
@@ -36,6 +36,7 @@ def fmt(
             continue
         differs = name != "-" and result.encode() != path.read_bytes()
         changed += differs
+        well += not differs
         if diff:
             typer.echo(_difference(source, result), nl=False)
         elif name == "-":
@@ -45,6 +46,8 @@ def fmt(
         elif differs:
             write(path, result, name, report)
             typer.echo(f"{name}: laid out anew")
+    if check and well:
+        typer.echo(f"{count(well, 'file')} laid out as it should be")
     show_diagnostics(report.diagnostics)
     if report.has_errors or (changed and (check or diff)):
         raise typer.Exit(1)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from bayesnas_graph.cli.console import console
+from bayesnas_graph.cli.console import show_table
 from bayesnas_graph.diagnostics import Diagnostic, NasError, did_you_mean
 from bayesnas_graph.elaborate.builtins import BUILTINS
 from bayesnas_graph.elaborate.library import library
@@ -42,20 +42,15 @@ def ops(
     if as_json:
         typer.echo(json.dumps([vars(entry) for entry in found], indent=2))
         return
-    from rich.table import Table
-
     titles = {"primitive": "Primitives", "library": 'Library: import "std.nas"', "function": "Functions"}
-    out = console()
+    shown = False
     for kind, title in titles.items():
         chosen = [entry for entry in found if entry.kind == kind]
         if chosen:
-            table = Table(
-                title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0), show_header=False
-            )
-            for entry in chosen:
-                table.add_row(entry.signature, entry.doc.replace("\n", " "))
-            out.print(table)
-            out.print()
+            if shown:
+                typer.echo()
+            show_table(((entry.signature, entry.doc.replace("\n", " ")) for entry in chosen), title)
+            shown = True
 
 
 def vocabulary() -> list[Entry]:

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from bayesnas_graph.cli.console import console, shipped_space, show_diagnostics, unknown_space
+from bayesnas_graph.cli.console import shipped_space, show_diagnostics, show_table, unknown_space
 from bayesnas_graph.cli.ops import definition_signature
 from bayesnas_graph.diagnostics import NasError, Report
-from bayesnas_graph.elaborate import Checker, Network, Space
+from bayesnas_graph.elaborate import Checker, Network
 from bayesnas_graph.elaborate.values import show
 from bayesnas_graph.lang import ast, parse
 from bayesnas_graph.resources import shipped_spaces
@@ -38,13 +38,11 @@ def spaces(
 
 
 def _list() -> None:
-    from rich.table import Table
-
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    rows = []
     for path in shipped_spaces():
         doc = parse(Source(path.name, path.read_text(encoding="utf-8")), Report()).doc
-        table.add_row(path.stem, doc.split("\n\n")[0].replace("\n", " "))
-    console().print(table)
+        rows.append((path.stem, doc.split("\n\n")[0].replace("\n", " ")))
+    show_table(rows)
 
 
 def _describe(file: Path) -> None:
@@ -53,27 +51,24 @@ def _describe(file: Path) -> None:
     if space is None or report.has_errors:
         raise NasError(report.diagnostics)
     show_diagnostics(report.diagnostics)
-    out = console()
-    out.print(space.doc, style="italic", markup=False)
-    out.print()
-    _definitions(space)
+    typer.echo(f"{space.doc}\n" if space.doc else "")
+    show_table(_definition(definition) for definition in space.module.own.values())
     for network in space.networks:
         _network(network)
 
 
-def _definitions(space: Space) -> None:
-    from rich.table import Table
-
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
-    for definition in space.module.own.values():
-        if isinstance(definition, ast.Let):
-            table.add_row("let", f"{definition.name.name} = {definition.value.span.text}", definition.doc)
-            continue
-        kind = definition.role if isinstance(definition, ast.Motif) else "set"
-        if isinstance(definition, ast.PythonOperation):
-            kind = "op"
-        table.add_row(kind, definition_signature(definition), definition.doc.replace("\n", " "))
-    console().print(table)
+def _definition(definition: ast.Definition) -> tuple[str, str, str]:
+    """The kind, signature and documentation of a definition."""
+    doc = definition.doc.replace("\n", " ")
+    match definition:
+        case ast.Let():
+            return "let", f"{definition.name.name} = {definition.value.span.text}", doc
+        case ast.Motif(role=role):
+            return role, definition_signature(definition), doc
+        case ast.SetDefinition():
+            return "set", definition_signature(definition), doc
+        case ast.PythonOperation():
+            return "op", definition_signature(definition), doc
 
 
 def _network(network: Network) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bayesnas_graph.diagnostics import Diagnostic, Label
 from bayesnas_graph.elaborate.arguments import Signature, accept, arrange, primitive_signature, signature_of
 from bayesnas_graph.elaborate.arithmetic import tidy
-from bayesnas_graph.elaborate.builtins import call_builtin
+from bayesnas_graph.elaborate.builtins import BUILTINS, call_builtin
 from bayesnas_graph.elaborate.scope import Scope
 from bayesnas_graph.elaborate.values import (
     Builtin,
@@ -49,7 +49,9 @@ def call(evaluator: Evaluator, expr: ast.Call, scope: Scope) -> Value:
         values = [evaluator.value(argument, scope) for argument in expr.arguments]
         return _connect(evaluator, function, expr, scope, values)
     if not isinstance(function, OperationFunction):
-        evaluator.wrong_kind(expr.function, function, "something that can be called")
+        hides = isinstance(expr.function, ast.Name) and expr.function.name in BUILTINS
+        help = f"this `{expr.function.span.text}` hides the function of that name: rename it" if hides else None
+        evaluator.wrong_kind(expr.function, function, "something that can be called", help)
     if expr.arguments and not expr.keywords:
         values = [evaluator.value(argument, scope) for argument in expr.arguments]
         if _are_nodes(values, function):

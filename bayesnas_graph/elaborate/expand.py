@@ -41,16 +41,20 @@ class Expander:
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator = evaluator
         self.report = evaluator.report
-        self._blocks: dict[object, Block | None] = {}
+        self._blocks: dict[object, Block | None] = {}  # None for one that has problems
+        self._open: set[object] = set()  # those being written out
         self._wirings: dict[Block, Wiring] = {}
         self._uses: list[tuple[str, Span]] = []  # what is being written out, and where it is used
 
     def block(self, use: Use, shapes: tuple[Shape, ...], span: Span) -> Block:
         """The block of a motif. Raises NasError if it has problems; they are reported once."""
         key = use, tuple(type(value) for _, value in use.arguments), shapes
+        name = use.function.definition.name.name
+        if key in self._open:
+            self.report.fail(_uses_itself(name, span, use.function.definition.name.span))
         if key not in self._blocks:
             self._blocks[key] = None
-            name = use.function.definition.name.name
+            self._open.add(key)
             with self.evaluator.meter.deeper(name, span):
                 self._uses.append((name, span))
                 try:
@@ -60,6 +64,7 @@ class Expander:
                     raise
                 finally:
                     self._uses.pop()
+                    self._open.remove(key)
         block = self._blocks[key]
         if block is None:
             raise NasError([])
@@ -185,7 +190,9 @@ class _Writer:
         if len(outputs) != len(application.outputs):
             given, wanted = _count(len(outputs), "output"), len(application.outputs)
             message = f"`{application.operation}` gives {given}, {wanted} wanted here"
-            help = "name all of them: `node a, b = split(16)(x)`" if len(outputs) > 1 else None
+            help = "name all of them: `node a, b = split(16)(x)`"
+            if len(outputs) == 1:
+                help = "each node needs a declaration of its own: `node a = ...`"
             self.report.fail(Diagnostic("NAS210", message, Label(application.span, "connected here"), help=help))
         return outputs
 
@@ -326,6 +333,16 @@ def _in_order(wiring: Wiring) -> list[Place]:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def _uses_itself(name: str, span: Span, defined: Span) -> Diagnostic:
+    return Diagnostic(
+        "NAS402",
+        f"`{name}` uses itself without end",
+        Label(span, "used again in the same way"),
+        (Label(defined, "to write this out"),),
+        help="let a parameter count down, and end the recursion with `if`",
+    )
 
 
 def _wrong_inputs(name: str, wanted: int, given: int, span: Span, defined: Span | None = None) -> Diagnostic:

@@ -13,6 +13,7 @@ from bayesnas_graph.diagnostics import Diagnostic, Label, Report, did_you_mean
 from bayesnas_graph.elaborate.arguments import Signature, arrange, primitive_signature, signature_of
 from bayesnas_graph.elaborate.builtins import BUILTINS
 from bayesnas_graph.elaborate.files import Module
+from bayesnas_graph.elaborate.library import library_names
 from bayesnas_graph.lang import ast
 from bayesnas_graph.ops import PRIMITIVES
 from bayesnas_graph.source import Span
@@ -168,16 +169,11 @@ class _Checker:
         known = names.find(expr.name) or self.module.knows(expr.name) or expr.name in BUILTINS
         if known or self.module.may_define(expr.name):
             return
-        help = did_you_mean(expr.name, names.all() | self.module.visible() | set(BUILTINS))
-        if help is None and (shipped := self._library_with(expr.name)):
-            help = f'the shipped library has it: `import "{shipped}"`'
+        if expr.name in library_names():
+            help: str | None = 'the shipped library has it: `import "std.nas"`'
+        else:
+            help = did_you_mean(expr.name, names.all() | self.module.visible() | set(BUILTINS))
         self.report.add(Diagnostic("NAS101", f"unknown name `{expr.name}`", Label(expr.span, "not defined"), help=help))
-
-    def _library_with(self, name: str) -> str | None:
-        """Whether `std.nas` defines a name that this file does not import."""
-        from bayesnas_graph.elaborate.library import library_names
-
-        return "std.nas" if name in library_names() else None
 
     def member(self, expr: ast.Member, names: _Names) -> None:
         self.expr(expr.owner, names)

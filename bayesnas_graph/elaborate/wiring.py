@@ -221,6 +221,11 @@ class _Run:
             if isinstance(target, ast.OutTarget):
                 targets.append(self._out_place(target.span))
                 continue
+            if isinstance(target, ast.Call):
+                help = "lead it into a node: declare one with `node`"
+                self._fail(
+                    "NAS203", "an edge leads into a node", target.span, "this is the result of an operation", help
+                )
             for place in self.evaluator.places(target, scope):
                 if place in self.given:
                     self._fail("NAS203", f"`{place.name}` is an input", target.span, "nothing can lead into it")

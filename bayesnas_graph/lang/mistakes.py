@@ -96,6 +96,23 @@ def _stray_comma(scene: Scene) -> Diagnostic | None:
     return Diagnostic("NAS005", "stray comma", Label(scene.span(position), text), help=help)
 
 
+def _choose_count(scene: Scene) -> Diagnostic | None:
+    """`choose k { ... }`: how many may survive is part of the space, not a parameter."""
+    i = scene.position
+    if scene.word is None or scene.word.type not in ("LBRACE", "NAME") or i < 2 or scene.words[i - 2].type != "CHOOSE":
+        return None
+    label = Label(scene.span(i - 1), "not a number")
+    return Diagnostic("NAS001", f"unexpected `{scene.word}`", label, help="write the number itself: `choose 1 { ... }`")
+
+
+def _bare_conditional(scene: Scene) -> Diagnostic | None:
+    """`relu > if c then bn else tanh`."""
+    if scene.word is None or scene.word.type != "IF" or "NAME" not in scene.expected or "LPAR" not in scene.expected:
+        return None
+    label = Label(scene.span(scene.position), "binds less than what stands before it")
+    return Diagnostic("NAS001", "unexpected `if`", label, help="put it in parentheses: `(if ... then ... else ...)`")
+
+
 def _equals_for_colon(scene: Scene) -> Diagnostic | None:
     if scene.word is None or scene.word.type != "EQUAL" or "COLON" not in scene.expected:
         return None
@@ -216,6 +233,8 @@ _RECOGNISERS: tuple[Callable[[Scene], Diagnostic | None], ...] = (
     _network_without_types,
     _reserved_word,
     _stray_comma,
+    _choose_count,
+    _bare_conditional,
     _equals_for_colon,
     _wrong_equals,
     _missing_colon,

@@ -53,7 +53,7 @@ def _load(op: PythonOp) -> type[nn.Module]:
         for part in class_name.split("."):
             found = getattr(found, part)
     except Exception as error:
-        raise ShapeError(f"`{op.target}` cannot be imported: {error}") from error
+        raise ShapeError(f"`{op.target}` cannot be imported: {error} (is its folder on PYTHONPATH?)") from error
     cls: type[nn.Module] = found
     return cls
 

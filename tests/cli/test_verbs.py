@@ -159,7 +159,7 @@ def test_fmt(run: Run, here: Path) -> None:
 def test_fmt_check_and_diff_change_nothing(run: Run, here: Path) -> None:
     (here / "m.nas").write_text(MESSY)
     result = run("fmt", "--check", "m.nas", "good.nas")
-    assert (result.code, result.out) == (1, "m.nas: would be laid out anew\n")
+    assert (result.code, result.out) == (1, "m.nas: would be laid out anew\n1 file laid out as it should be\n")
     result = run("fmt", "--diff", "m.nas")
     assert result.code == 1
     assert "-motif   m{in x x->out:relu}" in result.out

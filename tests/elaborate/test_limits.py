@@ -26,6 +26,8 @@ SPREADING = "motif g(n, tag) { in x x -> out : g(n - 1, 2 * tag) x -> out : g(n 
         (body("node h[i in 0..10^9] = x : relu out h[0]"), "NAS403", "0..10^9"),
         (body("node a[3000], b[3000] x -> a a -> b b -> out"), "NAS401", "a -> b"),
         (ENDLESS + body("x -> out : f(0)"), "NAS402", "f(n + 1)"),
+        ("motif f { in x x -> out : relu > f } " + body("x -> out : f"), "NAS402", "f"),
+        ("motif f { in x x -> out : g } motif g { in x x -> out : f } " + body("x -> out : f"), "NAS402", "f"),
         (SPREADING + body("x -> out : g(0, 1)"), "NAS405", "2 * tag"),
         (SPREADING.replace(": g", ": if n == 0 then relu else g") + body("x -> out : g(20, 1)"), "NAS403", None),
         (DOUBLING + body("x -> out : d64"), "NAS401", None),
@@ -41,7 +43,7 @@ SPREADING = "motif g(n, tag) { in x x -> out : g(n - 1, 2 * tag) x -> out : g(n 
         (body(f"let a = 2{'^1' * 30_000} out x"), "NAS404", None),
         (body(f"x -> out : relu{'()' * 30_000}"), "NAS404", None),
     ],
-    ids=range(23),
+    ids=range(25),
 )
 def test_bombs(text: str, code: str, place: str | None) -> None:
     _, diagnostics = check(text)

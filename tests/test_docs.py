@@ -1,0 +1,134 @@
+"""Every example in the documentation does what the page says it does.
+
+A block ```nas is a complete file without faults, laid out by the formatter. A block ```nas,error has
+faults, and the ```text after it is what `check` says about them. A block ```console holds commands and
+what they print, run beside an `example.nas` with the ```nas block before it. `--update-golden` rewrites
+what is printed; read the diff after.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from bayesnas_graph.diagnostics import CODES, Report, render
+from bayesnas_graph.elaborate import Checker
+from bayesnas_graph.source import Source
+from tests.conftest import ROOT
+from tests.helpers import formatted
+
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+ERROR_PAGES = sorted((ROOT / "docs" / "errors").glob("NAS*.md"))
+# These are about what no single text can show.
+WITHOUT_EXAMPLE = {"NAS011", "NAS012", "NAS104", "NAS106", "NAS107", "NAS406"}
+
+_BLOCK = re.compile(r"^```(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Block:
+    kind: str
+    text: str
+    start: int = 0  # offset of the text in the page
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    for found in _BLOCK.finditer(page.read_text()):
+        yield Block(found[1], found[2], found.start(2))
+
+
+def diagnostics(text: str) -> tuple[list[str], str]:
+    report = Report()
+    Checker(report).text(Source("example.nas", text))
+    return [d.code for d in report.diagnostics], "\n".join(map(render, report.diagnostics))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_examples(page: Path, update_golden: bool, tmp_path: Path) -> None:
+    shown = list(blocks(page))
+    actual: dict[Block, str] = {}
+    for block, following in zip(shown, [*shown[1:], Block("", "")], strict=False):
+        if block.kind == "nas":
+            found, text = diagnostics(block.text)
+            assert not found, text
+            assert formatted(block.text) == block.text
+            (tmp_path / "example.nas").write_text(block.text)
+        elif block.kind == "nas,error":
+            found, text = diagnostics(block.text)
+            assert found
+            assert following.kind == "text", "what is said about it comes next"
+            actual[following] = text
+        elif block.kind == "console":
+            actual[block] = "".join(transcript(command, tmp_path) for command in commands(block.text))
+    if update_golden:
+        content = page.read_text()
+        for block, text in reversed(actual.items()):
+            content = content[: block.start] + text + content[block.start + len(block.text) :]
+        page.write_text(content)
+        return
+    for block, text in actual.items():
+        assert text == block.text
+
+
+def commands(transcript: str) -> list[str]:
+    return [line.removeprefix("$ ") for line in transcript.splitlines() if line.startswith("$ ")]
+
+
+def transcript(command: str, folder: Path) -> str:
+    """A command and what it prints. `make demo` is shown by what it runs."""
+    if command == "make demo":
+        recipe = re.search(r"^demo:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+        assert recipe is not None
+        steps = recipe[1].replace("\t$(BIN)/", "").replace("$(SPACE)", "quickstart").splitlines()
+        printed = [transcript(step, folder).removeprefix("$ ") for step in steps]
+        return "$ make demo\n" + "".join(f".venv/bin/{text}" for text in printed)
+    words = shlex.split(command)
+    if words[0] == "cat":
+        return f"$ {command}\n{(folder / words[1]).read_text()}"
+    assert words[0] == "bayesnas-graph", command
+    program = [sys.executable, "-m", "bayesnas_graph", *words[1:]]
+    result = subprocess.run(program, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return f"$ {command}\n{result.stdout}"
+
+
+def test_every_code_has_a_page() -> None:
+    assert [page.stem for page in ERROR_PAGES] == sorted(CODES)
+
+
+@pytest.mark.parametrize("page", ERROR_PAGES, ids=lambda page: page.stem)
+def test_error_pages(page: Path) -> None:
+    """A page shows its own code and no other, and then a text without faults."""
+    assert page.read_text().startswith(f"# {page.stem}: {CODES[page.stem].title}\n")
+    assert "## How to mend it" in page.read_text()
+    wrong = [block for block in blocks(page) if block.kind == "nas,error"]
+    assert bool(wrong) == (page.stem not in WITHOUT_EXAMPLE)
+    for block in wrong:
+        assert diagnostics(block.text)[0] == [page.stem]
+    if wrong:
+        assert any(block.kind == "nas" for block in blocks(page))
+
+
+def test_every_code_is_raised_somewhere() -> None:
+    sources = "".join(path.read_text() for path in (ROOT / "bayesnas_graph").rglob("*.py") if path.stem != "codes")
+    assert [code for code in CODES if f'"{code}"' not in sources] == []
+
+
+def test_links_lead_somewhere() -> None:
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]:
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text()):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_make_is_all_that_the_readme_asks_for() -> None:
+    readme = (ROOT / "README.md").read_text()
+    assert readme.index("make demo") < readme.index("make test") < 1500
+    assert shutil.which("make")
