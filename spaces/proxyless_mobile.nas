@@ -8,13 +8,10 @@
 
 import "std.nas"
 
-/// Three kernels. They are without residuals, which `stage` adds.
-set kernels(width, stride, expand) = {
-    inverted_bottleneck(width, k, stride, expand) for k in [3, 5, 7]
+/// Three kernels with two expansions each. They are without residuals, which `stage` adds.
+set convolutions(width, stride) = {
+    inverted_bottleneck(width, k, stride, expand) for expand in [3, 6] for k in [3, 5, 7]
 }
-
-/// Three kernels with two expansions each.
-set convolutions(width, stride) = kernels(width, stride, 3) | kernels(width, stride, 6)
 
 /// Blocks of one width. The first changes the shape, so there is no way around it. The others add
 /// to their input: one that is left out is the identity, and the stage is a block shorter.
@@ -24,7 +21,7 @@ motif stage(width, blocks, stride) {
     x -> h[0] : choose 1 convolutions(width, stride)
     for i in 1..blocks {
         h[i - 1] -> h[i]
-        h[i - 1] -> h[i] : optional (choose 1 convolutions(width, 1))
+        h[i - 1] -> h[i] : optional choose 1 convolutions(width, 1)
     }
     out h[blocks - 1]
 }
