@@ -8,6 +8,7 @@ shows the median of the rounds and their spread.
 from __future__ import annotations
 
 import argparse
+import platform
 import statistics
 import time
 
@@ -70,6 +71,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     rounds = parser.parse_args().rounds
     seconds(many_definitions(100))  # compiles the grammar
+    print(f"{platform.machine()}, Python {platform.python_version()}, {rounds} rounds")
     for family in (many_definitions, one_long_body):
         texts = {size: family(size) for size in SIZES}
         found: dict[int, list[tuple[float, float]]] = {size: [] for size in SIZES}

@@ -119,7 +119,12 @@ def _window(text: str, spans: Sequence[Span]) -> tuple[str, int]:
         return text, 0
     start = min(span.source.position(span.start)[1] - 1 for span in spans)
     first = max(0, min(start - WIDEST // 3, len(text) - WIDEST))
-    return text[first : first + WIDEST], first
+    shown = text[first : first + WIDEST]
+    if first:
+        shown = "…" + shown[1:]
+    if first + WIDEST < len(text):
+        shown = shown[:-1] + "…"
+    return shown, first
 
 
 def _plain(text: str) -> str:

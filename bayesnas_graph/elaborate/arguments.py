@@ -7,7 +7,7 @@ from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, did_you_mean
-from bayesnas_graph.elaborate.values import Value, kind, show
+from bayesnas_graph.elaborate.values import Place, Value, kind, show
 from bayesnas_graph.ir import Argument, Op
 from bayesnas_graph.lang import ast
 from bayesnas_graph.source import Span
@@ -23,8 +23,8 @@ class Signature:
     span: Span | None = None  # where it is defined, if in a text
 
     def __str__(self) -> str:
-        shown = (name if name in self.required else f"{name} = ..." for name in self.parameters)
-        return f"{self.name}({', '.join(shown)})"
+        shown = ", ".join(name if name in self.required else f"{name} = ..." for name in self.parameters)
+        return f"{self.name}({shown})" if shown else self.name
 
 
 def signature_of(definition: ast.Motif | ast.SetDefinition | ast.PythonOperation) -> Signature:
@@ -86,6 +86,9 @@ def accept(cls: type[Op], given: Mapping[str, Value], spans: Mapping[str, Span])
 
 
 def _problem(op: str, name: str, argument: Argument, value: Value, span: Span) -> Diagnostic | None:
+    if isinstance(value, Place):
+        help = f"arguments first, then the nodes: `{op}(...)({value.name})`"
+        return Diagnostic("NAS203", f"`{name}` of `{op}` cannot be a node", Label(span, "this is a node"), help=help)
     is_number = isinstance(value, int | Fraction) and not isinstance(value, bool)
     if argument.kind == "boolean":
         if isinstance(value, bool):

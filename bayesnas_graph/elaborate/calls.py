@@ -118,7 +118,7 @@ def _connect(evaluator: Evaluator, operation: Operation, expr: ast.Call, scope: 
     for argument, value in zip(expr.arguments, values, strict=True):
         found = places_in(value)
         if found is None:
-            help = f"`{expr.function.span.text}` has its arguments: what follows are nodes"
+            help = "arguments come first, then the nodes: `conv(16)(x)`"
             evaluator.wrong_kind(argument, value, "a node", help)
         inputs.extend(found)
     return scope.apply(operation, tuple(inputs), expr.span)

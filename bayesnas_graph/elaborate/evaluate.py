@@ -158,6 +158,8 @@ class Evaluator:
 
     def _top(self, name: str, module: Module) -> Value | None:
         """The value of a name at the top of a file."""
+        if name in module.lost:
+            return POISON
         if name in module.aliases:
             return Namespace(module.aliases[name][0])
         found = module.find(name)
@@ -180,7 +182,7 @@ class Evaluator:
             with self.meter.deeper(definition.name.name, definition.span):
                 self._constants[key] = self.value(definition.value, Scope(module))
         elif isinstance(self._constants[key], Poison) and key[1] in self.meter.inside:
-            self.report.fail(_needs_itself(definition))
+            self.report.fail(_needs_itself(definition, self.meter.inside))
         return self._constants[key]
 
     def _member(self, expr: ast.Member, scope: Scope) -> Value:
@@ -359,7 +361,11 @@ class Evaluator:
             return value
         if isinstance(value, PrimitiveFunction | MotifFunction | PythonFunction):
             return call_operation(self, value, ast.Call(expr.span, expr, (), ()), scope)
-        help = "choose from it: `choose { ... }`" if isinstance(value, OptionSet | SetFunction) else None
+        help = None
+        if isinstance(value, OptionSet | SetFunction):
+            help = "choose from it: `choose { ... }`"
+        elif isinstance(value, Place):
+            help = "a node is led through an operation by `:`: `node y = x : relu`"
         self.wrong_kind(expr, value, "an operation", help)
 
     # ---- problems
@@ -382,7 +388,8 @@ def _combine(operator: str, left: OptionSet, right: OptionSet) -> OptionSet:
     return OptionSet(tuple(item for item in left.items if item not in removed))
 
 
-def _needs_itself(definition: ast.Let) -> Diagnostic:
+def _needs_itself(definition: ast.Let, inside: list[str]) -> Diagnostic:
+    name = definition.name.name
+    route = " -> ".join([*inside[inside.index(name) :], name])
     label = Label(definition.span, "to compute this")
-    help = "a constant can only use others"
-    return Diagnostic("NAS402", f"`{definition.name.name}` needs its own value", label, help=help)
+    return Diagnostic("NAS402", f"`{name}` needs its own value: {route}", label, help="a constant can only use others")

@@ -27,6 +27,7 @@ from bayesnas_graph.elaborate.values import (
 )
 from bayesnas_graph.elaborate.wiring import Application, Wiring, wire
 from bayesnas_graph.ir import Op, Shape, ShapeError, shape_text
+from bayesnas_graph.lang import ast
 from bayesnas_graph.ops import Choice, Identity, Join, Maybe, Sum
 from bayesnas_graph.ops.python import PythonOp
 from bayesnas_graph.source import Span
@@ -79,9 +80,10 @@ class Expander:
         wiring = wire(self.evaluator, use.function, use.arguments, shapes)
         definition = use.function.definition
         if wiring.sound and len(wiring.inputs) != len(shapes):
-            self.report.fail(
-                _wrong_inputs(definition.name.name, len(wiring.inputs), len(shapes), span, definition.name.span)
-            )
+            if len(self._uses) == 1:
+                self.report.fail(_wrong_network_inputs(wiring, definition))
+            name = definition.name
+            self.report.fail(_wrong_inputs(name.name, len(wiring.inputs), len(shapes), span, name.span))
         if wiring.sound:
             wiring.problems = check_structure(wiring, self.report)
             wiring.sound = not wiring.problems
@@ -262,7 +264,7 @@ class _Writer:
             shape = op.shape(*shapes)
         except ShapeError as error:
             code = "NAS106" if isinstance(op, PythonOp) else "NAS201" if isinstance(op, Join) else "NAS211"
-            reads = f"reads {', '.join(map(shape_text, shapes))}"
+            reads = "used here" if code == "NAS106" else f"reads {', '.join(map(shape_text, shapes))}"
             self.report.fail(Diagnostic(code, str(error), Label(operation.span, reads)))
         return self._compute(self._unique(name), op, inputs, shape, operation.span)
 
@@ -354,6 +356,14 @@ def _wrong_inputs(name: str, wanted: int, given: int, span: Span, defined: Span 
     )
 
 
+def _wrong_network_inputs(wiring: Wiring, definition: ast.Motif) -> Diagnostic:
+    declared = Label(definition.inputs[0].span.to(definition.inputs[-1].span), "declared here")
+    here = wiring.inputs[-1].span if wiring.inputs else definition.name.span
+    text = f"`in` names {_count(len(wiring.inputs), 'input')}"
+    message = f"network `{definition.name.name}` declares {_count(len(definition.inputs), 'input')}"
+    return Diagnostic("NAS210", message, Label(here, text), (declared,), "declare and name the same number of inputs")
+
+
 def _disagreement(
     code: str, message: str, text: str, span: Span, places: Sequence[Label], shapes: Sequence[Shape]
 ) -> Diagnostic:
@@ -366,7 +376,8 @@ def _disagreement(
     if len(sizes) > 1:
         help = "heights and widths differ: give all of them the same stride and padding"
     elif len(channels) > 1:
-        help = "channels differ: give all of them the same width, or join with `concat`"
+        help = "channels differ: give all of them the same width"
+        help += ", or join with `concat`" if code == "NAS201" else ""
     else:
         help = None
     return Diagnostic(code, message, Label(span, text), secondary, help)

@@ -135,6 +135,10 @@ class Loader:
             return
         if item.alias is not None:
             alias = item.alias.name
+            if alias in PRIMITIVES:
+                label = Label(item.alias.span, "cannot be defined again")
+                self.report.add(Diagnostic("NAS102", f"`{alias}` is a primitive", label, help="choose another name"))
+                return
             if module.knows(alias):
                 self._twice(Label(item.alias.span, "defined again"), None, alias, "choose another name after `as`")
                 return
@@ -222,7 +226,9 @@ def _refusal(path: Path, name: str) -> Diagnostic | None:
     if path.is_dir():
         return Diagnostic("NAS011", f"cannot read `{name}`: it is a folder", help="name a `.nas` file in it")
     if not path.exists():
-        return Diagnostic("NAS011", f"cannot read `{name}`: there is no such file")
+        known = [other.name for other in path.parent.glob("*.nas")] + [other.stem for other in shipped_spaces()]
+        help = did_you_mean(path.name, known)
+        return Diagnostic("NAS011", f"cannot read `{name}`: there is no such file", help=help)
     if not path.is_file():
         return Diagnostic("NAS011", f"cannot read `{name}`: it is not an ordinary file")
     if path.stat().st_size > LARGEST_FILE:

@@ -52,13 +52,14 @@ class Meter:
     def deeper(self, name: str, span: Span) -> Iterator[None]:
         """Count one definition within another, and stop where they never end."""
         if len(self.inside) >= self.limits.depth:
-            route = " > ".join(dict.fromkeys(self.inside[-8:]))
+            names = list(dict.fromkeys(self.inside[-8:]))
+            route = f" ({' > '.join(names)})" if len(names) > 1 else ""
             self._stop(
                 Diagnostic(
                     "NAS402",
                     f"`{name}` is used more than {self.limits.depth} levels deep",
                     Label(span, "used again here"),
-                    help=f"let the recursion end, with `if` on a parameter ({route}), or raise `--max-depth`",
+                    help=f"let the recursion end, with `if` on a parameter{route}, or raise `--max-depth`",
                 )
             )
         self.inside.append(name)

@@ -15,6 +15,7 @@ from bayesnas_graph.elaborate.builtins import BUILTINS
 from bayesnas_graph.elaborate.files import Module
 from bayesnas_graph.elaborate.library import library_names
 from bayesnas_graph.lang import ast
+from bayesnas_graph.lang.ast import declared
 from bayesnas_graph.ops import PRIMITIVES
 from bayesnas_graph.source import Span
 
@@ -27,6 +28,7 @@ class _Names:
 
     parent: _Names | None = None
     known: dict[str, tuple[Kind, Span]] = field(default_factory=dict)
+    later: frozenset[str] = frozenset()  # what this body declares, here or further down
 
     def find(self, name: str) -> Kind | None:
         scope: _Names | None = self
@@ -35,6 +37,9 @@ class _Names:
                 return scope.known[name][0]
             scope = scope.parent
         return None
+
+    def comes_later(self, name: str) -> bool:
+        return name in self.later or (self.parent is not None and self.parent.comes_later(name))
 
     def all(self) -> set[str]:
         return set(self.known) | (self.parent.all() if self.parent else set())
@@ -70,6 +75,7 @@ class _Checker:
     # ---- statements
 
     def block(self, block: ast.Block, names: _Names) -> None:
+        names.later = frozenset(name for statement in block.statements for name in declared(statement))
         for statement in block.statements:
             self.statement(statement, names)
 
@@ -169,8 +175,13 @@ class _Checker:
         known = names.find(expr.name) or self.module.knows(expr.name) or expr.name in BUILTINS
         if known or self.module.may_define(expr.name):
             return
-        if expr.name in library_names():
-            help: str | None = 'the shipped library has it: `import "std.nas"`'
+        help: str | None
+        if names.comes_later(expr.name):
+            help = "it is declared further down: move this behind it"
+        elif expr.name in library_names():
+            help = 'the shipped library has it: `import "std.nas"`'
+        elif expr.name == "range":
+            help = "a range is written `0..4`"
         else:
             help = did_you_mean(expr.name, names.all() | self.module.visible() | set(BUILTINS))
         self.report.add(Diagnostic("NAS101", f"unknown name `{expr.name}`", Label(expr.span, "not defined"), help=help))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -22,7 +23,7 @@ from bayesnas_graph.elaborate.names import check_names
 from bayesnas_graph.elaborate.scope import Scope
 from bayesnas_graph.elaborate.values import MotifFunction, Use, Value, ValueType, type_text
 from bayesnas_graph.elaborate.wiring import Budget
-from bayesnas_graph.ir import Graph, shape_text
+from bayesnas_graph.ir import Graph, named_shape
 from bayesnas_graph.lang import ast
 from bayesnas_graph.source import Source
 
@@ -73,13 +74,13 @@ class Checker:
 
     def path(self, path: Path, name: str | None = None) -> Space | None:
         """Check a file; None if it could not be read at all."""
-        with _deep_stack():
+        with _room_to_work():
             module = self.loader.path(path, name)
             return self._space(module) if module is not None else None
 
     def text(self, source: Source, path: Path | None = None) -> Space:
         """Check a text; `path` says where its imports are looked for."""
-        with _deep_stack():
+        with _room_to_work():
             return self._space(self.loader.text(source, path))
 
     def _space(self, module: Module) -> Space:
@@ -148,17 +149,18 @@ class Checker:
     def _compare_outputs(self, definition: ast.Motif, block: Block, declared: tuple[ValueType, ...]) -> None:
         if len(block.output_shapes) != len(declared):
             label = Label(definition.name.span, f"declares {len(declared)}")
-            message = f"network `{definition.name.name}` gives {len(block.output_shapes)} outputs"
+            given = len(block.output_shapes)
+            message = f"network `{definition.name.name}` gives {given} output{'s' * (given != 1)}"
             self.report.fail(Diagnostic("NAS212", message, label))
         for shape, wanted, expr in zip(block.output_shapes, declared, definition.outputs, strict=True):
             if shape != wanted.shape:
                 label = Label(expr.span, f"declared as {type_text(wanted)}")
-                message = f"network `{definition.name.name}` gives {shape_text(shape)}"
+                message = f"network `{definition.name.name}` gives {named_shape(shape)}"
                 help = None
                 if len(shape) == 3 and wanted.kind == "classes":
                     help = f"end with `global_avg_pool > linear({wanted.shape[0]})`"
                 elif wanted.kind == "classes":
-                    help = f"end with `linear({wanted.shape[0]})`"
+                    help = f"let it end in {wanted.shape[0]} values, for instance with `linear({wanted.shape[0]})`"
                 self.report.fail(Diagnostic("NAS212", message, label, help=help))
 
     def _guarded(self, work: Callable[[], T], module: Module) -> T | None:
@@ -190,10 +192,14 @@ def _type(evaluator: Evaluator, expr: ast.Expr, scope: Scope) -> ValueType:
 
 
 @contextmanager
-def _deep_stack() -> Iterator[None]:
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, DEEPEST_STACK))
+def _room_to_work() -> Iterator[None]:
+    """A deep stack, and no rounds of the garbage collector: trees of syntax have no cycles to find, and many nodes."""
+    limit, collecting = sys.getrecursionlimit(), gc.isenabled()
+    sys.setrecursionlimit(max(limit, DEEPEST_STACK))
+    gc.disable()
     try:
         yield
     finally:
-        sys.setrecursionlimit(before)
+        sys.setrecursionlimit(limit)
+        if collecting:
+            gc.enable()

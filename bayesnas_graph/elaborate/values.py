@@ -166,6 +166,7 @@ class Place:
     name: str
     span: Span = field(repr=False)
     shape: Shape | None = None  # known from the start for inputs only
+    declared: bool = True  # false for the result of an operation within an expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +265,10 @@ def show(value: Value) -> str:
 
 
 def written(place: Place) -> str:
-    """The name of a node as it is written in the text: `h[2]`, not `h.2`."""
+    """A node as it is written in the text: `h[2]`, not `h.2`; an operation with its arguments if it has no name."""
+    if not place.declared:
+        text = " ".join(place.span.text.split())
+        return text if len(text) <= 40 else f"{text[:37]}..."
     name, _, index = place.name.partition(".")
     return f"{name}[{index}]" if index else name
 

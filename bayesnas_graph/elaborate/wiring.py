@@ -83,6 +83,7 @@ class _Run:
         self.wiring = Wiring()
         self.given: set[Place] = set()  # the inputs, to be asked quickly
         self.out_statement: ast.Out | None = None
+        self.halted = False  # an assertion failed: what it guarded is not worth looking at
         self.taken: set[str] = set()
         self.repeats: Counter[str] = Counter()
 
@@ -90,6 +91,8 @@ class _Run:
 
     def block(self, block: ast.Block, scope: Scope) -> None:
         for statement in block.statements:
+            if self.halted:
+                return
             self.evaluator.meter.step(statement.span)
             try:
                 self._statement(statement, scope)
@@ -97,7 +100,8 @@ class _Run:
                 raise
             except NasError as error:
                 self._broken(*error.diagnostics)
-                for name in _declared(statement):
+                self.halted |= isinstance(statement, ast.Assert)
+                for name in ast.declared(statement):
                     scope.names.setdefault(name, POISON)
 
     def _statement(self, statement: ast.Statement, scope: Scope) -> None:
@@ -242,6 +246,10 @@ class _Run:
             return
         self.evaluator.meter.edges(len(found) * len(targets), span)
         operation = Primitive(Identity(), span) if label is None else self.evaluator.operation(label, scope)
+        if isinstance(operation, Primitive) and isinstance(operation.op, Join) and label is not None:
+            join = operation.op.name
+            help = f"join nodes with `{join}(a, b)`, or all edges into a node with `node c : {join}`"
+            self._fail("NAS210", f"`{join}` joins several values, an edge brings one", label.span, "on an edge", help)
         for source in found:
             for target in targets:
                 self.wiring.applications.append(Application(operation, (source,), (target,), span))
@@ -306,12 +314,12 @@ class _Run:
 
     def apply(self, operation: Operation, inputs: tuple[Place, ...], span: Span) -> Place:
         """A new node that holds an operation on nodes: `concat(h)` within an expression."""
-        place = self._place(label_of(operation), span)
+        place = self._place(label_of(operation), span, declared=False)
         self.wiring.applications.append(Application(operation, inputs, (place,), span))
         return place
 
-    def _place(self, name: str, span: Span) -> Place:
-        place = Place(self._unique(name), span)
+    def _place(self, name: str, span: Span, declared: bool = True) -> Place:
+        place = Place(self._unique(name), span, declared=declared)
         self.wiring.places.append(place)
         self.evaluator.meter.nodes(len(self.wiring.places), span)
         return place
@@ -337,8 +345,9 @@ class _Run:
         return unique
 
     def _define(self, name: ast.Identifier, value: Value, scope: Scope) -> None:
-        # Static checks have reported a name that one scope declares twice; here the first counts.
-        scope.names.setdefault(name.name, value)
+        if name.name in scope.names:
+            raise NasError([])  # declared twice, which the check of names has reported
+        scope.names[name.name] = value
 
     def _fail(self, code: str, message: str, span: Span, text: str, help: str | None = None) -> NoReturn:
         self.evaluator.fail(code, message, span, text, help)
@@ -364,13 +373,3 @@ class _Run:
         self.wiring.problems.extend(problems)
         for problem in problems:
             self.report.add(problem)
-
-
-def _declared(statement: ast.Statement) -> list[str]:
-    match statement:
-        case ast.In(slots=slots) | ast.NodeDeclaration(slots=slots):
-            return [slot.name.name for slot in slots]
-        case ast.Let(name=name):
-            return [name.name]
-        case _:
-            return []

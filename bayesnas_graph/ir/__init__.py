@@ -1,6 +1,18 @@
 """The graph: operations as nodes, values along edges, frozen once built."""
 
 from bayesnas_graph.ir.graph import Edge, Gate, Graph, Node
-from bayesnas_graph.ir.op import Argument, Op, Shape, ShapeError, Value, shape_text
+from bayesnas_graph.ir.op import Argument, Op, Shape, ShapeError, Value, named_shape, shape_text
 
-__all__ = ["Argument", "Edge", "Gate", "Graph", "Node", "Op", "Shape", "ShapeError", "Value", "shape_text"]
+__all__ = [
+    "Argument",
+    "Edge",
+    "Gate",
+    "Graph",
+    "Node",
+    "Op",
+    "Shape",
+    "ShapeError",
+    "Value",
+    "named_shape",
+    "shape_text",
+]

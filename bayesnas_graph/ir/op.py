@@ -79,3 +79,12 @@ def shape_text(shape: Shape) -> str:
     ('16x32x32', '10')
     """
     return "x".join(map(str, shape))
+
+
+def named_shape(shape: Shape) -> str:
+    """A shape with what it is.
+
+    >>> named_shape((16, 32, 32)), named_shape((10,))
+    ('an image of 16x32x32', 'a vector of 10')
+    """
+    return f"{'a vector' if len(shape) == 1 else 'an image'} of {shape_text(shape)}"

@@ -263,6 +263,18 @@ class Require(Syntax):
 
 Statement = In | NodeDeclaration | Edge | Out | OutJoin | Let | For | If | Assert | Require
 
+
+def declared(statement: Statement) -> list[str]:
+    """The names that a statement introduces into its block."""
+    match statement:
+        case In(slots=slots) | NodeDeclaration(slots=slots):
+            return [slot.name.name for slot in slots]
+        case Let(name=name):
+            return [name.name]
+        case _:
+            return []
+
+
 # ------------------------------------------------------------------------------- definitions
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 from lark import Token
 
@@ -46,6 +47,17 @@ class Scene:
     def before(self) -> Token | None:
         return self.words[self.position - 1] if self.position else None
 
+    @cached_property
+    def expected_texts(self) -> frozenset[str]:
+        """The expected words that are always written in the same way."""
+        texts = {t.name: str(t.pattern.value) for t in machine().lark.terminals if t.pattern.type == "str"}
+        return frozenset(texts[name] for name in self.expected if name in texts)
+
+    @property
+    def touches(self) -> bool:
+        """Whether nothing stands between the word that does not fit and the one before it."""
+        return self.span(self.position - 1).end == self.span(self.position).start
+
     def same_line(self, position: int) -> bool:
         """Whether the word at `position` stands on the line on which the word before it ends."""
         gap = self.source.text[self.span(position - 1).end : self.span(position).start]
@@ -78,6 +90,21 @@ def _network_without_types(scene: Scene) -> Diagnostic | None:
         "network without input and output",
         label,
         help=f"write `network {scene.words[1]} : image(3, 32, 32) -> classes(10) {{ ... }}`",
+    )
+
+
+def _definition_inside(scene: Scene) -> Diagnostic | None:
+    """`motif` within a body, or a reserved word where a statement should begin."""
+    word = scene.word
+    if word is None or scene.position == 0 or str(word) not in _DEFINITION_WORDS or "NODE" not in scene.expected:
+        return None
+    after = scene.words[scene.position + 1 : scene.position + 2]
+    if after and after[0].type not in ("NAME", "STRING"):
+        label = Label(scene.span(scene.position), "a word of the language")
+        return Diagnostic("NAS010", f"`{word}` cannot be a name", label, help="choose another for the node")
+    label = Label(scene.span(scene.position), "inside another definition")
+    return Diagnostic(
+        "NAS001", f"unexpected `{word}`", label, help="definitions stand at the top of a file: move it out"
     )
 
 
@@ -133,34 +160,38 @@ def _wrong_equals(scene: Scene) -> Diagnostic | None:
     return None
 
 
-def _missing_colon(scene: Scene) -> Diagnostic | None:
-    """`a -> b relu`: two operands side by side, on one line, after an arrow or the `=` of a node."""
+def _side_by_side(scene: Scene) -> Diagnostic | None:
+    """`a -> b relu` or `a -> b : bn relu`: two operands on one line with nothing between them."""
     for i in range(min(scene.position, len(scene.words) - 1), 0, -1):
         left, right = scene.words[i - 1], scene.words[i]
-        if left.type in ("COLON", "LBRACE") or right.type in ("COLON",):
+        if left.type in ("COLON", "LBRACE") or right.type == "COLON":
             return None
-        if left.type in _OPERAND_ENDS and right.type in _OPERAND_BEGINS and scene.same_line(i):
-            if not _in_wiring(scene, i):
+        if left.type not in _OPERAND_ENDS or right.type not in _OPERAND_BEGINS or not scene.same_line(i):
+            continue
+        end = scene.span(i - 1).end
+        gap = Span(scene.source, end, end + 1)
+        match _before(scene, i):
+            case "arrow":
+                help = "an operation is given after a colon: `a -> b : relu`"
+                return Diagnostic("NAS003", f"missing `:` before `{right}`", Label(gap, "`:` belongs here"), help=help)
+            case "colon" if right.type == "NAME":
+                label = Label(scene.span(i), "nothing joins it to what stands before it")
+                return Diagnostic("NAS001", f"unexpected `{right}`", label, help="operations are chained with `>`")
+            case _:
                 return None
-            end = scene.span(i - 1).end
-            label = Label(Span(scene.source, end, end + 1), "`:` belongs here")
-            return Diagnostic(
-                "NAS003",
-                f"missing `:` before `{right}`",
-                label,
-                help="an operation is given after a colon: `a -> b : relu`",
-            )
     return None
 
 
-def _in_wiring(scene: Scene, position: int) -> bool:
-    """Whether an arrow, a node's `=` or a network's name stands before, on the same line."""
+def _before(scene: Scene, position: int) -> Literal["arrow", "colon", "neither"]:
+    """What stands before on the same line: the colon of an operation, or only what should have one."""
     for i in range(position - 1, -1, -1):
         if scene.words[i] == "->" or scene.words[i].type in ("NODE", "NETWORK"):
-            return True
+            return "arrow"
+        if scene.words[i].type == "COLON":
+            return "colon"
         if i and not scene.same_line(i):
-            return False
-    return False
+            break
+    return "neither"
 
 
 def _reserved_word(scene: Scene) -> Diagnostic | None:
@@ -170,7 +201,34 @@ def _reserved_word(scene: Scene) -> Diagnostic | None:
     if word.type in _EXPRESSION_WORDS or not scene.same_line(scene.position):
         return None
     label = Label(scene.span(scene.position), "a word of the language")
-    return Diagnostic("NAS010", f"`{word}` cannot be a name", label, help=f"choose another, for instance `{word}_`")
+    help = f"choose another, for instance `{word}_`"
+    if before.type in ("LPAR", "COMMA") and "NUMBER" in scene.expected:
+        help = "nothing has a parameter of that name; `bayesnas-graph ops` lists those of the operations"
+    return Diagnostic("NAS010", f"`{word}` cannot be a name", label, help=help)
+
+
+def _habit(scene: Scene) -> Diagnostic | None:
+    """What other languages have taught."""
+    word, before = scene.word, scene.before
+    if word is None or before is None:
+        return None
+    after = scene.words[scene.position + 1] if scene.position + 1 < len(scene.words) else None
+    at, label = scene.position, "not written like this"
+    if word == "=" and after == ">":
+        help = "an arrow is `->`"
+    elif word == "=" and "->" in scene.expected_texts and before.type == "NAME":
+        at, help = scene.position - 1, f"declare the node: `node {before} = ...`"
+    elif before == "return":
+        at, help = scene.position - 1, "outputs are given with `out`"
+    elif before == "while":
+        at, help = scene.position - 1, "a loop is `for i in 0..4 { ... }`"
+    elif word.type == "DOT" and after is not None and after.type == "NUMBER":
+        help = f"write `0.{after}`"
+    elif before.type == "NUMBER" and word.type == "NAME" and word.lower().startswith("e") and scene.touches:
+        help = "write the number out, without an exponent"
+    else:
+        return None
+    return Diagnostic("NAS001", f"unexpected `{scene.words[at]}`", Label(scene.span(at), label), help=help)
 
 
 def _misspelt_statement(scene: Scene) -> Diagnostic | None:
@@ -231,14 +289,16 @@ def _in_words(expected: frozenset[str]) -> str:
 _RECOGNISERS: tuple[Callable[[Scene], Diagnostic | None], ...] = (
     _not_a_definition,
     _network_without_types,
+    _definition_inside,
+    _habit,
     _reserved_word,
     _stray_comma,
     _choose_count,
     _bare_conditional,
     _equals_for_colon,
     _wrong_equals,
-    _missing_colon,
-    _misspelt_statement,
     _missing_then,
+    _side_by_side,
+    _misspelt_statement,
     _unexpected,
 )

@@ -102,8 +102,8 @@ def definitions_of(source: Source, words: Sequence[Token], report: Report) -> tu
 
     def close_item() -> None:
         nonlocal sound
-        for bracket in open_brackets[:1]:
-            report.add(_never_closed(source, bracket, current))
+        if open_brackets and sound:
+            report.add(_never_closed(source, open_brackets[0], current))
             sound = False
         open_brackets.clear()
         if current:
@@ -117,7 +117,7 @@ def definitions_of(source: Source, words: Sequence[Token], report: Report) -> tu
             if word.type == "DOC":
                 pending.append(word)
             continue
-        first = "\n" in gap or not current
+        first = gap.endswith("\n") or not current
         gap = ""
         if _begins_item(word, first, open_brackets, current):
             close_item()
@@ -139,7 +139,7 @@ def definitions_of(source: Source, words: Sequence[Token], report: Report) -> tu
 
 
 def _begins_item(word: Token, first: bool, open_brackets: Sequence[Token], current: Sequence[Token]) -> bool:
-    """Whether a definition begins here; `first` tells whether the word is the first on its line."""
+    """Whether a definition begins here; `first` tells whether the word stands at the very start of a line."""
     if current and current[-1].type in _BEFORE_NAME:
         return False  # `motif set { ... }`: a reserved word where a name belongs
     if word.type in _BEGIN_ITEM:
@@ -175,7 +175,7 @@ def _problem(source: Source, word: Token, open_brackets: Sequence[Token]) -> Dia
         label = Label(span, f"the {DEEPEST + 1}th bracket within brackets")
         return Diagnostic("NAS404", "text is nested too deeply", label, help="name the inner parts with `let`")
     if word.type in _CLOSING:
-        if not open_brackets:
+        if all(bracket.type != _CLOSING[word.type] for bracket in open_brackets):
             label = Label(span, "closes nothing")
             return Diagnostic("NAS009", f"`{word}` without an opening bracket", label, help="remove it")
         opened = open_brackets[-1]

@@ -6,7 +6,7 @@ from dataclasses import field
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from bayesnas_graph.ir import Argument, Op, Shape, ShapeError, shape_text
+from bayesnas_graph.ir import Argument, Op, Shape, ShapeError, named_shape
 
 OpClass = TypeVar("OpClass", bound=type[Op])
 
@@ -46,14 +46,14 @@ def flag(default: bool) -> Any:
 def image(op: Op, shape: Shape) -> tuple[int, int, int]:
     """The channels, height and width of an image; an error for anything else."""
     if len(shape) != 3:
-        raise ShapeError(f"`{op.name}` needs an image, and this is a vector of {shape_text(shape)}")
+        raise ShapeError(f"`{op.name}` needs an image, and this is {named_shape(shape)}")
     return shape[0], shape[1], shape[2]
 
 
 def vector(op: Op, shape: Shape) -> int:
     """The length of a vector; an error for anything else."""
     if len(shape) != 1:
-        raise ShapeError(f"`{op.name}` needs a vector, and this is an image of {shape_text(shape)}")
+        raise ShapeError(f"`{op.name}` needs a vector, and this is {named_shape(shape)}")
     return shape[0]
 
 
