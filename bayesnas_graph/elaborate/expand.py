@@ -32,7 +32,7 @@ from bayesnas_graph.ops import Choice, Identity, Join, Maybe, Sum
 from bayesnas_graph.ops.python import PythonOp
 from bayesnas_graph.source import Span
 
-BLOCK_COST = 60  # steps that writing a motif out is worth, beside those of its body
+BLOCK_COST = 100  # steps that writing a motif out is worth, beside those of its body
 FRAMES = 3  # how many of the uses that led to a problem are shown with it
 
 
