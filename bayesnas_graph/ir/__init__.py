@@ -1,13 +1,16 @@
 """The graph: operations as nodes, values along edges, frozen once built."""
 
+from bayesnas_graph.ir.call import Expression, ModuleCall
 from bayesnas_graph.ir.graph import Edge, Gate, Graph, Node
 from bayesnas_graph.ir.op import Argument, Op, Shape, ShapeError, Value, named_shape, shape_text
 
 __all__ = [
     "Argument",
     "Edge",
+    "Expression",
     "Gate",
     "Graph",
+    "ModuleCall",
     "Node",
     "Op",
     "Shape",

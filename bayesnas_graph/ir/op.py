@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
+from math import prod
 from typing import ClassVar, Literal
+
+from bayesnas_graph.ir.call import Expression, ModuleCall
 
 Shape = tuple[int, ...]  # of one sample: (channels, height, width), or (features,)
 Kind = Literal["integer", "rational", "boolean"]
@@ -40,6 +43,18 @@ class Op:
     def shape(self, *inputs: Shape) -> Shape:
         """The shape of the output. Raises ShapeError where the inputs cannot be taken."""
         raise NotImplementedError(f"`{self.name}` has no shape rule")
+
+    def torch(self, *inputs: Shape) -> ModuleCall | Expression:
+        """How torch computes it: a module where it keeps weights or depends on the mode, else an expression."""
+        raise NotImplementedError(f"`{self.name}` has no torch call")
+
+    def flops(self, *inputs: Shape) -> int:  # noqa: ARG002  # operations with weights need them
+        """Multiply-adds per sample, one each. Only convolutions and linear layers count, as in the literature."""
+        return 0
+
+    def stores(self, *inputs: Shape) -> int:
+        """How many values it stores per sample: those of its output, unless it only looks at its input anew."""
+        return prod(self.shape(*inputs))
 
     def parameters(self, *inputs: Shape) -> int:  # noqa: ARG002  # operations with weights need them
         """How many weights it has for inputs of these shapes."""

@@ -5,7 +5,19 @@ from bayesnas_graph.ops.base import PRIMITIVES
 from bayesnas_graph.ops.convolution import Conv
 from bayesnas_graph.ops.join import Join, Sum
 from bayesnas_graph.ops.norm import BatchNorm
-from bayesnas_graph.ops.spatial import Flatten
+from bayesnas_graph.ops.spatial import Flatten, PadChannels
 from bayesnas_graph.ops.structure import Choice, Input, Maybe
 
-__all__ = ["PRIMITIVES", "BatchNorm", "Choice", "Conv", "Flatten", "Identity", "Input", "Join", "Maybe", "Sum"]
+__all__ = [
+    "PRIMITIVES",
+    "BatchNorm",
+    "Choice",
+    "Conv",
+    "Flatten",
+    "Identity",
+    "Input",
+    "Join",
+    "Maybe",
+    "PadChannels",
+    "Sum",
+]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bayesnas_graph.ir import Op, Shape, ShapeError
+from bayesnas_graph.ir import ModuleCall, Op, Shape, ShapeError
 from bayesnas_graph.ops.base import count, flag, image, register, same, vector, window
 
 
@@ -40,6 +40,15 @@ class Conv(Op):
         out = self.width or channels
         return out * (channels // self.groups) * self.k**2 + out * self.bias
 
+    def flops(self, *inputs: Shape) -> int:
+        _, rows, columns = self.shape(*inputs)
+        return rows * columns * (self.parameters(*inputs) - (self.width or inputs[0][0]) * self.bias)
+
+    def torch(self, *inputs: Shape) -> ModuleCall:
+        channels = inputs[0][0]
+        settings = _settings(self.stride, self.k, self.padding, self.dilation, self.groups, self.bias)
+        return ModuleCall("Conv2d", (channels, self.width or channels, self.k), settings)
+
 
 @register
 @dataclass(frozen=True)
@@ -66,6 +75,15 @@ class Depthwise(Op):
         out = inputs[0][0] * self.multiplier
         return out * self.k**2 + out * self.bias
 
+    def flops(self, *inputs: Shape) -> int:
+        out, rows, columns = self.shape(*inputs)
+        return out * rows * columns * self.k**2
+
+    def torch(self, *inputs: Shape) -> ModuleCall:
+        channels = inputs[0][0]
+        settings = _settings(self.stride, self.k, self.padding, self.dilation, channels, self.bias)
+        return ModuleCall("Conv2d", (channels, channels * self.multiplier, self.k), settings)
+
 
 @register
 @dataclass(frozen=True)
@@ -86,3 +104,25 @@ class Linear(Op):
         (features,) = inputs[0]
         out = self.width or features
         return features * out + out * self.bias
+
+    def flops(self, *inputs: Shape) -> int:
+        (features,) = inputs[0]
+        return features * (self.width or features)
+
+    def torch(self, *inputs: Shape) -> ModuleCall:
+        (features,) = inputs[0]
+        return ModuleCall("Linear", (features, self.width or features), () if self.bias else (("bias", False),))
+
+
+def _settings(
+    stride: int, k: int, padding: int | None, dilation: int, groups: int, bias: bool
+) -> tuple[tuple[str, int | bool], ...]:
+    """The keywords of a convolution that differ from those of torch."""
+    given = {
+        "stride": (stride, 1),
+        "padding": (same(k, dilation) if padding is None else padding, 0),
+        "dilation": (dilation, 1),
+        "groups": (groups, 1),
+        "bias": (bias, True),
+    }
+    return tuple((name, value) for name, (value, default) in given.items() if value != default)

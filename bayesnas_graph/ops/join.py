@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bayesnas_graph.ir import Op, Shape, ShapeError, shape_text
+from bayesnas_graph.ir import Expression, Op, Shape, ShapeError, shape_text
 from bayesnas_graph.ops.base import image, register, vector
 
 
@@ -33,6 +33,9 @@ class Sum(Pointwise):
 
     name: ClassVar[str] = "sum"
 
+    def torch(self, *inputs: Shape) -> Expression:
+        return Expression(_between(" + ", inputs))
+
 
 @register
 @dataclass(frozen=True)
@@ -41,6 +44,9 @@ class Mean(Pointwise):
 
     name: ClassVar[str] = "mean"
 
+    def torch(self, *inputs: Shape) -> Expression:
+        return Expression(f"({_between(' + ', inputs)}) / {len(inputs)}")
+
 
 @register
 @dataclass(frozen=True)
@@ -48,6 +54,9 @@ class Product(Pointwise):
     """The product of its inputs."""
 
     name: ClassVar[str] = "product"
+
+    def torch(self, *inputs: Shape) -> Expression:
+        return Expression(_between(" * ", inputs))
 
 
 @register
@@ -61,6 +70,9 @@ class Concat(Join):
         if len({shape[1:] for shape in inputs}) > 1:
             raise ShapeError("`concat` needs inputs of one height and width")
         return sum(shape[0] for shape in inputs), *inputs[0][1:]
+
+    def torch(self, *inputs: Shape) -> Expression:
+        return Expression(f"torch.cat([{_between(', ', inputs)}], 1)")
 
 
 @register
@@ -76,3 +88,11 @@ class Scale(Op):
         if channels != factors:
             raise ShapeError(f"`scale` has {factors} factors for the {channels} channels of {shape_text(inputs[0])}")
         return inputs[0]
+
+    def torch(self, *inputs: Shape) -> Expression:  # noqa: ARG002
+        return Expression("{0} * {1}[:, :, None, None]")
+
+
+def _between(operator: str, inputs: tuple[Shape, ...]) -> str:
+    """`{0} + {1} + {2}`."""
+    return operator.join(f"{{{i}}}" for i in range(len(inputs)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from bayesnas_graph.ir import Op, Shape, ShapeError
+from bayesnas_graph.ir import ModuleCall, Op, Shape, ShapeError
 from bayesnas_graph.ops.base import count, flag, rational, register
 
 
@@ -34,6 +34,11 @@ class BatchNorm(Normalisation):
     eps: Fraction = rational("0.00001")
     momentum: Fraction = rational("0.1", maximum="1")
 
+    def torch(self, *inputs: Shape) -> ModuleCall:
+        target = "BatchNorm2d" if len(inputs[0]) == 3 else "BatchNorm1d"
+        given = _changed(eps=(self.eps, 1e-5), momentum=(self.momentum, 0.1), affine=(self.affine, True))
+        return ModuleCall(target, (inputs[0][0],), given)
+
 
 @register
 @dataclass(frozen=True)
@@ -51,6 +56,10 @@ class GroupNorm(Normalisation):
             raise ShapeError(f"`group_norm` has {self.groups} groups, which do not divide {inputs[0][0]} channels")
         return inputs[0]
 
+    def torch(self, *inputs: Shape) -> ModuleCall:
+        given = _changed(eps=(self.eps, 1e-5), affine=(self.affine, True))
+        return ModuleCall("GroupNorm", (self.groups, inputs[0][0]), given)
+
 
 @register
 @dataclass(frozen=True)
@@ -61,6 +70,10 @@ class LayerNorm(Normalisation):
 
     affine: bool = flag(True)
     eps: Fraction = rational("0.00001")
+
+    def torch(self, *inputs: Shape) -> ModuleCall:
+        given = _changed(eps=(self.eps, 1e-5), affine=(self.affine, True))
+        return ModuleCall("GroupNorm", (1, inputs[0][0]), given)
 
 
 @register
@@ -78,3 +91,12 @@ class Dropout(Op):
 
     def parameters(self, *inputs: Shape) -> int:  # noqa: ARG002
         return 0
+
+    def torch(self, *inputs: Shape) -> ModuleCall:  # noqa: ARG002
+        return ModuleCall("Dropout", (float(self.p),))
+
+
+def _changed(**settings: tuple[Fraction | bool, float | bool]) -> tuple[tuple[str, float | bool], ...]:
+    """The keywords whose values differ from the defaults of torch."""
+    plain = {name: (v if isinstance(v, bool) else float(v), default) for name, (v, default) in settings.items()}
+    return tuple((name, value) for name, (value, default) in plain.items() if value != default)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
-from bayesnas_graph.ir import Op, Shape, ShapeError
+from bayesnas_graph.ir import Expression, Op, Shape, ShapeError
 from bayesnas_graph.ops.base import count, image, register, same, window
 
 
@@ -25,6 +25,10 @@ class Pool(Op):
             raise ShapeError(f"`{self.name}` has a padding of {padding}, more than half its window of {self.k}")
         return channels, *(window(self, n, self.k, self.stride, padding) for n in (height, width))
 
+    def _call(self, function: str, *more: str) -> Expression:
+        padding = same(self.k) if self.padding is None else self.padding
+        return Expression(f"F.{function}({{0}}, {', '.join([f'{self.k}, {self.stride}, {padding}', *more])})")
+
 
 @register
 @dataclass(frozen=True)
@@ -33,6 +37,9 @@ class MaxPool(Pool):
 
     name: ClassVar[str] = "max_pool"
 
+    def torch(self, *inputs: Shape) -> Expression:  # noqa: ARG002
+        return self._call("max_pool2d")
+
 
 @register
 @dataclass(frozen=True)
@@ -40,6 +47,9 @@ class AvgPool(Pool):
     """The mean of a window. Padding is not counted."""
 
     name: ClassVar[str] = "avg_pool"
+
+    def torch(self, *inputs: Shape) -> Expression:  # noqa: ARG002
+        return self._call("avg_pool2d", "count_include_pad=False")
 
 
 @dataclass(frozen=True)
@@ -57,6 +67,9 @@ class GlobalAvgPool(GlobalPool):
 
     name: ClassVar[str] = "global_avg_pool"
 
+    def torch(self, *inputs: Shape) -> Expression:  # noqa: ARG002
+        return Expression("{0}.mean((2, 3))")
+
 
 @register
 @dataclass(frozen=True)
@@ -64,6 +77,9 @@ class GlobalMaxPool(GlobalPool):
     """The largest value of each channel: an image becomes a vector."""
 
     name: ClassVar[str] = "global_max_pool"
+
+    def torch(self, *inputs: Shape) -> Expression:  # noqa: ARG002
+        return Expression("{0}.amax((2, 3))")
 
 
 @register
@@ -75,6 +91,12 @@ class Flatten(Op):
 
     def shape(self, *inputs: Shape) -> Shape:
         return (prod(inputs[0]),)
+
+    def torch(self, *inputs: Shape) -> Expression:  # noqa: ARG002
+        return Expression("{0}.flatten(1)")
+
+    def stores(self, *inputs: Shape) -> int:  # noqa: ARG002
+        return 0
 
 
 @register
@@ -92,6 +114,12 @@ class Crop(Op):
             raise ShapeError(f"`crop` removes {self.n} rows and columns, and the image has only {min(height, width)}")
         return channels, height - self.n, width - self.n
 
+    def torch(self, *inputs: Shape) -> Expression:  # noqa: ARG002
+        return Expression(f"{{0}}[:, :, {self.n}:, {self.n}:]")
+
+    def stores(self, *inputs: Shape) -> int:  # noqa: ARG002
+        return 0
+
 
 @register
 @dataclass(frozen=True)
@@ -107,3 +135,7 @@ class PadChannels(Op):
         if self.width < channels:
             raise ShapeError(f"`pad_channels` can only add channels: there are {channels}, and `width` is {self.width}")
         return self.width, *inputs[0][1:]
+
+    def torch(self, *inputs: Shape) -> Expression:
+        sides = "0, 0, " * (len(inputs[0]) - 1)
+        return Expression(f"F.pad({{0}}, ({sides}0, {self.width - inputs[0][0]}))")

@@ -14,8 +14,9 @@ from torch import nn
 
 from bayesnas_graph.diagnostics import Report
 from bayesnas_graph.elaborate import Checker
-from bayesnas_graph.ir import Op, Shape, ShapeError
-from bayesnas_graph.ops import PRIMITIVES, Conv
+from bayesnas_graph.ir import Expression, ModuleCall, Op, Shape, ShapeError
+from bayesnas_graph.ops import PRIMITIVES, Conv, PadChannels
+from bayesnas_graph.ops.build import build_function, build_module
 from bayesnas_graph.ops.python import PythonOp
 from bayesnas_graph.source import Source
 from tests.helpers import body, codes
@@ -83,6 +84,101 @@ def test_shape_and_parameters_are_those_of_torch(name: str, shape: Shape, argume
     assert op.parameters(shape) == sum(p.numel() for p in module.parameters())
 
 
+@pytest.mark.parametrize(("name", "shape", "arguments"), SETTINGS)
+def test_torch_computes_what_the_reference_does(name: str, shape: Shape, arguments: dict[str, Any]) -> None:
+    """The call that is held as data, made, against the module written here."""
+    op = PRIMITIVES[name](**arguments)
+    reference = REFERENCE[name](shape, op).double().eval()
+    x = torch.randn(2, *shape, dtype=torch.float64)
+    call = op.torch(shape)
+    if isinstance(call, ModuleCall):
+        module = build_module(call).double().eval()
+        module.load_state_dict(reference.state_dict())
+        assert eval(call.source(), {"nn": nn}).__repr__() == repr(build_module(call))
+        y = module(x)
+    else:
+        y = build_function(call, 1)(x)
+    expected = reference(x)
+    if name == "avg_pool":  # padding is not counted
+        expected = expected / reference(torch.ones_like(x))
+    torch.testing.assert_close(y, expected)
+
+
+JOINED: dict[str, Callable[..., torch.Tensor]] = {
+    "sum": lambda a, b, c: a + b + c,
+    "mean": lambda a, b, c: torch.stack([a, b, c]).mean(0),
+    "product": lambda a, b, c: a * b * c,
+    "concat": lambda a, b, c: torch.cat([a, b, c], 1),
+}
+
+
+@pytest.mark.parametrize("shape", [(4, 3, 3), (5,)])
+@pytest.mark.parametrize("name", JOINED)
+def test_joins(name: str, shape: Shape) -> None:
+    inputs = [torch.randn(2, *shape, dtype=torch.float64) for _ in range(3)]
+    call = PRIMITIVES[name]().torch(shape, shape, shape)
+    assert isinstance(call, Expression)
+    torch.testing.assert_close(build_function(call, 3)(*inputs), JOINED[name](*inputs))
+
+
+ELEMENTWISE: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "identity": lambda x: x,
+    "relu": lambda x: x.clamp(min=0),
+    "relu6": lambda x: x.clamp(0, 6),
+    "swish": lambda x: x / (1 + (-x).exp()),
+    "gelu": lambda x: x * (1 + torch.erf(x / 2**0.5)) / 2,
+    "sigmoid": lambda x: 1 / (1 + (-x).exp()),
+    "tanh": lambda x: (x.exp() - (-x).exp()) / (x.exp() + (-x).exp()),
+    "global_avg_pool": lambda x: x.flatten(2).mean(2),
+    "global_max_pool": lambda x: x.flatten(2).max(2).values,
+    "crop": lambda x: x[:, :, 1:, 1:],
+}
+
+
+@pytest.mark.parametrize("name", ELEMENTWISE)
+def test_functions(name: str) -> None:
+    x = 4 * torch.randn(2, *IMAGE, dtype=torch.float64)
+    call = PRIMITIVES[name]().torch(IMAGE)
+    assert isinstance(call, Expression)
+    torch.testing.assert_close(build_function(call, 1)(x), ELEMENTWISE[name](x))
+
+
+def test_scale_and_padding() -> None:
+    x, s = torch.randn(2, *IMAGE), torch.randn(2, 6)
+    scale, pad = PRIMITIVES["scale"]().torch(IMAGE, (6,)), PadChannels(width=9).torch(IMAGE)
+    assert isinstance(scale, Expression)
+    assert isinstance(pad, Expression)
+    torch.testing.assert_close(build_function(scale, 2)(x, s), torch.einsum("nchw,nc->nchw", x, s))
+    padded = build_function(pad, 1)(x)
+    assert padded.shape == (2, 9, 9, 7)
+    assert torch.equal(padded[:, :6], x)
+    assert not padded[:, 6:].any()
+
+
+@pytest.mark.parametrize("shape", [IMAGE, (6,)])
+def test_norms_take_images_and_vectors(shape: Shape) -> None:
+    for name, arguments in (("bn", {}), ("layer_norm", {}), ("group_norm", {"groups": 2})):
+        call = PRIMITIVES[name](**arguments).torch(shape)
+        assert isinstance(call, ModuleCall)
+        assert build_module(call)(torch.randn(4, *shape)).shape == (4, *shape)
+
+
+@pytest.mark.parametrize(
+    ("op", "shape", "flops", "stored"),
+    [
+        (Conv(width=8, k=3), (6, 8, 8), 8 * 8 * 8 * 6 * 9, 8 * 8 * 8),
+        (Conv(width=8, k=3, stride=2, groups=2, bias=True), (6, 8, 8), 4 * 4 * 8 * 3 * 9, 8 * 4 * 4),
+        (PRIMITIVES["depthwise"](k=5), (6, 8, 8), 8 * 8 * 6 * 25, 6 * 8 * 8),  # type: ignore[call-arg]
+        (PRIMITIVES["linear"](width=10), (84,), 840, 10),  # type: ignore[call-arg]
+        (PRIMITIVES["relu"](), (6, 8, 8), 0, 6 * 8 * 8),
+        (PRIMITIVES["flatten"](), (6, 8, 8), 0, 0),
+        (PRIMITIVES["identity"](), (6, 8, 8), 0, 0),
+    ],
+)
+def test_costs(op: Op, shape: Shape, flops: int, stored: int) -> None:
+    assert (op.flops(shape), op.stores(shape)) == (flops, stored)
+
+
 @given(
     size=st.integers(1, 20),
     k=st.integers(1, 7),
@@ -140,9 +236,9 @@ def test_shapes_of_the_others(name: str, inputs: list[Shape], shape: Shape | Non
 def test_every_primitive_is_documented_and_has_rules(name: str) -> None:
     cls = PRIMITIVES[name]
     assert cls.__doc__
-    assert "shape" in {method for base in cls.__mro__[:-1] if base is not Op for method in vars(base)}
-    if not cls.pure:
-        assert "parameters" in {method for base in cls.__mro__[:-1] if base is not Op for method in vars(base)}
+    rules = {method for base in cls.__mro__ if base is not Op for method in vars(base)}
+    assert {"shape", "torch"} <= rules
+    assert cls.pure or "parameters" in rules
 
 
 def test_a_primitive_without_rules_fails_loudly() -> None:
@@ -158,6 +254,8 @@ def test_a_primitive_without_rules_fails_loudly() -> None:
         Unfinished().shape((1,))
     with pytest.raises(NotImplementedError, match="`unfinished`"):
         Unfinished().parameters((1,))
+    with pytest.raises(NotImplementedError, match="`unfinished` has no torch call"):
+        Unfinished().torch((1,))
 
 
 # ------------------------------------------------------------------------- Python operations

@@ -1,0 +1,42 @@
+"""How torch computes an operation, held as data: built for a module, printed for a source file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Plain = int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleCall:
+    """A call to a constructor of `torch.nn`.
+
+    >>> ModuleCall("Conv2d", (3, 8, 1), (("bias", False),)).source()
+    'nn.Conv2d(3, 8, 1, bias=False)'
+    """
+
+    target: str
+    args: tuple[Plain, ...] = ()
+    kwargs: tuple[tuple[str, Plain], ...] = ()
+
+    def source(self) -> str:
+        """The call as Python, where `nn` is `torch.nn`."""
+        given = [*map(repr, self.args), *(f"{name}={value!r}" for name, value in self.kwargs)]
+        return f"nn.{self.target}({', '.join(given)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A function of tensors without weights, as Python in which `{0}`, `{1}` stand for the inputs.
+
+    `torch` and `F`, which is `torch.nn.functional`, may be used.
+
+    >>> Expression("F.relu({0})").source(["x"])
+    'F.relu(x)'
+    """
+
+    template: str
+
+    def source(self, inputs: list[str]) -> str:
+        """The expression for inputs of these names."""
+        return self.template.format(*inputs)

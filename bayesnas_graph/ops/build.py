@@ -1,0 +1,33 @@
+"""Torch calls that were held as data, made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from bayesnas_graph.ir import Expression, ModuleCall
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+
+def build_module(call: ModuleCall) -> nn.Module:
+    """The module that a call constructs."""
+    from torch import nn
+
+    module: nn.Module = getattr(nn, call.target)(*call.args, **dict(call.kwargs))
+    return module
+
+
+def build_function(expression: Expression, inputs: int) -> Callable[..., Tensor]:
+    """The function of so many tensors that an expression computes.
+
+    The template comes from a primitive's class, never from a `.nas` file.
+    """
+    import torch
+    from torch.nn import functional
+
+    names = [f"x{i}" for i in range(inputs)]
+    code = f"lambda {', '.join(names)}: {expression.source(names)}"
+    function: Callable[..., Tensor] = eval(code, {"torch": torch, "F": functional})
+    return function
