@@ -199,7 +199,11 @@ class _Writer:
         return outputs
 
     def _check_join(self, application: Application, join: Join, inputs: list[int]) -> None:
-        """`concat(a, b)`: the nodes must fit each other."""
+        """`concat(a, b)`: the nodes must fit each other, and there must be some."""
+        if not inputs:
+            help = "the array it is given is empty"
+            label = Label(application.span, "no nodes")
+            self.report.fail(Diagnostic("NAS210", f"`{join}` has nothing to join", label, help=help))
         shapes = [self.shapes[i] for i in inputs]
         try:
             join.shape(*shapes)

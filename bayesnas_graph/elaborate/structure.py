@@ -17,7 +17,7 @@ def check_structure(wiring: Wiring, report: Report) -> list[Diagnostic]:
         for target in application.outputs:
             for source in application.inputs:
                 sources[target].setdefault(source, application)
-    problems = [*_cycle(sources), *_unfed(wiring, sources)] or _useless(wiring, sources)
+    problems = [*_cycle(sources), *_unfed(wiring)] or _useless(wiring, sources)
     for diagnostic in problems:
         report.add(diagnostic)
     return [diagnostic for diagnostic in problems if diagnostic.severity == "error"]
@@ -61,7 +61,8 @@ def _find_cycle(sources: Sources) -> list[Place]:
     return []
 
 
-def _unfed(wiring: Wiring, sources: Sources) -> list[Diagnostic]:
+def _unfed(wiring: Wiring) -> list[Diagnostic]:
+    fed = {place for application in wiring.applications for place in application.outputs}
     return [
         Diagnostic(
             "NAS302",
@@ -70,7 +71,7 @@ def _unfed(wiring: Wiring, sources: Sources) -> list[Diagnostic]:
             help=f"lead an edge to it, `x -> {written(place)} : ...`, or remove it",
         )
         for place in wiring.places
-        if not sources[place]
+        if place not in fed
     ]
 
 

@@ -40,6 +40,11 @@ class Op:
     inputs: ClassVar[int | None] = 1  # None: any number, at least one
     pure: ClassVar[bool] = True  # equal inputs give equal outputs: no weights, no randomness
 
+    @property
+    def mergeable(self) -> bool:
+        """Whether two of it with equal inputs may be computed as one: always if it is pure."""
+        return self.pure
+
     def shape(self, *inputs: Shape) -> Shape:
         """The shape of the output. Raises ShapeError where the inputs cannot be taken."""
         raise NotImplementedError(f"`{self.name}` has no shape rule")

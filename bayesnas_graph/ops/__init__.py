@@ -6,7 +6,7 @@ from bayesnas_graph.ops.convolution import Conv
 from bayesnas_graph.ops.join import Join, Sum
 from bayesnas_graph.ops.norm import BatchNorm
 from bayesnas_graph.ops.spatial import Flatten, PadChannels
-from bayesnas_graph.ops.structure import Choice, Input, Maybe
+from bayesnas_graph.ops.structure import Choice, Gated, Input, Maybe, Zero
 
 __all__ = [
     "PRIMITIVES",
@@ -14,10 +14,12 @@ __all__ = [
     "Choice",
     "Conv",
     "Flatten",
+    "Gated",
     "Identity",
     "Input",
     "Join",
     "Maybe",
     "PadChannels",
     "Sum",
+    "Zero",
 ]

@@ -19,6 +19,10 @@ class Normalisation(Op):
     def shape(self, *inputs: Shape) -> Shape:
         return inputs[0]
 
+    @property
+    def mergeable(self) -> bool:
+        return not getattr(self, "affine", False)  # its statistics are those of its input, whoever computes them
+
     def parameters(self, *inputs: Shape) -> int:
         return 2 * inputs[0][0] if getattr(self, "affine", False) else 0
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from bayesnas_graph.ir import Argument, Op, Shape
-from bayesnas_graph.ops.join import Pointwise
+from bayesnas_graph.ir import Argument, Expression, Op, Shape
+from bayesnas_graph.ops.join import Sum
 
 
 @dataclass(frozen=True)
@@ -18,8 +18,11 @@ class Input(Op):
 
 
 @dataclass(frozen=True)
-class Choice(Pointwise):
-    """The sum of the candidates that a search leaves on: at most `limit` of them, or any number."""
+class Choice(Sum):
+    """The sum of the candidates that a search leaves on: at most `limit` of them, or any number.
+
+    Each of its edges has a gate, the switch of a candidate.
+    """
 
     name: ClassVar[str] = "choice"
 
@@ -27,10 +30,28 @@ class Choice(Pointwise):
 
 
 @dataclass(frozen=True)
-class Maybe(Op):
-    """A value that a search may turn off."""
-
-    name: ClassVar[str] = "maybe"
+class Gated(Op):
+    """Hands on a value that a gate may turn off."""
 
     def shape(self, *inputs: Shape) -> Shape:
         return inputs[0]
+
+    def torch(self, *inputs: Shape) -> Expression:  # noqa: ARG002
+        return Expression("{0}")
+
+    def stores(self, *inputs: Shape) -> int:  # noqa: ARG002
+        return 0
+
+
+@dataclass(frozen=True)
+class Maybe(Gated):
+    """A value that is optional in the text."""
+
+    name: ClassVar[str] = "maybe"
+
+
+@dataclass(frozen=True)
+class Zero(Gated):
+    """The zero switch of a choice: off, it turns all candidates off."""
+
+    name: ClassVar[str] = "zero"

@@ -94,6 +94,14 @@ def test_names_may_be_used_before_they_are_defined() -> None:
     assert ops(graph(text)) == ["relu"]
 
 
+def test_arrays_may_be_empty_but_nothing_can_be_made_of_them() -> None:
+    assert ops(graph(body("node h[0] = x : relu h, x -> out"))) == []
+    for join in ("sum", "concat", "mean", "product"):
+        assert codes(body(f"node h[0] = x : relu {join}(h), x -> out")) == ["NAS210"]
+    assert codes(body("node h[0] h -> out")) == ["NAS302"]
+    assert "NAS210" in codes("motif m { in a, b out sum(a, b) }" + body("node h[0] out m(h)"))
+
+
 def test_blocks_have_their_own_names() -> None:
     found = graph(body("let k = 1 for k in 3..4 { x -> out : conv(k) } assert k == 1"))
     assert found["conv"].shape == (3, 8, 8)

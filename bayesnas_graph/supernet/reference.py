@@ -1,0 +1,55 @@
+"""The plainest way to run a graph: one module per node, one multiplication per gate.
+
+It is slow and obviously right. Whatever a pass or a faster program computes must agree with it.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from bayesnas_graph.ir import Graph, ModuleCall
+from bayesnas_graph.ops import Input
+from bayesnas_graph.ops.build import build_function, build_module
+
+
+class ReferenceNetwork(nn.Module):
+    """A graph as a module. Weights are called as their nodes, with `/` for the dots; gates start at 1."""
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__()
+        self.graph = graph
+        self.weights = nn.ModuleDict()
+        self.functions = {}
+        for node in graph:
+            if isinstance(node.op, Input):
+                continue
+            inputs = [graph[edge.source].shape for edge in graph.inputs(node.name)]
+            call = node.op.torch(*inputs)
+            if isinstance(call, ModuleCall):
+                self.weights[_key(node.name)] = build_module(call)
+            else:
+                self.functions[node.name] = build_function(call, len(inputs))
+        names = dict.fromkeys(gate.name for gate in graph.gates)
+        self.gates = nn.ParameterDict({_key(name): nn.Parameter(torch.ones(())) for name in names})
+
+    def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
+        """All outputs of the graph, for its inputs in their order."""
+        given = iter(inputs)
+        values: dict[str, Tensor] = {}
+        for node in self.graph:
+            if isinstance(node.op, Input):
+                values[node.name] = next(given)
+                continue
+            read = []
+            for edge in self.graph.inputs(node.name):
+                value = values[edge.source]
+                read.append(value * self.gates[_key(edge.gate.name)] if edge.gate else value)
+            compute = self.functions.get(node.name) or self.weights[_key(node.name)]
+            values[node.name] = compute(*read)
+        return tuple(values[name] for name in self.graph.outputs)
+
+
+def _key(name: str) -> str:
+    """Names of submodules cannot have dots."""
+    return name.replace(".", "/")
