@@ -19,6 +19,7 @@ from bayesnas_graph.cli.fmt import fmt
 from bayesnas_graph.cli.new import new
 from bayesnas_graph.cli.ops import ops
 from bayesnas_graph.cli.spaces import spaces
+from bayesnas_graph.cli.stats import stats
 from bayesnas_graph.diagnostics import NasError
 
 app = typer.Typer(
@@ -28,7 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (check, fmt, explain, ops, new, spaces):
+for verb in (check, fmt, stats, explain, ops, new, spaces):
     app.command()(verb)
 
 

@@ -1,0 +1,89 @@
+"""`stats`: how large a space is."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from bayesnas_graph.analysis import Cost, Switches, cost, switches
+from bayesnas_graph.cli.target import AllowPython, NetworkName, Parameters, SpaceFile, load_network
+from bayesnas_graph.elaborate import Network
+from bayesnas_graph.elaborate.values import show
+
+BATCHES = (1, 64, 256)
+
+
+def stats(
+    file: SpaceFile,
+    network: NetworkName = None,
+    parameters: Parameters = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    allow_python_ops: AllowPython = False,
+) -> None:
+    """Count the architectures of a space, and what all its candidates together cost."""
+    found = load_network(file, network, parameters, allow_python=allow_python_ops)
+    graph = found.graph()
+    counted, costs = switches(graph), cost(graph)
+    if as_json:
+        typer.echo(json.dumps(_json(found, counted, costs), indent=2))
+        return
+    typer.echo(f"network {found.name}: {', '.join(map(show, found.inputs))} -> {', '.join(map(show, found.outputs))}")
+    for label, value in _rows(found, counted, costs):
+        typer.echo(f"  {label:<14} {value}")
+
+
+def _rows(network: Network, counted: Switches, costs: Cost) -> list[tuple[str, str]]:
+    rows = [("parameters", ", ".join(f"{name} = {show(value)}" for name, value in network.arguments) or "none")]
+    if counted.choices:
+        rows += [
+            ("architectures", f"{scientific(counted.settings)}{_exact(counted.settings)}"),
+            ("choices", f"{counted.choices:,} ({network.block.choices:,} in all uses)"),
+            ("switches", f"{counted.candidates:,} ({counted.gates:,} in all uses)"),
+        ]
+    else:
+        rows.append(("architectures", "1, a fixed network"))
+    rows += [
+        ("operations", f"{network.block.nodes:,}"),
+        ("weights", f"{costs.parameters:,}"),
+        ("multiply-adds", f"{costs.flops:,} per sample"),
+        *(("activations", f"{costs.memory(batch) / 2**20:,.1f} MiB at batch {batch}") for batch in BATCHES),
+        *(("requires", str(budget)) for budget in network.budgets),
+    ]
+    return rows
+
+
+def scientific(number: int) -> str:
+    """A whole number of any size with three digits.
+
+    >>> scientific(15625), scientific(2**196)
+    ('1.56e4', '1.00e59')
+    """
+    digits = str(number)
+    if len(digits) < 4:
+        return digits
+    head = round(int(digits[:4]) / 1000, 2)
+    return f"{head:.2f}e{len(digits) - 1}" if head < 10 else f"1.00e{len(digits)}"
+
+
+def _exact(number: int) -> str:
+    return f" ({number:,})" if len(str(number)) <= 24 else " (`--json` has all digits)"
+
+
+def _json(network: Network, counted: Switches, costs: Cost) -> dict[str, Any]:
+    return {
+        "version": 1,
+        "network": network.name,
+        "parameters": {name: show(value) for name, value in network.arguments},
+        "architectures": str(counted.settings),  # JSON readers lose digits of large numbers
+        "choices": counted.choices,
+        "switches": counted.candidates,
+        "gates": counted.gates,
+        "operations": network.block.nodes,
+        "edges": network.block.edges,
+        "weights": costs.parameters,
+        "flops": costs.flops,
+        "activation_bytes": {str(batch): costs.memory(batch) for batch in BATCHES},
+        "budgets": [str(budget) for budget in network.budgets],
+    }
