@@ -14,6 +14,7 @@ import typer
 from bayesnas_graph import __version__
 from bayesnas_graph.cli.check import check
 from bayesnas_graph.cli.console import show_diagnostics
+from bayesnas_graph.cli.draw import draw
 from bayesnas_graph.cli.explain import explain
 from bayesnas_graph.cli.fmt import fmt
 from bayesnas_graph.cli.new import new
@@ -29,7 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (check, fmt, stats, explain, ops, new, spaces):
+for verb in (check, fmt, stats, draw, explain, ops, new, spaces):
     app.command()(verb)
 
 

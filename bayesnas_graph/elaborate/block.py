@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from bayesnas_graph.ir import Edge, Gate, Graph, Node, Op, Shape
+from bayesnas_graph.ir import Edge, Gate, Graph, Node, Op, Scope, Shape
 from bayesnas_graph.lang import ast
 from bayesnas_graph.ops import Input
 from bayesnas_graph.source import Span
@@ -72,13 +72,15 @@ def flatten(block: Block, name: str) -> Graph:
     outputs = flat.write(block, inputs, prefix="", cell=None)
     used = flat.reaching(outputs)
     nodes = [node for node in flat.nodes if node.name in used or isinstance(node.op, Input)]
-    return Graph(name, nodes, [edge for edge in flat.edges if edge.target in used], outputs)
+    edges = [edge for edge in flat.edges if edge.target in used]
+    return Graph(name, nodes, edges, outputs, flat.scopes)
 
 
 class _Flattener:
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self.edges: list[Edge] = []
+        self.scopes: list[Scope] = []
         self.cells: dict[ast.Motif, str] = {}
 
     def write(self, block: Block, inputs: list[str], prefix: str, cell: tuple[str, int] | None) -> list[str]:
@@ -90,6 +92,8 @@ class _Flattener:
             name = prefix + step.name
             sources = [values[i] for i in step.inputs]
             if isinstance(step, Nested):
+                motif = step.block.definition
+                self.scopes.append(Scope(name, motif.name.name, motif.role, len(step.block.outputs)))
                 values.extend(self.write(step.block, sources, f"{name}.", cell))
                 continue
             self.nodes.append(Node(name, step.op, step.shape, step.span))

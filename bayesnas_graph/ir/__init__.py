@@ -1,7 +1,7 @@
 """The graph: operations as nodes, values along edges, frozen once built."""
 
 from bayesnas_graph.ir.call import Expression, ModuleCall
-from bayesnas_graph.ir.graph import Edge, Gate, Graph, Node
+from bayesnas_graph.ir.graph import Edge, Gate, Graph, Node, Scope
 from bayesnas_graph.ir.op import Argument, Op, Shape, ShapeError, Value, named_shape, shape_text
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "ModuleCall",
     "Node",
     "Op",
+    "Scope",
     "Shape",
     "ShapeError",
     "Value",

@@ -40,3 +40,8 @@ class Expression:
     def source(self, inputs: list[str]) -> str:
         """The expression for inputs of these names."""
         return self.template.format(*inputs)
+
+    def encloses(self, position: int) -> bool:
+        """Whether an input stands between brackets and commas, so that any expression can take its place."""
+        before, _, after = self.template.partition(f"{{{position}}}")
+        return before.rstrip().endswith(("(", "[", ",")) and after.startswith((")", "]", ","))

@@ -50,6 +50,16 @@ class Edge:
         return f"%{self.source}" + (f" @{self.gate.group}" if self.gate else "")
 
 
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """One use of a motif: the nodes whose names begin with `name` and a dot."""
+
+    name: str
+    kind: str  # the name of the motif
+    role: str  # "motif", "cell" or "network"
+    outputs: int = 1
+
+
 class Graph:
     """A directed graph without cycles, complete when constructed and frozen after.
 
@@ -57,7 +67,14 @@ class Graph:
     keep the order in which they were given, which has every value before its uses.
     """
 
-    def __init__(self, name: str, nodes: Iterable[Node], edges: Iterable[Edge], outputs: Iterable[str]) -> None:
+    def __init__(
+        self,
+        name: str,
+        nodes: Iterable[Node],
+        edges: Iterable[Edge],
+        outputs: Iterable[str],
+        scopes: Iterable[Scope] = (),
+    ) -> None:
         import networkx as nx  # here, because checking a file needs no graph and this takes a while
 
         graph: nx.MultiDiGraph[str] = nx.MultiDiGraph()
@@ -69,7 +86,12 @@ class Graph:
             graph.add_edge(edge.source, edge.target, key=edge.slot, edge=edge)
         self.name = name
         self.outputs = tuple(outputs)
+        self.scopes = tuple(scopes)  # like spans, they tell where nodes come from and do not count when compared
         self.nx: nx.MultiDiGraph[str] = nx.freeze(graph)
+
+    def replace(self, nodes: Iterable[Node], edges: Iterable[Edge], outputs: Iterable[str]) -> Graph:
+        """A graph of other nodes and edges, under the same name."""
+        return Graph(self.name, nodes, edges, outputs, self.scopes)
 
     def __iter__(self) -> Iterator[Node]:
         for _, data in self.nx.nodes(data=True):

@@ -16,4 +16,4 @@ def group_switches(graph: Graph, mode: Literal["written", "proxyless"] = "writte
     if mode == "written":
         return graph
     edges = [replace(e, gate=Gate(e.gate.name, e.gate.name)) if e.gate else e for e in graph.edges]
-    return Graph(graph.name, list(graph), edges, graph.outputs)
+    return graph.replace(list(graph), edges, graph.outputs)

@@ -23,4 +23,4 @@ def infer_shapes(graph: Graph) -> Graph:
         else:
             shapes[node.name] = node.op.shape(*(shapes[edge.source] for edge in graph.inputs(node.name)))
         nodes.append(replace(node, shape=shapes[node.name]))
-    return Graph(graph.name, nodes, graph.edges, graph.outputs)
+    return graph.replace(nodes, graph.edges, graph.outputs)

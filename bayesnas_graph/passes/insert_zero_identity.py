@@ -48,7 +48,7 @@ def _after(graph: Graph, choices: list[Node]) -> Graph:
         if node.name in zero:
             nodes.append(replace(node, name=zero[node.name], op=Zero()))
             edges.append(Edge(node.name, zero[node.name], 0, _gate(graph, node), node.span))
-    return Graph(graph.name, nodes, edges, [zero.get(name, name) for name in graph.outputs])
+    return graph.replace(nodes, edges, [zero.get(name, name) for name in graph.outputs])
 
 
 def _before(graph: Graph, choices: list[Node]) -> Graph:
@@ -73,7 +73,7 @@ def _before(graph: Graph, choices: list[Node]) -> Graph:
         for name, choice in zeros[node.name]:
             nodes.append(Node(name, Zero(), node.shape, choice.span))
             edges.append(Edge(node.name, name, 0, _gate(graph, choice), choice.span))
-    return Graph(graph.name, nodes, edges, graph.outputs)
+    return graph.replace(nodes, edges, graph.outputs)
 
 
 def _members(graph: Graph, choice: str, inside: str) -> list[str]:
