@@ -59,13 +59,14 @@ def space_files(names: Iterable[Path]) -> list[tuple[Path, str]]:
     """
     found: list[tuple[Path, str]] = []
     for name in names:
-        if name.is_dir():
-            inside = sorted(name.rglob("*.nas"))
-            if not inside:
-                raise NasError([Diagnostic("NAS011", f"there is no `.nas` file in `{name}`")])
+        inside = sorted(name.rglob("*.nas")) if name.is_dir() else []
+        shipped = shipped_space(str(name)) if not name.is_file() else None
+        if inside:
             found += [(path, str(path)) for path in inside]
-        elif not name.exists() and (shipped := shipped_space(str(name))) is not None:
+        elif shipped is not None:
             found.append((shipped, f"<shipped>/{shipped.name}"))
+        elif name.is_dir():
+            raise NasError([Diagnostic("NAS011", f"there is no `.nas` file in `{name}`")])
         else:
             found.append((name, str(name)))
     return found

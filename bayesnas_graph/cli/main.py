@@ -13,7 +13,9 @@ import typer
 
 from bayesnas_graph import __version__
 from bayesnas_graph.cli.check import check
+from bayesnas_graph.cli.compile import compile as compile_
 from bayesnas_graph.cli.console import show_diagnostics
+from bayesnas_graph.cli.diff import diff
 from bayesnas_graph.cli.draw import draw
 from bayesnas_graph.cli.explain import explain
 from bayesnas_graph.cli.fmt import fmt
@@ -30,7 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (check, fmt, stats, draw, explain, ops, new, spaces):
+for verb in (check, fmt, stats, draw, compile_, diff, explain, ops, new, spaces):
     app.command()(verb)
 
 

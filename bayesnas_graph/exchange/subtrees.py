@@ -1,0 +1,55 @@
+"""Nodes that came or went together: a motif that was added is one thing, not a hundred."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from bayesnas_graph.ir import Graph, Node
+
+
+@dataclass(frozen=True, slots=True)
+class Subtree:
+    """A node, or all nodes whose names begin with this name and a dot."""
+
+    name: str
+    size: int
+
+
+def part_of(names: Iterable[str]) -> dict[str, int]:
+    """How many of the names are this name, or begin with it and a dot.
+
+    >>> part_of(["a.b", "a.c"])["a"]
+    2
+    """
+    count: dict[str, int] = {}
+    for name in names:
+        for path in paths(name):
+            count[path] = count.get(path, 0) + 1
+    return count
+
+
+def paths(name: str) -> Iterator[str]:
+    """What a node stands in, outermost first, and the node itself.
+
+    >>> list(paths("a.b.c"))
+    ['a', 'a.b', 'a.b.c']
+    """
+    end = name.find(".")
+    while end >= 0:
+        yield name[:end]
+        end = name.find(".", end + 1)
+    yield name
+
+
+def subtrees(nodes: Sequence[Node], graph: Graph, told: Collection[str]) -> list[Subtree]:
+    """The largest subtrees of the graph that consist of these nodes only, without those below a name in `told`."""
+    own, whole = part_of(node.name for node in nodes), part_of(node.name for node in graph)
+    found: dict[str, int] = {}
+    for node in nodes:
+        route = list(paths(node.name))
+        if any(path in told for path in route):
+            continue
+        top = next(path for path in route if own[path] == whole[path])
+        found[top] = found.get(top, 0) + 1
+    return [Subtree(name, size) for name, size in found.items()]

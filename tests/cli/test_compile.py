@@ -1,0 +1,88 @@
+"""`compile` and `stats`, as a person uses them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_compile(run: Run, here: Path) -> None:
+    result = run("compile", "quickstart", "-o", "out")
+    assert (result.code, result.err) == (0, "")
+    assert sorted(path.name for path in (here / "out").iterdir()) == ["digits.py", "digits.svg", "graph.json"]
+    assert "wrote out/digits.py" in result.out
+    source = (here / "out" / "digits.py").read_text()
+    scope: dict[str, object] = {"__name__": "digits"}
+    exec(source, scope)
+    import torch
+
+    network = scope["Digits"]()  # type: ignore[operator]
+    assert network(torch.zeros(2, 1, 8, 8)).shape == (2, 10)
+    assert json.loads((here / "out" / "graph.json").read_text())["version"] == 1
+
+
+def test_compile_never_mixes_results(run: Run, here: Path) -> None:
+    assert run("compile", "lenet5").code == 0
+    again = run("compile", "lenet5")
+    assert again.code == 1
+    assert "`lenet5` is already there" in again.err
+    (here / "file").write_text("")
+    assert "already there" in run("compile", "lenet5", "-o", "file").err
+    assert run("compile", "lenet5", "-o", "file/below").code == 1
+
+
+def test_compile_options(run: Run, here: Path) -> None:
+    plain = run("compile", "quickstart", "--no-merge", "-o", "plain").out
+    merged = run("compile", "quickstart", "--zero", "before", "--mode", "proxyless", "-o", "merged").out
+    assert "258 as written, 276 compiled" in plain
+    assert "switches     30 (90 in all uses)" in plain
+    assert "switches     90 (90 in all uses)" in merged
+    wide = run("compile", "quickstart", "-p", "width=16", "-o", "wide").out
+    assert "weights" in wide
+    assert wide != merged
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "text"),
+    [
+        (["--network", "digit"], 1, "did you mean `digits`?"),
+        (["-p", "widht=3"], 1, "did you mean `width`?"),
+        (["-p", "width"], 2, "NAME=VALUE"),
+        (["-p", "width=x"], 2, "no number"),
+        (["-p", "width=2.5"], 1, "NAS204"),
+        (["-p", "width=0"], 1, "NAS205"),
+        (["--zero", "between"], 2, "between"),
+    ],
+)
+def test_wrong_requests(run: Run, here: Path, arguments: list[str], code: int, text: str) -> None:
+    result = run("compile", "quickstart", *arguments)
+    assert result.code == code
+    assert text in result.err
+    assert list(here.iterdir()) == []
+
+
+def test_a_file_without_networks(run: Run, here: Path) -> None:
+    result = run("compile", "std")
+    assert result.code == 1
+    assert "there is no network" in result.err
+
+
+def test_stats(run: Run) -> None:
+    result = run("stats", "nasbench201")
+    assert result.code == 0
+    for text in ("1.56e4 (15,625)", "24 (360 in all uses)", "1,699,546", "at batch 64"):
+        assert text in result.out
+    assert "1, a fixed network" in run("stats", "lenet5").out
+    answer = json.loads(run("stats", "darts", "--json", "-p", "cells=4").out)
+    assert answer["architectures"] == str(2**196)
+    assert answer["parameters"] == {"width": "16", "cells": "4"}

@@ -1,0 +1,214 @@
+"""Whatever is wrong with a document is told, with the place in it."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayesnas_graph.diagnostics import NasError, render
+from bayesnas_graph.exchange import from_json, read_graph, to_json
+from bayesnas_graph.ir import Graph
+from tests.exchange.test_document import TEXT, document
+from tests.helpers import graph
+
+LONG = 10 if settings.get_current_profile_name() == "long" else 1
+DOCUMENT = document()
+GONE = object()
+Place = list[str | int]
+
+
+def problem(data: object) -> str:
+    with pytest.raises(NasError) as error:
+        from_json(data if isinstance(data, str) else json.dumps(data), "g.json")
+    (found,) = error.value.diagnostics
+    assert found.code == "NAS011"
+    assert render(found)
+    return found.message.removeprefix("cannot read `g.json`: ") + (f" = {found.help}" if found.help else "")
+
+
+def put(data: Any, path: Place, value: object) -> None:
+    for step in path[:-1]:
+        data = data[step]
+    if value is GONE:
+        del data[path[-1]]
+    else:
+        data[path[-1]] = copy.deepcopy(value)
+
+
+def steps(path: str) -> Place:
+    return [int(step) if step.isdigit() else step for step in re.findall(r"\w+", path)]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "reason"),
+    [
+        ("version", 2, "only version 1 is supported, this is 2"),
+        ("version", True, "only version 1 is supported, this is true"),
+        ("version", GONE, "is missing"),
+        ("schema", GONE, "is missing"),
+        ("schema", "other", 'should be "bayesnas-graph/graph", this is "other"'),
+        ("extra", 1, "is not part of the format"),
+        ("outputs", GONE, "is missing"),
+        ("outputs", [], "list should have at least 1 item"),
+        ("outputs[0]", "concta", "there is no node `concta` = did you mean `concat`?"),
+        ("nodes[1].name", 7, "should be a valid string, this is 7"),
+        ("nodes[1].name", "x", "another node is called `x`"),
+        ("nodes[1].shape", [3, 8, 9], "`conv` gives 3x8x8 here, this is 3x8x9"),
+        ("nodes[1].shape[1]", 0, "should be greater than or equal to 1, this is 0"),
+        ("nodes[1].op.name", "cnv", "there is no operation `cnv` = did you mean `conv`?"),
+        ("nodes[1].op.args.k", 0, "`k` of `conv` must be at least 1, this is 0"),
+        ("nodes[1].op.args.k", 1.5, "should be a whole number, this is 1.5"),
+        ("nodes[1].op.args.k", True, "`k` of `conv` is a number"),
+        ("nodes[1].op.args.k", None, "cannot be null"),
+        ("nodes[1].op.args.k", [1], "should be a whole number, this is a list"),
+        ("nodes[1].op.args.k", 10**30, "is too large"),
+        ("nodes[1].op.args.bias", 1, "`bias` of `conv` is true or false"),
+        ("nodes[1].op.args.widht", 1, "`conv` has no argument `widht` = did you mean `width`?"),
+        ("nodes[2].op.args.eps", 0.1, "is not exact, this is 0.1"),
+        ("nodes[2].op.args.eps", "1/0", "should be a fraction such as `1/10`"),
+        ("nodes[2].op.args.eps", "1e99", "should be a fraction"),
+        ("nodes[2].op.args.eps", "9" * 19, "is too large, or too fine"),
+        ("nodes[2].op.args.momentum", "3/2", "`momentum` of `bn` must be at most 1, this is 3/2"),
+        ("edges[0].source", "z", "there is no node `z`"),
+        ("edges[0].target", "z", "there is no node `z`"),
+        ("edges[0].slot", -1, "should be greater than or equal to 0"),
+        ("edges[5].slot", 0, "slot 0 of `concat` has an edge already"),
+        ("edges[2].gate", 3, "should be a valid dictionary or instance of"),
+        ("nodes[0].place.line", 0, "should be greater than or equal to 1"),
+    ],
+)
+def test_faults(path: str, value: object, reason: str) -> None:
+    data = document()
+    put(data, steps(path), value)
+    assert problem(data).startswith(f"{path}: {reason}")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("nodes[1].op.args.k", 40, "nodes[1].shape: `conv` gives 3x7x7 here, this is 3x8x8"),
+        ("nodes[1].op", ("pad_channels", {}), "nodes[1].op.args.width: is missing, and `pad_channels` has no default"),
+        ("nodes[1].op", ("linear", {}), "nodes[1].op: `linear` needs a vector, and this is an image of 3x8x8"),
+        ("nodes[1].op", ("scale", {}), "nodes[1]: `scale` takes 2 inputs, and 1 edges lead to `y.conv`"),
+        ("nodes[1].op", ("input", {}), "nodes[1]: `input` takes 0 inputs"),
+        ("nodes[1].op", ("python", {"called": "f"}), "nodes[1].op.args.target: is missing"),
+        ("nodes[1].op", ("python", {"called": "f", "target": 1}), "nodes[1].op.args.target: should be a text"),
+        ("edges[5].slot", 2, "nodes[4]: no edge leads to slot 1 of `concat`, and one leads to slot 2 = slots are"),
+        ("edges[0].source", "concat", "edges[4]: the edges form a cycle: `concat` -> `y.conv` -> `y` -> `concat`"),
+        ("edges[3].gate.name", "y.conv", "edges[3].gate.group: the gate `y.conv` is in the group `y.conv` already"),
+        ("edges[0]", GONE, "nodes[1]: `conv` takes 1 input, and 0 edges lead to `y.conv`"),
+    ],
+)
+def test_faults_that_show_elsewhere(path: str, value: object, message: str) -> None:
+    data = document()
+    if isinstance(value, tuple):
+        value = {"name": value[0], "args": value[1]}
+    put(data, steps(path), value)
+    assert problem(data).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ({"a": "text"}, "values.a: should be a number, true or false"),
+        ({"a": 10**30}, "values.a: is too large"),
+        ([], "values: should be an object, this is a list"),
+    ],
+)
+def test_faults_of_python_operations(values: object, reason: str) -> None:
+    data = document()
+    args = {"called": "f", "target": "m:F", "values": values}
+    data["nodes"][1]["op"] = {"name": "python", "args": args}
+    assert problem(data).startswith(f"nodes[1].op.args.{reason}")
+    args["valeus"] = args.pop("values")
+    assert problem(data).startswith("nodes[1].op.args.valeus: `python` has no argument `valeus`")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "it is not JSON, line 1, column 1: expecting value"),
+        ("{\n  'a'", "it is not JSON, line 2, column 3: expecting property name"),
+        ("[" * 100_000, "it is nested too deeply"),
+        ("[1]", "a graph is an object, this is a list"),
+        ("[NaN]", "it is not JSON: `NaN` is no number"),
+        ("1" * 5000, "it is not JSON: exceeds the limit"),
+        ('{"a": 1, "a": 2}', 'it is not JSON: the key "a" is given twice in one object'),
+        ('{"schema": "\x1b[2J"}', "it is not JSON, line 1"),
+    ],
+)
+def test_texts_that_are_no_documents(text: str, message: str) -> None:
+    assert problem(text).startswith(message)
+
+
+@pytest.mark.parametrize("name", ["\x1b[2J", "\ud800", "a\nb"])
+def test_messages_cannot_move_the_cursor(name: str) -> None:
+    data = document()
+    data["nodes"][1]["op"]["name"] = name
+    assert problem(data).isprintable()
+
+
+def test_a_misspelt_field() -> None:
+    data = document()
+    data["nodes"][0]["nmae"] = data["nodes"][0].pop("name")
+    assert problem(data) == "nodes[0].name: is missing = there is `nmae` in its place"
+
+
+def test_files(tmp_path: Path) -> None:
+    (tmp_path / "g.json").write_bytes(b"\xef\xbb\xbf" + to_json(graph(TEXT)).encode())
+    assert read_graph(tmp_path / "g.json", "g.json") == graph(TEXT)
+    (tmp_path / "bytes.json").write_bytes(b"\xff\xfe")
+    (tmp_path / "folder.json").mkdir()
+    for name, reason in (("gg.json", "no such file"), ("bytes.json", "not UTF-8"), ("folder.json", "a folder")):
+        with pytest.raises(NasError, match=reason):
+            read_graph(tmp_path / name, name)
+
+
+JUNK = st.sampled_from(
+    [None, True, 0, 1, -1, 3, 10**20, 1.5, "", "x", "y", "1/2", "concat", [], [1], {}, {"name": "relu", "args": {}}]
+)
+
+
+def spots(data: object, path: Place) -> list[Place]:
+    """The place of everything in a document."""
+    inside = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    found = [path] if path else []
+    for key, value in inside:
+        found += spots(value, [*path, key])
+    return found
+
+
+def answer(text: str) -> Graph | None:
+    """The graph, or None if the reader said what is wrong."""
+    try:
+        return from_json(text, "any.json")
+    except NasError as error:
+        for diagnostic in error.diagnostics:
+            render(diagnostic)
+        return None
+
+
+@settings(max_examples=400 * LONG)
+@given(st.data(), st.randoms(use_true_random=False))
+def test_a_spoiled_document_gets_an_answer(draw: st.DataObject, random: Random) -> None:
+    data = copy.deepcopy(DOCUMENT)
+    for _ in range(random.randint(1, 3)):
+        put(data, random.choice(spots(data, [])), GONE if random.random() < 0.4 else draw.draw(JUNK))
+    found = answer(json.dumps(data))
+    assert found is None or from_json(to_json(found), "again") == found
+
+
+ANY = st.recursive(JUNK, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)).map(json.dumps)
+
+
+@given(st.text() | ANY)
+def test_any_text_gets_an_answer(text: str) -> None:
+    assert answer(text) is None
