@@ -56,7 +56,8 @@ def compile(
 def _doc(network: Network, mark: str) -> str:
     given = ", ".join(f"{name} = {show(value)}" for name, value in network.arguments)
     whole = "all candidates of the space together" if network.block.choices else "without choices"
-    return f"Network `{network.name}({given})`, {whole}.\n\nFingerprint of the space: {mark}.\n"
+    name = f"{network.name}({given})" if given else network.name
+    return f"Network `{name}`, {whole}.\n\nFingerprint of the space: {mark}.\n"
 
 
 def _new_folder(path: Path) -> Path:

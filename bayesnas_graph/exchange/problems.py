@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError, nearest
 
@@ -65,7 +64,7 @@ def fail_with(source_name: str, data: object, error: ValidationError) -> NoRetur
     fail(source_name, path, f"{reason[:1].lower()}{reason[1:]}, this is {shown(holder)}")
 
 
-def _resolve(data: object, error: ErrorDetails) -> tuple[list[Step], object]:
+def _resolve(data: object, error: Mapping[str, Any]) -> tuple[list[Step], object]:
     """The part of an error's location that is in the data, and what stands there."""
     path: list[Step] = []
     here: Any = data
