@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from heapq import heapify, heappop, heappush
@@ -10,7 +9,7 @@ from heapq import heapify, heappop, heappush
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
 from bayesnas_graph.elaborate.block import Block, Compute, Nested
 from bayesnas_graph.elaborate.evaluate import Evaluator
-from bayesnas_graph.elaborate.labels import distinct, label_of, numbered, origin
+from bayesnas_graph.elaborate.labels import Names, distinct, label_of, numbered, origin
 from bayesnas_graph.elaborate.limits import LimitReached
 from bayesnas_graph.elaborate.structure import check_structure
 from bayesnas_graph.elaborate.values import (
@@ -116,8 +115,7 @@ class _Writer:
         self.wiring = wiring
         self.steps: list[Compute | Nested] = []
         self.shapes: list[Shape] = []  # of every value so far
-        self.names: Counter[str] = Counter()
-        self.taken: set[str] = set()
+        self.names = Names()
 
     def write(self, use: Use, shapes: tuple[Shape, ...]) -> Block:
         wiring = self.wiring
@@ -229,7 +227,7 @@ class _Writer:
                     "NAS201", str(error), f"`{written(place)}` is joined by `{op}`", place.span, labels, shapes
                 )
             )
-        return self._compute(self._unique(place.name), op, values, shape, place.span)
+        return self._compute(self.names.unique(place.name), op, values, shape, place.span)
 
     # ---- operations
 
@@ -242,7 +240,7 @@ class _Writer:
                 return [self._primitive(operation, inputs, name or label_of(operation))]
             case Use():
                 block = self.expander.block(operation, tuple(self.shapes[i] for i in inputs), operation.span)
-                self.steps.append(Nested(self._unique(name or label_of(operation)), block, tuple(inputs)))
+                self.steps.append(Nested(self.names.unique(name or label_of(operation)), block, tuple(inputs)))
                 first = len(self.shapes)
                 self.shapes.extend(block.output_shapes)
                 return list(range(first, len(self.shapes)))
@@ -252,9 +250,9 @@ class _Writer:
                     inputs = self.apply(step, inputs, f"{name}.{label}" if name else label, span)
                 return inputs
             case Selection():
-                return [self._selection(operation, inputs, self._unique(name or label_of(operation)), span)]
+                return [self._selection(operation, inputs, self.names.unique(name or label_of(operation)), span)]
             case Perhaps():
-                name = self._unique(name or label_of(operation))
+                name = self.names.unique(name or label_of(operation))
                 inner = self._single(operation.operation, inputs, f"{name}.{label_of(operation.operation)}", span)
                 return [self._compute(name, Maybe(), [inner], self.shapes[inner], operation.span, (name,))]
 
@@ -270,7 +268,7 @@ class _Writer:
             code = "NAS106" if isinstance(op, PythonOp) else "NAS201" if isinstance(op, Join) else "NAS211"
             reads = "used here" if code == "NAS106" else f"reads {', '.join(map(shape_text, shapes))}"
             self.report.fail(Diagnostic(code, str(error), Label(operation.span, reads)))
-        return self._compute(self._unique(name), op, inputs, shape, operation.span)
+        return self._compute(self.names.unique(name), op, inputs, shape, operation.span)
 
     def _selection(self, selection: Selection, inputs: list[int], name: str, span: Span) -> int:
         labels = distinct(selection.candidates)
@@ -302,14 +300,6 @@ class _Writer:
         self.steps.append(Compute(name, op, tuple(inputs), shape, span, gates))
         self.shapes.append(shape)
         return len(self.shapes) - 1
-
-    def _unique(self, name: str) -> str:
-        unique = name
-        while unique in self.taken:
-            self.names[name] += 1
-            unique = f"{name}_{self.names[name] + 1}"
-        self.taken.add(unique)
-        return unique
 
 
 def _in_order(wiring: Wiring) -> list[Place]:

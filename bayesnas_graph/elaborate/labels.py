@@ -37,21 +37,35 @@ def distinct(operations: Seq[Operation]) -> list[str]:
     return numbered(labels)
 
 
+class Names:
+    """Names that are taken. A second of one name gets a number."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._repeats: Counter[str] = Counter()
+
+    def unique(self, name: str) -> str:
+        """The name, or if it is taken the name with the next number."""
+        unique = name
+        while unique in self._taken:
+            self._repeats[name] += 1
+            unique = f"{name}_{self._repeats[name] + 1}"
+        self._taken.add(unique)
+        return unique
+
+    def release(self, name: str) -> None:
+        """Let a name be given again."""
+        self._taken.discard(name)
+
+
 def numbered(labels: Seq[str]) -> list[str]:
     """Labels of which the later ones are numbered where they are equal.
 
     >>> numbered(["relu", "conv", "bn", "conv"])
     ['relu', 'conv', 'bn', 'conv_2']
     """
-    found: dict[str, None] = {}
-    count: Counter[str] = Counter()
-    for label in labels:
-        unique = label
-        while unique in found:
-            count[label] += 1
-            unique = f"{label}_{count[label] + 1}"
-        found[unique] = None
-    return list(found)
+    names = Names()
+    return [names.unique(label) for label in labels]
 
 
 def _arguments(operation: Operation) -> dict[str, str]:

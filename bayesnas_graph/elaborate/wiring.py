@@ -5,14 +5,13 @@ Nothing is known about shapes yet except those of the inputs.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
 from bayesnas_graph.elaborate.evaluate import Evaluator
-from bayesnas_graph.elaborate.labels import label_of
+from bayesnas_graph.elaborate.labels import Names, label_of
 from bayesnas_graph.elaborate.limits import LimitReached
 from bayesnas_graph.elaborate.scope import Scope
 from bayesnas_graph.elaborate.values import POISON, MotifFunction, Operation, Place, Primitive, Value
@@ -84,8 +83,7 @@ class _Run:
         self.given: set[Place] = set()  # the inputs, to be asked quickly
         self.out_statement: ast.Out | None = None
         self.halted = False  # an assertion failed: what it guarded is not worth looking at
-        self.taken: set[str] = set()
-        self.repeats: Counter[str] = Counter()
+        self.names = Names()
 
     # ---- statements
 
@@ -149,7 +147,7 @@ class _Run:
         position = len(self.wiring.inputs)
         # How many there are is compared with what was given when the whole body is known.
         shape = self.shapes[position] if position < len(self.shapes) else None
-        place = Place(self._unique(name), slot.span, shape)
+        place = Place(self.names.unique(name), slot.span, shape)
         self.wiring.inputs.append(place)
         self.given.add(place)
         return place
@@ -257,7 +255,7 @@ class _Run:
     def _hold(self, place: Place, target: Place) -> None:
         """`node y = f(x)`: the node that holds `f(x)` is `y` itself, not one more beside it."""
         assert place is self.wiring.places.pop(), "applying an operation made it just now"
-        self.taken.discard(place.name)
+        self.names.release(place.name)
         self.wiring.applications[-1] = replace(self.wiring.applications[-1], outputs=(target,))
 
     def _output(self, statement: ast.Out, scope: Scope) -> None:
@@ -319,7 +317,7 @@ class _Run:
         return place
 
     def _place(self, name: str, span: Span, declared: bool = True) -> Place:
-        place = Place(self._unique(name), span, declared=declared)
+        place = Place(self.names.unique(name), span, declared=declared)
         self.wiring.places.append(place)
         self.evaluator.meter.nodes(len(self.wiring.places), span)
         return place
@@ -335,14 +333,6 @@ class _Run:
             help = "join with `sum`, `concat`, `mean` or `product`; to apply an operation: `node y = x : relu`"
             self._fail("NAS203", "expected a way to join values", expr.span, "this takes one value", help)
         return operation
-
-    def _unique(self, name: str) -> str:
-        unique = name
-        while unique in self.taken:
-            self.repeats[name] += 1
-            unique = f"{name}_{self.repeats[name] + 1}"
-        self.taken.add(unique)
-        return unique
 
     def _define(self, name: ast.Identifier, value: Value, scope: Scope) -> None:
         if name.name in scope.names:
