@@ -22,7 +22,7 @@ from tests.programs import Program, mutate, programs
 
 # Small, so that the many cases take little time each; reaching a limit is a diagnostic like any other.
 LIMITS = Limits(nodes=20_000, edges=80_000, depth=60, steps=20_000)
-EXAMPLES = 10 if settings.get_current_profile_name() == "long" else 1
+EXAMPLES = settings().max_examples // 100  # 1, or 10 in the long profile
 
 
 def answer(text: str) -> tuple[Space, Report]:

@@ -18,7 +18,7 @@ def words(text: str) -> list[str]:
     return ["\n".join(line.rstrip() for line in word.split("\n")) for word in found]
 
 
-@settings(max_examples=300)
+@settings(max_examples=3 * settings().max_examples)
 @given(programs(fault=0))
 def test_words_idempotence_and_meaning(text: str) -> None:
     once = formatted(text)
