@@ -53,7 +53,7 @@ class Op:
         """How torch computes it: a module where it keeps weights or depends on the mode, else an expression."""
         raise NotImplementedError(f"`{self.name}` has no torch call")
 
-    def flops(self, *inputs: Shape) -> int:  # noqa: ARG002  # operations with weights need them
+    def flops(self, *inputs: Shape) -> int:
         """Multiply-adds per sample, one each. Only convolutions and linear layers count, as in the literature."""
         return 0
 
@@ -61,7 +61,7 @@ class Op:
         """How many values it stores per sample: those of its output, unless it only looks at its input anew."""
         return prod(self.shape(*inputs))
 
-    def parameters(self, *inputs: Shape) -> int:  # noqa: ARG002  # operations with weights need them
+    def parameters(self, *inputs: Shape) -> int:
         """How many weights it has for inputs of these shapes."""
         if self.pure:
             return 0

@@ -89,7 +89,7 @@ class Scale(Op):
             raise ShapeError(f"`scale` has {factors} factors for the {channels} channels of {shape_text(inputs[0])}")
         return inputs[0]
 
-    def torch(self, *inputs: Shape) -> Expression:  # noqa: ARG002
+    def torch(self, *inputs: Shape) -> Expression:
         return Expression("{0} * {1}[:, :, None, None]")
 
 

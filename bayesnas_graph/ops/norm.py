@@ -93,10 +93,10 @@ class Dropout(Op):
     def shape(self, *inputs: Shape) -> Shape:
         return inputs[0]
 
-    def parameters(self, *inputs: Shape) -> int:  # noqa: ARG002
+    def parameters(self, *inputs: Shape) -> int:
         return 0
 
-    def torch(self, *inputs: Shape) -> ModuleCall:  # noqa: ARG002
+    def torch(self, *inputs: Shape) -> ModuleCall:
         return ModuleCall("Dropout", (float(self.p),))
 
 

@@ -37,7 +37,7 @@ class MaxPool(Pool):
 
     name: ClassVar[str] = "max_pool"
 
-    def torch(self, *inputs: Shape) -> Expression:  # noqa: ARG002
+    def torch(self, *inputs: Shape) -> Expression:
         return self._call("max_pool2d")
 
 
@@ -48,7 +48,7 @@ class AvgPool(Pool):
 
     name: ClassVar[str] = "avg_pool"
 
-    def torch(self, *inputs: Shape) -> Expression:  # noqa: ARG002
+    def torch(self, *inputs: Shape) -> Expression:
         return self._call("avg_pool2d", "count_include_pad=False")
 
 
@@ -67,7 +67,7 @@ class GlobalAvgPool(GlobalPool):
 
     name: ClassVar[str] = "global_avg_pool"
 
-    def torch(self, *inputs: Shape) -> Expression:  # noqa: ARG002
+    def torch(self, *inputs: Shape) -> Expression:
         return Expression("{0}.mean((2, 3))")
 
 
@@ -78,7 +78,7 @@ class GlobalMaxPool(GlobalPool):
 
     name: ClassVar[str] = "global_max_pool"
 
-    def torch(self, *inputs: Shape) -> Expression:  # noqa: ARG002
+    def torch(self, *inputs: Shape) -> Expression:
         return Expression("{0}.amax((2, 3))")
 
 
@@ -92,10 +92,10 @@ class Flatten(Op):
     def shape(self, *inputs: Shape) -> Shape:
         return (prod(inputs[0]),)
 
-    def torch(self, *inputs: Shape) -> Expression:  # noqa: ARG002
+    def torch(self, *inputs: Shape) -> Expression:
         return Expression("{0}.flatten(1)")
 
-    def stores(self, *inputs: Shape) -> int:  # noqa: ARG002
+    def stores(self, *inputs: Shape) -> int:
         return 0
 
 
@@ -114,10 +114,10 @@ class Crop(Op):
             raise ShapeError(f"`crop` removes {self.n} rows and columns, and the image has only {min(height, width)}")
         return channels, height - self.n, width - self.n
 
-    def torch(self, *inputs: Shape) -> Expression:  # noqa: ARG002
+    def torch(self, *inputs: Shape) -> Expression:
         return Expression(f"{{0}}[:, :, {self.n}:, {self.n}:]")
 
-    def stores(self, *inputs: Shape) -> int:  # noqa: ARG002
+    def stores(self, *inputs: Shape) -> int:
         return 0
 
 
