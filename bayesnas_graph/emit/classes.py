@@ -77,7 +77,7 @@ class Classes:
             case Weigh(name=name, inputs=inputs, gates=gates):
                 return name, inputs, gates
             case Compute(name=name, call=ModuleCall() as call, inputs=inputs):
-                return name, call.target, len(call.args), tuple(key for key, _ in call.kwargs), inputs
+                return name, call.constructor, len(call.args), tuple(key for key, _ in call.kwargs), inputs
             case Compute(name=name, call=call, inputs=inputs):
                 return name, call, inputs
 

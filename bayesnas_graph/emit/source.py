@@ -10,7 +10,8 @@ from keyword import iskeyword
 from bayesnas_graph.emit.classes import Class, Classes
 from bayesnas_graph.emit.text import LINE, operand, selected, wrapped
 from bayesnas_graph.emit.units import Compute, Item, Unit, Use, Weigh, units
-from bayesnas_graph.ir import Expression, Graph, ModuleCall
+from bayesnas_graph.ir import Expression, Graph, ModuleCall, Node
+from bayesnas_graph.ops import Input
 
 # Names that a class or its forward method already uses.
 _TAKEN = {"self", "torch", "nn", "F", "Tensor", "gates", "forward", "training", "weighted_sum", "T_destination"}
@@ -46,19 +47,28 @@ def emit(graph: Graph, doc: str = "") -> Emitted:
     body = "".join(_Printer(classes, cls).text() for cls in classes)
     if "weighted_sum(" in body:
         body = _WEIGHTED_SUM + body
-    text = f'"""{doc or f"Network `{graph.name}`."}"""\n\n{_imports(body)}{body}'
+    packages = {call.package for node in graph if (call := _module(graph, node)) and call.package != "nn"}
+    text = f'"""{doc or f"Network `{graph.name}`."}"""\n\n{_imports(body, packages)}{body}'
     modules: dict[str, str] = {}
     gates: dict[str, tuple[str, int]] = {}
     _locate(root, "", classes, modules, gates)
     return Emitted(text, classes.of(root).name, modules, gates)
 
 
-def _imports(body: str) -> str:
-    """The imports that a text needs."""
-    lines = ["import torch"] if "torch." in body else []
-    lines.append("from torch import Tensor, nn")
-    lines += ["from torch.nn import functional as F"] if "F." in body else []
-    return "\n".join([*lines, ""])
+def _module(graph: Graph, node: Node) -> ModuleCall | None:
+    if isinstance(node.op, Input):
+        return None
+    call = node.op.torch(*(graph[edge.source].shape for edge in graph.inputs(node.name)))
+    return call if isinstance(call, ModuleCall) else None
+
+
+def _imports(body: str, packages: set[str]) -> str:
+    """The imports that a text needs: torch, and the packages of operations that the user wrote."""
+    torch = ["import torch"] if "torch." in body else []
+    torch.append("from torch import Tensor, nn")
+    torch += ["from torch.nn import functional as F"] if "F." in body else []
+    users = [f"import {package}" for package in sorted(packages) if not package.startswith("torch.")]
+    return "\n".join([*users, *([""] if users else []), *torch, ""])
 
 
 def _locate(
@@ -144,7 +154,7 @@ class _Printer:
         if isinstance(item, Compute) and isinstance(item.call, ModuleCall):
             given = [self._number(value) for value in item.call.args]
             given += [f"{name}={self._number(value)}" for name, value in item.call.kwargs]
-            return f"nn.{item.call.target}({', '.join(given)})"
+            return f"{item.call.constructor}({', '.join(given)})"
         return None
 
     def _number(self, value: object) -> str:

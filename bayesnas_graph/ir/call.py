@@ -9,7 +9,7 @@ Plain = int | float | bool
 
 @dataclass(frozen=True, slots=True)
 class ModuleCall:
-    """A call to a constructor of `torch.nn`.
+    """A call to a constructor of a module: of `torch.nn`, or of a Python package that the user named.
 
     >>> ModuleCall("Conv2d", (3, 8, 1), (("bias", False),)).source()
     'nn.Conv2d(3, 8, 1, bias=False)'
@@ -18,11 +18,17 @@ class ModuleCall:
     target: str
     args: tuple[Plain, ...] = ()
     kwargs: tuple[tuple[str, Plain], ...] = ()
+    package: str = "nn"
+
+    @property
+    def constructor(self) -> str:
+        """What is called, where `nn` is `torch.nn` and other packages have been imported."""
+        return f"{self.package}.{self.target}"
 
     def source(self) -> str:
-        """The call as Python, where `nn` is `torch.nn`."""
+        """The call as Python."""
         given = [*map(repr, self.args), *(f"{name}={value!r}" for name, value in self.kwargs)]
-        return f"nn.{self.target}({', '.join(given)})"
+        return f"{self.constructor}({', '.join(given)})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bayesnas_graph.ir import Expression, ModuleCall
 
@@ -13,9 +14,10 @@ if TYPE_CHECKING:
 
 def build_module(call: ModuleCall) -> nn.Module:
     """The module that a call constructs."""
-    from torch import nn
-
-    module: nn.Module = getattr(nn, call.target)(*call.args, **dict(call.kwargs))
+    found: Any = importlib.import_module("torch.nn" if call.package == "nn" else call.package)
+    for part in call.target.split("."):
+        found = getattr(found, part)
+    module: nn.Module = found(*call.args, **dict(call.kwargs))
     return module
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import importlib
 from dataclasses import dataclass
 from functools import cache
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from bayesnas_graph.ir import Op, Shape, ShapeError, Value
+from bayesnas_graph.ir import ModuleCall, Op, Shape, ShapeError, Value
 
 if TYPE_CHECKING:
     from torch import nn
@@ -40,14 +41,24 @@ class PythonOp(Op):
     def parameters(self, *inputs: Shape) -> int:
         return _trace(self, inputs)[1]
 
+    def torch(self, *inputs: Shape) -> ModuleCall:
+        module, name = _parts(self)
+        return ModuleCall(name, (), self.values, module)
+
     def settings(self) -> dict[str, Value]:
         return dict(self.values)
 
 
-def _load(op: PythonOp) -> type[nn.Module]:
-    module_name, _, class_name = op.target.partition(":")
-    if not module_name or not class_name:
+def _parts(op: PythonOp) -> tuple[str, str]:
+    """The module and the class that an operation names; only names get through, no other Python."""
+    module, _, name = op.target.partition(":")
+    if not all(part.isidentifier() and not iskeyword(part) for part in (*module.split("."), *name.split("."))):
         raise ShapeError(f"`{op.target}` is not of the form `package.module:Class`")
+    return module, name
+
+
+def _load(op: PythonOp) -> type[nn.Module]:
+    module_name, class_name = _parts(op)
     try:
         found: Any = importlib.import_module(module_name)
         for part in class_name.split("."):

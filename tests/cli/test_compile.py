@@ -31,6 +31,14 @@ def test_compile(run: Run, here: Path) -> None:
     assert json.loads((here / "out" / "graph.json").read_text())["version"] == 1
 
 
+def test_compile_python_operations(run: Run, here: Path) -> None:
+    text = "network n : vector(4) -> classes(2) { in x x -> out : mine > linear(2) }"
+    (here / "p.nas").write_text(f'op mine(p = 0.5) from "torch.nn:Dropout" {text}')
+    assert "NAS105" in run("compile", "p.nas").err
+    assert run("compile", "p.nas", "--allow-python-ops").code == 0
+    assert "self.mine = torch.nn.Dropout(p=0.5)" in (here / "n" / "n.py").read_text()
+
+
 def test_compile_never_mixes_results(run: Run, here: Path) -> None:
     assert run("compile", "lenet5").code == 0
     again = run("compile", "lenet5")

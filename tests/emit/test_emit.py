@@ -153,6 +153,29 @@ def test_names_cannot_harm(name: str) -> None:
     assert_same_function(graph(text))
 
 
+class Doubled(nn.Module):
+    """What a user might write."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(3, width, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.as_tensor(self.conv(x) * 2)
+
+
+OURS, TORCHS = 'op mine(width = 3) from "HERE:Doubled"', 'op mine(p = 0.5) from "torch.nn:Dropout"'
+
+
+@pytest.mark.parametrize("definition", [OURS, TORCHS])
+def test_python_operations(definition: str) -> None:
+    text = definition.replace("HERE", __name__) + body("x -> out : conv(3) > choose { relu, mine } > conv(3)")
+    report = Report()
+    space = Checker(report, allow_python=True).text(Source("t", text))
+    assert not report.diagnostics
+    assert_same_function(passes.run(space.networks[0].graph(), passes.passes()))
+
+
 def test_torch_compile_sees_one_graph() -> None:
     found = passes.run(shipped("quickstart", "digits"), passes.passes())
     module = build(emit(found)).eval()
