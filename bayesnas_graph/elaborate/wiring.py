@@ -254,7 +254,8 @@ class _Run:
 
     def _hold(self, place: Place, target: Place) -> None:
         """`node y = f(x)`: the node that holds `f(x)` is `y` itself, not one more beside it."""
-        assert place is self.wiring.places.pop(), "applying an operation made it just now"
+        latest = self.wiring.places.pop()
+        assert place is latest, "applying an operation made it just now"
         self.names.release(place.name)
         self.wiring.applications[-1] = replace(self.wiring.applications[-1], outputs=(target,))
 

@@ -82,3 +82,13 @@ def test_console_script_and_module_are_the_same() -> None:
 def test_grammar_is_found_from_anywhere(tmp_path: Path) -> None:
     result = subprocess.run([*PROGRAM, "check", ROOT / "spaces" / "darts.nas"], cwd=tmp_path, capture_output=True)
     assert result.returncode == 0
+
+
+def test_assertions_do_no_work() -> None:
+    """With `python -O` they are gone, and nothing else may change."""
+    outputs = [
+        subprocess.run([sys.executable, *flags, "-m", "bayesnas_graph", "check", "darts"], capture_output=True).stdout
+        for flags in ([], ["-O"])
+    ]
+    assert outputs[0] == outputs[1]
+    assert b"network search" in outputs[0]
