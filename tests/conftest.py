@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+os.environ["OMP_NUM_THREADS"] = "1"  # before torch is loaded: tests run beside each other, and must not fight for cores
+
 import pytest
 from hypothesis import HealthCheck, settings
 

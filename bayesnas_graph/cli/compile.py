@@ -26,9 +26,16 @@ def compile(
         Literal["before", "after"], typer.Option(help="Where the zero switch of a choice stands.")
     ] = "after",
     mode: Annotated[
-        Literal["written", "proxyless"], typer.Option(help="Uses of a cell share their switches, or do not.")
+        Literal["written", "proxy", "proxyless"],
+        typer.Option(help="Who shares switches: the uses of each cell, of each motif, or nobody."),
     ] = "written",
-    merge: Annotated[bool, typer.Option("--merge/--no-merge", help="Compute common work once.")] = True,
+    fuse: Annotated[
+        bool, typer.Option("--fuse/--no-fuse", help="Make it fast, or plain: one call per operation.")
+    ] = True,
+    device: Annotated[
+        Literal["cpu", "cuda"], typer.Option(help="Where it will run, for what is faster there.")
+    ] = "cpu",
+    batch: Annotated[int, typer.Option(min=1, help="On how many samples at a time it will run.")] = 64,
     allow_python_ops: AllowPython = False,
 ) -> None:
     """Turn a space into a graph (JSON), one network with all its candidates (Python) and a picture (SVG)."""
@@ -38,17 +45,18 @@ def compile(
 
     found = load_network(file, network, parameters, allow_python=allow_python_ops)
     elaborated = found.graph()
-    graph = passes.run(elaborated, passes.passes(zero=zero, mode=mode, merge=merge))
+    graph = passes.run(elaborated, passes.passes(zero=zero, mode=mode, fuse=False))
+    faster = passes.run(graph, passes.faster(device, batch) if fuse else ())
     mark = fingerprint(elaborated)[:16]
     folder = _new_folder(output or Path(found.name))
     contents = {
         "graph.json": to_json(graph).encode(),
-        f"{found.name}.py": emit(graph, _doc(found, mark)).text.encode(),
+        f"{found.name}.py": emit(faster, _doc(found, mark), standalone=not fuse).text.encode(),
         f"{found.name}.svg": picture(found, "svg"),
     }
     for name, content in contents.items():
         (folder / name).write_bytes(content)
-    _summarise(found, elaborated, graph, mark)
+    _summarise(found, elaborated, faster, mark)
     for name in contents:
         typer.echo(f"wrote {folder / name}")
 

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from bayesnas_graph.ir import Edge, Gate, Graph, Node, Op, Scope, Shape
 from bayesnas_graph.lang import ast
-from bayesnas_graph.ops import Input
+from bayesnas_graph.ops import Choice, Input
 from bayesnas_graph.source import Span
 
 
@@ -96,6 +96,8 @@ class _Flattener:
                 self.scopes.append(Scope(name, motif.name.name, motif.role, len(step.block.outputs)))
                 values.extend(self.write(step.block, sources, f"{name}.", cell))
                 continue
+            if isinstance(step.op, Choice):
+                self.scopes.append(Scope(name, "choice", "choice"))
             self.nodes.append(Node(name, step.op, step.shape, step.span))
             for slot, source in enumerate(sources):
                 gate = None

@@ -272,10 +272,11 @@ class _Writer:
 
     def _selection(self, selection: Selection, inputs: list[int], name: str, span: Span) -> int:
         labels = distinct(selection.candidates)
-        values = [
-            self._single(candidate, inputs, f"{name}.{label}", span)
-            for label, candidate in zip(labels, selection.candidates, strict=True)
-        ]
+        values = []
+        for label, candidate in zip(labels, selection.candidates, strict=True):
+            # An optional candidate has two switches, of the choice and its own, and these two names.
+            inner = f"{label}.inner" if isinstance(candidate, Perhaps) else label
+            values.append(self._single(candidate, inputs, f"{name}.{inner}", span))
         shapes = [self.shapes[value] for value in values]
         if len(set(shapes)) > 1:
             places = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from collections.abc import Sequence as Seq
 
 from bayesnas_graph.elaborate.values import Operation, Perhaps, Place, Primitive, Selection, Sequence, Use, show
@@ -34,14 +35,15 @@ def distinct(operations: Seq[Operation]) -> list[str]:
         ]
         for i, given in zip(same, arguments, strict=True):
             labels[i] = "_".join([label, *(_word(given[n]) for n in differing if n in given)])
-    return numbered(labels)
+    names = Names(["zero"])  # as the compiler calls the zero switch of a choice
+    return [names.unique(label) for label in labels]
 
 
 class Names:
     """Names that are taken. A second of one name gets a number."""
 
-    def __init__(self) -> None:
-        self._taken: set[str] = set()
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._taken = set(taken)
         self._repeats: Counter[str] = Counter()
 
     def unique(self, name: str) -> str:

@@ -1,6 +1,7 @@
 """Graph to Python source: a class per kind of motif, a line per operation."""
 
 from bayesnas_graph.emit.module import build
-from bayesnas_graph.emit.source import Emitted, emit
+from bayesnas_graph.emit.source import Emitted, Slot, emit
+from bayesnas_graph.emit.weights import transfer
 
-__all__ = ["Emitted", "build", "emit"]
+__all__ = ["Emitted", "Slot", "build", "emit", "transfer"]

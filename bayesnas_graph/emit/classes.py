@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from keyword import iskeyword
 
-from bayesnas_graph.emit.units import Compute, Item, Unit, Use, Weigh
+from bayesnas_graph.emit.units import Compute, Item, Split, Unit, Use, Weigh
 from bayesnas_graph.ir import ModuleCall
 
 Plain = int | float | bool
@@ -19,6 +19,9 @@ _ROLES = {
     "BatchNorm2d": ("channels",),
     "GroupNorm": ("groups", "channels"),
     "Dropout": ("p",),
+    "LightBatchNorm1d": ("channels",),
+    "LightBatchNorm2d": ("channels",),
+    "ReluConv2d": ("channels", "width", "kernel"),
 }
 
 
@@ -74,8 +77,8 @@ class Classes:
         match item:
             case Use(name=name, unit=unit, inputs=inputs, results=results):
                 return name, self._of[unit].name, inputs, results
-            case Weigh(name=name, inputs=inputs, gates=gates):
-                return name, inputs, gates
+            case Weigh() | Split():
+                return item
             case Compute(name=name, call=ModuleCall() as call, inputs=inputs):
                 return name, call.constructor, len(call.args), tuple(key for key, _ in call.kwargs), inputs
             case Compute(name=name, call=call, inputs=inputs):

@@ -4,30 +4,39 @@ from __future__ import annotations
 
 import builtins
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from keyword import iskeyword
 
 from bayesnas_graph.emit.classes import Class, Classes
 from bayesnas_graph.emit.text import LINE, operand, selected, wrapped
-from bayesnas_graph.emit.units import Compute, Item, Unit, Use, Weigh, units
-from bayesnas_graph.ir import Expression, Graph, ModuleCall, Node
+from bayesnas_graph.emit.units import Compute, Item, Split, Unit, Use, Weigh, units
+from bayesnas_graph.ir import Expression, Graph, ModuleCall
 from bayesnas_graph.ops import Input
 
 # Names that a class or its forward method already uses.
-_TAKEN = {"self", "torch", "nn", "F", "Tensor", "gates", "forward", "training", "weighted_sum", "T_destination"}
+_TAKEN = {"self", "torch", "nn", "F", "Tensor", "gates", "forward", "training", "gated_sum", "T_destination"}
 _TAKEN |= {"type", "float", "double", "half", "train", "eval", "to", "cpu", "cuda", "apply", "modules", "children"}
 _TAKEN |= {"buffers", "parameters", "state_dict", "compile", "register_buffer", "zero_grad", "share_memory", "xpu"}
 
-_WEIGHTED_SUM = '''
+_GATED_SUM = '''
 
-def weighted_sum(values: list[Tensor], weights: Tensor) -> Tensor:
+def gated_sum(values: list[Tensor], weights: Tensor) -> Tensor:
     """The sum of some values, each times its weight."""
-    first, *rest = weights.unbind()
-    total = values[0] * first
-    for value, weight in zip(values[1:], rest, strict=True):
-        total = torch.addcmul(total, value, weight)
+    total = values[0] * weights[0]
+    for value, weight in zip(values[1:], weights[1:], strict=True):
+        total = total + value * weight
     return total
 '''
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A part of the tensors at a path: number `index` of `count` equal parts along their first axis."""
+
+    path: str  # of a module for weights, of a tensor for gates
+    index: int = 0
+    count: int = 1
 
 
 @dataclass(frozen=True)
@@ -36,47 +45,67 @@ class Emitted:
 
     text: str
     network: str
-    modules: dict[str, str]  # node -> path of its module
-    gates: dict[str, tuple[str, int]]  # gate -> path of its tensor, and its position there
+    modules: dict[str, Slot]  # node of the elaborated graph -> where its weights are
+    gates: dict[str, Slot]  # gate -> where its value is
 
 
-def emit(graph: Graph, doc: str = "") -> Emitted:
-    """The source of a graph: plain torch, a class per kind of motif."""
+def emit(graph: Graph, doc: str = "", *, standalone: bool = False) -> Emitted:
+    """The source of a graph: a class per kind of motif, a line per operation.
+
+    It needs torch, and the functions of our `runtime` that it calls. A graph that no pass has made faster
+    calls but one, for gates, which a `standalone` source has in itself.
+    """
     root = units(graph)
     classes = Classes(root)
     body = "".join(_Printer(classes, cls).text() for cls in classes)
-    if "weighted_sum(" in body:
-        body = _WEIGHTED_SUM + body
-    packages = {call.package for node in graph if (call := _module(graph, node)) and call.package != "nn"}
-    text = f'"""{doc or f"Network `{graph.name}`."}"""\n\n{_imports(body, packages)}{body}'
+    if standalone and "gated_sum(" in body:
+        body = _GATED_SUM + body
+    text = f'"""{doc or f"Network `{graph.name}`."}"""\n\n{_imports(body, graph)}{body}'
     modules: dict[str, str] = {}
-    gates: dict[str, tuple[str, int]] = {}
+    gates: dict[str, Slot] = {}
     _locate(root, "", classes, modules, gates)
-    return Emitted(text, classes.of(root).name, modules, gates)
+    slots = {
+        name: Slot(modules[node.name], index, len(node.stands_for))
+        for node in graph
+        if node.name in modules
+        for index, names in enumerate(node.stands_for)
+        for name in names
+    }
+    return Emitted(text, classes.of(root).name, slots, gates)
 
 
-def _module(graph: Graph, node: Node) -> ModuleCall | None:
-    if isinstance(node.op, Input):
-        return None
-    call = node.op.torch(*(graph[edge.source].shape for edge in graph.inputs(node.name)))
-    return call if isinstance(call, ModuleCall) else None
+def _imports(body: str, graph: Graph) -> str:
+    """The imports that a text needs: torch, our functions and modules, and the packages of the user's operations."""
+    users: set[str] = set()
+    ours = {"gated_sum"} if "gated_sum(" in body and _GATED_SUM not in body else set()
+    for call in _calls(graph):
+        if isinstance(call, Expression):
+            ours |= {call.helper} if call.helper else set()
+        elif call.package == "runtime":
+            ours.add(call.target)
+        elif call.package != "nn" and not call.package.startswith("torch."):
+            users.add(call.package)
+    lines = ["import torch"] if "torch." in body else []
+    lines.append("from torch import Tensor, nn")
+    lines += ["from torch.nn import functional as F"] if "F." in body else []
+    lines += ["", f"from bayesnas_graph.runtime import {', '.join(sorted(ours, key=_import_order))}"] if ours else []
+    return "\n".join([*(f"import {package}" for package in sorted(users)), *([""] if users else []), *lines, ""])
 
 
-def _imports(body: str, packages: set[str]) -> str:
-    """The imports that a text needs: torch, and the packages of operations that the user wrote."""
-    torch = ["import torch"] if "torch." in body else []
-    torch.append("from torch import Tensor, nn")
-    torch += ["from torch.nn import functional as F"] if "F." in body else []
-    users = [f"import {package}" for package in sorted(packages) if not package.startswith("torch.")]
-    return "\n".join([*users, *([""] if users else []), *torch, ""])
+def _calls(graph: Graph) -> Iterator[ModuleCall | Expression]:
+    for node in graph:
+        if not isinstance(node.op, Input):
+            yield node.op.torch(*(graph[edge.source].shape for edge in graph.inputs(node.name)))
 
 
-def _locate(
-    unit: Unit, path: str, classes: Classes, modules: dict[str, str], gates: dict[str, tuple[str, int]]
-) -> None:
+def _import_order(name: str) -> tuple[bool, str]:
+    return not name[0].isupper(), name  # classes first, as linters want it
+
+
+def _locate(unit: Unit, path: str, classes: Classes, modules: dict[str, str], gates: dict[str, Slot]) -> None:
     prefix = f"{unit.scope.name}." if unit.scope.name else ""
     names = identifiers(classes.of(unit).unit)
-    gates.update({gate: (f"{path}gates", i) for i, gate in enumerate(unit.gates)})
+    gates.update({gate: Slot(f"{path}gates", i, len(unit.gates)) for i, gate in enumerate(unit.gates)})
     for item in unit.items:
         if isinstance(item, Use):
             _locate(item.unit, f"{path}{names[item.name]}.", classes, modules, gates)
@@ -93,13 +122,15 @@ def identifiers(unit: Unit) -> dict[str, str]:
             if name not in found:
                 found[name] = _identifier(name, taken)
                 taken.add(found[name])
+        if isinstance(item, Split):
+            found.update({part: f"{found[item.name]}[{i}]" for i, part in enumerate(item.results)})
     return found
 
 
 def _identifier(name: str, taken: set[str]) -> str:
-    word = name.replace(".", "_")
-    if word.startswith("_"):
-        word = f"v{word}"  # Python gives names with underscores in front a meaning of their own
+    word = name.rstrip(".").replace(".", "_")
+    if not word[0].isalpha():
+        word = f"v{word}"  # names begin with no digit, and those with an underscore have a meaning of their own
     if iskeyword(word) or hasattr(builtins, word):
         word = f"{word}_"
     unique, number = word, 1
@@ -129,9 +160,10 @@ class _Printer:
 
     def _doc(self) -> list[str]:
         scope = self.unit.scope
+        what = "A choice" if scope.role == "choice" else f"The {scope.role} `{scope.kind}`"
         count = len(self.unit.gates)
         switches = f", with {count} switch{'es' * (count != 1)} of its own" if count else ""
-        return [f'    """The {scope.role} `{scope.kind}`{switches}."""']
+        return [f'    """{what}{switches}."""']
 
     # ---- the constructor
 
@@ -174,7 +206,7 @@ class _Printer:
                 targets = ", ".join(self.names[name] for name in item.results)
                 if len(item.results) > 1 or not self._inlined(item.results[0], expression):
                     lines += wrapped(f"        {targets} = {expression}")
-            elif not self._inlined(item.name, expression):
+            elif isinstance(item, Split) or not self._inlined(item.name, expression):
                 lines += wrapped(f"        {self.names[item.name]} = {expression}")
         lines += wrapped(f"        return {', '.join(self._value(name) for name in self.unit.outputs)}")
         return lines
@@ -194,10 +226,13 @@ class _Printer:
         match item:
             case Use():
                 return f"self.{self.names[item.name]}({', '.join(read)})"
+            case Split(results=results):
+                return f"{operand(read[0])}.chunk({len(results)}, 1)"
             case Weigh(gates=(gate,)):
                 return f"{operand(read[0])} * self.gates[{gate}]"
-            case Weigh(gates=gates):
-                return f"weighted_sum([{', '.join(read)}], {selected(gates)})"
+            case Weigh(gates=gates, zero=zero):
+                scale = "" if zero is None else f" * self.gates[{zero}]"
+                return f"gated_sum([{', '.join(read)}], {selected(gates)}{scale})"
             case Compute(call=Expression() as call):
                 return call.source([value if call.encloses(i) else operand(value) for i, value in enumerate(read)])
             case Compute():

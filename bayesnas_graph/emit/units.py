@@ -7,11 +7,12 @@ part of one with part of another, all uses of that motif dissolve into what surr
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from bayesnas_graph.ir import Expression, Graph, ModuleCall, Node, Scope
-from bayesnas_graph.ops import Choice, Gated, Input
+from bayesnas_graph.ops import Choice, Gated, Input, Part
 
 LEAST = 2  # operations that make a class worth having
 
@@ -27,11 +28,12 @@ class Compute:
 
 @dataclass(frozen=True, slots=True)
 class Weigh:
-    """Values times their gates, added up."""
+    """Values times their gates, added up, and times the zero gate if that is known to be all that reads the sum."""
 
     name: str
     inputs: tuple[str, ...]
     gates: tuple[int, ...]  # positions among the gates of the unit
+    zero: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +46,25 @@ class Use:
     results: tuple[str, ...]  # what its outputs are called here
 
 
-Item = Compute | Weigh | Use
+@dataclass(frozen=True, slots=True)
+class Split:
+    """All equal parts of the channels of a value."""
+
+    name: str
+    inputs: tuple[str]
+    results: tuple[str, ...]
+
+
+Item = Compute | Weigh | Use | Split
 
 
 @dataclass(frozen=True, eq=False)
 class Unit:
-    """One use of a motif. Values are called by the names of their nodes within the unit, inputs by `x`, `x2`, ..."""
+    """One use of a motif, or a choice.
+
+    Values are called by the names of their nodes within the unit. Inputs are called by `x`, `x2`, ..., and
+    those that a pass moved out of the unit by their operation.
+    """
 
     scope: Scope
     inputs: tuple[str, ...]
@@ -68,7 +83,7 @@ class _Builder:
         self.graph = graph
         self.root_scope = Scope("", graph.name, "network", len(graph.outputs))
         scopes = {scope.name: scope for scope in graph.scopes}
-        self.chain = {node.name: tuple(_enclosing(node.name, scopes)) for node in graph}  # innermost first
+        self.chain = {node.name: graph.enclosing(node.name) for node in graph}  # innermost first
         self.reads: dict[str, dict[str, None]] = defaultdict(dict)  # scope -> values from outside, in order
         self.gives: dict[str, dict[str, None]] = defaultdict(dict)  # scope -> values read outside, in order
         self.members: Counter[str] = Counter(scope.name for chain in self.chain.values() for scope in chain)
@@ -113,26 +128,66 @@ class _Builder:
         return steps
 
     def root(self) -> Unit:
-        inputs = {node.name: _input(i) for i, node in enumerate(n for n in self.graph if isinstance(n.op, Input))}
+        inputs = self._inputs([node.name for node in self.graph if isinstance(node.op, Input)])
         return self._unit(self.root_scope, inputs, self.graph.outputs)
+
+    def _inputs(self, values: Iterable[str]) -> dict[str, str]:
+        """What values from outside are called in a unit."""
+        names: dict[str, str] = {}
+        counts: Counter[str] = Counter()
+        for value in values:
+            node = self.graph[value]
+            word = node.op.label if node.replaces else "x"
+            counts[word] += 1
+            names[value] = word if counts[word] == 1 else f"{word}{counts[word]}"
+        return names
 
     def _unit(self, scope: Scope, inputs: dict[str, str], outputs: tuple[str, ...]) -> Unit:
         names = dict(inputs)  # node -> what it is called here
-        prefix = f"{scope.name}." if scope.name else ""
         gates: dict[str, int] = {}
         items: list[Item] = []
-        for step in self.steps[scope.name]:
+        for step in self._together(self.steps[scope.name]):
+            if isinstance(step, list):
+                names.update({part.name: _local(part.name, scope) for part in step})
+                source = names[self.graph.inputs(step[0].name)[0].source]
+                items.append(Split(f"{source}.parts", (source,), tuple(names[part.name] for part in step)))
+                continue
             if isinstance(step, Scope):
                 read = tuple(self.reads[step.name])
                 given = tuple(self.gives[step.name])
-                unit = self._unit(step, {name: _input(i) for i, name in enumerate(read)}, given)
-                names.update({name: name.removeprefix(prefix) for name in given})
+                unit = self._unit(step, self._inputs(read), given)
+                names.update({name: self._result(name, scope) for name in given})
                 results = tuple(names[name] for name in given)
-                items.append(Use(step.name.removeprefix(prefix), unit, tuple(names[name] for name in read), results))
+                items.append(Use(_local(step.name, scope), unit, tuple(names[name] for name in read), results))
                 continue
-            names[step.name] = step.name.removeprefix(prefix)
+            names[step.name] = _local(step.name, scope)
             items.append(self._item(step, names, gates))
-        return Unit(scope, tuple(inputs.values()), tuple(items), tuple(names[name] for name in outputs), tuple(gates))
+        given = tuple(names[name] for name in outputs)
+        return Unit(scope, tuple(inputs.values()), tuple(_folded(items, given)), given, tuple(gates))
+
+    def _together(self, steps: list[Node | Scope]) -> Iterator[Node | Scope | list[Node]]:
+        """The steps, all parts of one value being one step, for torch divides a value faster than it slices it."""
+        parts: dict[str, list[Node]] = defaultdict(list)
+        for step in steps:
+            if isinstance(step, Node) and isinstance(step.op, Part):
+                parts[self.graph.inputs(step.name)[0].source].append(step)
+        for step in steps:
+            if not isinstance(step, Node) or not isinstance(step.op, Part):
+                yield step
+                continue
+            same = parts[self.graph.inputs(step.name)[0].source]
+            if len(same) < step.op.count:
+                yield step
+            elif step is same[0]:
+                yield same
+
+    def _result(self, value: str, scope: Scope) -> str:
+        """What a value is called that comes out of units: as the outermost of them that has no other."""
+        name = value
+        for inner in takewhile(lambda other: other != scope, self.chain[value]):
+            if inner.name in self.kept and len(self.gives[inner.name]) == 1:
+                name = inner.name
+        return _local(name, scope)
 
     def _item(self, node: Node, names: dict[str, str], gates: dict[str, int]) -> Item:
         edges = self.graph.inputs(node.name)
@@ -143,12 +198,27 @@ class _Builder:
         return Compute(names[node.name], node.op.torch(*(self.graph[edge.source].shape for edge in edges)), read)
 
 
-def _enclosing(name: str, scopes: dict[str, Scope]) -> Iterator[Scope]:
-    while "." in name:
-        name = name.rpartition(".")[0]
-        if name in scopes:
-            yield scopes[name]
+def _folded(items: list[Item], outputs: tuple[str, ...]) -> Iterator[Item]:
+    """The items, where a sum that a zero gate alone reads has that gate among its weights."""
+    readers: dict[str, list[Item | None]] = defaultdict(list)
+    for item in items:
+        for name in item.inputs:
+            readers[name].append(item)
+    for name in outputs:
+        readers[name].append(None)
+    sums: dict[str, Weigh] = {}
+    for item in items:
+        match item, readers[item.name]:
+            case Weigh(inputs=(value,), gates=(gate,)), _ if value in sums:
+                yield replace(sums[value], name=item.name, zero=gate)
+            case Weigh() as weigh, [Weigh(gates=(_,))] if len(weigh.gates) > 1:
+                sums[weigh.name] = weigh
+            case _:
+                yield item
 
 
-def _input(position: int) -> str:
-    return "x" if position == 0 else f"x{position + 1}"
+def _local(name: str, scope: Scope) -> str:
+    """What a node is called in a unit; the dot keeps the sum of a choice apart from all that is in it."""
+    if name == scope.name:
+        return "total."
+    return name.removeprefix(f"{scope.name}.") if scope.name else name

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +15,17 @@ from bayesnas_graph.exchange.problems import fail, fail_with, shown
 from bayesnas_graph.exchange.schema import (
     SCHEMA,
     VERSION,
+    VERSIONS,
     EdgeDocument,
     GateDocument,
     GraphDocument,
     NodeDocument,
     PlaceDocument,
+    ScopeDocument,
 )
 from bayesnas_graph.exchange.settings import op_document, read_op
-from bayesnas_graph.exchange.soundness import check_wiring, in_order
-from bayesnas_graph.ir import Edge, Gate, Graph, Node
+from bayesnas_graph.exchange.soundness import check_replaced, check_wiring, in_order
+from bayesnas_graph.ir import Edge, Gate, Graph, Node, Scope
 from bayesnas_graph.source import Span
 
 LARGEST_DOCUMENT = 512 * 2**20  # bytes; every shipped space takes less than a twentieth of it
@@ -30,7 +34,13 @@ LARGEST_DOCUMENT = 512 * 2**20  # bytes; every shipped space takes less than a t
 def to_document(graph: Graph) -> GraphDocument:
     """The graph as a document: nodes and edges in the order of the graph."""
     nodes = [
-        NodeDocument(name=node.name, op=op_document(node.op), shape=list(node.shape), place=_place(node.span))
+        NodeDocument(
+            name=node.name,
+            op=op_document(node.op),
+            shape=list(node.shape),
+            replaces=list(map(list, node.replaces)),
+            place=_place(node.span),
+        )
         for node in graph
     ]
     edges = [
@@ -44,7 +54,13 @@ def to_document(graph: Graph) -> GraphDocument:
         for edge in graph.edges
     ]
     return GraphDocument(
-        schema=SCHEMA, version=VERSION, name=graph.name, nodes=nodes, edges=edges, outputs=list(graph.outputs)
+        schema=SCHEMA,
+        version=VERSION,
+        name=graph.name,
+        nodes=nodes,
+        edges=edges,
+        outputs=list(graph.outputs),
+        scopes=[ScopeDocument(**asdict(scope)) for scope in graph.scopes],
     )
 
 
@@ -58,7 +74,7 @@ def from_document(document: GraphDocument, source_name: str = "<document>") -> G
         if node.name in nodes:
             fail(source_name, ["nodes", i, "name"], f"another node is called `{node.name}`")
         op = read_op(node.op, source_name, ["nodes", i, "op"])
-        nodes[node.name] = Node(node.name, op, tuple(node.shape))
+        nodes[node.name] = Node(node.name, op, tuple(node.shape), replaces=tuple(map(tuple, node.replaces)))
     edges = [
         Edge(edge.source, edge.target, edge.slot, Gate(edge.gate.name, edge.gate.group) if edge.gate else None)
         for edge in document.edges
@@ -72,7 +88,17 @@ def from_document(document: GraphDocument, source_name: str = "<document>") -> G
             fail(source_name, ["outputs", i], f"there is no node `{name}`", did_you_mean(name, nodes))
     ordered = in_order(nodes, edges, source_name)
     check_wiring(nodes, edges, source_name)
-    return Graph(document.name, ordered, edges, document.outputs)
+    check_replaced(nodes, source_name)
+    return Graph(document.name, ordered, edges, document.outputs, _scopes(document, source_name))
+
+
+def _scopes(document: GraphDocument, source_name: str) -> Iterable[Scope]:
+    found: dict[str, Scope] = {}
+    for i, scope in enumerate(document.scopes):
+        if scope.name in found:
+            fail(source_name, ["scopes", i, "name"], f"another scope is called `{scope.name}`")
+        found[scope.name] = Scope(scope.name, scope.kind, scope.role, scope.outputs)
+    return found.values()
 
 
 def to_json(graph: Graph) -> str:
@@ -135,9 +161,9 @@ def _check_version(data: object, source_name: str) -> None:
     if data.get("schema") != SCHEMA:
         reason = f"should be {shown(SCHEMA)}, this is {shown(data['schema'])}" if "schema" in data else "is missing"
         fail(source_name, ["schema"], reason, "graphs are written by `to_json` or by hand as in docs/graph-json.md")
-    version = data.get("version")
-    if "version" in data and (isinstance(version, bool) or version != VERSION):
-        fail(source_name, ["version"], f"only version {VERSION} is supported, this is {shown(version)}")
+    version, known = data.get("version"), " and ".join(map(str, VERSIONS))
+    if "version" in data and (isinstance(version, bool) or version not in VERSIONS):
+        fail(source_name, ["version"], f"only versions {known} are supported, this is {shown(version)}")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, WithJsonSchema
 
 from bayesnas_graph.elaborate.limits import LARGEST_NUMBER
 
 SCHEMA: Literal["bayesnas-graph/graph"] = "bayesnas-graph/graph"
-VERSION: Literal[1] = 1
+Version = Literal[1, 2]  # those that are read; 2 added `scopes` and `replaces`, which may be left out
+VERSIONS: tuple[Version, ...] = get_args(Version)
+VERSION = VERSIONS[-1]  # the one that is written
 
 Name = Annotated[str, Field(min_length=1)]
+Word = Annotated[str, Field(pattern="^[A-Za-z_][A-Za-z0-9_]*$")]  # as the language has them
 Size = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
 Position = Annotated[int, Field(ge=1)]
 # Whatever stands here is held against the declaration of the operation, which knows better than a type could.
@@ -48,11 +51,15 @@ class OpDocument(_Part):
 
 
 class NodeDocument(_Part):
-    """One operation, computing one value. The shape is that of a sample, without the batch."""
+    """One operation, computing one value. The shape is that of a sample, without the batch.
+
+    `replaces` names nodes that a pass has put together into this one: a list for each equal part of its channels.
+    """
 
     name: Name
     op: OpDocument
     shape: list[Size] = Field(min_length=1)
+    replaces: list[Annotated[list[Name], Field(min_length=1)]] = []
     place: PlaceDocument | None = None
 
 
@@ -73,16 +80,26 @@ class EdgeDocument(_Part):
     place: PlaceDocument | None = None
 
 
+class ScopeDocument(_Part):
+    """One use of the motif `kind`, or a choice: the nodes whose names begin with `name` and a dot."""
+
+    name: Name
+    kind: Word
+    role: Literal["motif", "cell", "network", "choice"]
+    outputs: Size = 1
+
+
 class GraphDocument(_Part):
-    """A graph: its nodes, the edges between them, and the nodes whose values it gives."""
+    """A graph: its nodes, the edges between them, the nodes whose values it gives, and what the nodes stand in."""
 
     # A field cannot be called `schema`, because pydantic has a method of that name.
     kind: Literal["bayesnas-graph/graph"] = Field(alias="schema")
-    version: Literal[1]
+    version: Version
     name: str
     nodes: list[NodeDocument]
     edges: list[EdgeDocument]
     outputs: list[Name] = Field(min_length=1)
+    scopes: list[ScopeDocument] = []
 
 
 def json_schema() -> dict[str, Any]:

@@ -16,11 +16,10 @@ from bayesnas_graph.elaborate.arithmetic import out_of_bounds
 from bayesnas_graph.exchange.problems import Step, fail, shown
 from bayesnas_graph.exchange.schema import OpDocument
 from bayesnas_graph.ir import Argument, Op, Value
-from bayesnas_graph.ops import PRIMITIVES, Choice, Input, Maybe
+from bayesnas_graph.ops import COMPILED, PRIMITIVES
 from bayesnas_graph.ops.python import Plain, PythonOp
 from bayesnas_graph.source import Source, Span
 
-_STRUCTURE: dict[str, type[Op]] = {cls.name: cls for cls in (Input, Choice, Maybe)}
 _FRACTION = re.compile(r"-?[0-9]{1,19}(/0*[1-9][0-9]{0,18})?")
 _NOWHERE = Source("", "")  # a document has paths, not spans: the offset is the number of the argument
 
@@ -38,9 +37,9 @@ def read_op(document: OpDocument, source_name: str, path: Sequence[Step]) -> Op:
     path = [*path, "args"]
     if document.name == PythonOp.name:
         return _python(document.args, source_name, path)
-    cls = PRIMITIVES.get(document.name) or _STRUCTURE.get(document.name)
+    cls = PRIMITIVES.get(document.name) or COMPILED.get(document.name)
     if cls is None:
-        help = did_you_mean(document.name, [*PRIMITIVES, *_STRUCTURE, PythonOp.name])
+        help = did_you_mean(document.name, [*PRIMITIVES, *COMPILED, PythonOp.name])
         fail(source_name, [*path[:-1], "name"], f"there is no operation `{document.name}`", help)
     declared = cls.arguments()
     given: dict[str, int | Fraction | bool] = {}
@@ -115,6 +114,8 @@ def _python(args: Mapping[str, JsonValue], source_name: str, path: Sequence[Step
     plain: list[tuple[str, Plain]] = []
     for name, value in values.items():
         here = [*path, "values", name]
+        if not name.isidentifier():  # it becomes a keyword in emitted source
+            fail(source_name, here, "is not the name of an argument")
         if not isinstance(value, int | float) or (isinstance(value, float) and not math.isfinite(value)):
             fail(source_name, here, f"should be a number, true or false, this is {shown(value)}")
         if isinstance(value, int) and out_of_bounds(value):

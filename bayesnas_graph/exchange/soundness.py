@@ -7,7 +7,7 @@ from heapq import heapify, heappop, heappush
 
 from bayesnas_graph.exchange.problems import fail
 from bayesnas_graph.ir import Edge, Node, ShapeError, shape_text
-from bayesnas_graph.ops import Input
+from bayesnas_graph.ops import Choice, Gated, Input, LightBatchNorm
 from bayesnas_graph.ops.python import PythonOp
 
 LONGEST_CYCLE = 8  # nodes of a cycle that are named
@@ -53,18 +53,42 @@ def _cycle(left: set[str], edges: Sequence[Edge]) -> list[str]:
 
 
 def check_wiring(nodes: Mapping[str, Node], edges: Sequence[Edge], source_name: str) -> None:
-    """Every operation has its inputs, and gives the shape that is said."""
+    """Every operation has its inputs, with gates where it takes them, and gives the shape that is said."""
     slots: dict[str, dict[int, Edge]] = {name: {} for name in nodes}
     groups: dict[str, str] = {}
     for i, edge in enumerate(edges):
         if edge.slot in slots[edge.target]:
             fail(source_name, ["edges", i, "slot"], f"slot {edge.slot} of `{edge.target}` has an edge already")
         slots[edge.target][edge.slot] = edge
+        _check_gate(edge, nodes[edge.target], source_name, i)
         if edge.gate is not None and groups.setdefault(edge.gate.name, edge.gate.group) != edge.gate.group:
             reason = f"the gate `{edge.gate.name}` is in the group `{groups[edge.gate.name]}` already"
             fail(source_name, ["edges", i, "gate", "group"], reason)
     for i, node in enumerate(nodes.values()):
         _check_node(node, slots[node.name], nodes, source_name, i)
+
+
+def check_replaced(nodes: Mapping[str, Node], source_name: str) -> None:
+    """What nodes replace: each name once, and as many parts as divide the channels."""
+    replaced: dict[str, str] = {}  # a name -> the node that replaces it
+    for i, node in enumerate(nodes.values()):
+        path = ["nodes", i, "replaces"]
+        if node.replaces and node.shape[0] % len(node.replaces):
+            fail(source_name, path, f"{node.shape[0]} channels have no {len(node.replaces)} equal parts")
+        for j, names in enumerate(node.replaces):
+            for k, name in enumerate(names):
+                if name in replaced:
+                    fail(source_name, [*path, j, k], f"`{name}` is replaced by `{replaced[name]}` already")
+                replaced[name] = node.name
+
+
+def _check_gate(edge: Edge, target: Node, source_name: str, i: int) -> None:
+    gated = isinstance(target.op, Choice | Gated)
+    if gated and edge.gate is None:
+        fail(source_name, ["edges", i, "gate"], f"is missing, and `{target.op.label}` needs one on each of its inputs")
+    if edge.gate is not None and not gated:
+        help = "a gate leads into a `choice`, a `maybe` or a `zero`"
+        fail(source_name, ["edges", i, "gate"], f"`{target.op.label}` takes no gates", help)
 
 
 def _check_node(node: Node, slots: Mapping[int, Edge], nodes: Mapping[str, Node], source_name: str, i: int) -> None:
@@ -76,6 +100,8 @@ def _check_node(node: Node, slots: Mapping[int, Edge], nodes: Mapping[str, Node]
     if missing is not None:
         reason = f"no edge leads to slot {missing} of `{node.name}`, and one leads to slot {max(slots)}"
         fail(source_name, ["nodes", i], reason, "slots are numbered from 0, without gaps")
+    if isinstance(node.op, LightBatchNorm) and node.op.affine:
+        fail(source_name, ["nodes", i, "op", "args", "affine"], "`light_bn` has no weights, so it must be false")
     if isinstance(node.op, Input | PythonOp):
         return  # the shape of an input is what it is said to be, and Python is not run to find one out
     shapes = [nodes[slots[slot].source].shape for slot in range(given)]

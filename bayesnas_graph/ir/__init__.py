@@ -1,15 +1,20 @@
 """The graph: operations as nodes, values along edges, frozen once built."""
 
 from bayesnas_graph.ir.call import Expression, ModuleCall
+from bayesnas_graph.ir.coupling import Axis, Coupling, Kept, Link
 from bayesnas_graph.ir.graph import Edge, Gate, Graph, Node, Scope
 from bayesnas_graph.ir.op import Argument, Op, Shape, ShapeError, Value, named_shape, shape_text
 
 __all__ = [
     "Argument",
+    "Axis",
+    "Coupling",
     "Edge",
     "Expression",
     "Gate",
     "Graph",
+    "Kept",
+    "Link",
     "ModuleCall",
     "Node",
     "Op",

@@ -9,7 +9,7 @@ Plain = int | float | bool
 
 @dataclass(frozen=True, slots=True)
 class ModuleCall:
-    """A call to a constructor of a module: of `torch.nn`, or of a Python package that the user named.
+    """A call to a constructor of a module: of `torch.nn`, of our `runtime`, or of a package that the user named.
 
     >>> ModuleCall("Conv2d", (3, 8, 1), (("bias", False),)).source()
     'nn.Conv2d(3, 8, 1, bias=False)'
@@ -22,8 +22,8 @@ class ModuleCall:
 
     @property
     def constructor(self) -> str:
-        """What is called, where `nn` is `torch.nn` and other packages have been imported."""
-        return f"{self.package}.{self.target}"
+        """What is called, where `nn` is `torch.nn`, names of `runtime` and other packages have been imported."""
+        return self.target if self.package == "runtime" else f"{self.package}.{self.target}"
 
     def source(self) -> str:
         """The call as Python."""
@@ -35,13 +35,14 @@ class ModuleCall:
 class Expression:
     """A function of tensors without weights, as Python in which `{0}`, `{1}` stand for the inputs.
 
-    `torch` and `F`, which is `torch.nn.functional`, may be used.
+    `torch`, `F`, which is `torch.nn.functional`, and one function of our `runtime` may be used.
 
     >>> Expression("F.relu({0})").source(["x"])
     'F.relu(x)'
     """
 
     template: str
+    helper: str | None = None  # the function of `runtime`
 
     def source(self, inputs: list[str]) -> str:
         """The expression for inputs of these names."""

@@ -34,6 +34,16 @@ class Node:
     op: Op
     shape: Shape
     span: Span | None = field(default=None, compare=False, repr=False)
+    replaces: tuple[tuple[str, ...], ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def stands_for(self) -> tuple[tuple[str, ...], ...]:
+        """The nodes of the elaborated graph whose work it does: itself, unless a pass has put others together.
+
+        There is one entry for each equal part of its channels, and all nodes of an entry have that part: the
+        merged node of `a` and `b` stands for `(("a", "b"),)`, and the wide one for `(("a",), ("b",))`.
+        """
+        return self.replaces or ((self.name,),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +62,14 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """One use of a motif: the nodes whose names begin with `name` and a dot."""
+    """One use of a motif: the nodes whose names begin with `name` and a dot.
+
+    A choice is a scope too, made of its candidates and of the choice itself, which has the scope's name.
+    """
 
     name: str
     kind: str  # the name of the motif
-    role: str  # "motif", "cell" or "network"
+    role: str  # "motif", "cell", "network" or "choice"
     outputs: int = 1
 
 
@@ -88,6 +101,22 @@ class Graph:
         self.outputs = tuple(outputs)
         self.scopes = tuple(scopes)  # like spans, they tell where nodes come from and do not count when compared
         self.nx: nx.MultiDiGraph[str] = nx.freeze(graph)
+
+    @cached_property
+    def _scopes(self) -> dict[str, Scope]:
+        return {scope.name: scope for scope in self.scopes}
+
+    def enclosing(self, name: str) -> tuple[Scope, ...]:
+        """The scopes that a node stands in, the innermost first."""
+        found = []
+        own = self._scopes.get(name)
+        if own is not None and own.role == "choice":
+            found.append(own)
+        while "." in name:
+            name = name.rpartition(".")[0]
+            if name in self._scopes:
+                found.append(self._scopes[name])
+        return tuple(found)
 
     def replace(self, nodes: Iterable[Node], edges: Iterable[Edge], outputs: Iterable[str]) -> Graph:
         """A graph of other nodes and edges, under the same name."""

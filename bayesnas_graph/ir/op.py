@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
 from math import prod
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from bayesnas_graph.ir.call import Expression, ModuleCall
+from bayesnas_graph.ir.coupling import Coupling, Kept
 
 Shape = tuple[int, ...]  # of one sample: (channels, height, width), or (features,)
 Kind = Literal["integer", "rational", "boolean"]
@@ -66,6 +67,26 @@ class Op:
         if self.pure:
             return 0
         raise NotImplementedError(f"`{self.name}` has no rule for its number of parameters")
+
+    # The rules for curvature take an `ops.curvature.Local` and return tensors, types that this layer does not know.
+
+    def curvature(self, local: Any) -> tuple[Any, ...]:
+        """The diagonal Hessian of the loss with respect to every input, given that with respect to the output."""
+        raise NotImplementedError(f"`{self.name}` has no curvature rule")
+
+    def weight_curvature(self, local: Any) -> dict[str, Any]:
+        """The diagonal Hessian of the mean loss with respect to every parameter, by its name in the module."""
+        if self.pure:
+            return {}
+        raise NotImplementedError(f"`{self.name}` has no curvature rule for its parameters")
+
+    def coupling(self, *inputs: Shape) -> Coupling:
+        """Which channels of its inputs, its output and its parameters can only be removed together."""
+        raise NotImplementedError(f"`{self.name}` has no coupling rule")
+
+    def narrowed(self, inputs: tuple[Kept, ...], output: Kept) -> Op:
+        """The operation once channels are removed: another one only where its arguments tell widths or groups."""
+        return self
 
     @property
     def label(self) -> str:

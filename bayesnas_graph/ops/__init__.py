@@ -1,25 +1,53 @@
 """The primitive vocabulary: one class per operation, holding all there is to know about it."""
 
-from bayesnas_graph.ops.activation import Identity
+from bayesnas_graph.ir import Op
+from bayesnas_graph.ops.activation import Elementwise, Identity, Relu
 from bayesnas_graph.ops.base import PRIMITIVES
-from bayesnas_graph.ops.convolution import Conv
+from bayesnas_graph.ops.convolution import Conv, Depthwise
+from bayesnas_graph.ops.curvature import Local
 from bayesnas_graph.ops.join import Join, Sum
+from bayesnas_graph.ops.layout import Interleaved, Part, Phases, Repeated, Subsampled
+from bayesnas_graph.ops.light import LightBatchNorm, ReluConv, ReluDepthwise
 from bayesnas_graph.ops.norm import BatchNorm
-from bayesnas_graph.ops.spatial import Flatten, PadChannels
+from bayesnas_graph.ops.spatial import Flatten, PadChannels, Pool
 from bayesnas_graph.ops.structure import Choice, Gated, Input, Maybe, Zero
 
+# What only the compiler writes, by name, as PRIMITIVES are what a text names.
+COMPILED: dict[str, type[Op]] = {
+    cls.name: cls
+    for cls in (
+        *(Input, Choice, Maybe, Zero),
+        *(Phases, Interleaved, Subsampled, Repeated, Part),
+        *(LightBatchNorm, ReluConv, ReluDepthwise),
+    )
+}
+
 __all__ = [
+    "COMPILED",
     "PRIMITIVES",
     "BatchNorm",
     "Choice",
     "Conv",
+    "Depthwise",
+    "Elementwise",
     "Flatten",
     "Gated",
     "Identity",
     "Input",
+    "Interleaved",
     "Join",
+    "LightBatchNorm",
+    "Local",
     "Maybe",
     "PadChannels",
+    "Part",
+    "Phases",
+    "Pool",
+    "Relu",
+    "ReluConv",
+    "ReluDepthwise",
+    "Repeated",
+    "Subsampled",
     "Sum",
     "Zero",
 ]

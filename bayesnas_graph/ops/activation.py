@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from math import pi, sqrt
+from typing import TYPE_CHECKING, ClassVar
 
-from bayesnas_graph.ir import Expression, Op, Shape
+from bayesnas_graph.ir import Coupling, Expression, Op, Shape
 from bayesnas_graph.ops.base import register
+from bayesnas_graph.ops.curvature import Local
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True)
@@ -21,6 +26,17 @@ class Elementwise(Op):
     def torch(self, *inputs: Shape) -> Expression:
         return Expression(self.function)
 
+    def derivatives(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
+        """The first and the second derivative at `x`; where the first jumps, the second is taken as 0."""
+        raise NotImplementedError(f"`{self.name}` has no derivatives")
+
+    def curvature(self, local: Local) -> tuple[Tensor, ...]:
+        first, second = self.derivatives(local.inputs[0])
+        return (first.square() * local.hessian + second * local.gradient,)
+
+    def coupling(self, *inputs: Shape) -> Coupling:
+        return Coupling.each(*inputs)
+
 
 @register
 @dataclass(frozen=True)
@@ -29,6 +45,9 @@ class Identity(Elementwise):
 
     name: ClassVar[str] = "identity"
     function: ClassVar[str] = "{0}"
+
+    def derivatives(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
+        return x.new_ones(x.shape), 0.0
 
     def stores(self, *inputs: Shape) -> int:
         return 0
@@ -42,6 +61,9 @@ class Relu(Elementwise):
     name: ClassVar[str] = "relu"
     function: ClassVar[str] = "F.relu({0})"
 
+    def derivatives(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
+        return (x > 0).to(x), 0.0
+
 
 @register
 @dataclass(frozen=True)
@@ -50,6 +72,9 @@ class Relu6(Elementwise):
 
     name: ClassVar[str] = "relu6"
     function: ClassVar[str] = "F.relu6({0})"
+
+    def derivatives(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
+        return ((x > 0) & (x < 6)).to(x), 0.0
 
 
 @register
@@ -60,6 +85,11 @@ class Swish(Elementwise):
     name: ClassVar[str] = "swish"
     function: ClassVar[str] = "F.silu({0})"
 
+    def derivatives(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
+        s = x.sigmoid()
+        slope = s * (1 - s)
+        return s + x * slope, slope * (2 + x * (1 - 2 * s))
+
 
 @register
 @dataclass(frozen=True)
@@ -68,6 +98,11 @@ class Gelu(Elementwise):
 
     name: ClassVar[str] = "gelu"
     function: ClassVar[str] = "F.gelu({0})"
+
+    def derivatives(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
+        density = (-x.square() / 2).exp() / sqrt(2 * pi)
+        distribution = (1 + (x / sqrt(2)).erf()) / 2
+        return distribution + x * density, (2 - x.square()) * density
 
 
 @register
@@ -78,6 +113,11 @@ class Sigmoid(Elementwise):
     name: ClassVar[str] = "sigmoid"
     function: ClassVar[str] = "torch.sigmoid({0})"
 
+    def derivatives(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
+        s = x.sigmoid()
+        slope = s * (1 - s)
+        return slope, slope * (1 - 2 * s)
+
 
 @register
 @dataclass(frozen=True)
@@ -86,3 +126,8 @@ class Tanh(Elementwise):
 
     name: ClassVar[str] = "tanh"
     function: ClassVar[str] = "torch.tanh({0})"
+
+    def derivatives(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
+        t = x.tanh()
+        slope = 1 - t.square()
+        return slope, -2 * t * slope

@@ -11,10 +11,12 @@ from bayesnas_graph.ir import Expression, ModuleCall
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
+_PACKAGES = {"nn": "torch.nn", "runtime": "bayesnas_graph.runtime"}
+
 
 def build_module(call: ModuleCall) -> nn.Module:
     """The module that a call constructs."""
-    found: Any = importlib.import_module("torch.nn" if call.package == "nn" else call.package)
+    found: Any = importlib.import_module(_PACKAGES.get(call.package, call.package))
     for part in call.target.split("."):
         found = getattr(found, part)
     module: nn.Module = found(*call.args, **dict(call.kwargs))
@@ -29,7 +31,10 @@ def build_function(expression: Expression, inputs: int) -> Callable[..., Tensor]
     import torch
     from torch.nn import functional
 
+    from bayesnas_graph import runtime
+
     names = [f"x{i}" for i in range(inputs)]
     code = f"lambda {', '.join(names)}: {expression.source(names)}"
-    function: Callable[..., Tensor] = eval(code, {"torch": torch, "F": functional})
+    helper = {expression.helper: getattr(runtime, expression.helper)} if expression.helper else {}
+    function: Callable[..., Tensor] = eval(code, {"torch": torch, "F": functional, **helper})
     return function

@@ -2,20 +2,50 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from bayesnas_graph.ir import ModuleCall, Op, Shape, ShapeError
+from bayesnas_graph.ir import Axis, Coupling, Kept, Link, ModuleCall, Op, Shape, ShapeError
 from bayesnas_graph.ops.base import count, flag, image, register, same, vector, window
+from bayesnas_graph.ops.curvature import Local, per_channel
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Convolution(Op):
+    """What the convolutions have in common: the output is linear in the input and in the weight.
+
+    So a diagonal passes through their squares, by the two backward passes of the same convolution:
+
+        h_x = (w^2)^T h_y        h_w = sum over positions of x^2 h_y
+    """
+
+    pure: ClassVar[bool] = False
+
+    def curvature(self, local: Local) -> tuple[Tensor, ...]:
+        from torch.nn.grad import conv2d_input
+
+        conv, (x,) = local.module, local.inputs
+        handed = conv2d_input(x.shape, conv.weight.square(), local.hessian, *_sliding(conv))  # type: ignore[no-untyped-call]
+        return (handed,)
+
+    def weight_curvature(self, local: Local) -> dict[str, Tensor]:
+        from torch.nn.grad import conv2d_weight
+
+        conv, (x,) = local.module, local.inputs
+        total = conv2d_weight(x.square(), conv.weight.shape, local.hessian, *_sliding(conv))  # type: ignore[no-untyped-call]
+        shift = {} if conv.bias is None else {"bias": per_channel(local.hessian)}
+        return {"weight": total / len(x), **shift}
 
 
 @register
 @dataclass(frozen=True)
-class Conv(Op):
+class Conv(Convolution):
     """A square convolution. Without `width` it keeps the number of channels, without `padding` the size at stride 1."""
 
     name: ClassVar[str] = "conv"
-    pure: ClassVar[bool] = False
 
     width: int | None = count(absent="same")
     k: int = count(3)
@@ -49,14 +79,25 @@ class Conv(Op):
         settings = _settings(self.stride, self.k, self.padding, self.dilation, self.groups, self.bias)
         return ModuleCall("Conv2d", (channels, self.width or channels, self.k), settings)
 
+    def coupling(self, *inputs: Shape) -> Coupling:
+        channels, out = inputs[0][0], self.shape(*inputs)[0]
+        link = Link(self.groups, channels // self.groups, out // self.groups, tied=self.groups > 1)
+        # Groups must stay of one size, so that a group goes as a whole, and what it reads of the weight with it.
+        reads = () if link.tied else (Axis("weight", 1, "input"),)
+        return Coupling((link,), (Axis("weight", 0), *reads, *_bias(self.bias)))
+
+    def narrowed(self, inputs: tuple[Kept, ...], output: Kept) -> Conv:
+        (kept,) = inputs
+        groups = self.groups * sum(kept) // len(kept) if self.groups > 1 else 1
+        return replace(self, width=sum(output), groups=groups)
+
 
 @register
 @dataclass(frozen=True)
-class Depthwise(Op):
+class Depthwise(Convolution):
     """A convolution of each channel by itself, into `multiplier` channels each."""
 
     name: ClassVar[str] = "depthwise"
-    pure: ClassVar[bool] = False
 
     k: int = count(3)
     stride: int = count(1)
@@ -83,6 +124,10 @@ class Depthwise(Op):
         channels = inputs[0][0]
         settings = _settings(self.stride, self.k, self.padding, self.dilation, channels, self.bias)
         return ModuleCall("Conv2d", (channels, channels * self.multiplier, self.k), settings)
+
+    def coupling(self, *inputs: Shape) -> Coupling:
+        link = Link(inputs[0][0], outputs=self.multiplier)
+        return Coupling((link,), (Axis("weight", 0), *_bias(self.bias)))
 
 
 @register
@@ -113,6 +158,21 @@ class Linear(Op):
         (features,) = inputs[0]
         return ModuleCall("Linear", (features, self.width or features), () if self.bias else (("bias", False),))
 
+    def curvature(self, local: Local) -> tuple[Tensor, ...]:
+        return (local.hessian @ local.module.weight.square(),)
+
+    def weight_curvature(self, local: Local) -> dict[str, Tensor]:
+        (x,) = local.inputs
+        shift = {"bias": per_channel(local.hessian)} if self.bias else {}
+        return {"weight": local.hessian.T @ x.square() / len(x), **shift}
+
+    def coupling(self, *inputs: Shape) -> Coupling:
+        link = Link(1, inputs[0][0], self.shape(*inputs)[0], tied=False)
+        return Coupling((link,), (Axis("weight", 0), Axis("weight", 1, "input"), *_bias(self.bias)))
+
+    def narrowed(self, inputs: tuple[Kept, ...], output: Kept) -> Linear:
+        return replace(self, width=sum(output))
+
 
 def _settings(
     stride: int, k: int, padding: int | None, dilation: int, groups: int, bias: bool
@@ -126,3 +186,12 @@ def _settings(
         "bias": (bias, True),
     }
     return tuple((name, value) for name, (value, default) in given.items() if value != default)
+
+
+def _sliding(conv: Any) -> tuple[Any, ...]:
+    """How the window of a built convolution moves, as `torch.nn.grad` takes it."""
+    return conv.stride, conv.padding, conv.dilation, conv.groups
+
+
+def _bias(present: bool) -> tuple[Axis, ...]:
+    return (Axis("bias", 0),) if present else ()

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import reduce
+from itertools import accumulate
+from operator import mul
+from typing import TYPE_CHECKING, ClassVar
 
-from bayesnas_graph.ir import Expression, Op, Shape, ShapeError, shape_text
+from bayesnas_graph.ir import Coupling, Expression, Link, Op, Shape, ShapeError, shape_text
 from bayesnas_graph.ops.base import image, register, vector
+from bayesnas_graph.ops.curvature import Local
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True)
 class Join(Op):
-    """Makes one value of any number."""
+    """Makes one value of any number.
+
+    Its curvature rules look at each input by itself. Who hands in one value twice adds up what comes back.
+    """
 
     inputs: ClassVar[int | None] = None
 
@@ -25,6 +35,9 @@ class Pointwise(Join):
             raise ShapeError(f"`{self.name}` needs inputs of one shape")
         return inputs[0]
 
+    def coupling(self, *inputs: Shape) -> Coupling:
+        return Coupling.each(*inputs)
+
 
 @register
 @dataclass(frozen=True)
@@ -35,6 +48,9 @@ class Sum(Pointwise):
 
     def torch(self, *inputs: Shape) -> Expression:
         return Expression(_between(" + ", inputs))
+
+    def curvature(self, local: Local) -> tuple[Tensor, ...]:
+        return (local.hessian,) * len(local.inputs)
 
 
 @register
@@ -47,6 +63,10 @@ class Mean(Pointwise):
     def torch(self, *inputs: Shape) -> Expression:
         return Expression(f"({_between(' + ', inputs)}) / {len(inputs)}")
 
+    def curvature(self, local: Local) -> tuple[Tensor, ...]:
+        count = len(local.inputs)
+        return (local.hessian / count**2,) * count
+
 
 @register
 @dataclass(frozen=True)
@@ -57,6 +77,10 @@ class Product(Pointwise):
 
     def torch(self, *inputs: Shape) -> Expression:
         return Expression(_between(" * ", inputs))
+
+    def curvature(self, local: Local) -> tuple[Tensor, ...]:
+        squares = [x.square() for x in local.inputs]
+        return tuple(reduce(mul, squares[:i] + squares[i + 1 :], local.hessian) for i in range(len(squares)))
 
 
 @register
@@ -73,6 +97,16 @@ class Concat(Join):
 
     def torch(self, *inputs: Shape) -> Expression:
         return Expression(f"torch.cat([{_between(', ', inputs)}], 1)")
+
+    def curvature(self, local: Local) -> tuple[Tensor, ...]:
+        from torch import split
+
+        return split(local.hessian, [x.shape[1] for x in local.inputs], 1)
+
+    def coupling(self, *inputs: Shape) -> Coupling:
+        widths = [shape[0] for shape in inputs]
+        firsts = accumulate(widths[:-1], initial=0)
+        return Coupling(tuple(Link(width, first=first) for width, first in zip(widths, firsts, strict=True)))
 
 
 @register
@@ -91,6 +125,15 @@ class Scale(Op):
 
     def torch(self, *inputs: Shape) -> Expression:
         return Expression("{0} * {1}[:, :, None, None]")
+
+    def curvature(self, local: Local) -> tuple[Tensor, ...]:
+        x, factors = local.inputs
+        of_image = local.hessian * factors.square()[:, :, None, None]
+        of_factors = (local.hessian * x.square()).sum((2, 3))
+        return of_image, of_factors
+
+    def coupling(self, *inputs: Shape) -> Coupling:
+        return Coupling.each(*inputs)
 
 
 def _between(operator: str, inputs: tuple[Shape, ...]) -> str:

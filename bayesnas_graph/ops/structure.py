@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from bayesnas_graph.ir import Argument, Expression, Op, Shape
+from bayesnas_graph.ir import Argument, Coupling, Expression, Op, Shape
+from bayesnas_graph.ops.curvature import Local
 from bayesnas_graph.ops.join import Sum
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True)
@@ -15,6 +19,12 @@ class Input(Op):
 
     name: ClassVar[str] = "input"
     inputs: ClassVar[int | None] = 0
+
+    def curvature(self, local: Local) -> tuple[Tensor, ...]:
+        return ()
+
+    def coupling(self, *inputs: Shape) -> Coupling:
+        return Coupling(())
 
 
 @dataclass(frozen=True)
@@ -31,13 +41,22 @@ class Choice(Sum):
 
 @dataclass(frozen=True)
 class Gated(Op):
-    """Hands on a value that a gate may turn off."""
+    """Hands on a value that a gate may turn off.
+
+    The gate is on its edge and none of its business: what curvature it adds is for whoever reads edges.
+    """
 
     def shape(self, *inputs: Shape) -> Shape:
         return inputs[0]
 
     def torch(self, *inputs: Shape) -> Expression:
         return Expression("{0}")
+
+    def curvature(self, local: Local) -> tuple[Tensor, ...]:
+        return (local.hessian,)
+
+    def coupling(self, *inputs: Shape) -> Coupling:
+        return Coupling.each(*inputs)
 
     def stores(self, *inputs: Shape) -> int:
         return 0

@@ -52,26 +52,31 @@ def _after(graph: Graph, choices: list[Node]) -> Graph:
 
 
 def _before(graph: Graph, choices: list[Node]) -> Graph:
-    """Candidates are told from the rest of the graph by their names, which begin with that of their choice."""
+    """Candidates are told from the rest of the graph by their names, which begin with that of their choice.
+
+    Outer choices come first, so that a choice among the candidates of another reads the other's zero node.
+    """
     entry: dict[Edge, str] = {}  # edges that lead into a choice or its candidates -> the zero node they come from now
     zeros: dict[str, list[tuple[str, Node]]] = defaultdict(list)  # what is read -> the zero nodes that read it
-    for choice in choices:
+    for choice in reversed(choices):
         inside = f"{choice.name}."
-        members = _members(graph, choice.name, inside)
         found: dict[str, str] = {}
-        for member in members:
+        for member in _members(graph, choice.name, inside):
             for edge in graph.inputs(member):
                 if not edge.source.startswith(inside):
-                    number = "" if not found or edge.source in found else f"_{len(found) + 1}"
-                    entry[edge] = found.setdefault(edge.source, f"{choice.name}.zero{number}")
+                    source = entry.get(edge, edge.source)
+                    number = "" if not found or source in found else f"_{len(found) + 1}"
+                    entry[edge] = found.setdefault(source, f"{choice.name}.zero{number}")
         for source, name in found.items():
             zeros[source].append((name, choice))
     nodes: list[Node] = []
     edges = [replace(edge, source=entry.get(edge, edge.source)) for edge in graph.edges]
-    for node in graph:
+    waiting = list(reversed(list(graph)))
+    while waiting:
+        node = waiting.pop()
         nodes.append(node)
         for name, choice in zeros[node.name]:
-            nodes.append(Node(name, Zero(), node.shape, choice.span))
+            waiting.append(Node(name, Zero(), node.shape, choice.span))
             edges.append(Edge(node.name, name, 0, _gate(graph, choice), choice.span))
     return graph.replace(nodes, edges, graph.outputs)
 

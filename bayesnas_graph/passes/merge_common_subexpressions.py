@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bayesnas_graph.ir import Edge, Graph, Node
+from bayesnas_graph.ir import Edge, Graph, Node, Scope
+from bayesnas_graph.passes.names import Fresh, common_prefix, prefix_of
 
 
 def merge_common_subexpressions(graph: Graph) -> Graph:
@@ -13,29 +14,56 @@ def merge_common_subexpressions(graph: Graph) -> Graph:
     Two nodes are one expression when operation, shapes and inputs agree, gates included, so that what a
     search must tell apart stays apart. Operations with weights are not merged: equal text does not mean
     equal weights. A norm without weights is merged with what it reads, for its statistics are then the
-    same; of a merged node the first keeps its name. Cells stay whole: nothing is merged across their borders.
+    same. Cells stay whole: nothing is merged across their borders.
+
+    What several motifs need moves out of them, to where it is computed for all: the ReLU that begins every
+    candidate of the node `p` becomes `p_relu`, and the candidates read that.
     """
-    cells = {scope.name for scope in graph.scopes if scope.role == "cell"}
-    first: dict[object, str] = {}
-    now: dict[str, str] = {}  # name before -> name after
+    classes = _classes(graph)
+    members: dict[str, list[Node]] = {}
+    for node in graph:
+        members.setdefault(classes[node.name], []).append(node)
+    fresh = Fresh(graph)
+    now: dict[str, str] = {}  # the first node of a class -> what the class is called
     nodes: list[Node] = []
     edges: list[Edge] = []
+    for first, same in members.items():
+        inputs = [replace(edge, source=now[classes[edge.source]]) for edge in graph.inputs(first)]
+        name = first if len(same) == 1 else _moved(graph, same, [edge.source for edge in inputs], fresh)
+        now[first] = name
+        nodes.append(replace(same[0], name=name, replaces=_together(same) if len(same) > 1 else same[0].replaces))
+        edges += [replace(edge, target=name) for edge in inputs]
+    return graph.replace(nodes, edges, [now[classes[name]] for name in graph.outputs])
+
+
+def _classes(graph: Graph) -> dict[str, str]:
+    """For every node the first that computes the same."""
+    first: dict[object, str] = {}
+    classes: dict[str, str] = {}
     for node in graph:
-        inputs = [replace(edge, source=now[edge.source]) for edge in graph.inputs(node.name)]
-        read = [(edge.source, edge.gate) for edge in inputs]
-        expression = type(node.op), node.op, tuple(read), _cell(node.name, cells)
-        if inputs and node.op.mergeable and expression in first:
-            now[node.name] = first[expression]
-            continue
-        now[node.name] = node.name
-        first.setdefault(expression, node.name)
-        nodes.append(node)
-        edges += inputs
-    return graph.replace(nodes, edges, [now[name] for name in graph.outputs])
+        read = tuple((classes[edge.source], edge.gate) for edge in graph.inputs(node.name))
+        expression = type(node.op), node.op, read, _cell(graph, node.name)
+        if read and node.op.mergeable:
+            classes[node.name] = first.setdefault(expression, node.name)
+        else:
+            classes[node.name] = node.name
+    return classes
 
 
-def _cell(name: str, cells: set[str]) -> str:
-    """The innermost cell that a node stands in; empty outside of cells."""
-    while name and name not in cells:
-        name = name.rpartition(".")[0]
-    return name
+def _cell(graph: Graph, name: str) -> Scope | None:
+    """The innermost cell that a node stands in."""
+    return next((scope for scope in graph.enclosing(name) if scope.role == "cell"), None)
+
+
+def _together(same: list[Node]) -> tuple[tuple[str, ...], ...]:
+    """What the one node of several equal ones stands for: part by part, what each of them does."""
+    parts = zip(*(node.stands_for for node in same), strict=True)
+    return tuple(tuple(name for names in part for name in names) for part in parts)
+
+
+def _moved(graph: Graph, same: list[Node], sources: list[str], fresh: Fresh) -> str:
+    """The name of a merged node: in the scope that all its uses share, if it can be moved there."""
+    prefix = common_prefix(graph, [node.name for node in same], sources)
+    if prefix is None or prefix == prefix_of(graph, same[0].name):
+        return same[0].name
+    return fresh.of_value(prefix, sources[0], same[0].op.label)

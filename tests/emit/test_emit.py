@@ -83,7 +83,7 @@ def test_random_graphs(text: str) -> None:
 @pytest.mark.parametrize("merge", [False, True])
 @pytest.mark.parametrize(("space", "network"), SMALL)
 def test_shipped_spaces(space: str, network: str, merge: bool) -> None:
-    assert_same_function(passes.run(shipped(space, network), passes.passes(merge=merge)))
+    assert_same_function(passes.run(shipped(space, network), passes.passes(fuse=merge)))
 
 
 @pytest.mark.parametrize(("space", "network"), ALL)

@@ -17,6 +17,7 @@ from bayesnas_graph.passes.verify import InvalidGraph, verify
 from bayesnas_graph.source import Source
 from bayesnas_graph.supernet import ReferenceNetwork
 from tests.conftest import ROOT
+from tests.equivalence import assert_same_function
 from tests.helpers import body, graph
 from tests.programs import programs
 
@@ -31,43 +32,15 @@ def shipped(space: str, network: str) -> Graph:
     return chosen.graph()
 
 
-def assert_same_function(before: Graph, after: Graph) -> None:
-    """Outputs and gradients agree in float64, weights and gates that both have being equal and random."""
-    torch.manual_seed(0)
-    one = ReferenceNetwork(before).double().eval()
-    two = ReferenceNetwork(after).double().eval()
-    with torch.no_grad():
-        for gate in one.gates.values():
-            gate.copy_(torch.rand(()) + 0.5)
-        for name, buffer in one.named_buffers():
-            if name.endswith("running_mean"):
-                buffer.normal_()
-    weights = {name: value for name, value in one.state_dict().items() if name in two.state_dict()}
-    missing, unexpected = two.load_state_dict(weights, strict=False)
-    assert not unexpected
-    assert all(".zero" in name.replace("/", ".") for name in missing), "only zero gates may be new"
-    shapes = [node.shape for node in before if isinstance(node.op, Input)]
-    inputs = [torch.randn(2, *shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
-    gradients = []
-    outputs = []
-    for net in (one, two):
-        found = net(*inputs)
-        loss = sum((y * torch.linspace(-1, 1, y.numel(), dtype=y.dtype).view_as(y)).sum() for y in found)
-        parameters = {name: p for name, p in net.named_parameters() if name in dict(two.named_parameters())}
-        parameters = {name: p for name, p in parameters.items() if name in dict(one.named_parameters())}
-        wanted = [*inputs, *parameters.values()]
-        gradients.append(torch.autograd.grad(loss, wanted, allow_unused=True, materialize_grads=True))
-        outputs.append(found)
-    torch.testing.assert_close(outputs[0], outputs[1])
-    torch.testing.assert_close(gradients[0], gradients[1])
-
-
 PASSES: dict[str, passes.Pass] = {
     "infer_shapes": passes.infer_shapes,
     "zero_before": partial(passes.insert_zero_identity, where="before"),
     "zero_after": partial(passes.insert_zero_identity, where="after"),
     "proxyless": partial(passes.group_switches, mode="proxyless"),
     "merge": passes.merge_common_subexpressions,
+    "split_dilated": passes.split_dilated,
+    "fuse": passes.fuse_siblings,
+    "lighten": passes.lighten,
 }
 
 
@@ -115,6 +88,26 @@ def test_a_zero_switch_turns_its_choice_off(where: str) -> None:
     torch.testing.assert_close(net(x)[0], torch.tanh(x))
 
 
+@pytest.mark.parametrize("where", ["before", "after"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "choose { choose { relu, tanh }, bn }",
+        "choose { relu, choose { choose { relu, tanh } > conv(3), bn } }",
+        "choose { optional tanh, relu }",
+        "choose { zero, relu }",
+    ],
+)
+def test_choices_in_choices(text: str, where: str) -> None:
+    """Each has a zero switch of its own, and every switch a name of its own."""
+    before = graph("motif zero { in x x -> out : tanh > conv(3) }" + body(f"x -> out : {text}"))
+    after = passes.insert_zero_identity(before, where)  # type: ignore[arg-type]
+    verify(after)
+    assert_same_function(before, after)
+    assert len({gate.name for gate in after.gates}) == len(after.gates)
+    assert sum(isinstance(node.op, Zero) for node in after) == sum(isinstance(node.op, Choice) for node in after)
+
+
 def test_a_choice_of_several_inputs_has_one_switch() -> None:
     text = "motif add { in a, b out sum(a, b) } motif multiply { in a, b out product(a, b) }" + body(
         "let pick = choose { add, multiply } node t = x : tanh node y = pick(x, t) y -> out x -> out"
@@ -151,10 +144,170 @@ def test_merging_keeps_weights_and_gates_apart() -> None:
 
 def test_merging_shrinks_the_search_network_of_darts() -> None:
     before = shipped("darts", "search")
-    after = passes.run(before, passes.passes())
-    assert len(after) < len(before)
+    after = passes.merge_common_subexpressions(before)
     pools = [sum(node.op.name.endswith("pool") for node in found) for found in (before, after)]
     assert pools[1] < pools[0] / 2
+
+
+def test_what_is_merged_moves_out_of_its_motifs() -> None:
+    text = "motif m { in x x -> out : relu > conv(3) } " + body("node p = x : tanh node q = sum(m(p), m(p)) q -> out")
+    merged = passes.merge_common_subexpressions(graph(text))
+    (relu,) = (node for node in merged if node.op.name == "relu")
+    assert relu.name == "p_relu"
+    assert relu.stands_for == (("m.relu", "m_2.relu"),)
+
+
+def test_what_is_made_of_a_motif_stays_in_it() -> None:
+    """Moved out, the ReLU would have to be read by the motif that its input comes from."""
+    text = "motif m { in x node v = x : conv(3) node w = v : relu > tanh out v, w }" + body(
+        "node v, w = m(x) w -> out v -> out : relu > conv(3)"
+    )
+    before = graph(text)
+    merged = passes.merge_common_subexpressions(before)
+    assert sum(node.op.name == "relu" for node in merged) == 1
+    assert_same_function(before, merged)
+
+
+# ---- dilated convolutions
+
+
+@pytest.mark.parametrize("size", [8, 9, 12])
+@pytest.mark.parametrize("stride", [1, 2, 3, 4, 6])
+@pytest.mark.parametrize("dilation", [2, 3])
+@pytest.mark.parametrize("form", ["3", "5", "2", "3, padding = 0", "3, padding = 6", "3, bias = true, multiplier = 2"])
+def test_dilated_convolutions(form: str, dilation: int, stride: int, size: int) -> None:
+    if form == "3, padding = 0" and size == 8 and dilation == 3:
+        size = 10
+    text = f"x -> out : depthwise({form}, stride = {stride}, dilation = {dilation}) > global_avg_pool > linear(2)"
+    before = graph(body(text, f"image(2, {size}, {size}) -> classes(2)"))
+    after = passes.split_dilated(before)
+    verify(after)
+    assert_same_function(before, after)
+    assert passes.split_dilated(after) == after
+
+
+def test_dilated_convolutions_of_one_value_share_its_phases() -> None:
+    before = graph(body("node h[3] = x : relu > depthwise(3, dilation = 2) > conv(3, 1) h -> out"))
+    after = passes.merge_common_subexpressions(passes.split_dilated(before))
+    names = [node.op.name for node in after]
+    assert names.count("phases") == 1, "all three convolutions read the same"
+    assert names.count("interleaved") == 3
+    assert all(getattr(node.op, "dilation", 1) == 1 for node in after)
+
+
+# ---- siblings
+
+
+def test_siblings_are_one_wide_convolution() -> None:
+    before = graph(body("node h[4] = x : conv(5, 3) > bn > relu > depthwise(3) > conv(3, 1) > bn h -> out"))
+    after = passes.fuse_siblings(before)
+    wide = [(node.op.name, node.shape[0], getattr(node.op, "groups", 1)) for node in after][1:7]
+    assert wide == [
+        ("conv", 20, 1),
+        ("bn", 20, 1),
+        ("relu", 20, 1),
+        ("depthwise", 20, 1),
+        ("conv", 12, 4),
+        ("bn", 12, 1),
+    ]
+    assert len(after) == 1 + 6 + 4 + 1
+    assert after["conv_x4"].stands_for == (("h.0.conv",), ("h.1.conv",), ("h.2.conv",), ("h.3.conv",))
+    assert_same_function(before, after)
+
+
+def test_depthwise_siblings_read_their_input_once_each() -> None:
+    before = graph(
+        body("node h[3] = x : depthwise(3) > bn(false) > tanh > conv(6, 1, groups = 3) > conv(3, 1) h -> out")
+    )
+    after = passes.fuse_siblings(before)
+    assert [node.op.name for node in after].count("repeated") == 1
+    assert [node.op.groups for node in after if node.op.name == "conv"] == [9, 3]  # type: ignore[attr-defined]
+    assert_same_function(before, after)
+
+
+def test_siblings_part_where_they_differ() -> None:
+    text = "node h[3] = x : conv(3) > bn h[0] -> out : relu > conv(3) h[1] -> out : relu > conv(3) h[2] -> out : tanh"
+    before = graph(body(text))
+    after = passes.fuse_siblings(before)
+    assert [node.op.name for node in after].count("part") == 3
+    assert [node.op.name for node in after].count("relu") == 2
+    assert_same_function(before, after)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "node a = x : conv(3) node b = x : conv(3, 5) a, b -> out",  # not equal
+        "node a = x : conv(3) node b = x : conv(3) a, b -> out",  # wide, it would be more nodes
+        "node h[4] = x : relu > bn(false) > tanh h -> out",  # no weights to begin with
+    ],
+)
+def test_siblings_that_are_left_apart(text: str) -> None:
+    before = graph(body(text))
+    assert passes.fuse_siblings(before) == before
+
+
+def test_large_siblings_are_left_apart() -> None:
+    before = graph(body("node h[4] = x : conv(5, 3) > bn > relu > conv(3) h -> out"))
+    assert passes.fuse_siblings(before, largest=5 * 64 - 1) == before
+    assert passes.fuse_siblings(before, largest=5 * 64) != before
+
+
+def test_siblings_of_several_cells_are_left_apart() -> None:
+    text = "cell c { in x x -> out : conv(3) > bn > relu > conv(3) > bn > relu }"
+    before = graph(text + body("node h[4] = x : c h -> out"))
+    assert passes.fuse_siblings(before) == before
+
+
+def test_siblings_keep_their_gates_apart() -> None:
+    text = body("node h[3] = x : choose { conv(3) > bn > relu > conv(3) > bn, identity, conv(3, 5) } h -> out")
+    before = passes.insert_zero_identity(graph(text))
+    after = passes.fuse_siblings(before)
+    assert after.gates == before.gates
+    assert len(after) < len(before)
+    assert_same_function(before, after)
+
+
+# ---- memory
+
+
+def test_lightening_takes_activations_into_convolutions() -> None:
+    before = graph(body("node y = x : bn(false) > relu > depthwise(3) > bn(false) > relu > conv(3) y -> out : relu"))
+    after = passes.lighten(before)
+    assert [node.op.name for node in after][1:] == ["light_bn", "relu_depthwise", "light_bn", "relu_conv", "relu"]
+    assert_same_function(before, after)
+
+
+def test_lightening_leaves_what_others_read() -> None:
+    before = graph(body("node y = x : bn > relu y -> out : conv(3) y -> out : tanh"))
+    assert passes.lighten(before) == before
+
+
+def test_what_is_kept_for_the_backward_pass() -> None:
+    """Three tensors per `depthwise > conv > bn > relu`: a norm keeps its output, a convolution its input."""
+    before = graph(
+        body(
+            "x -> out : depthwise(3) > conv(16, 1) > bn(false) > relu > depthwise(3) > conv(16, 1) > bn(false)",
+            "image(16, 8, 8) -> image(16, 8, 8)",
+        )
+    )
+    after = passes.lighten(before)
+    kept = []
+    for found in (before, after):
+        seen: dict[int, int] = {}
+
+        def remember(tensor: torch.Tensor, seen: dict[int, int] = seen) -> torch.Tensor:
+            if tensor.ndim == 4 and tensor.shape[2] == 8:
+                seen[tensor.data_ptr()] = tensor.numel()
+            return tensor
+
+        net = ReferenceNetwork(found)
+        x = torch.randn(2, 16, 8, 8)
+        with torch.autograd.graph.saved_tensors_hooks(remember, lambda tensor: tensor):
+            (y,) = net(x)
+        kept.append(len(seen))
+        y.sum().backward()
+    assert kept == [6, 5]
 
 
 X = Node("x", Input(), (3,))

@@ -1,0 +1,93 @@
+"""The smallest and the largest architecture of a space."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bayesnas_graph.analysis.descent import PATIENCE, Descent, filled
+from bayesnas_graph.analysis.nesting import Nesting
+from bayesnas_graph.analysis.prices import Measure, Prices
+from bayesnas_graph.ir import Graph
+
+
+@dataclass(frozen=True, slots=True)
+class Extreme:
+    """An architecture that can be derived, as the groups of its closed switches, and what it costs."""
+
+    cost: int
+    off: frozenset[str]
+    proven: bool  # that there is none beyond it
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The costs between which the architectures of a space lie."""
+
+    smallest: Extreme
+    largest: Extreme
+
+
+@dataclass(frozen=True, slots=True)
+class Extremes:
+    """The ranges of parameters and of multiply-adds per sample. The architectures at their ends may differ."""
+
+    parameters: Range
+    flops: Range
+
+
+def extremes(graph: Graph) -> Extremes:
+    """Find the smallest and the largest architectures.
+
+    An architecture is a setting of the switches that `prune` accepts, with no more candidates of a choice
+    on than it may keep. Its cost is that of the pruned graph.
+
+    Opening a switch adds operations and makes concatenations wider, so it never makes an architecture
+    cheaper. Hence the largest has all switches on, and of a choice that may keep k candidates the k
+    costliest, in all uses together. This is proven if every use, could it choose for itself, would
+    choose the same. Else, where choices that uses share stand in candidates of others or read in part
+    the same, it is the largest found after swapping single candidates.
+
+    Likewise the smallest has all switches off, if that leaves the network connected and fits together,
+    and this is proven. Else it is searched for, and is the smallest found (see `Descent`).
+    """
+    return Extremes(_range(graph, "parameters"), _range(graph, "flops"))
+
+
+def _range(graph: Graph, measure: Measure) -> Range:
+    prices = Prices(graph, measure)
+    nesting = Nesting(prices)
+    return Range(_smallest(prices, nesting), _largest(prices, nesting))
+
+
+def _smallest(prices: Prices, nesting: Nesting) -> Extreme:
+    least = prices.of(frozenset())
+    if least is not None:
+        return Extreme(least, frozenset(prices.groups), proven=True)
+    on, cost = Descent(prices, nesting).run()
+    return Extreme(cost, frozenset(prices.groups) - on, proven=False)
+
+
+def _largest(prices: Prices, nesting: Nesting) -> Extreme:
+    on = filled(prices, sorted(prices.groups, key=lambda group: -nesting.worth[group]))
+    cost = prices.of(on)
+    assert cost is not None, "with something on in every choice, nothing is lost"
+    stop = prices.visited + PATIENCE
+    improved = True
+    while improved and cost < nesting.most:
+        improved = False
+        for other in _swaps(prices, on):
+            found = prices.of(other)
+            if found is not None and found > cost:
+                on, cost, improved = other, found, True
+                break
+            if prices.visited > stop:
+                break
+    return Extreme(cost, frozenset(prices.groups) - on, proven=cost == nesting.most)
+
+
+def _swaps(prices: Prices, on: frozenset[str]) -> Iterator[frozenset[str]]:
+    """Settings with one candidate of a choice in place of another."""
+    for limit in prices.limits:
+        for candidate in sorted(limit.groups - on):
+            yield from (on - {other} | {candidate} for other in sorted(limit.groups & on))

@@ -1,0 +1,121 @@
+"""The variance `gamma` of every switch, once what comes before it counts.
+
+`analysis.dependency` says what depends on what. Here that is computed, for all switches of a level at a time:
+the number of operations grows with the depth of the graph and not with its size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+import torch
+from torch import Tensor
+
+from bayesnas_graph.analysis.dependency import Dependency
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """See `analysis.dependency.Level`."""
+
+    terms: Tensor
+    sums: Tensor
+    reads: Tensor
+    readers: Tensor
+
+    def to(self, device: torch.device | str) -> _Level:
+        return _Level(*(getattr(self, field.name).to(device) for field in fields(self)))
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """A `Dependency` as tensors, made once for a graph and used in every update."""
+
+    levels: tuple[_Level, ...]
+    group: Tensor  # of every switch
+    is_zero: Tensor  # of every switch
+    inside: Tensor
+    outside: Tensor
+    groups: int
+    terms: int
+    sums: int
+
+    @staticmethod
+    def of(found: Dependency) -> Structure:
+        """The tensors of a dependency, on the CPU."""
+        return Structure(
+            levels=tuple(
+                _Level(_index(level.terms), _index(level.sums), _index(level.reads), _index(level.readers))
+                for level in found.levels
+            ),
+            group=_index(found.group),
+            is_zero=torch.tensor(found.is_zero, dtype=torch.bool),
+            inside=_index(found.inside),
+            outside=_index(found.outside),
+            groups=len(found.groups),
+            terms=found.terms,
+            sums=found.sums,
+        )
+
+    def to(self, device: torch.device | str) -> Structure:
+        """The same on another device."""
+        return replace(
+            self,
+            levels=tuple(level.to(device) for level in self.levels),
+            group=self.group.to(device),
+            is_zero=self.is_zero.to(device),
+            inside=self.inside.to(device),
+            outside=self.outside.to(device),
+        )
+
+    def spread(self, of_groups: Tensor) -> Tensor:
+        """What every switch has from its group."""
+        return of_groups[self.group]
+
+    def reduce(self, of_switches: Tensor) -> Tensor:
+        """What every group has from its switches: the largest, for a switch is off only if it is off everywhere."""
+        return of_switches.new_zeros(self.groups).scatter_reduce_(0, self.group, of_switches, "amax")
+
+
+def one_hop(structure: Structure, s: Tensor) -> Tensor:
+    """The variance of every switch, given that of each alone, where only the switches next before it count."""
+    return _gamma(structure, s, hands_on_itself=~structure.is_zero)
+
+
+def whole_path(structure: Structure, s: Tensor) -> Tensor:
+    """The variance of every switch, given that of each alone, where all switches before it count."""
+    return _gamma(structure, s, hands_on_itself=torch.zeros_like(structure.is_zero))
+
+
+@torch.no_grad()
+def _gamma(structure: Structure, s: Tensor, hands_on_itself: Tensor) -> Tensor:
+    """One walk over the levels. `s` may be infinite; the result is not, but at most the largest number there is."""
+    switches = len(structure.group)
+    others = structure.terms - switches  # are no switches, so nothing turns them off but what they read
+    alone = torch.cat([s, s.new_full((others,), torch.inf)])
+    stops = torch.cat([hands_on_itself, hands_on_itself.new_zeros(others)])
+    flow = alone.clone()  # of every term, given what comes before it
+    handed_on = alone.clone()
+    total = s.new_zeros(structure.sums)
+    resistance = torch.zeros_like(alone)  # the reciprocal of what comes before
+    for level in structure.levels:
+        total.index_add_(0, level.sums, handed_on[level.terms])
+        resistance.index_add_(0, level.readers, total[level.reads].reciprocal())
+        flow[level.readers] = _both(alone[level.readers], resistance[level.readers])
+        handed_on[level.readers] = torch.where(stops[level.readers], alone[level.readers], flow[level.readers])
+    zeros = s.new_zeros(switches).index_add_(0, structure.inside, alone[structure.outside].reciprocal())
+    return _both(flow[:switches], zeros).clamp(max=torch.finfo(s.dtype).max)
+
+
+def _both(a: Tensor, resistance: Tensor) -> Tensor:
+    """`a` and something of which the reciprocal is given.
+
+    Reciprocals of zero are infinite and come back as zero, those of infinity the other way round. As nothing
+    is subtracted or multiplied, nothing can become nan. The minimum mends what rounding adds.
+    """
+    return torch.minimum(a, (a.reciprocal() + resistance).reciprocal())
+
+
+def _index(numbers: Sequence[int]) -> Tensor:
+    return torch.tensor(numbers, dtype=torch.long)

@@ -1,0 +1,59 @@
+"""Weights of one program as those of another."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from bayesnas_graph.emit.source import Emitted, Slot
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+State = Mapping[str, "Tensor"]
+
+
+def transfer(state: State, source: Emitted, target: Emitted) -> dict[str, Tensor]:
+    """The state dict of one program of a space as that of another, however each was compiled.
+
+    A weight is known by the node it belongs to. What passes have merged has one tensor where the plain
+    program has several, of which the first is taken; what they have fused has its tensors one after another
+    in a wider one. Nodes and gates that only the target has are left out.
+    """
+    import torch
+
+    tensors = _by_module(state, source)
+    parts: dict[str, dict[int, Tensor]] = defaultdict(dict)  # a tensor of the target -> its parts
+    counts: dict[str, int] = {}
+    for node, slot in target.modules.items():
+        for name, value in tensors.get(node, {}).items():
+            parts[f"{slot.path}.{name}"].setdefault(slot.index, value)
+            counts[f"{slot.path}.{name}"] = slot.count
+    for gate, slot in target.gates.items():
+        if gate in source.gates:
+            parts[slot.path][slot.index] = _part(state[source.gates[gate].path], source.gates[gate])
+            counts[slot.path] = slot.count
+    whole = {name: [found[i] for i in sorted(found)] for name, found in parts.items() if len(found) == counts[name]}
+    return {name: found[0] if found[0].ndim == 0 else torch.cat(found) for name, found in whole.items()}
+
+
+def _by_module(state: State, program: Emitted) -> dict[str, dict[str, Tensor]]:
+    """The tensors of every node."""
+    nodes: dict[str, list[tuple[str, Slot]]] = defaultdict(list)
+    for node, slot in program.modules.items():
+        nodes[slot.path].append((node, slot))
+    found: dict[str, dict[str, Tensor]] = defaultdict(dict)
+    for key, value in state.items():
+        path, _, name = key.rpartition(".")
+        while path and path not in nodes:  # a module of the user's may have modules in it
+            path, _, outer = path.rpartition(".")
+            name = f"{outer}.{name}"
+        for node, slot in nodes.get(path, ()):
+            found[node][name] = _part(value, slot)
+    return found
+
+
+def _part(value: Tensor, slot: Slot) -> Tensor:
+    """Part of a tensor; a number, such as a count of batches, belongs to all."""
+    return value if value.ndim == 0 else value.chunk(slot.count)[slot.index]

@@ -1,0 +1,227 @@
+"""Equal operations on one value as one wide operation."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from math import prod
+
+from bayesnas_graph.ir import Edge, Graph, Node, Op, Scope
+from bayesnas_graph.ops import BatchNorm, Conv, Depthwise, Elementwise, Interleaved, Part, Pool, Repeated
+from bayesnas_graph.passes.names import Fresh, common_prefix
+
+# What works on each channel by itself is the same operation on more of them.
+_BY_CHANNEL = Depthwise, BatchNorm, Elementwise, Pool, Interleaved
+
+
+def fuse_siblings(graph: Graph, largest: int | None = None) -> Graph:
+    """Compute equal convolutions of one value as one, and what follows each of them likewise.
+
+    Four candidates `conv(16) > bn` of the same value become one `conv(64) > bn` of which each has a quarter of
+    the channels. Where they go on by themselves, convolutions have a group for each. Weights are those of the
+    siblings one after another: part `i` of every tensor is that of sibling `i`, and the node says which that is.
+
+    Fewer and larger calls pay where a call costs more than its work. `largest` is the number of values, for one
+    sample, beyond which siblings are left apart.
+    """
+    families = _Families(graph, largest)
+    return _Rewriter(graph, families).run()
+
+
+@dataclass(eq=False)
+class _Family:
+    """Siblings: equal operations, member `i` of which reads part `i` of what the family reads."""
+
+    members: list[str]
+    parent: _Family | None  # whose members they read; None if all read one value
+    prefix: str  # of the scope that they share
+
+    @property
+    def root(self) -> _Family:
+        """The family that reads one value, and which this one follows."""
+        return self if self.parent is None else self.parent.root
+
+
+class _Families:
+    """Finds the siblings of a graph."""
+
+    def __init__(self, graph: Graph, largest: int | None) -> None:
+        self.graph = graph
+        self.largest = largest
+        self.of: dict[str, _Family] = {}
+        self.readers: dict[str, list[Node]] = defaultdict(list)
+        for node in graph:
+            inputs = graph.inputs(node.name)
+            if len(inputs) == 1 and inputs[0].gate is None:
+                self.readers[inputs[0].source].append(node)
+        for node in graph:
+            for reader in self.readers[node.name]:
+                if reader.name not in self.of:
+                    self._found(reader, node.name)
+        self._drop_those_that_do_not_pay()
+
+    def read_apart(self, family: _Family) -> int:
+        """How many members have a reader that is in no family."""
+        return sum(
+            member in self.graph.outputs or any(target not in self.of for target in self.graph.nx.successors(member))
+            for member in family.members
+        )
+
+    def _drop_those_that_do_not_pay(self) -> None:
+        """Leave siblings apart whose wide nodes, with what goes before and after, would not be fewer nodes."""
+        trees: dict[_Family, list[_Family]] = defaultdict(list)
+        for family in dict.fromkeys(self.of.values()):
+            trees[family.root].append(family)
+        for tree in trees.values():
+            before = sum(len(family.members) for family in tree)
+            repeated = not _reads_all(self.graph[tree[0].members[0]].op)
+            after = repeated + len(tree) + sum(self.read_apart(family) for family in tree)
+            if after >= before:
+                self.of = {name: family for name, family in self.of.items() if family not in tree}
+
+    def _found(self, node: Node, source: str) -> None:
+        parent = self.of.get(source)
+        if parent is None:
+            if not isinstance(node.op, Conv | Depthwise) or (self.largest and prod(node.shape) > self.largest):
+                return
+            members = [other.name for other in self.readers[source] if self._like(node, other)]
+        else:
+            if not isinstance(node.op, (Conv, *_BY_CHANNEL)):
+                return
+            found = [
+                next((other.name for other in self.readers[member] if self._like(node, other)), None)
+                for member in parent.members
+            ]
+            members = [name for name in found if name is not None]
+            if len(members) < len(found):
+                return
+        if len(members) < 2:
+            return
+        prefix = common_prefix(self.graph, members, [] if parent else [source])
+        if prefix is not None and (parent is None or prefix == parent.prefix):
+            family = _Family(members, parent, prefix)
+            self.of.update(dict.fromkeys(members, family))
+
+    def _like(self, node: Node, other: Node) -> bool:
+        """Whether a node that is in no family yet can be a sibling of another. Cells stay whole."""
+        same = (type(node.op), node.op, node.shape) == (type(other.op), other.op, other.shape)
+        return same and other.name not in self.of and self._cell(node.name) == self._cell(other.name)
+
+    def _cell(self, name: str) -> Scope | None:
+        return next((scope for scope in self.graph.enclosing(name) if scope.role == "cell"), None)
+
+
+class _Rewriter:
+    """Writes a graph anew, with a wide node for each family where its first member stood."""
+
+    def __init__(self, graph: Graph, families: _Families) -> None:
+        self.graph = graph
+        self.families = families.of
+        self.fresh = Fresh(graph)
+        self.wide: dict[_Family, Node] = {}
+        self.repeated: dict[tuple[str, int, str], Node] = {}
+        self.now: dict[str, str] = {}  # a member -> the part that has its value
+        self.scopes: dict[tuple[Scope, ...], Scope] = {}  # motifs, one for each sibling -> the motif of all of them
+        self.nodes: list[Node] = []
+        self.edges: list[Edge] = []
+
+    def run(self) -> Graph:
+        read = {edge.source for edge in self.graph.edges if edge.target not in self._children()}
+        read |= set(self.graph.outputs)
+        for node in self.graph:
+            family = self.families.get(node.name)
+            if family is None:
+                self.nodes.append(node)
+                edges = self.graph.inputs(node.name)
+                self.edges += [replace(edge, source=self.now.get(edge.source, edge.source)) for edge in edges]
+            elif family not in self.wide:
+                self._write(family)
+                self._take_apart(family, read)
+        outputs = [self.now.get(name, name) for name in self.graph.outputs]
+        scopes = [*self.graph.scopes, *self.scopes.values()]
+        return Graph(self.graph.name, self.nodes, self.edges, outputs, scopes)
+
+    def _children(self) -> set[str]:
+        """The nodes that read a wide node as a whole."""
+        return {name for name, family in self.families.items() if family.parent is not None}
+
+    def _write(self, family: _Family) -> None:
+        first = self.graph[family.members[0]]
+        (edge,) = self.graph.inputs(first.name)
+        count = len(family.members)
+        if family.parent is not None:
+            source = self.wide[family.parent]
+            groups = count
+        else:
+            source = self._source(edge, first, family.prefix, count)
+            groups = count if isinstance(source.op, Repeated) else 1
+        op = _widened(first, count, groups)
+        name = self._name(family)
+        replaces = tuple(part for member in family.members for part in self.graph[member].stands_for)
+        node = Node(name, op, op.shape(source.shape), first.span, replaces)
+        self.wide[family] = node
+        self.nodes.append(node)
+        self.edges.append(replace(edge, source=source.name, target=name))
+
+    def _name(self, family: _Family) -> str:
+        """The name of a wide node: in a motif of its own, if each sibling stands in one of that kind."""
+        chains = [self.graph.enclosing(member) for member in family.members]
+        inside = [[s for s in chain if s.role == "motif" and s.name.startswith(family.prefix)] for chain in chains]
+        count = f"x{len(chains)}"
+        motifs = tuple(found[-1] for found in inside if found)
+        if len(set(motifs)) < len(chains) or len({motif.kind for motif in motifs}) > 1:
+            return self.fresh.name(family.prefix, _common_end(family.prefix, family.members), count)
+        if motifs not in self.scopes:
+            end = _common_end(family.prefix, [motif.name for motif in motifs])
+            name = self.fresh.name(family.prefix, end, count)
+            self.scopes[motifs] = replace(motifs[0], name=name)
+        local = family.members[0].removeprefix(f"{motifs[0].name}.")
+        return f"{self.scopes[motifs].name}.{local}"
+
+    def _source(self, edge: Edge, first: Node, prefix: str, count: int) -> Node:
+        """What siblings read: one value if each reads all its channels, else that value once for each of them."""
+        value = replace(self.graph[edge.source], name=self.now.get(edge.source, edge.source))
+        if _reads_all(first.op):
+            return value
+        key = value.name, count, prefix
+        if key not in self.repeated:
+            op = Repeated(count)
+            name = self.fresh.of_value(prefix, edge.source, f"x{count}")
+            self.repeated[key] = Node(name, op, op.shape(value.shape), first.span)
+            self.nodes.append(self.repeated[key])
+            self.edges.append(replace(edge, source=value.name, target=name))
+        return self.repeated[key]
+
+    def _take_apart(self, family: _Family, read: set[str]) -> None:
+        """A node for each part that something reads by itself."""
+        wide, count = self.wide[family], len(family.members)
+        for index, member in enumerate(family.members):
+            if member in read:
+                node = self.graph[member]
+                name = self.fresh.name(family.prefix, wide.name.removeprefix(family.prefix), str(index))
+                self.now[member] = name
+                self.nodes.append(Node(name, Part(index, count), node.shape, node.span))
+                self.edges.append(Edge(wide.name, name, 0, span=node.span))
+
+
+def _reads_all(op: Op) -> bool:
+    """Whether every channel of the output reads every channel of the input: then a wider one reads the same."""
+    return isinstance(op, Conv) and op.groups == 1
+
+
+def _widened(node: Node, count: int, groups: int) -> Op:
+    """The operation of all siblings. `groups` is 1 if they read one value, else their number."""
+    if isinstance(node.op, Conv):
+        return replace(node.op, width=node.shape[0] * count, groups=node.op.groups * groups)
+    return node.op
+
+
+def _common_end(prefix: str, names: list[str]) -> str:
+    """The words that some names share at their ends."""
+    parts = [name.removeprefix(prefix).split(".") for name in names]
+    words: list[str] = []
+    for column in zip(*(reversed(part) for part in parts), strict=False):
+        if len(set(column)) > 1:
+            break
+        words.insert(0, column[0])
+    return "_".join(words) or "siblings"

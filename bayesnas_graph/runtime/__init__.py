@@ -1,0 +1,19 @@
+"""What compiled networks call when they run: functions and modules of torch, and nothing else of this package.
+
+A network that is compiled with `--no-fuse`, and every derived network, needs torch alone.
+"""
+
+from bayesnas_graph.runtime.activation import ReluConv2d
+from bayesnas_graph.runtime.gates import gated_sum
+from bayesnas_graph.runtime.layout import interleaved, phases, subsampled
+from bayesnas_graph.runtime.norm import LightBatchNorm1d, LightBatchNorm2d
+
+__all__ = [
+    "LightBatchNorm1d",
+    "LightBatchNorm2d",
+    "ReluConv2d",
+    "gated_sum",
+    "interleaved",
+    "phases",
+    "subsampled",
+]

@@ -1,0 +1,36 @@
+"""An activation that is computed again for the backward pass, instead of being kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+
+class ReluConv2d(nn.Conv2d):
+    """`nn.Conv2d` of the ReLU of its input. What is kept is the input, which a norm before it keeps as well."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        settings = self.stride, self.padding, self.dilation, self.groups
+        result: Tensor = _ReluConv.apply(x, self.weight, self.bias, *settings)  # type: ignore[no-untyped-call]
+        return result
+
+
+class _ReluConv(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None, *settings: Any) -> Tensor:
+        ctx.save_for_backward(x, weight)
+        ctx.settings, ctx.sizes = settings, None if bias is None else [bias.numel()]
+        return functional.conv2d(functional.relu(x), weight, bias, *settings)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        x, weight = ctx.saved_tensors
+        stride, padding, dilation, groups = ctx.settings
+        form = ctx.sizes, stride, padding, dilation, False, [0, 0], groups, ctx.needs_input_grad[:3]
+        handed, slopes, shift = torch.ops.aten.convolution_backward(gradients[0], functional.relu(x), weight, *form)
+        if handed is not None:
+            handed = torch.ops.aten.threshold_backward(handed, x, 0)
+        return handed, slopes, shift, None, None, None, None

@@ -1,0 +1,56 @@
+"""The values of an image in another order, in the memory format that they came in."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def phases(x: Tensor, step: int) -> Tensor:
+    """The images that every `step`-th pixel makes, `step` squared of them, one after another in the batch.
+
+    A convolution with that dilation reads each of them by itself, where its dilation is 1.
+
+    >>> phases(torch.arange(16.0).view(1, 1, 4, 4), 2)[1]
+    tensor([[[ 1.,  3.],
+             [ 9., 11.]]])
+    """
+    batch, channels, height, width = x.shape
+    if _channels_last(x):
+        split = x.permute(0, 2, 3, 1).reshape(batch, height // step, step, width // step, step, channels)
+        apart = split.permute(2, 4, 0, 1, 3, 5).reshape(-1, height // step, width // step, channels)
+        return apart.permute(0, 3, 1, 2)
+    split = x.reshape(batch, channels, height // step, step, width // step, step)
+    return split.permute(3, 5, 0, 1, 2, 4).reshape(-1, channels, height // step, width // step)
+
+
+def interleaved(x: Tensor, step: int) -> Tensor:
+    """The images whose phases these are.
+
+    >>> x = torch.rand(2, 3, 6, 6)
+    >>> torch.equal(interleaved(phases(x, 3), 3), x)
+    True
+    """
+    count, channels, height, width = x.shape
+    batch = count // step**2
+    if _channels_last(x):
+        apart = x.permute(0, 2, 3, 1).reshape(step, step, batch, height, width, channels)
+        together = apart.permute(2, 3, 0, 4, 1, 5).reshape(batch, height * step, width * step, channels)
+        return together.permute(0, 3, 1, 2)
+    apart = x.reshape(step, step, batch, channels, height, width)
+    return apart.permute(2, 3, 4, 0, 5, 1).reshape(batch, channels, height * step, width * step)
+
+
+def subsampled(x: Tensor, step: int) -> Tensor:
+    """Every `step`-th pixel, as an image of its own.
+
+    >>> subsampled(torch.arange(16.0).view(1, 1, 4, 4), 2)
+    tensor([[[[ 0.,  2.],
+              [ 8., 10.]]]])
+    """
+    form = torch.channels_last if _channels_last(x) else torch.contiguous_format
+    return x[:, :, ::step, ::step].contiguous(memory_format=form)
+
+
+def _channels_last(x: Tensor) -> bool:
+    return x.is_contiguous(memory_format=torch.channels_last)

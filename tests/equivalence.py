@@ -1,0 +1,82 @@
+"""Two graphs that must compute the same: same weights in, same outputs and gradients out, in float64."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from bayesnas_graph.ir import Graph
+from bayesnas_graph.ops import PRIMITIVES, Input
+from bayesnas_graph.ops.python import PythonOp
+from bayesnas_graph.supernet import ReferenceNetwork
+
+
+def assert_same_function(before: Graph, after: Graph) -> None:
+    """While training and after it. `after` may have zero gates that `before` lacks, and nothing else."""
+    torch.manual_seed(0)
+    one, two = ReferenceNetwork(before).double(), ReferenceNetwork(after).double()
+    shapes = [node.shape for node in before if isinstance(node.op, Input)]
+    inputs = [torch.randn(3, *shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
+    with torch.no_grad():
+        for gate in one.gates.values():
+            gate.uniform_(0.5, 1.5)
+    random = any(isinstance(node.op, PRIMITIVES["dropout"] | PythonOp) for node in before)
+    if not random and _trainable(before):
+        one(*inputs)  # so that norms have seen something
+    _give(one, two, before, after)
+    modes = (False,) if random or not _trainable(before) else (True, False)
+    for training in modes:
+        results = [_run(net.train(training), graph, inputs) for net, graph in ((one, before), (two, after))]
+        for name in results[1].keys() & results[0].keys():
+            torch.testing.assert_close(results[0][name], results[1][name], msg=f"{name}, training: {training}")
+        extra = results[1].keys() - results[0].keys()
+        assert all(name.endswith("gradient") and ".zero" in name for name in extra), extra
+        assert results[0].keys() <= results[1].keys()
+
+
+def _trainable(graph: Graph) -> bool:
+    """Whether the batch norms have more than one value per channel; of two values the norm is only a sign."""
+    norms = [node for node in graph if node.op.label == "bn"]
+    return all(len(node.shape) == 3 and node.shape[1] * node.shape[2] > 1 for node in norms)
+
+
+def _give(one: ReferenceNetwork, two: ReferenceNetwork, before: Graph, after: Graph) -> None:
+    """Give `two` the weights of `one`, part by part."""
+    with torch.no_grad():
+        for node in after:
+            key = node.name.replace(".", "/")
+            if key in two.weights:
+                states = [one.weights[part[0].replace(".", "/")].state_dict() for part in node.stands_for]
+                two.weights[key].load_state_dict({name: _joined([s[name] for s in states]) for name in states[0]})
+        for name, gate in two.gates.items():
+            if name in one.gates:
+                gate.copy_(one.gates[name])
+
+
+def _joined(values: list[Tensor]) -> Tensor:
+    return values[0] if values[0].ndim == 0 else torch.cat(values)
+
+
+def _run(net: ReferenceNetwork, graph: Graph, inputs: list[Tensor]) -> dict[str, Tensor]:
+    """Everything that can be compared, by what it belongs to in the elaborated graph."""
+    net.zero_grad()
+    for x in inputs:
+        x.grad = None
+    outputs = net(*inputs)
+    loss = sum((y * torch.linspace(-1, 1, y.numel(), dtype=y.dtype).view_as(y)).sum() for y in outputs)
+    torch.autograd.backward([torch.as_tensor(loss)])
+    found = {f"output {i}": y.detach() for i, y in enumerate(outputs)}
+    found |= {f"input {i} gradient": torch.zeros_like(x) if x.grad is None else x.grad for i, x in enumerate(inputs)}
+    for node in graph:
+        key, count = node.name.replace(".", "/"), len(node.stands_for)
+        for index, names in enumerate(node.stands_for if key in net.weights else ()):
+            module = net.weights[key]
+            for name, value in module.named_parameters():
+                gradient = torch.zeros_like(value) if value.grad is None else value.grad
+                found[f"{names[0]}.{name} gradient"] = gradient.chunk(count)[index]
+            for name, buffer in module.named_buffers():
+                part = buffer if buffer.ndim == 0 else buffer.chunk(count)[index]
+                found |= {f"{logical}.{name}": part.clone() for logical in names}
+    for name, gate in net.gates.items():
+        found[f"{name.replace('/', '.')} gradient"] = torch.zeros(()) if gate.grad is None else gate.grad.clone()
+    return found
