@@ -21,10 +21,12 @@ $(READY): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $(READY)
 
-demo: $(READY)   ## check, format-check and describe a shipped space
+demo: $(READY)   ## check, describe, count and compile a shipped space
 	$(BIN)/bayesnas-graph check $(SPACE)
-	$(BIN)/bayesnas-graph fmt --check $(SPACE)
 	$(BIN)/bayesnas-graph spaces $(SPACE)
+	$(BIN)/bayesnas-graph stats $(SPACE)
+	@rm -rf build/demo
+	$(BIN)/bayesnas-graph compile $(SPACE) -o build/demo
 
 test: $(READY)   ## run the tests
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
@@ -46,6 +48,11 @@ fuzz: $(READY)   ## run the random tests ten times as long
 
 bench: $(READY)  ## print the figures that the documentation quotes
 	$(BIN)/python -m benchmarks.check_scaling
+	$(BIN)/python -m benchmarks.compile_scaling
+	$(BIN)/python -m benchmarks.fusion_sites
+	$(BIN)/python -m benchmarks.supernet_step
+	$(BIN)/python -m benchmarks.switch_update
+	$(BIN)/python -m benchmarks.curvature
 
 clean:           ## remove what the other targets made
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -87,7 +87,8 @@ def transcript(command: str, folder: Path) -> str:
     if command == "make demo":
         recipe = re.search(r"^demo:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)
         assert recipe is not None
-        steps = recipe[1].replace("\t$(BIN)/", "").replace("$(SPACE)", "quickstart").splitlines()
+        shown = [line for line in recipe[1].replace("$(SPACE)", "quickstart").splitlines() if "\t@" not in line]
+        steps = [line.replace("\t$(BIN)/", "") for line in shown]
         printed = [transcript(step, folder).removeprefix("$ ") for step in steps]
         return "$ make demo\n" + "".join(f".venv/bin/{text}" for text in printed)
     words = shlex.split(command)

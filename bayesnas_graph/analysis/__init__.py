@@ -1,6 +1,7 @@
 """Answers about a graph: what it costs, and how many architectures it holds."""
 
 from bayesnas_graph.analysis.cost import Cost, cost
+from bayesnas_graph.analysis.extremes import Extreme, Extremes, Range, extremes
 from bayesnas_graph.analysis.settings import Switches, switches
 
-__all__ = ["Cost", "Switches", "cost", "switches"]
+__all__ = ["Cost", "Extreme", "Extremes", "Range", "Switches", "cost", "extremes", "switches"]

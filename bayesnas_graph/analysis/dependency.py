@@ -28,8 +28,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from bayesnas_graph.ir import Edge, Gate, Graph, Op
-from bayesnas_graph.ops import Choice, Input, Sum, Zero
-from bayesnas_graph.ops.join import Concat, Mean
+from bayesnas_graph.ops import Choice, Input, Zero
 from bayesnas_graph.source import Span
 
 
@@ -107,7 +106,7 @@ _ALWAYS = None  # in place of a sum: on, whatever the switches are
 def _joined(op: Op, inputs: list[_Sum | None], program: _Program) -> _Sum | None:
     """What an operation hands on, given what it reads."""
     depending = [before for before in inputs if before is not _ALWAYS]
-    if isinstance(op, Sum | Mean | Concat):  # a choice is a sum
+    if op.bears_losses:
         return frozenset[int]().union(*depending) if len(depending) == len(inputs) else _ALWAYS
     return program.all_of(depending)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
+from operator import itemgetter
 
 from bayesnas_graph.analysis.descent import PATIENCE, Descent, filled
 from bayesnas_graph.analysis.nesting import Nesting
@@ -44,12 +46,13 @@ def extremes(graph: Graph) -> Extremes:
 
     Opening a switch adds operations and makes concatenations wider, so it never makes an architecture
     cheaper. Hence the largest has all switches on, and of a choice that may keep k candidates the k
-    costliest, in all uses together. This is proven if every use, could it choose for itself, would
-    choose the same. Else, where choices that uses share stand in candidates of others or read in part
-    the same, it is the largest found after swapping single candidates.
+    costliest, in all uses together. Choices that stand in candidates of others can spoil that, if uses
+    share them and differ in what is costliest. So it is compared with a bound (see `Nesting`) and proven
+    where it reaches it; else it is the largest found after swapping single candidates.
 
     Likewise the smallest has all switches off, if that leaves the network connected and fits together,
-    and this is proven. Else it is searched for, and is the smallest found (see `Descent`).
+    and this is proven. Else all settings are tried if they are few; if they are many, it is searched for,
+    and is the smallest found (see `Descent`).
     """
     return Extremes(_range(graph, "parameters"), _range(graph, "flops"))
 
@@ -64,8 +67,17 @@ def _smallest(prices: Prices, nesting: Nesting) -> Extreme:
     least = prices.of(frozenset())
     if least is not None:
         return Extreme(least, frozenset(prices.groups), proven=True)
-    on, cost = Descent(prices, nesting).run()
-    return Extreme(cost, frozenset(prices.groups) - on, proven=False)
+    few = 2 ** len(prices.groups) * len(prices.ops) <= PATIENCE
+    on, cost = _least(prices) if few else Descent(prices, nesting).run()
+    return Extreme(cost, frozenset(prices.groups) - on, proven=few)
+
+
+def _least(prices: Prices) -> tuple[frozenset[str], int]:
+    """The smallest of all architectures, and of those that cost the same the first with the fewest switches on."""
+    sizes = range(len(prices.groups) + 1)
+    settings = (frozenset(on) for size in sizes for on in combinations(prices.groups, size))
+    costs = ((on, prices.of(on)) for on in settings)
+    return min(((on, cost) for on, cost in costs if cost is not None), key=itemgetter(1))
 
 
 def _largest(prices: Prices, nesting: Nesting) -> Extreme:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 from bayesnas_graph.analysis.prices import Prices
@@ -11,9 +11,9 @@ from bayesnas_graph.ops import Choice
 
 @dataclass(eq=False)
 class Place:
-    """One use of a switch, and what is computed for it alone. The root is the network itself."""
+    """One use of a switch, and what is computed for it alone. The root, without a switch, is the whole network."""
 
-    group: str | None
+    group: str
     outer: Place | None
     depth: int
     own: int = 0  # price of the operations that belong here
@@ -23,7 +23,7 @@ class Place:
         """The switches further on, which everything from here has to pass too."""
         found = []
         place = self.outer
-        while place is not None and place.group is not None:
+        while place is not None and place.group:
             found.append(place.group)
             place = place.outer
         return found
@@ -37,7 +37,7 @@ class Nesting:
     """
 
     def __init__(self, prices: Prices) -> None:
-        root = Place(None, None, 0)
+        root = Place("", None, 0)
         self.places = [root]  # the outer before the inner
         found = dict.fromkeys(prices.outputs, root)
         for i in reversed(range(len(prices.ops))):
@@ -59,17 +59,21 @@ class Nesting:
     def _value(self, prices: Prices) -> int:
         """What an architecture costs at most.
 
-        Here every use of a cell may keep other candidates, and something that several candidates read is
-        always there. So no architecture is above, but there may be none that reaches it.
+        Choices that share their switches are set together if they belong to one place. In different places
+        they are set each for itself, and what several candidates read is always there. So no architecture
+        is above the result, but there may be none that reaches it.
         """
         value: dict[Place, int] = {}
         for place in reversed(self.places):
-            value[place] = place.own
+            alike: dict[tuple[frozenset[str], int | None], Counter[str]] = defaultdict(Counter)
             for choice, candidates in place.inner.items():
                 op = prices.ops[choice]
-                kept = op.limit if isinstance(op, Choice) else None
-                value[place] += sum(sorted((value[candidate] for candidate in candidates), reverse=True)[:kept])
-            if place.group is not None:
+                limit = op.limit if isinstance(op, Choice) else None
+                values = {candidate.group: value[candidate] for candidate in candidates}
+                alike[frozenset(values), limit].update(values)
+            kept = (sum(sorted(values.values(), reverse=True)[:limit]) for (_, limit), values in alike.items())
+            value[place] = place.own + sum(kept)
+            if place.group:
                 self.worth[place.group] += value[place]
         return value[self.places[0]]
 

@@ -8,7 +8,6 @@ from typing import Literal, NamedTuple
 
 from bayesnas_graph.ir import Graph, Shape, ShapeError
 from bayesnas_graph.ops import Choice, Input, Zero
-from bayesnas_graph.passes.prune import bears_losses
 
 Measure = Literal["parameters", "flops"]
 
@@ -24,11 +23,11 @@ class Limit(NamedTuple):
     """Of these switches at most so many are on."""
 
     groups: frozenset[str]
-    count: int
+    most: int
 
     def exceeded(self, on: Set[str]) -> bool:
         """Whether too many of them are on."""
-        return len(self.groups & on) > self.count
+        return len(self.groups & on) > self.most
 
 
 class Prices:
@@ -53,7 +52,7 @@ class Prices:
             if isinstance(node.op, Choice) and node.op.limit is not None:
                 limits[Limit(frozenset(s.group for s in sources if s.group), node.op.limit)] = None
         self.limits = tuple(limits)
-        self.bears_losses = [bears_losses(op) for op in self.ops]
+        self.bears_losses = [op.bears_losses for op in self.ops]
         self._fixed = [[s.node for s in sources if s.group is None] for sources in self.inputs]
         self._switched: dict[str, list[tuple[int, int]]] = defaultdict(list)  # targets and sources
         for target, sources in enumerate(self.inputs):

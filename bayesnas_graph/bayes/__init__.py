@@ -1,5 +1,54 @@
 """The search itself: what is computed from gates, curvatures and the graph."""
 
+from bayesnas_graph.bayes.decision import Decision, Place, Verdict, Why, decide
 from bayesnas_graph.bayes.dependency import Structure, one_hop, whole_path
+from bayesnas_graph.bayes.entropy import THRESHOLD, entropy, keep
+from bayesnas_graph.bayes.gauge import Gauge, rescale
+from bayesnas_graph.bayes.proximal import (
+    block_soft_threshold,
+    can_close,
+    penalty,
+    proximal_step,
+    shrink_budget,
+    soft_threshold,
+    weighted_soft_threshold,
+)
+from bayesnas_graph.bayes.ranking import Ranking, relevance, removal, score
+from bayesnas_graph.bayes.switches import Switches
+from bayesnas_graph.bayes.units import contributions
+from bayesnas_graph.bayes.update import LARGEST, State, omega_squared, posterior_variance, strength, update
 
-__all__ = ["Structure", "one_hop", "whole_path"]
+__all__ = [
+    "LARGEST",
+    "THRESHOLD",
+    "Decision",
+    "Gauge",
+    "Place",
+    "Ranking",
+    "State",
+    "Structure",
+    "Switches",
+    "Verdict",
+    "Why",
+    "block_soft_threshold",
+    "can_close",
+    "contributions",
+    "decide",
+    "entropy",
+    "keep",
+    "omega_squared",
+    "one_hop",
+    "penalty",
+    "posterior_variance",
+    "proximal_step",
+    "relevance",
+    "removal",
+    "rescale",
+    "score",
+    "shrink_budget",
+    "soft_threshold",
+    "strength",
+    "update",
+    "weighted_soft_threshold",
+    "whole_path",
+]

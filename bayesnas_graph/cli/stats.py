@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bayesnas_graph.analysis import Cost, Switches, cost, switches
+from bayesnas_graph.analysis import Cost, Extremes, Range, Switches, cost, extremes, switches
 from bayesnas_graph.cli.target import AllowPython, NetworkName, Parameters, SpaceFile, load_network
 from bayesnas_graph.elaborate import Network
 from bayesnas_graph.elaborate.values import show
@@ -22,36 +22,49 @@ def stats(
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     allow_python_ops: AllowPython = False,
 ) -> None:
-    """Count the architectures of a space, and what all its candidates together cost."""
+    """Count the architectures of a space, and what the smallest, the largest and all candidates together cost."""
     found = load_network(file, network, parameters, allow_python=allow_python_ops)
     graph = found.graph()
-    counted, costs = switches(graph), cost(graph)
+    counted, costs, ends = switches(graph), cost(graph), extremes(graph)
     if as_json:
-        typer.echo(json.dumps(_json(found, counted, costs), indent=2))
+        typer.echo(json.dumps(_json(found, counted, costs, ends), indent=2))
         return
     typer.echo(f"network {found.name}: {', '.join(map(show, found.inputs))} -> {', '.join(map(show, found.outputs))}")
-    for label, value in _rows(found, counted, costs):
+    for label, value in _rows(found, counted, costs, ends):
         typer.echo(f"  {label:<14} {value}")
 
 
-def _rows(network: Network, counted: Switches, costs: Cost) -> list[tuple[str, str]]:
+def _rows(network: Network, counted: Switches, costs: Cost, ends: Extremes) -> list[tuple[str, str]]:
     rows = [("parameters", ", ".join(f"{name} = {show(value)}" for name, value in network.arguments) or "none")]
     if counted.choices:
         rows += [
             ("architectures", f"{scientific(counted.settings)}{_exact(counted.settings)}"),
             ("choices", f"{counted.choices:,} ({network.block.choices:,} in all uses)"),
             ("switches", f"{counted.candidates:,} ({counted.gates:,} in all uses)"),
+            ("operations", f"{network.block.nodes:,}"),
+            ("weights", f"{costs.parameters:,} with all candidates"),
+            ("weights", f"{_span(ends.parameters)} in one architecture"),
+            ("multiply-adds", f"{costs.flops:,} per sample with all candidates"),
+            ("multiply-adds", f"{_span(ends.flops)} per sample in one architecture"),
         ]
     else:
-        rows.append(("architectures", "1, a fixed network"))
-    rows += [
-        ("operations", f"{network.block.nodes:,}"),
-        ("weights", f"{costs.parameters:,}"),
-        ("multiply-adds", f"{costs.flops:,} per sample"),
-        *(("activations", f"{costs.memory(batch) / 2**20:,.1f} MiB at batch {batch}") for batch in BATCHES),
-        *(("requires", str(budget)) for budget in network.budgets),
-    ]
+        rows += [
+            ("architectures", "1, a fixed network"),
+            ("operations", f"{network.block.nodes:,}"),
+            ("weights", f"{costs.parameters:,}"),
+            ("multiply-adds", f"{costs.flops:,} per sample"),
+        ]
+    rows += [("activations", f"{costs.memory(batch) / 2**20:,.1f} MiB at batch {batch}") for batch in BATCHES]
+    rows += [("requires", str(budget)) for budget in network.budgets]
     return rows
+
+
+def _span(costs: Range) -> str:
+    """From the smallest to the largest; what was searched for and not proven is told as such."""
+    smallest, largest = costs.smallest, costs.largest
+    least = "" if smallest.proven else " (smallest found)"
+    most = "" if largest.proven else " (largest found)"
+    return f"{smallest.cost:,}{least} to {largest.cost:,}{most}"
 
 
 def scientific(number: int) -> str:
@@ -71,7 +84,7 @@ def _exact(number: int) -> str:
     return f" ({number:,})" if len(str(number)) <= 24 else " (`--json` has all digits)"
 
 
-def _json(network: Network, counted: Switches, costs: Cost) -> dict[str, Any]:
+def _json(network: Network, counted: Switches, costs: Cost, ends: Extremes) -> dict[str, Any]:
     return {
         "version": 1,
         "network": network.name,
@@ -84,6 +97,12 @@ def _json(network: Network, counted: Switches, costs: Cost) -> dict[str, Any]:
         "edges": network.block.edges,
         "weights": costs.parameters,
         "flops": costs.flops,
+        "architecture": {"weights": _ends(ends.parameters), "flops": _ends(ends.flops)},
         "activation_bytes": {str(batch): costs.memory(batch) for batch in BATCHES},
         "budgets": [str(budget) for budget in network.budgets],
     }
+
+
+def _ends(costs: Range) -> dict[str, dict[str, Any]]:
+    ends = {"smallest": costs.smallest, "largest": costs.largest}
+    return {name: {"cost": extreme.cost, "proven": extreme.proven} for name, extreme in ends.items()}

@@ -227,6 +227,8 @@ class _Writer:
                     "NAS201", str(error), f"`{written(place)}` is joined by `{op}`", place.span, labels, shapes
                 )
             )
+        if isinstance(incoming[0].operation, Chain):
+            self.names.release(place.name)  # which the chain has only so that nothing else is called `name.step`
         return self._compute(self.names.unique(place.name), op, values, shape, place.span)
 
     # ---- operations
@@ -245,6 +247,7 @@ class _Writer:
                 self.shapes.extend(block.output_shapes)
                 return list(range(first, len(self.shapes)))
             case Chain():
+                name = name and self.names.unique(name)  # its steps are called `name.step`, and nothing else may be
                 labels = numbered([label_of(step) for step in operation.steps])
                 for label, step in zip(labels, operation.steps, strict=True):
                     inputs = self.apply(step, inputs, f"{name}.{label}" if name else label, span)

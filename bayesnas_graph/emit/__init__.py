@@ -2,6 +2,6 @@
 
 from bayesnas_graph.emit.module import build
 from bayesnas_graph.emit.source import Emitted, Slot, emit
-from bayesnas_graph.emit.weights import transfer
+from bayesnas_graph.emit.weights import by_node, transfer
 
-__all__ = ["Emitted", "Slot", "build", "emit", "transfer"]
+__all__ = ["Emitted", "Slot", "build", "by_node", "emit", "transfer"]

@@ -4,44 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from keyword import iskeyword
 
-from bayesnas_graph.emit.units import Compute, Item, Split, Unit, Use, Weigh
-from bayesnas_graph.ir import ModuleCall
-
-Plain = int | float | bool
-
-# What the positional arguments of torch's constructors are called as parameters of ours.
-_ROLES = {
-    "Conv2d": ("channels", "width", "kernel"),
-    "Linear": ("features", "width"),
-    "BatchNorm1d": ("channels",),
-    "BatchNorm2d": ("channels",),
-    "GroupNorm": ("groups", "channels"),
-    "Dropout": ("p",),
-    "LightBatchNorm1d": ("channels",),
-    "LightBatchNorm2d": ("channels",),
-    "ReluConv2d": ("channels", "width", "kernel"),
-}
+from bayesnas_graph.emit.names import identifier
+from bayesnas_graph.emit.parameters import Parameter, parametrise
+from bayesnas_graph.emit.signatures import Number, Plain, numbers, skeleton
+from bayesnas_graph.emit.units import Compute, Item, Unit, Use
+from bayesnas_graph.ir import ModuleCall, Scope
 
 
 @dataclass(eq=False)
 class Class:
-    """A class of units: its first member stands for all, `columns` says which numbers are parameters."""
+    """A class of units, of which the first stands for all."""
 
-    name: str
+    name: str = ""
     members: list[Unit] = field(default_factory=list)
-    columns: list[int | str] = field(default_factory=list)  # for every number: its parameter, or -1 if it is fixed
-    parameters: dict[str, tuple[Plain, ...]] = field(default_factory=dict)  # name -> value for every member
+    parameters: list[Parameter] = field(default_factory=list)
+    texts: dict[str, list[str | None]] = field(default_factory=dict)  # item -> what stands for each of its numbers
 
     @property
     def unit(self) -> Unit:
         return self.members[0]
 
+    @property
+    def scope(self) -> Scope:
+        """What it is called after: the outermost motif that does nothing but use it, if that is one for all."""
+        kinds = [{scope.kind for scope in unit.wrappers} for unit in self.members]
+        common = [scope for scope in self.unit.wrappers if all(scope.kind in found for found in kinds)]
+        return common[-1] if common else self.unit.scope
+
+    @property
+    def words(self) -> list[str]:
+        """What its inputs are called, `x` where members do not agree."""
+        found = [set(words) for words in zip(*(unit.words for unit in self.members), strict=True)]
+        return [words.pop() if len(words) == 1 else "x" for words in found]
+
     def arguments(self, unit: Unit) -> list[Plain]:
         """The values of the parameters that make `unit`."""
         position = self.members.index(unit)
-        return [values[position] for values in self.parameters.values()]
+        return [parameter.values[position] for parameter in self.parameters]
 
 
 class Classes:
@@ -50,9 +50,11 @@ class Classes:
     def __init__(self, root: Unit) -> None:
         self._by_key: dict[object, Class] = {}
         self._of: dict[Unit, Class] = {}
-        self._names = {"F", "Tensor", "Motif"}  # what the file imports, and a word for kinds without letters
+        self._imported = {"nn", "torch", "F", "Tensor", *_imported(root)}
+        self._names = {"Motif", *self._imported}  # of classes, and a word for kinds without letters
         self._classify(root)
         for cls in self:
+            cls.name = self._class_name(cls.scope.kind)
             self._parametrise(cls)
 
     def __iter__(self) -> Iterator[Class]:
@@ -66,61 +68,54 @@ class Classes:
         for item in unit.items:
             if isinstance(item, Use):
                 self._classify(item.unit)
-        key = unit.scope.kind, unit.inputs, unit.outputs, tuple(self._skeleton(item) for item in unit.items)
-        if key not in self._by_key:
-            self._by_key[key] = Class(self._class_name(unit.scope.kind))
-        self._by_key[key].members.append(unit)
-        self._of[unit] = self._by_key[key]
+        items = tuple(self._skeleton(item) for item in unit.items)
+        key = unit.scope.kind, len(unit.inputs), unit.outputs, len(unit.gates), items
+        self._of[unit] = self._by_key.setdefault(key, Class())
+        self._of[unit].members.append(unit)
 
     def _skeleton(self, item: Item) -> object:
         """An item without its numbers."""
         match item:
             case Use(name=name, unit=unit, inputs=inputs, results=results):
-                return name, self._of[unit].name, inputs, results
-            case Weigh() | Split():
-                return item
-            case Compute(name=name, call=ModuleCall() as call, inputs=inputs):
-                return name, call.constructor, len(call.args), tuple(key for key, _ in call.kwargs), inputs
+                return name, self._of[unit], inputs, results
             case Compute(name=name, call=call, inputs=inputs):
-                return name, call, inputs
-
-    def numbers(self, unit: Unit) -> list[tuple[str, Plain]]:
-        """Every number in a unit, with what it is: arguments of constructors and of other classes."""
-        found: list[tuple[str, Plain]] = []
-        for item in unit.items:
-            if isinstance(item, Use):
-                cls = self._of[item.unit]
-                found += zip(cls.parameters, cls.arguments(item.unit), strict=True)
-            elif isinstance(item, Compute) and isinstance(item.call, ModuleCall):
-                roles = _ROLES.get(item.call.target, ())
-                found += [(roles[i] if i < len(roles) else "size", value) for i, value in enumerate(item.call.args)]
-                found += item.call.kwargs
-        return found
+                return name, skeleton(call), inputs
+            case _:
+                return item
 
     def _parametrise(self, cls: Class) -> None:
-        """Numbers that differ between members become parameters; those that always agree, one parameter."""
-        table = [self.numbers(unit) for unit in cls.members]
-        known: dict[tuple[Plain, ...], str] = {}
-        for entries in zip(*table, strict=True):
-            values = tuple(value for _, value in entries)
-            if len(set(values)) == 1:
-                cls.columns.append(-1)
-                continue
-            if values not in known:
-                known[values] = _unique(entries[0][0], set(known.values()))
-            cls.columns.append(known[values])
-        cls.parameters = {name: values for values, name in known.items()}
+        table = [[self.numbers(item) for item in unit.items] for unit in cls.members]
+        rows = [[number for found in row for number in found] for row in table]
+        texts, cls.parameters = parametrise(rows, self._imported)
+        left = iter(texts)
+        for item, found in zip(cls.unit.items, table[0], strict=True):
+            cls.texts[item.name] = [next(left) for _ in found]
+
+    def numbers(self, item: Item) -> list[Number]:
+        """Every number in an item: in its call, or the arguments of its class."""
+        match item:
+            case Use(unit=unit):
+                cls = self._of[unit]
+                values = cls.arguments(unit)
+                return [Number(p.role, value) for p, value in zip(cls.parameters, values, strict=True)]
+            case Compute(call=call):
+                return numbers(call)
+            case _:
+                return []
 
     def _class_name(self, kind: str) -> str:
-        name = _unique("".join(part[:1].upper() + part[1:] for part in kind.split("_")), self._names)
-        name = name if name.isidentifier() else _unique(f"Motif{name}", self._names)
+        word = "".join(part[:1].upper() + part[1:] for part in kind.split("_"))
+        separator = "_" if word[-1:].isdigit() else ""
+        word = word if word.isidentifier() and word[0].isalpha() else f"Motif{word}"
+        name = identifier(word, self._names, separator)
         self._names.add(name)
         return name
 
 
-def _unique(name: str, taken: set[str]) -> str:
-    unique, number = name, 1
-    while unique in taken or iskeyword(unique):
-        number += 1
-        unique = f"{name}{number}"
-    return unique
+def _imported(unit: Unit) -> Iterator[str]:
+    """The names that a file must import for a unit."""
+    for item in unit.items:
+        if isinstance(item, Use):
+            yield from _imported(item.unit)
+        elif isinstance(item, Compute) and isinstance(item.call, ModuleCall):
+            yield item.call.constructor.partition(".")[0]

@@ -15,13 +15,25 @@ def operand(text: str) -> str:
     return f"({text})" if " " in _outside(text) else text
 
 
-def selected(gates: tuple[int, ...]) -> str:
-    """The gates at some positions.
+def term(text: str, *, first: bool) -> str:
+    """An expression that can be part of a sum, which is added up from the left.
 
-    >>> selected((3, 4, 5)), selected((1, 3))
-    ('self.gates[3:6]', 'self.gates[[1, 3]]')
+    >>> term("a * b", first=False), term("a + b", first=True), term("a + b", first=False)
+    ('a * b', 'a + b', '(a + b)')
+    """
+    operators = set(_outside(text).split()[1::2])
+    return text if operators <= ({"*", "+"} if first else {"*"}) else operand(text)
+
+
+def selected(gates: tuple[int, ...], count: int) -> str:
+    """The gates at some of so many positions.
+
+    >>> selected((3, 4, 5), 8), selected((1, 3), 8), selected((0, 1), 2)
+    ('self.gates[3:6]', 'self.gates[[1, 3]]', 'self.gates')
     """
     first, last = gates[0], gates[-1]
+    if gates == tuple(range(count)):
+        return "self.gates"
     if gates == tuple(range(first, last + 1)):
         return f"self.gates[{first}:{last + 1}]"
     return f"self.gates[{list(gates)}]"
@@ -32,17 +44,32 @@ def wrapped(line: str) -> list[str]:
     if len(line) <= LINE:
         return [line]
     indent = line[: len(line) - len(line.lstrip())]
-    head, equals, value = line.partition(" = ")
-    terms = _split(value, " + ") if equals and "(" not in head else []
+    head, value = _statement(line)
+    terms = _split(value, " + ") if head else []
     if len(terms) > 1:
-        rows = [f"{indent}    {'+ ' if i else ''}{term}" for i, term in enumerate(terms)]
-        return [f"{head} = (", *(row for long in rows for row in wrapped(long)), f"{indent})"]
+        if len(f"{indent}    {value}") <= LINE:
+            return [f"{head}(", f"{indent}    {value}", f"{indent})"]
+        rows = [f"{indent}    {'+ ' if i else ''}{part}" for i, part in enumerate(terms)]
+        return [f"{head}(", *(row for long in rows for row in wrapped(long)), f"{indent})"]
     group = max(_groups(line), key=lambda g: g[1] - g[0], default=None)
     if group is None:
         return [line]
     start, end = group
-    parts = [f"{indent}    {part}," for part in _split(line[start + 1 : end], ", ")]
+    inside = f"{indent}    {line[start + 1 : end]}"
+    if len(inside) <= LINE:
+        return [line[: start + 1], inside, indent + line[end:]]
+    parts = [f"{indent}    {part}" for part in _split(inside, ", ")]
+    parts = [f"{part}," for part in parts] if len(parts) > 1 else parts
     return [line[: start + 1], *(row for part in parts for row in wrapped(part)), indent + line[end:]]
+
+
+def _statement(line: str) -> tuple[str, str]:
+    """What an assignment or a return begins with, and its value."""
+    if line.lstrip().startswith("return "):
+        head, word, value = line.partition("return ")
+        return head + word, value
+    head, equals, value = line.partition(" = ")
+    return (head + equals, value) if equals and "(" not in head else ("", line)
 
 
 def _groups(text: str) -> list[tuple[int, int]]:

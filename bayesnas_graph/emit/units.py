@@ -1,13 +1,14 @@
 """A flat graph as nested units again: one per use of a motif that is still whole.
 
 A motif is whole while nothing outside of it reads anything inside but its outputs. Where a pass has merged
-part of one with part of another, all uses of that motif dissolve into what surrounds them.
+part of one with part of another, all uses of that motif dissolve into what surrounds them. So does one that
+does nothing but use another.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
@@ -51,7 +52,7 @@ class Split:
     """All equal parts of the channels of a value."""
 
     name: str
-    inputs: tuple[str]
+    inputs: tuple[str, ...]
     results: tuple[str, ...]
 
 
@@ -62,15 +63,17 @@ Item = Compute | Weigh | Use | Split
 class Unit:
     """One use of a motif, or a choice.
 
-    Values are called by the names of their nodes within the unit. Inputs are called by `x`, `x2`, ..., and
-    those that a pass moved out of the unit by their operation.
+    Values are called by the names of their nodes within the unit, inputs by their position and a dot, which no
+    node is called.
     """
 
     scope: Scope
     inputs: tuple[str, ...]
+    words: tuple[str, ...]  # what the inputs are: `x`, or the operation if a pass moved it out of the unit
     items: tuple[Item, ...]
     outputs: tuple[str, ...]
     gates: tuple[str, ...]  # the full names of its own gates
+    wrappers: tuple[Scope, ...] = ()  # motifs that do nothing but use it, the innermost first
 
 
 def units(graph: Graph) -> Unit:
@@ -128,34 +131,28 @@ class _Builder:
         return steps
 
     def root(self) -> Unit:
-        inputs = self._inputs([node.name for node in self.graph if isinstance(node.op, Input)])
-        return self._unit(self.root_scope, inputs, self.graph.outputs)
+        inputs = [node.name for node in self.graph if isinstance(node.op, Input)]
+        unit = self._unit(self.root_scope, inputs, self.graph.outputs)
+        body = unwrapped(unit)
+        return replace(body, scope=replace(self.root_scope, name=body.scope.name), wrappers=())
 
-    def _inputs(self, values: Iterable[str]) -> dict[str, str]:
-        """What values from outside are called in a unit."""
-        names: dict[str, str] = {}
-        counts: Counter[str] = Counter()
-        for value in values:
-            node = self.graph[value]
-            word = node.op.label if node.replaces else "x"
-            counts[word] += 1
-            names[value] = word if counts[word] == 1 else f"{word}{counts[word]}"
-        return names
-
-    def _unit(self, scope: Scope, inputs: dict[str, str], outputs: tuple[str, ...]) -> Unit:
-        names = dict(inputs)  # node -> what it is called here
+    def _unit(self, scope: Scope, inputs: Sequence[str], outputs: Sequence[str]) -> Unit:
+        names = {value: f"{i}." for i, value in enumerate(inputs)}  # node -> what it is called here
+        words = tuple(self._word(value) for value in inputs)
         gates: dict[str, int] = {}
         items: list[Item] = []
         for step in self._together(self.steps[scope.name]):
             if isinstance(step, list):
                 names.update({part.name: _local(part.name, scope) for part in step})
-                source = names[self.graph.inputs(step[0].name)[0].source]
-                items.append(Split(f"{source}.parts", (source,), tuple(names[part.name] for part in step)))
+                source = self.graph.inputs(step[0].name)[0].source
+                word = self._word(source) if source in inputs else names[source]
+                parts = tuple(names[part.name] for part in step)
+                items.append(Split(f"{word}.parts.", (names[source],), parts))
                 continue
             if isinstance(step, Scope):
                 read = tuple(self.reads[step.name])
                 given = tuple(self.gives[step.name])
-                unit = self._unit(step, self._inputs(read), given)
+                unit = unwrapped(self._unit(step, read, given))
                 names.update({name: self._result(name, scope) for name in given})
                 results = tuple(names[name] for name in given)
                 items.append(Use(_local(step.name, scope), unit, tuple(names[name] for name in read), results))
@@ -163,7 +160,12 @@ class _Builder:
             names[step.name] = _local(step.name, scope)
             items.append(self._item(step, names, gates))
         given = tuple(names[name] for name in outputs)
-        return Unit(scope, tuple(inputs.values()), tuple(_folded(items, given)), given, tuple(gates))
+        places = tuple(names[value] for value in inputs)
+        return Unit(scope, places, words, tuple(_folded(items, given)), given, tuple(gates))
+
+    def _word(self, value: str) -> str:
+        """What a value is where only its operation is known."""
+        return self.graph[value].op.label if self.graph[value].replaces else "x"
 
     def _together(self, steps: list[Node | Scope]) -> Iterator[Node | Scope | list[Node]]:
         """The steps, all parts of one value being one step, for torch divides a value faster than it slices it."""
@@ -198,6 +200,14 @@ class _Builder:
         return Compute(names[node.name], node.op.torch(*(self.graph[edge.source].shape for edge in edges)), read)
 
 
+def unwrapped(unit: Unit) -> Unit:
+    """The unit that a unit hands its inputs on to, if that is all that it does."""
+    match unit.items:
+        case (Use() as use,) if use.inputs == unit.inputs and use.results == unit.outputs and not unit.gates:
+            return replace(use.unit, wrappers=(*use.unit.wrappers, unit.scope))
+    return unit
+
+
 def _folded(items: list[Item], outputs: tuple[str, ...]) -> Iterator[Item]:
     """The items, where a sum that a zero gate alone reads has that gate among its weights."""
     readers: dict[str, list[Item | None]] = defaultdict(list)
@@ -211,7 +221,7 @@ def _folded(items: list[Item], outputs: tuple[str, ...]) -> Iterator[Item]:
         match item, readers[item.name]:
             case Weigh(inputs=(value,), gates=(gate,)), _ if value in sums:
                 yield replace(sums[value], name=item.name, zero=gate)
-            case Weigh() as weigh, [Weigh(gates=(_,))] if len(weigh.gates) > 1:
+            case Weigh() as weigh, [Weigh(gates=(gate,))] if gate == weigh.gates[-1] + 1:
                 sums[weigh.name] = weigh
             case _:
                 yield item

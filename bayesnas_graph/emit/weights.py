@@ -23,7 +23,7 @@ def transfer(state: State, source: Emitted, target: Emitted) -> dict[str, Tensor
     """
     import torch
 
-    tensors = _by_module(state, source)
+    tensors = by_node(state, source)
     parts: dict[str, dict[int, Tensor]] = defaultdict(dict)  # a tensor of the target -> its parts
     counts: dict[str, int] = {}
     for node, slot in target.modules.items():
@@ -38,8 +38,8 @@ def transfer(state: State, source: Emitted, target: Emitted) -> dict[str, Tensor
     return {name: found[0] if found[0].ndim == 0 else torch.cat(found) for name, found in whole.items()}
 
 
-def _by_module(state: State, program: Emitted) -> dict[str, dict[str, Tensor]]:
-    """The tensors of every node."""
+def by_node(state: State, program: Emitted) -> dict[str, dict[str, Tensor]]:
+    """The tensors of every node of the elaborated graph, out of the state dict of a program."""
     nodes: dict[str, list[tuple[str, Slot]]] = defaultdict(list)
     for node, slot in program.modules.items():
         nodes[slot.path].append((node, slot))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from heapq import heapify, heappop, heappush
 
-from bayesnas_graph.exchange.problems import fail
+from bayesnas_graph.exchange.problems import Step, fail
 from bayesnas_graph.ir import Edge, Node, ShapeError, shape_text
 from bayesnas_graph.ops import Choice, Gated, Input, LightBatchNorm
 from bayesnas_graph.ops.python import PythonOp
@@ -72,7 +72,7 @@ def check_replaced(nodes: Mapping[str, Node], source_name: str) -> None:
     """What nodes replace: each name once, and as many parts as divide the channels."""
     replaced: dict[str, str] = {}  # a name -> the node that replaces it
     for i, node in enumerate(nodes.values()):
-        path = ["nodes", i, "replaces"]
+        path: list[Step] = ["nodes", i, "replaces"]
         if node.replaces and node.shape[0] % len(node.replaces):
             fail(source_name, path, f"{node.shape[0]} channels have no {len(node.replaces)} equal parts")
         for j, names in enumerate(node.replaces):

@@ -40,6 +40,8 @@ class Op:
     name: ClassVar[str]
     inputs: ClassVar[int | None] = 1  # None: any number, at least one
     pure: ClassVar[bool] = True  # equal inputs give equal outputs: no weights, no randomness
+    bears_losses: ClassVar[bool] = False  # does with the inputs that are left when some are gone
+    bends: ClassVar[bool] = False  # has a second derivative, so that its curvature depends on the gradient
 
     @property
     def mergeable(self) -> bool:

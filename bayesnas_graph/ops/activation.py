@@ -83,6 +83,7 @@ class Swish(Elementwise):
     """x sigmoid(x), also called SiLU."""
 
     name: ClassVar[str] = "swish"
+    bends: ClassVar[bool] = True
     function: ClassVar[str] = "F.silu({0})"
 
     def derivatives(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
@@ -97,6 +98,7 @@ class Gelu(Elementwise):
     """x times the normal distribution function of x."""
 
     name: ClassVar[str] = "gelu"
+    bends: ClassVar[bool] = True
     function: ClassVar[str] = "F.gelu({0})"
 
     def derivatives(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
@@ -111,6 +113,7 @@ class Sigmoid(Elementwise):
     """1 / (1 + exp(-x))."""
 
     name: ClassVar[str] = "sigmoid"
+    bends: ClassVar[bool] = True
     function: ClassVar[str] = "torch.sigmoid({0})"
 
     def derivatives(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
@@ -125,6 +128,7 @@ class Tanh(Elementwise):
     """The hyperbolic tangent."""
 
     name: ClassVar[str] = "tanh"
+    bends: ClassVar[bool] = True
     function: ClassVar[str] = "torch.tanh({0})"
 
     def derivatives(self, x: Tensor) -> tuple[Tensor, Tensor | float]:

@@ -45,6 +45,7 @@ class Sum(Pointwise):
     """The sum of its inputs: how a node joins its edges unless told otherwise."""
 
     name: ClassVar[str] = "sum"
+    bears_losses: ClassVar[bool] = True
 
     def torch(self, *inputs: Shape) -> Expression:
         return Expression(_between(" + ", inputs))
@@ -59,6 +60,7 @@ class Mean(Pointwise):
     """The mean of its inputs."""
 
     name: ClassVar[str] = "mean"
+    bears_losses: ClassVar[bool] = True
 
     def torch(self, *inputs: Shape) -> Expression:
         return Expression(f"({_between(' + ', inputs)}) / {len(inputs)}")
@@ -89,6 +91,7 @@ class Concat(Join):
     """The channels of all inputs, one after another."""
 
     name: ClassVar[str] = "concat"
+    bears_losses: ClassVar[bool] = True
 
     def shape(self, *inputs: Shape) -> Shape:
         if len({shape[1:] for shape in inputs}) > 1:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from bayesnas_graph.ir import ModuleCall, Shape
+from bayesnas_graph.ops.base import flag
 from bayesnas_graph.ops.convolution import Conv, Convolution, Depthwise
 from bayesnas_graph.ops.curvature import Local
 from bayesnas_graph.ops.norm import BatchNorm
@@ -19,6 +20,8 @@ class LightBatchNorm(BatchNorm):
     """A batch norm without weights that keeps its output and not its input."""
 
     name: ClassVar[str] = "light_bn"
+
+    affine: bool = flag(False)
 
     @property
     def label(self) -> str:

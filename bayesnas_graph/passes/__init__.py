@@ -13,6 +13,7 @@ from bayesnas_graph.passes.infer_shapes import infer_shapes
 from bayesnas_graph.passes.insert_zero_identity import insert_zero_identity
 from bayesnas_graph.passes.lighten import lighten
 from bayesnas_graph.passes.merge_common_subexpressions import merge_common_subexpressions
+from bayesnas_graph.passes.prune import Disconnected, Misfit, prune
 from bayesnas_graph.passes.split_dilated import split_dilated
 from bayesnas_graph.passes.verify import verify
 
@@ -24,7 +25,12 @@ Device = Literal["cpu", "cuda"]
 LARGEST_SIBLING = 2**17
 
 __all__ = [
+    "Device",
+    "Disconnected",
+    "Misfit",
+    "Mode",
     "Pass",
+    "faster",
     "fuse_siblings",
     "group_switches",
     "infer_shapes",
@@ -32,6 +38,7 @@ __all__ = [
     "lighten",
     "merge_common_subexpressions",
     "passes",
+    "prune",
     "run",
     "split_dilated",
     "verify",

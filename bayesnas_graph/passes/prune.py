@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from bayesnas_graph.ir import Edge, Graph, Node, Op, Shape, ShapeError, shape_text
-from bayesnas_graph.ops import Input, Sum
-from bayesnas_graph.ops.join import Concat, Mean
+from bayesnas_graph.ir import Edge, Graph, Node, Shape, ShapeError, shape_text
+from bayesnas_graph.ops import Input
+from bayesnas_graph.ops.join import Concat
 
 
 class Disconnected(Exception):
@@ -63,18 +63,13 @@ def prune(graph: Graph, off: Collection[str]) -> Graph:
     return graph.replace(nodes, [edge for node in left for edge in edges[node.name]], graph.outputs)
 
 
-def bears_losses(op: Op) -> bool:
-    """Whether an operation does with the inputs that are left when some are gone."""
-    return isinstance(op, Sum | Mean | Concat)
-
-
 def _arriving(graph: Graph, closed: frozenset[str]) -> dict[str, list[Edge]]:
     """For every node that is not gone, the edges that bring it something."""
     found: dict[str, list[Edge]] = {}
     for node in graph:
         inputs = graph.inputs(node.name)
         brought = [e for e in inputs if e.source in found and not _is_closed(e, closed)]
-        if len(brought) == len(inputs) or (brought and bears_losses(node.op)):
+        if len(brought) == len(inputs) or (brought and node.op.bears_losses):
             found[node.name] = brought
     return found
 
@@ -107,7 +102,7 @@ def _cut(
     while waiting:
         name = waiting.pop()
         missing = [e for e in graph.inputs(name) if e.source not in arriving or _is_closed(e, closed)]
-        for edge in missing if bears_losses(graph[name].op) else missing[:1]:
+        for edge in missing if graph[name].op.bears_losses else missing[:1]:
             if edge.source in arriving:
                 assert edge.gate is not None, "only a gate keeps back what is there"
                 cut[edge.gate.group] = None

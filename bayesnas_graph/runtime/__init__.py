@@ -4,7 +4,7 @@ A network that is compiled with `--no-fuse`, and every derived network, needs to
 """
 
 from bayesnas_graph.runtime.activation import ReluConv2d
-from bayesnas_graph.runtime.gates import gated_sum
+from bayesnas_graph.runtime.gates import Watch, gated_sum, watched
 from bayesnas_graph.runtime.layout import interleaved, phases, subsampled
 from bayesnas_graph.runtime.norm import LightBatchNorm1d, LightBatchNorm2d
 
@@ -12,8 +12,10 @@ __all__ = [
     "LightBatchNorm1d",
     "LightBatchNorm2d",
     "ReluConv2d",
+    "Watch",
     "gated_sum",
     "interleaved",
     "phases",
     "subsampled",
+    "watched",
 ]

@@ -1,20 +1,98 @@
-"""Gates on the outputs of candidates."""
+"""Gates on the outputs of candidates, and what the loss says about each of them, sample by sample."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor
 
 
-def gated_sum(values: list[Tensor], weights: Tensor) -> Tensor:
-    """The sum of some values of one shape, each times its weight.
+class Watch:
+    """What a pass through a network tells about its gates.
+
+    `slopes` are the derivatives of a loss by every gate, a row for each sample: sums that the backward pass
+    forms anyway, so that nothing is computed twice and no values are kept. `powers` are the mean squares of
+    what every gate is a factor of.
+    """
+
+    def __init__(self) -> None:
+        self._slopes: dict[_Place, Tensor] = {}
+        self._powers: dict[_Place, Tensor] = {}
+
+    def add_slopes(self, gates: Tensor, slopes: Tensor) -> None:
+        """Take note of the slopes of some gates. A gate that is used twice has the sum."""
+        known = self._slopes.get(_place(gates))
+        self._slopes[_place(gates)] = slopes if known is None else known + slopes
+
+    def forget_slopes(self) -> None:
+        """Begin anew, for the next backward pass."""
+        self._slopes.clear()
+
+    def add_powers(self, gates: Tensor, powers: Tensor) -> None:
+        """Take note of the mean squares for some gates."""
+        self._powers[_place(gates)] = powers[None]
+
+    def slopes(self, gates: Tensor) -> Tensor | None:
+        """The slopes of a tensor of gates, a row for each sample; None if no backward pass came by."""
+        return _gathered(gates, self._slopes)
+
+    def powers(self, gates: Tensor) -> Tensor | None:
+        """The mean squares for a tensor of gates."""
+        found = _gathered(gates, self._powers)
+        return None if found is None else found[0]
+
+
+_Place = tuple[int, int]  # where a tensor begins: views of one tensor of gates are told apart by it
+
+
+def _place(gates: Tensor) -> _Place:
+    return gates.untyped_storage().data_ptr(), gates.storage_offset()
+
+
+def _gathered(gates: Tensor, found: dict[_Place, Tensor]) -> Tensor | None:
+    storage, start = _place(gates)
+    rows = None
+    for (other, first), part in found.items():
+        if other == storage and start <= first < start + len(gates):
+            rows = part.new_zeros(len(part), len(gates)) if rows is None else rows
+            rows[:, first - start : first - start + part.shape[1]] += part
+    return rows
+
+
+_watching: list[Watch] = []
+
+
+@contextmanager
+def watched(watch: Watch) -> Iterator[Watch]:
+    """Watch all gates that are used within, and the backward passes of what is computed with them, when they come.
+
+    >>> gates = torch.ones(2, requires_grad=True)
+    >>> with watched(Watch()) as watch:
+    ...     y = gated_sum([torch.tensor([[1.0], [2.0]]), torch.tensor([[3.0], [5.0]])], gates)
+    >>> y.sum().backward()
+    >>> watch.slopes(gates), watch.powers(gates)
+    (tensor([[1., 3.],
+            [2., 5.]]), tensor([ 2.5000, 17.0000]))
+    """
+    _watching.append(watch)
+    try:
+        yield watch
+    finally:
+        _watching.pop()
+
+
+def gated_sum(values: list[Tensor], gates: Tensor) -> Tensor:
+    """The sum of some values of one shape, each times its gate, and times the zero gate if there is one gate more.
 
     >>> gated_sum([torch.ones(2), torch.tensor([1.0, 2.0])], torch.tensor([0.5, 2.0]))
     tensor([2.5000, 4.5000])
+    >>> gated_sum([torch.ones(2)], torch.tensor([0.5, 3.0]))
+    tensor([1.5000, 1.5000])
     """
-    result: Tensor = _GatedSum.apply(weights, *values)  # type: ignore[no-untyped-call]
+    result: Tensor = _GatedSum.apply(gates.view(-1), *values)  # type: ignore[no-untyped-call]
     return result
 
 
@@ -22,21 +100,47 @@ class _GatedSum(torch.autograd.Function):
     """One pass over each value, forwards and backwards; nothing is kept but the values."""
 
     @staticmethod
-    def forward(ctx: Any, weights: Tensor, *values: Tensor) -> Tensor:
-        ctx.save_for_backward(weights, *values)
-        first, *rest = weights.unbind()
-        total = values[0] * first
-        for value, weight in zip(values[1:], rest, strict=True):
-            total.addcmul_(value, weight)
-        return total
+    def forward(ctx: Any, gates: Tensor, *values: Tensor) -> Tensor:
+        ctx.save_for_backward(gates, *values)
+        ctx.watch = _watching[-1] if _watching else None
+        if ctx.watch is not None:
+            ctx.watch.add_powers(gates, _powers(gates, values))
+        return _total(values, _weights(gates, len(values)))
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        weights, *values = ctx.saved_tensors
+        gates, *values = ctx.saved_tensors
         (gradient,) = gradients
         wanted = ctx.needs_input_grad
-        slopes = torch.stack([(gradient * value).sum() for value in values]) if wanted[0] else None
-        handed = [
-            gradient * weight if want else None for weight, want in zip(weights.unbind(), wanted[1:], strict=True)
-        ]
+        slopes = None
+        if wanted[0]:
+            axes = tuple(range(1, gradient.ndim))
+            rows = torch.stack([(gradient * value).sum(axes) if axes else gradient * value for value in values], 1)
+            if len(gates) > len(values):
+                own, zero = gates[:-1], gates[-1]
+                rows = torch.cat([rows * zero, (rows @ own)[:, None]], 1)
+            if ctx.watch is not None:
+                ctx.watch.add_slopes(gates, rows.detach())
+            slopes = rows.sum(0)
+        weights = _weights(gates, len(values)).unbind()
+        handed = [gradient * weight if want else None for weight, want in zip(weights, wanted[1:], strict=True)]
         return slopes, *handed
+
+
+def _weights(gates: Tensor, count: int) -> Tensor:
+    """The gates of the values, the zero gate among them."""
+    return gates if len(gates) == count else gates[:-1] * gates[-1]
+
+
+def _total(values: Sequence[Tensor], weights: Tensor) -> Tensor:
+    first, *rest = weights.unbind()
+    total = values[0] * first
+    for value, weight in zip(values[1:], rest, strict=True):
+        total.addcmul_(value, weight)
+    return total
+
+
+def _powers(gates: Tensor, values: Sequence[Tensor]) -> Tensor:
+    """The mean square of each value, and of the sum that the zero gate is a factor of."""
+    factors = [*values, _total(values, gates[:-1])] if len(gates) > len(values) else values
+    return torch.stack([value.square().mean() for value in factors])

@@ -5,9 +5,12 @@ It is slow and obviously right. Whatever a pass or a faster program computes mus
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
 from torch import Tensor, nn
 
+from bayesnas_graph.emit import Emitted, by_node
 from bayesnas_graph.ir import Graph, ModuleCall
 from bayesnas_graph.ops import Input
 from bayesnas_graph.ops.build import build_function, build_module
@@ -35,6 +38,11 @@ class ReferenceNetwork(nn.Module):
 
     def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
         """All outputs of the graph, for its inputs in their order."""
+        values = self.values(*inputs)
+        return tuple(values[name] for name in self.graph.outputs)
+
+    def values(self, *inputs: Tensor) -> dict[str, Tensor]:
+        """The value of every node."""
         given = iter(inputs)
         values: dict[str, Tensor] = {}
         for node in self.graph:
@@ -44,10 +52,28 @@ class ReferenceNetwork(nn.Module):
             read = []
             for edge in self.graph.inputs(node.name):
                 value = values[edge.source]
-                read.append(value * self.gates[_key(edge.gate.name)] if edge.gate else value)
+                read.append(value * self.gate(edge.gate.name) if edge.gate else value)
             compute = self.functions.get(node.name) or self.weights[_key(node.name)]
             values[node.name] = compute(*read)
-        return tuple(values[name] for name in self.graph.outputs)
+        return values
+
+    def gate(self, name: str) -> Tensor:
+        """The value of a gate."""
+        return self.gates[_key(name)]
+
+    def module(self, node: str) -> nn.Module | None:
+        """The module of a node; None if it has none."""
+        key = _key(node)
+        return self.weights[key] if key in self.weights else None  # noqa: SIM401  # a ModuleDict has no `get`
+
+    def load(self, state: Mapping[str, Tensor], program: Emitted) -> ReferenceNetwork:
+        """Take the weights and gates of a program of the same graph, however that was compiled; the network itself."""
+        for node, tensors in by_node(state, program).items():
+            self.weights[_key(node)].load_state_dict(tensors)
+        with torch.no_grad():
+            for name, slot in program.gates.items():
+                self.gates[_key(name)].copy_(state[slot.path][slot.index])
+        return self
 
 
 def _key(name: str) -> str:

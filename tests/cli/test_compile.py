@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,7 +30,7 @@ def test_compile(run: Run, here: Path) -> None:
 
     network = scope["Digits"]()  # type: ignore[operator]
     assert network(torch.zeros(2, 1, 8, 8)).shape == (2, 10)
-    assert json.loads((here / "out" / "graph.json").read_text())["version"] == 1
+    assert json.loads((here / "out" / "graph.json").read_text())["version"] == 2
 
 
 def test_compile_python_operations(run: Run, here: Path) -> None:
@@ -50,7 +52,7 @@ def test_compile_never_mixes_results(run: Run, here: Path) -> None:
 
 
 def test_compile_options(run: Run, here: Path) -> None:
-    plain = run("compile", "quickstart", "--no-merge", "-o", "plain").out
+    plain = run("compile", "quickstart", "--no-fuse", "-o", "plain").out
     merged = run("compile", "quickstart", "--zero", "before", "--mode", "proxyless", "-o", "merged").out
     assert "258 as written, 276 compiled" in plain
     assert "switches     30 (90 in all uses)" in plain
@@ -90,7 +92,25 @@ def test_stats(run: Run) -> None:
     assert result.code == 0
     for text in ("1.56e4 (15,625)", "24 (360 in all uses)", "1,699,546", "at batch 64"):
         assert text in result.out
+    assert "73,306 (smallest found) to 1,531,546 in one architecture" in result.out
     assert "1, a fixed network" in run("stats", "lenet5").out
+    assert "one architecture" not in run("stats", "lenet5").out
+    assert "125,122 to 176,122 in one architecture" in run("stats", "densenet", "--network", "search").out
     answer = json.loads(run("stats", "darts", "--json", "-p", "cells=4").out)
     assert answer["architectures"] == str(2**196)
     assert answer["parameters"] == {"width": "16", "cells": "4"}
+    ends = answer["architecture"]["weights"]
+    assert ends["largest"] == {"cost": answer["weights"], "proven": True}
+    assert 0 < ends["smallest"]["cost"] < answer["weights"] / 100
+    assert ends["smallest"]["proven"] is False
+
+
+def test_stats_loads_no_torch() -> None:
+    script = (
+        "import sys\n"
+        "from bayesnas_graph.cli.main import app\n"
+        "try: app(['stats', 'quickstart'])\n"
+        "except SystemExit as e: assert not e.code\n"
+        "assert 'torch' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, stdout=subprocess.DEVNULL)

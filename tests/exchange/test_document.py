@@ -99,6 +99,18 @@ def test_defaults_may_be_left_out() -> None:
     assert from_json(json.dumps(data), "x") == graph(TEXT)
 
 
+def test_version_1_had_no_scopes() -> None:
+    data = document()
+    data["version"] = 1
+    del data["scopes"]
+    for node in data["nodes"]:
+        del node["replaces"]
+    again = from_json(json.dumps(data), "old.json")
+    assert again == graph(TEXT)
+    assert again.scopes == ()
+    assert all(not node.replaces for node in again)
+
+
 @pytest.mark.parametrize("name", [name for name, cls in PRIMITIVES.items() if cls.inputs == 1])
 def test_every_primitive_survives(name: str) -> None:
     given = {"group_norm": "(3)", "pad_channels": "(5)"}.get(name, "")
@@ -137,7 +149,9 @@ def test_the_page_shows_what_is_written(update_golden: bool) -> None:
 def test_json_schema_names_every_field() -> None:
     schema = json_schema()
     assert json.loads(json.dumps(schema)) == schema
-    for field in ("schema", "version", "name", "nodes", "edges", "outputs"):
+    for field in ("schema", "version", "name", "nodes", "edges", "outputs", "scopes"):
         assert field in schema["properties"]
     assert schema["additionalProperties"] is False
-    assert set(schema["$defs"]["NodeDocument"]["properties"]) == {"name", "op", "shape", "place"}
+    assert schema["properties"]["version"]["enum"] == [1, 2]
+    assert set(schema["$defs"]["NodeDocument"]["properties"]) == {"name", "op", "shape", "replaces", "place"}
+    assert set(schema["$defs"]["ScopeDocument"]["properties"]) == {"name", "kind", "role", "outputs"}

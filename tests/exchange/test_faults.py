@@ -13,15 +13,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bayesnas_graph import passes
 from bayesnas_graph.diagnostics import NasError, render
 from bayesnas_graph.exchange import from_json, read_graph, to_json
 from bayesnas_graph.ir import Graph
 from tests.exchange.test_document import TEXT, document
-from tests.helpers import graph
+from tests.helpers import body, graph
 
 LONG = 10 if settings.get_current_profile_name() == "long" else 1
-DOCUMENT = document()
+CANDIDATES = "{depthwise(3, dilation = 2) > bn(false), relu > conv(3)}"
+FUSED = passes.run(graph(body(f"node y[4] = x : choose {CANDIDATES} out sum(y)")), passes.passes(batch=1))
+DOCUMENTS = [document(), json.loads(to_json(FUSED))]
 GONE = object()
+GATE = {"name": "g", "group": "g"}
+SCOPE = {"name": "y", "kind": "choice", "role": "choice"}
 Place = list[str | int]
 
 
@@ -50,8 +55,8 @@ def steps(path: str) -> Place:
 @pytest.mark.parametrize(
     ("path", "value", "reason"),
     [
-        ("version", 2, "only version 1 is supported, this is 2"),
-        ("version", True, "only version 1 is supported, this is true"),
+        ("version", 3, "only versions 1 and 2 are supported, this is 3"),
+        ("version", True, "only versions 1 and 2 are supported, this is true"),
         ("version", GONE, "is missing"),
         ("schema", GONE, "is missing"),
         ("schema", "other", 'should be "bayesnas-graph/graph", this is "other"'),
@@ -82,13 +87,26 @@ def steps(path: str) -> Place:
         ("edges[0].slot", -1, "should be greater than or equal to 0"),
         ("edges[5].slot", 0, "slot 0 of `concat` has an edge already"),
         ("edges[2].gate", 3, "should be a valid dictionary or instance of"),
+        ("edges[2].gate", None, "is missing, and `choice` needs one on each of its inputs"),
+        ("edges[0].gate", GATE, "`conv` takes no gates = a gate leads into a `choice`, a `maybe` or a `zero`"),
+        ("nodes[1].replaces", [[]], "[0]: list should have at least 1 item"),
+        ("nodes[1].replaces", [[""]], "[0][0]: string should have at least 1 character"),
+        ("nodes[1].replaces", ["a"], "[0]: should be a valid list"),
+        ("nodes[1].replaces", [["a"], ["b"]], "3 channels have no 2 equal parts"),
+        ("nodes[1].replaces", [["a", "b", "a"]], "[0][2]: `a` is replaced by `y.conv` already"),
+        ("scopes[0].name", "", "string should have at least 1 character"),
+        ("scopes[0].kind", 'x"""', "string should match pattern"),
+        ("scopes[0].role", "cel", """should be 'motif', 'cell', 'network' or 'choice', this is "cel\""""),
+        ("scopes[0].role", GONE, "is missing"),
+        ("scopes[0].outputs", 0, "should be greater than or equal to 1"),
+        ("scopes", [SCOPE, SCOPE], "[1].name: another scope is called `y`"),
         ("nodes[0].place.line", 0, "should be greater than or equal to 1"),
     ],
 )
 def test_faults(path: str, value: object, reason: str) -> None:
     data = document()
     put(data, steps(path), value)
-    assert problem(data).startswith(f"{path}: {reason}")
+    assert problem(data).startswith(f"{path}{reason}" if reason.startswith("[") else f"{path}: {reason}")
 
 
 @pytest.mark.parametrize(
@@ -116,10 +134,39 @@ def test_faults_that_show_elsewhere(path: str, value: object, message: str) -> N
 
 
 @pytest.mark.parametrize(
+    ("op", "message"),
+    [
+        (("zero", {}), "edges[0].gate: is missing, and `zero` needs one on each of its inputs"),
+        (("phases", {"step": 3}), "nodes[1].op: `phases` needs sides that 3 divides; `y.conv` reads 3x8x8"),
+        (("interleaved", {"step": 0}), "nodes[1].op.args.step: `step` of `interleaved` must be at least 1, this is 0"),
+        (("subsampled", {}), "nodes[1].shape: `subsampled` gives 3x4x4 here, this is 3x8x8"),
+        (("repeated", {}), "nodes[1].shape: `repeated` gives 6x8x8 here, this is 3x8x8"),
+        (("part", {"index": 1, "count": 2}), "nodes[1].op: `part` 1 of 2 is not in 3 channels"),
+        (("part", {"index": 0}), "nodes[1].op.args.count: is missing, and `part` has no default for it"),
+        (("light_bn", {}), "nodes[1].op.args.affine: `light_bn` has no weights, so it must be false"),
+        (("relu_conv", {"width": 6}), "nodes[1].shape: `conv` gives 6x8x8 here, this is 3x8x8"),
+        (("relu_depthwise", {"widht": 6}), "nodes[1].op.args.widht: `relu_depthwise` has no argument `widht`"),
+    ],
+)
+def test_faults_of_what_the_compiler_writes(op: tuple[str, object], message: str) -> None:
+    data = document()
+    data["nodes"][1]["op"] = {"name": op[0], "args": op[1]}
+    assert problem(data).startswith(message)
+
+
+def test_what_two_nodes_replace() -> None:
+    data = document()
+    data["nodes"][1]["replaces"] = [["a"], ["b"], ["c"]]
+    data["nodes"][2]["replaces"] = [["d", "b"]]
+    assert problem(data) == "nodes[2].replaces[0][1]: `b` is replaced by `y.conv` already"
+
+
+@pytest.mark.parametrize(
     ("values", "reason"),
     [
         ({"a": "text"}, "values.a: should be a number, true or false"),
         ({"a": 10**30}, "values.a: is too large"),
+        ({"a b": 1}, "values.a b: is not the name of an argument"),
         ([], "values: should be an object, this is a list"),
     ],
 )
@@ -199,7 +246,7 @@ def answer(text: str) -> Graph | None:
 @settings(max_examples=400 * LONG)
 @given(st.data(), st.randoms(use_true_random=False))
 def test_a_spoiled_document_gets_an_answer(draw: st.DataObject, random: Random) -> None:
-    data = copy.deepcopy(DOCUMENT)
+    data = copy.deepcopy(random.choice(DOCUMENTS))
     for _ in range(random.randint(1, 3)):
         put(data, random.choice(spots(data, [])), GONE if random.random() < 0.4 else draw.draw(JUNK))
     found = answer(json.dumps(data))

@@ -1,0 +1,164 @@
+"""How the loss curves along every gate: its second derivative, by five estimators behind one function.
+
+All report the second derivative of the mean loss over samples, so that it does not depend on the size of a batch.
+Norms are at rest while it is measured. A network of convolutions and ReLUs is then linear in each gate by itself,
+piece by piece, and `exact` and `ggn` agree to rounding.
+
+| estimator | what it is | backward passes |
+|---|---|---|
+| `exact` | the second derivative, by differentiating twice | one per gate |
+| `ggn` | the Gauss-Newton part: the curvature of the loss at the outputs, carried back exactly | one per output |
+| `fisher` | an unbiased estimate of `ggn`, from labels drawn from the network's own predictions | one per draw |
+| `empirical` | the same with the labels of the data, which is no estimate of `ggn` but often taken for one | one |
+| `recursive` | a diagonal carried back from operation to operation, all that is off it dropped | about one |
+| `mean` | the same for one mean sample, without positions: the cheapest, as in the paper | a fraction of one |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from bayesnas_graph.bayes.losses import Loss
+from bayesnas_graph.bayes.recursive import recursive
+from bayesnas_graph.runtime import Watch, watched
+from bayesnas_graph.supernet import Supernet
+
+Estimator = Literal["exact", "ggn", "fisher", "empirical", "recursive", "mean"]
+
+
+@dataclass(frozen=True, eq=False)
+class Curvature:
+    """What was measured, for every gate in the order of `Supernet.names`."""
+
+    h: Tensor  # the second derivative of the mean loss
+    power: Tensor  # the mean square of what the gate is a factor of; zeros where it was not seen
+    names: tuple[str, ...]
+
+    @property
+    def undetermined(self) -> tuple[str, ...]:
+        """The gates along which the loss does not curve at all: the data say nothing about them."""
+        return self._where(self.h == 0)
+
+    @property
+    def negative(self) -> tuple[str, ...]:
+        """The gates along which it curves downwards, which only `exact` and `recursive` can tell."""
+        return self._where(self.h < 0)
+
+    @property
+    def infinite(self) -> tuple[str, ...]:
+        """The gates for which there is no number, because the network has overflowed."""
+        return self._where(~self.h.isfinite())
+
+    def _where(self, mask: Tensor) -> tuple[str, ...]:
+        return tuple(self.names[i] for i in mask.nonzero().flatten().tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class _Measure:
+    """A network, a loss, and what an estimator may be told."""
+
+    supernet: Supernet
+    loss: Loss
+    samples: int
+    generator: torch.Generator | None
+
+    def rows(self, outputs: Tensor, column: Tensor, watch: Watch) -> Tensor:
+        """For every sample and gate, the derivative of `outputs * column`."""
+        torch.autograd.grad(outputs, self.supernet.parameters, column, retain_graph=True, allow_unused=True)
+        return self.supernet.slopes(watch)
+
+
+def curvature(
+    supernet: Supernet,
+    batches: Iterable[tuple[Tensor, Tensor]],
+    loss: Loss,
+    estimator: Estimator = "fisher",
+    *,
+    samples: int = 1,
+    generator: torch.Generator | None = None,
+) -> Curvature:
+    """Measure the curvature along every gate, on all of some batches. `samples` is for `fisher` alone."""
+    measure = _Measure(supernet, loss, samples, generator)
+    total = power = torch.zeros_like(supernet.gates, dtype=torch.float64)
+    count = 0
+    with supernet.measuring():
+        for x, targets in batches:
+            h, squares = _ESTIMATORS[estimator](measure, x, targets)
+            total, power, count = total + h.double(), power + len(x) * squares.double(), count + len(x)
+    if not count:
+        raise ValueError("there are no batches to measure curvature on")
+    h = (total / count).nan_to_num(nan=torch.inf, posinf=torch.inf, neginf=-torch.inf)
+    dtype = supernet.gates.dtype
+    return Curvature(h.to(dtype), (power / count).to(dtype), supernet.names)
+
+
+def _watched(measure: _Measure, x: Tensor, columns: Callable[[Tensor], Iterable[Tensor]]) -> tuple[Tensor, Tensor]:
+    """The sum over samples of the squared derivatives along columns at the outputs, and the powers."""
+    with watched(Watch()) as watch:
+        outputs: Tensor = measure.supernet.module(x)
+    total = torch.zeros_like(measure.supernet.gates)
+    if not outputs.isfinite().all():
+        return total + torch.inf, measure.supernet.powers(watch)
+    for column in columns(outputs.detach()):
+        total += measure.rows(outputs, column, watch).square().sum(0)
+    return total, measure.supernet.powers(watch)
+
+
+def _ggn(measure: _Measure, x: Tensor, _: Tensor) -> tuple[Tensor, Tensor]:
+    return _watched(measure, x, measure.loss.columns)
+
+
+def _fisher(measure: _Measure, x: Tensor, _: Tensor) -> tuple[Tensor, Tensor]:
+    def columns(outputs: Tensor) -> Iterable[Tensor]:
+        return (measure.loss.draw(outputs, measure.generator) for _draw in range(measure.samples))
+
+    total, powers = _watched(measure, x, columns)
+    return total / measure.samples, powers
+
+
+def _empirical(measure: _Measure, x: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    def columns(outputs: Tensor) -> Iterable[Tensor]:
+        outputs = outputs.requires_grad_()
+        yield torch.autograd.grad(len(x) * measure.loss(outputs, targets), outputs)[0]
+
+    return _watched(measure, x, columns)
+
+
+def _exact(measure: _Measure, x: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    parameters = measure.supernet.parameters
+    with watched(Watch()) as watch:
+        value = len(x) * measure.loss(measure.supernet.module(x), targets)
+    powers = measure.supernet.powers(watch)
+    slopes = torch.autograd.grad(value, parameters, create_graph=True, allow_unused=True)
+    found = []
+    for parameter, slope in zip(parameters, slopes, strict=True):
+        second = torch.zeros_like(parameter)
+        for i in range(len(parameter)):
+            if slope is not None and slope.requires_grad:
+                (row,) = torch.autograd.grad(slope[i], parameter, retain_graph=True, allow_unused=True)
+                second[i] = 0 if row is None else row[i].detach()
+        found.append(second.detach())
+    return measure.supernet.in_order(found), powers
+
+
+def _recursive(measure: _Measure, x: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    return recursive(measure.supernet, measure.loss, x, targets)
+
+
+def _mean(measure: _Measure, x: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    return recursive(measure.supernet, measure.loss, x, targets, of_means=True)
+
+
+_ESTIMATORS: dict[str, Callable[[_Measure, Tensor, Tensor], tuple[Tensor, Tensor]]] = {
+    "exact": _exact,
+    "ggn": _ggn,
+    "fisher": _fisher,
+    "empirical": _empirical,
+    "recursive": _recursive,
+    "mean": _mean,
+}

@@ -1,0 +1,123 @@
+"""The gauge: gates are held at a size that the loss cannot see and the penalty should not.
+
+The value of a node is a sum of gated terms, and what reads it mostly normalises it. So the common scale of all
+gates into a node is nearly free. Left alone, the penalty shrinks all of them together until the graph is dead,
+whatever its parts are good for. The gauge holds the norm of the gates into a node at what it was in the
+beginning, the root of their number. Then one gate can only shrink as others grow: shrinking is competition.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from bayesnas_graph.bayes.groups import group_norms
+from bayesnas_graph.bayes.units import unit
+from bayesnas_graph.ir import Edge, Graph, Op
+from bayesnas_graph.ops import Gated, Sum, Zero
+from bayesnas_graph.ops.join import Mean
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gauge:
+    """Which gates have a common scale. Gate number `gates[i]` belongs to set number `sets[i]`."""
+
+    gates: Tensor
+    sets: Tensor
+    norms: Tensor  # of every set, the root of the number of its gates
+
+    @staticmethod
+    def of(graph: Graph, gates: Sequence[str]) -> Gauge:
+        """The gauge of a graph, for gates in this order, on the CPU."""
+        number = {name: i for i, name in enumerate(gates)}
+        found = common_scales(graph)
+        return Gauge(
+            gates=torch.tensor([number[name] for names in found for name in names], dtype=torch.long),
+            sets=torch.tensor([i for i, names in enumerate(found) for _ in names], dtype=torch.long),
+            norms=torch.tensor([len(names) for names in found], dtype=torch.float64).sqrt(),
+        )
+
+    def to(self, device: torch.device | str) -> Gauge:
+        """The same on another device."""
+        return replace(self, gates=self.gates.to(device), sets=self.sets.to(device), norms=self.norms.to(device))
+
+
+@torch.no_grad()
+def rescale(gauge: Gauge, w: Tensor, r: Tensor | None = None) -> Tensor:
+    """Gates with every set at its norm; with `r`, the size of what each gate multiplies, that of contributions `w r`.
+
+    The ratios within a set stay what they are. A set of zeros stays zero: there is nothing to rescale.
+
+    >>> one_node = Gauge(torch.tensor([0, 1]), torch.tensor([0, 0]), torch.tensor([2.0]).sqrt())
+    >>> rescale(one_node, torch.tensor([0.4, 0.0, 0.3]))
+    tensor([1.4142, 0.0000, 0.3000])
+    """
+    size = w if r is None else w * unit(r)
+    wanted = gauge.norms.to(w.dtype)
+    norms = group_norms(size[gauge.gates], gauge.sets, len(wanted))
+    divisor = torch.where(norms > 0, norms, wanted)
+    return w.index_copy(0, gauge.gates, w[gauge.gates] / divisor[gauge.sets] * wanted[gauge.sets])
+
+
+def common_scales(graph: Graph) -> list[tuple[str, ...]]:
+    """The names of gates that have a common scale, set by set.
+
+    A node of the text is a sum, of sums perhaps, of choices and of optional operations. Written out, it is a sum
+    of terms, each of which passes through gates on its way: its candidate's first, then the zero switch behind the
+    choice. Gates that are equally far from the node make a set if every term passes through one: multiplying
+    all of them then multiplies the node. If a term reaches the node without a gate, as a plain skip does, the
+    node has a scale of its own, and its gates are left alone.
+
+    A zero switch in front of a choice is no factor of the node, for there are operations in between. Those of the
+    choices into one node make a set all the same; else they would be shrunk together too.
+    """
+    places = _places(graph)
+    sets: dict[tuple[str, int, bool], dict[str, None]] = defaultdict(dict)
+    fewest: dict[str, int] = {}  # gates on the way of a term to this node
+    for edge in graph.edges:
+        if edge.gate is not None and _is_in_front(graph, edge):
+            choice = edge.gate.name.removesuffix(".zero")
+            if choice in places:
+                node, gates = places[choice]
+                sets[node, gates + 1, True][edge.gate.name] = None
+        elif edge.target in places:
+            node, gates = places[edge.target]
+            if edge.gate is not None:
+                gates += 1
+                sets[node, gates, False][edge.gate.name] = None
+            if places.get(edge.source, (edge.source, 0))[0] == edge.source:  # a term begins here
+                fewest[node] = min(fewest.get(node, gates), gates)
+    return [tuple(names) for (node, gates, _), names in sets.items() if gates <= fewest[node]]
+
+
+def _places(graph: Graph) -> dict[str, tuple[str, int]]:
+    """For everything that adds up or hands on: the node that it is a part of, and the number of gates in between.
+
+    What a sum alone reads is a part of it. What several read, or an operation, is a node.
+    """
+    readers: dict[str, list[Edge]] = defaultdict(list)
+    for edge in graph.edges:
+        readers[edge.source].append(edge)
+    found: dict[str, tuple[str, int]] = {}
+    for node in reversed(list(graph)):
+        if not _is_linear(node.op) or any(_is_in_front(graph, edge) for edge in graph.inputs(node.name)):
+            continue
+        reading = readers[node.name]
+        found[node.name] = (node.name, 0)
+        if len(reading) == 1 and node.name not in graph.outputs and reading[0].target in found:
+            whole, gates = found[reading[0].target]
+            found[node.name] = whole, gates + (reading[0].gate is not None)
+    return found
+
+
+def _is_linear(op: Op) -> bool:
+    return isinstance(op, Sum | Mean | Gated)  # a choice is a sum
+
+
+def _is_in_front(graph: Graph, edge: Edge) -> bool:
+    """Whether this is the edge of a zero switch in front of its choice; behind, it is called after what it reads."""
+    return isinstance(graph[edge.target].op, Zero) and edge.target != f"{edge.source}.zero"

@@ -1,0 +1,107 @@
+"""Losses, and how they curve at the outputs of a network.
+
+A loss is a mean over samples. Its second derivative with respect to the outputs of one sample is a matrix, which is
+asked for in three forms: its diagonal; columns whose outer products add up to it; and a random column whose outer
+product is it on average. None of them depends on the targets, nor on label smoothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+
+class Loss(Protocol):
+    """What estimators of curvature ask of a loss."""
+
+    def __call__(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """The mean over samples."""
+
+    def diagonal(self, outputs: Tensor) -> Tensor:
+        """The second derivative of a sample's loss by each of its outputs."""
+
+    def columns(self, outputs: Tensor) -> Iterator[Tensor]:
+        """For every sample, vectors `v` of which `v v^T` add up to the matrix of second derivatives."""
+
+    def draw(self, outputs: Tensor, generator: torch.Generator | None = None) -> Tensor:
+        """For every sample, a random vector `v` of which `v v^T` is that matrix on average."""
+
+
+@dataclass(frozen=True)
+class CrossEntropy:
+    """Of classes, given one number per class. A random column is the gradient for a label drawn from the prediction."""
+
+    label_smoothing: float = 0.0
+
+    def __call__(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        return F.cross_entropy(outputs, targets, label_smoothing=self.label_smoothing)
+
+    def diagonal(self, outputs: Tensor) -> Tensor:
+        p = outputs.softmax(1)
+        return p * (1 - p)
+
+    def columns(self, outputs: Tensor) -> Iterator[Tensor]:
+        p = outputs.softmax(1)
+        for k in range(p.shape[1]):
+            column = -p
+            column[:, k] += 1
+            yield column * p[:, k : k + 1].sqrt()
+
+    def draw(self, outputs: Tensor, generator: torch.Generator | None = None) -> Tensor:
+        p = outputs.softmax(1)
+        labels = torch.multinomial(p, 1, generator=generator)
+        return p.scatter_add(1, labels, -torch.ones_like(p[:, :1]))
+
+
+@dataclass(frozen=True)
+class SquaredError:
+    """The mean over the outputs of a sample of the squared differences, as in torch."""
+
+    def __call__(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        return F.mse_loss(outputs, targets)
+
+    def diagonal(self, outputs: Tensor) -> Tensor:
+        return torch.full_like(outputs, 2 / _count(outputs))
+
+    def columns(self, outputs: Tensor) -> Iterator[Tensor]:
+        yield from _one_by_one(self.diagonal(outputs).sqrt())
+
+    def draw(self, outputs: Tensor, generator: torch.Generator | None = None) -> Tensor:
+        coins = torch.rand(outputs.shape, generator=generator, device=outputs.device) < 0.5
+        return self.diagonal(outputs).sqrt() * torch.where(coins, 1.0, -1.0).to(outputs.dtype)
+
+
+@dataclass(frozen=True)
+class BinaryCrossEntropy:
+    """Of yes or no for every output, given its logit; the mean over the outputs of a sample."""
+
+    def __call__(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        return F.binary_cross_entropy_with_logits(outputs, targets)
+
+    def diagonal(self, outputs: Tensor) -> Tensor:
+        p = outputs.sigmoid()
+        return p * (1 - p) / _count(outputs)
+
+    def columns(self, outputs: Tensor) -> Iterator[Tensor]:
+        yield from _one_by_one(self.diagonal(outputs).sqrt())
+
+    def draw(self, outputs: Tensor, generator: torch.Generator | None = None) -> Tensor:
+        p = outputs.sigmoid()
+        return (p - torch.bernoulli(p, generator=generator)) / _count(outputs) ** 0.5
+
+
+def _count(outputs: Tensor) -> int:
+    return outputs[0].numel()
+
+
+def _one_by_one(values: Tensor) -> Iterator[Tensor]:
+    """Vectors with one of the values each."""
+    for k in range(_count(values)):
+        column = torch.zeros_like(values)
+        column.view(len(values), -1)[:, k] = values.view(len(values), -1)[:, k]
+        yield column

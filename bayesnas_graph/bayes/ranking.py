@@ -1,0 +1,47 @@
+"""An order among switches, for where one is needed: one candidate per edge, two edges per node, a budget of size.
+
+`gamma` says whether a switch is off. As an order it is poor: `s = |w| sqrt(gamma + 1/H)` is largest where the
+curvature is smallest, that is for the candidates that matter least. The others ask what a switch is good for.
+More is better in all of them.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from bayesnas_graph.bayes.groups import group_sums
+from bayesnas_graph.bayes.switches import Switches
+
+Ranking = Literal["gamma", "relevance", "removal"]
+
+
+@torch.no_grad()
+def score(
+    ranking: Ranking, switches: Switches, gamma: Tensor, h: Tensor, w: Tensor, gradient: Tensor, lambda_w: Tensor
+) -> Tensor:
+    """What every group is worth by this ranking. `gradient` is that of the mean loss, for every gate."""
+    if ranking == "gamma":
+        return gamma
+    if ranking == "relevance":
+        return relevance(switches, gamma, h, w, lambda_w)
+    return removal(switches, h, w, gradient)
+
+
+def relevance(switches: Switches, gamma: Tensor, h: Tensor, w: Tensor, lambda_w: Tensor) -> Tensor:
+    """`w^2 (H + 1/gamma)`: the square of a gate beside its variance once the data are seen.
+
+    An order among switches that are on. Of one that is off, the variance is small for that reason alone.
+    """
+    largest = torch.finfo(w.dtype).max
+    curvature = (h.clamp(min=0) / lambda_w.to(h.dtype)[switches.group]).clamp(max=largest)
+    # A gate at zero is of no relevance, also where its variance is zero; and squares of gates may be too small to see.
+    of_gates = torch.where(w == 0, 0, w * (w * curvature) + w * (w / gamma[switches.group]))
+    return group_sums(of_gates, switches.group, len(switches.groups)).clamp(max=largest)
+
+
+def removal(switches: Switches, h: Tensor, w: Tensor, gradient: Tensor) -> Tensor:
+    """`w^2 h / 2 - w g`: by how much the mean loss grows if the gates go to zero, as far as a parabola tells."""
+    return group_sums(0.5 * w.square() * h - w * gradient, switches.group, len(switches.groups))

@@ -1,0 +1,116 @@
+"""One iteration of the Bayesian update: from gates and curvatures to variances.
+
+    H       =  h / lambda_w                      the curvature beside a penalty of this intensity
+    omega^2 =  sum of H / (1 + gamma H)          over the gates of a group, with the gamma of the iteration before
+    s       =  |w| / omega                       the variance of a switch by itself, with the norm for a group
+    gamma   =  dependency(s)                     its variance once what it depends on counts
+
+Everything is finite for whatever finite `h`, `w` and `gamma` come in. What had to be bent for that is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from bayesnas_graph.bayes.dependency import Structure, one_hop
+from bayesnas_graph.bayes.groups import group_norms, group_sums
+from bayesnas_graph.bayes.switches import Switches
+
+# The largest strength of a switch. Where the data say nothing about a gate, its strength has no bound.
+LARGEST = 1e12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class State:
+    """What an update leaves behind, for every group, and what was odd about it, as numbers of gates or groups."""
+
+    gamma: Tensor
+    omega: Tensor
+    s: Tensor
+    negative: Tensor  # gates whose curvature was below zero, and was taken to be zero
+    infinite: Tensor  # gates whose curvature was beyond all numbers, and was taken to be the largest
+    undetermined: Tensor  # groups about which the data say nothing: their strength would be beyond `LARGEST`
+
+    @staticmethod
+    def start(switches: Switches, dtype: torch.dtype = torch.float64) -> State:
+        """Before the first update everything is 1."""
+        ones = torch.ones(len(switches.groups), dtype=dtype, device=switches.group.device)
+        none = switches.group.new_zeros(0)
+        return State(ones, ones, ones, none, none, none)
+
+
+@torch.no_grad()
+def update(
+    switches: Switches,
+    gamma: Tensor,
+    h: Tensor,
+    w: Tensor,
+    lambda_w: Tensor,
+    dependency: Callable[[Structure, Tensor], Tensor] = one_hop,
+) -> State:
+    """One iteration.
+
+    `gamma` is that of the iteration before, for every group; `h`, the second derivatives of the mean loss, and `w`
+    are for every gate; `lambda_w` is for every group, as from `Switches.by_kind`. To measure gates by what they
+    contribute, hand in `contributions(h, w, r)`. Raises ValueError for what is no number, and for an intensity that
+    is not positive.
+    """
+    _check_numbers(switches, h, w)
+    if not bool(((lambda_w > 0) & lambda_w.isfinite()).all()):
+        raise ValueError("the intensity of a penalty must be a positive number")
+    groups, largest = len(switches.groups), torch.finfo(h.dtype).max
+    curvature = h.clamp(min=0) / lambda_w.to(h.dtype)[switches.group]
+    squares = omega_squared(gamma[switches.group], curvature.clamp(max=largest))
+    omega = group_sums(squares, switches.group, groups).clamp(max=largest).sqrt()
+    norm = group_norms(w, switches.group, groups).clamp(max=largest)
+    s = strength(norm, omega)
+    structure = switches.structure
+    return State(
+        gamma=structure.reduce(dependency(structure, structure.spread(s))),
+        omega=omega,
+        s=s,
+        negative=(h < 0).nonzero().flatten(),
+        infinite=curvature.isinf().nonzero().flatten(),
+        undetermined=(omega * LARGEST <= norm).nonzero().flatten(),
+    )
+
+
+def posterior_variance(gamma: Tensor, curvature: Tensor) -> Tensor:
+    """`C = 1 / (1/gamma + H)`: what is left of the variance `gamma` once the data are seen.
+
+    >>> posterior_variance(torch.tensor([0.0, 1.0, 1.0]), torch.tensor([3.0, 3.0, 0.0]))
+    tensor([0.0000, 0.2500, 1.0000])
+    """
+    return torch.minimum(gamma, (gamma.reciprocal() + curvature).reciprocal())
+
+
+def omega_squared(gamma: Tensor, curvature: Tensor) -> Tensor:
+    """`(gamma - C) / gamma^2 = H / (1 + gamma H)`, the weight of the penalty on a gate, squared.
+
+    The left side loses all digits where the data say little, and the product `gamma H` may be beyond all numbers.
+    Computed as `1 / (1/H + gamma)`, neither happens; the reciprocal of zero is infinite and comes back as zero.
+
+    >>> omega_squared(torch.tensor([1.0, 1e30, 1.0]), torch.tensor([3.0, 1e30, 0.0]))
+    tensor([7.5000e-01, 1.0000e-30, 0.0000e+00])
+    """
+    return torch.minimum(curvature, (curvature.reciprocal() + gamma).reciprocal())
+
+
+def strength(norm: Tensor, omega: Tensor) -> Tensor:
+    """`s = |w| / omega`, at most `LARGEST`. A gate at zero has the strength zero, whatever the data say.
+
+    >>> strength(torch.tensor([0.5, 0.0, 0.5]), torch.tensor([2.0, 0.0, 0.0]))
+    tensor([2.5000e-01, 0.0000e+00, 1.0000e+12])
+    """
+    return torch.where(norm > 0, norm / omega, 0).clamp(max=LARGEST)
+
+
+def _check_numbers(switches: Switches, h: Tensor, w: Tensor) -> None:
+    wrong = (h.isnan() | ~w.isfinite()).nonzero().flatten().tolist()
+    if wrong:
+        names = ", ".join(switches.gates[i] for i in wrong[:5])
+        raise ValueError(f"{len(wrong)} gates have no number for a value or a curvature, such as {names}")

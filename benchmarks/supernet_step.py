@@ -1,0 +1,140 @@
+"""A training step of the compiled supernet of DARTS beside one written by hand: `python -m benchmarks.supernet_step`.
+
+The network is that of DARTS on CIFAR-10: 16 channels, 8 cells, all candidates of all edges. Both have the same
+weights, and their outputs are compared before anything is measured. Steps, forward and backward, take turns, so
+that a slow moment of the machine falls on all; a ratio is taken within each round, and the table shows the median
+of the rounds with the smallest and the largest. Memory is what a process of its own grows by while it takes two
+steps.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from bayesnas_graph import passes, supernet
+from bayesnas_graph.diagnostics import Report
+from bayesnas_graph.elaborate import Checker
+from bayesnas_graph.emit import build, emit, transfer
+from bayesnas_graph.ir import Graph
+from benchmarks.measure import peak, printed_by
+from benchmarks.plain_darts import PlainDarts, slots
+
+CELLS = 8
+FORMS = ("plain", "plain, channels last", "compiled graph", "compiled graph, torch.compile")
+
+
+def elaborated() -> Graph:
+    """The graph of the search network, as written."""
+    space = Checker(Report()).path(Path(__file__).parent.parent / "spaces" / "darts.nas")
+    assert space is not None, "it is shipped"
+    return next(network for network in space.networks if network.name == "search").graph()
+
+
+def networks(batch: int, forms: tuple[str, ...]) -> dict[str, nn.Module]:
+    """The network in all forms, with one set of weights."""
+    torch.manual_seed(0)
+    plain = PlainDarts(cells=CELLS)
+    found: dict[str, nn.Module] = {}
+    for form in forms:
+        if form.startswith("plain"):
+            found[form] = copy.deepcopy(plain)
+        else:
+            program = emit(passes.run(elaborated(), passes.passes(batch=batch)))
+            found[form] = build(program)
+            found[form].load_state_dict(transfer(plain.state_dict(), slots(CELLS), program))
+        if form != "plain":
+            found[form].to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        if form.endswith("torch.compile"):
+            supernet.compile_regions(found[form])
+    return found
+
+
+def stepper(form: str, network: nn.Module, batch: int) -> Callable[[], Tensor]:
+    """A function that takes a step and returns the outputs."""
+    torch.manual_seed(1)
+    x, labels = torch.randn(batch, 3, 32, 32), torch.randint(10, (batch,))
+    if form != "plain":
+        x = x.to(memory_format=torch.channels_last)
+
+    def step() -> Tensor:
+        network.zero_grad(set_to_none=True)
+        outputs: Tensor = network(x)
+        torch.autograd.backward([F.cross_entropy(outputs, labels)])
+        return outputs.detach()
+
+    return step
+
+
+def times(batch: int, rounds: int, forms: tuple[str, ...]) -> dict[str, list[float]]:
+    """Seconds per step of every form, in every round."""
+    steps = {form: stepper(form, network, batch) for form, network in networks(batch, forms).items()}
+    expected = steps["plain"]()
+    for form, step in steps.items():
+        start = time.perf_counter()
+        torch.testing.assert_close(step(), expected, rtol=1e-3, atol=1e-3)
+        if form.endswith("torch.compile"):
+            print(f"compiling took {time.perf_counter() - start:.0f} s")
+    found: dict[str, list[float]] = {form: [] for form in steps}
+    for _ in range(rounds):
+        for form, step in steps.items():
+            start = time.perf_counter()
+            step()
+            found[form].append(time.perf_counter() - start)
+    return found
+
+
+def memory(form: str, batch: int) -> float:
+    """By how many MiB a process grows that takes two steps."""
+    return printed_by("supernet_step", "--grow", form, "--batch", str(batch))
+
+
+def grow(form: str, batch: int) -> float:
+    """What `memory` runs in a process of its own."""
+    step = stepper(form, networks(batch, (form,))[form], batch)
+    stepper(form, networks(1, (form,))[form], 1)()  # loads what torch loads when it is first used
+    before = peak()
+    step()
+    step()
+    return peak() - before
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
+    parser.add_argument("--batch", type=int, nargs="+", default=[16, 64])
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--torch-compile", action="store_true", help="measure torch.compile as well")
+    parser.add_argument("--grow", choices=FORMS, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    if options.grow:
+        print(grow(options.grow, *options.batch))
+        return
+    forms = FORMS if options.torch_compile else FORMS[:3]
+    print(f"torch {torch.__version__}, {platform.machine()}, {options.threads} threads, {options.rounds} rounds\n")
+    for batch in options.batch:
+        found = times(batch, options.rounds, forms)
+        grown = {form: memory(form, batch) for form in forms if not form.endswith("torch.compile")}
+        print(f"batch {batch}\n")
+        print("| form | step, s | times as fast as plain (spread) | memory, MiB | of plain |")
+        print("|---|---:|---:|---:|---:|")
+        for form, seconds in found.items():
+            ratios = sorted(base / own for base, own in zip(found["plain"], seconds, strict=True))
+            speed = f"{statistics.median(ratios):.2f} ({ratios[0]:.2f}-{ratios[-1]:.2f})"
+            space = f"{grown[form]:,.0f} | {grown[form] / grown['plain']:.2f}" if form in grown else " | "
+            print(f"| {form} | {statistics.median(seconds):.2f} | {speed} | {space} |")
+        print()
+
+
+if __name__ == "__main__":
+    main()
