@@ -128,7 +128,8 @@ def main() -> None:
     exact, ggn = found["exact"], found["ggn"]
     print(f"{len(net.names)} gates; memory at batch {large}, plain {grown['plain']:,.0f} MiB\n")
     print(
-        "| estimator | rank, exact | rank, ggn | error, exact | error, ggn | backward passes (spread) | memory, of plain |"
+        "| estimator | rank, exact | rank, ggn | error, exact | error, ggn "
+        "| backward passes (spread) | memory, of plain |"
     )
     print("|---|---:|---:|---:|---:|---:|---:|")
     for form, h in found.items():

@@ -134,15 +134,16 @@ def _exact(measure: _Measure, x: Tensor, targets: Tensor) -> tuple[Tensor, Tenso
     with watched(Watch()) as watch:
         value = len(x) * measure.loss(measure.supernet.module(x), targets)
     powers = measure.supernet.powers(watch)
-    slopes = torch.autograd.grad(value, parameters, create_graph=True, allow_unused=True)
+    slopes = torch.autograd.grad(value, parameters, create_graph=True, materialize_grads=True)
     found = []
     for parameter, slope in zip(parameters, slopes, strict=True):
-        second = torch.zeros_like(parameter)
-        for i in range(len(parameter)):
-            if slope is not None and slope.requires_grad:
-                (row,) = torch.autograd.grad(slope[i], parameter, retain_graph=True, allow_unused=True)
-                second[i] = 0 if row is None else row[i].detach()
-        found.append(second.detach())
+        rows = [
+            torch.autograd.grad(one, parameter, retain_graph=True, materialize_grads=True)[0]
+            if one.requires_grad
+            else torch.zeros_like(parameter)
+            for one in slope
+        ]
+        found.append(torch.stack(rows).diagonal().detach())
     return measure.supernet.in_order(found), powers
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import sqrt
 from typing import Protocol
 
 import torch
@@ -92,7 +93,7 @@ class BinaryCrossEntropy:
 
     def draw(self, outputs: Tensor, generator: torch.Generator | None = None) -> Tensor:
         p = outputs.sigmoid()
-        return (p - torch.bernoulli(p, generator=generator)) / _count(outputs) ** 0.5
+        return (p - torch.bernoulli(p, generator=generator)) / sqrt(_count(outputs))
 
 
 def _count(outputs: Tensor) -> int:

@@ -49,7 +49,7 @@ _Place = tuple[int, int]  # where a tensor begins: views of one tensor of gates 
 
 
 def _place(gates: Tensor) -> _Place:
-    return gates.untyped_storage().data_ptr(), gates.storage_offset()
+    return gates.untyped_storage().data_ptr(), int(gates.storage_offset())
 
 
 def _gathered(gates: Tensor, found: dict[_Place, Tensor]) -> Tensor | None:

@@ -54,8 +54,10 @@ class Supernet:
         held = torch.empty_like(values)
         held[self._order.to(values.device)] = values
         with torch.no_grad():
-            for parameter, part in zip(self.parameters, held.split([len(p) for p in self.parameters]), strict=True):
-                parameter.copy_(part)
+            start = 0
+            for parameter in self.parameters:
+                parameter.copy_(held[start : start + len(parameter)])
+                start += len(parameter)
 
     def in_order(self, parts: list[Tensor]) -> Tensor:
         """What belongs to the tensors of gates, along their last axis, as what belongs to the gates."""

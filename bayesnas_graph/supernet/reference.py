@@ -59,7 +59,8 @@ class ReferenceNetwork(nn.Module):
 
     def gate(self, name: str) -> Tensor:
         """The value of a gate."""
-        return self.gates[_key(name)]
+        gate: Tensor = self.gates[_key(name)]
+        return gate
 
     def module(self, node: str) -> nn.Module | None:
         """The module of a node; None if it has none."""

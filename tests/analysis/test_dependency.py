@@ -151,13 +151,13 @@ def test_candidates_are_inside_the_zero_switch_behind_them() -> None:
 
 
 def test_names_alone_put_nothing_inside_a_choice() -> None:
-    """The second edge from `x` to `y` has a choice called `y.x.choice`, which is no part of the choice `y.x`."""
+    """The second edge from `x` to `y` has a choice called `y.x_2.choice`, which is no part of the choice `y.x`."""
     text = "node y x -> y : choose { relu } x -> y : tanh > choose { bn } y -> out"
     found = dependency(passes.insert_zero_identity(graph(body(text)), "after"))
     pairs = zip(found.inside, found.outside, strict=True)
     assert {found.gates[a].name: found.gates[b].name for a, b in pairs} == {
         "y.x.relu": "y.x.zero",
-        "y.x.choice.bn": "y.x.choice.zero",
+        "y.x_2.choice.bn": "y.x_2.choice.zero",
     }
 
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph import passes
-from bayesnas_graph.bayes.curvature import curvature
+from bayesnas_graph.bayes.curvature import Estimator, curvature
 from bayesnas_graph.bayes.losses import CrossEntropy, SquaredError
 from bayesnas_graph.supernet import Supernet
 from tests.helpers import body, graph
@@ -158,7 +158,7 @@ def test_recursive_with_smooth_activations() -> None:
 def test_recursive_gives_a_number_for_every_gate(zero: str) -> None:
     net = supernet(zero=zero)
     for name in ("recursive", "mean"):
-        found = curvature(net, [data()], CLASSES, name)  # type: ignore[arg-type]
+        found = curvature(net, [data()], CLASSES, name)
         assert not found.infinite
         assert not found.negative
         assert (found.h > 0).sum() > len(found.h) / 2
@@ -168,23 +168,23 @@ def test_the_mean_variant_is_the_rule_for_one_sample_without_positions() -> None
     text = body("x -> out : choose { linear(6), linear(6, false) } > relu > linear(5)", "vector(6) -> classes(5)")
     net = supernet_of_vectors(text)
     batches = [(torch.randn(1, 6, dtype=torch.float64), torch.tensor([2]))]
-    found = [curvature(net, batches, CLASSES, name).h for name in ("recursive", "mean")]  # type: ignore[arg-type]
+    found = [curvature(net, batches, CLASSES, name).h for name in ("recursive", "mean")]
     torch.testing.assert_close(found[0], found[1])
 
 
 @pytest.mark.parametrize("name", ["exact", "ggn", "empirical", "recursive"])
-def test_batches_do_not_matter(name: str) -> None:
+def test_batches_do_not_matter(name: Estimator) -> None:
     net = supernet()
     x, y = data(6)
-    whole = curvature(net, [(x, y)], CLASSES, name)  # type: ignore[arg-type]
-    parts = curvature(net, [(x[:2], y[:2]), (x[2:3], y[2:3]), (x[3:], y[3:])], CLASSES, name)  # type: ignore[arg-type]
+    whole = curvature(net, [(x, y)], CLASSES, name)
+    parts = curvature(net, [(x[:2], y[:2]), (x[2:3], y[2:3]), (x[3:], y[3:])], CLASSES, name)
     torch.testing.assert_close(parts.h, whole.h)
     torch.testing.assert_close(parts.power, whole.power)
 
 
 def test_powers_are_seen_in_the_same_pass() -> None:
     net = supernet()
-    found = [curvature(net, [data()], CLASSES, name).power for name in ("fisher", "exact", "recursive")]  # type: ignore[arg-type]
+    found = [curvature(net, [data()], CLASSES, name).power for name in ("fisher", "exact", "recursive")]
     torch.testing.assert_close(found[0], found[1])
     torch.testing.assert_close(found[0], found[2])
 
@@ -196,7 +196,7 @@ def test_gates_that_the_data_say_nothing_about_are_named() -> None:
             if weight.ndim == 4 and weight.shape[-1] == 3:
                 weight.zero_()
     for estimator in ("exact", "ggn", "fisher", "recursive", "mean"):
-        found = curvature(net, [data()], CLASSES, estimator)  # type: ignore[arg-type]
+        found = curvature(net, [data()], CLASSES, estimator)
         assert len(found.undetermined) == 1, estimator
         assert "conv" in found.undetermined[0]
 
@@ -205,7 +205,7 @@ def test_infinities_are_named_and_nothing_is_nan_elsewhere() -> None:
     net = supernet(body("x -> out : choose { conv(5), conv(5, 1) } > global_avg_pool", "image(3, 8, 8) -> classes(5)"))
     x, y = data()
     for estimator in ("exact", "ggn", "fisher", "empirical", "recursive", "mean"):
-        found = curvature(net, [(x * float("inf"), y)], CLASSES, estimator)  # type: ignore[arg-type]
+        found = curvature(net, [(x * float("inf"), y)], CLASSES, estimator)
         assert set(found.infinite) == set(net.names)
         assert not found.h.isnan().any()
 
@@ -215,7 +215,7 @@ def test_measuring_leaves_no_trace() -> None:
     net.module.train()
     before = {name: value.clone() for name, value in net.module.state_dict().items()}
     for name in ("exact", "ggn", "fisher", "empirical", "recursive", "mean"):
-        curvature(net, [data()], CLASSES, name)  # type: ignore[arg-type]
+        curvature(net, [data()], CLASSES, name)
     assert net.module.training
     assert all(parameter.grad is None for parameter in net.module.parameters())
     torch.testing.assert_close(net.module.state_dict(), before)

@@ -20,7 +20,9 @@ CASES: list[tuple[Loss, Tensor]] = [
 def matrices(loss: Loss, outputs: Tensor, targets: Tensor) -> Tensor:
     """The second derivative of every sample's own loss."""
     rows = [
-        torch.autograd.functional.hessian(lambda y, i=i: loss(y[None], targets[i : i + 1]), outputs[i])
+        torch.autograd.functional.hessian(  # type: ignore[no-untyped-call]
+            lambda y, i=i: loss(y[None], targets[i : i + 1]), outputs[i]
+        )
         for i in range(BATCH)
     ]
     return torch.stack(rows)

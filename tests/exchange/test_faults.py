@@ -143,7 +143,7 @@ def test_faults_that_show_elsewhere(path: str, value: object, message: str) -> N
         (("repeated", {}), "nodes[1].shape: `repeated` gives 6x8x8 here, this is 3x8x8"),
         (("part", {"index": 1, "count": 2}), "nodes[1].op: `part` 1 of 2 is not in 3 channels"),
         (("part", {"index": 0}), "nodes[1].op.args.count: is missing, and `part` has no default for it"),
-        (("light_bn", {}), "nodes[1].op.args.affine: `light_bn` has no weights, so it must be false"),
+        (("light_bn", {"affine": True}), "nodes[1].op.args.affine: `light_bn` has no weights, so it must be false"),
         (("relu_conv", {"width": 6}), "nodes[1].shape: `conv` gives 6x8x8 here, this is 3x8x8"),
         (("relu_depthwise", {"widht": 6}), "nodes[1].op.args.widht: `relu_depthwise` has no argument `widht`"),
     ],
