@@ -21,13 +21,22 @@ share_memory state_dict to to_empty train training type xpu zero_grad
 RESERVED = frozenset({"self", "torch", "nn", "F", "Tensor", "gates", "gated_sum", *_OF_MODULES.split()})
 
 
+def plain(name: str) -> str:
+    """A name without anything that means something to Python: a graph from a file may be called as it likes.
+
+    >>> plain("large.h.1"), plain("x; import os")
+    ('large_h_1', 'x__import_os')
+    """
+    return re.sub(r"[^A-Za-z0-9_]", "_", name) or "_"
+
+
 def identifier(name: str, taken: Collection[str], separator: str = "_") -> str:
     """A Python name for a node, unlike all that are taken.
 
     >>> identifier("h.1.conv", ()), identifier("sum", ()), identifier("x", {"x"})
     ('h_1_conv', 'sum_', 'x_2')
     """
-    word = name.rstrip(".").replace(".", "_")
+    word = plain(name.rstrip("."))
     if not word[0].isalpha():
         word = f"v{word}"  # names begin with no digit, and those with an underscore have a meaning of their own
     if iskeyword(word) or hasattr(builtins, word):

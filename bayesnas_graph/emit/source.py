@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bayesnas_graph.emit.classes import Classes
 from bayesnas_graph.emit.inputs import aligned
 from bayesnas_graph.emit.layout import Layout
+from bayesnas_graph.emit.names import plain
 from bayesnas_graph.emit.printer import Printer
 from bayesnas_graph.emit.units import Unit, Use, units
 from bayesnas_graph.ir import Expression, Graph, ModuleCall
@@ -58,7 +59,7 @@ def emit(graph: Graph, doc: str = "", *, standalone: bool = False) -> Emitted:
     body = "".join(Printer(layout).text() for layout in layouts.values())
     if standalone and "gated_sum(" in body:
         body = _GATED_SUM + body
-    text = f'"""{doc or f"Network `{graph.name}`."}"""\n\n{_imports(body, graph)}{body}'
+    text = f'"""{doc or f"Network `{plain(graph.name)}`."}"""\n\n{_imports(body, graph)}{body}'
     modules: dict[str, Slot] = {}
     gates: dict[str, Slot] = {}
     for path, unit, paths in _located(root, "", lambda unit: layouts[classes.of(unit)].paths):

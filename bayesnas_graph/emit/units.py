@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
+from bayesnas_graph.emit.names import plain
 from bayesnas_graph.ir import Expression, Graph, ModuleCall, Node, Scope
 from bayesnas_graph.ops import Choice, Gated, Input, Part
 
@@ -84,7 +85,7 @@ def units(graph: Graph) -> Unit:
 class _Builder:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.root_scope = Scope("", graph.name, "network", len(graph.outputs))
+        self.root_scope = Scope("", plain(graph.name), "network", len(graph.outputs))
         scopes = {scope.name: scope for scope in graph.scopes}
         self.chain = {node.name: graph.enclosing(node.name) for node in graph}  # innermost first
         self.reads: dict[str, dict[str, None]] = defaultdict(dict)  # scope -> values from outside, in order

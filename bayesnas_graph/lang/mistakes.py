@@ -79,6 +79,18 @@ def _not_a_definition(scene: Scene) -> Diagnostic | None:
     return Diagnostic("NAS001", f"unexpected `{scene.word}`", label, help=help)
 
 
+def _missing_budget(scene: Scene) -> Diagnostic | None:
+    """`require`, `require params` and `require params <` with nothing after."""
+    start = next((i for i in range(scene.position - 1, -1, -1) if scene.words[i].type == "REQUIRE"), None)
+    if start is None or scene.position - start > 3 or (scene.word is not None and scene.word.type == "COMPARE"):
+        return None
+    if scene.position - start == 3 and scene.words[start + 2].type != "COMPARE":
+        return None
+    span = Span(scene.source, scene.span(start).start, scene.span(scene.position - 1).end)
+    help = "write `require params < 3.5M` or `require flops < 600M`"
+    return Diagnostic("NAS001", "`require` without a budget", Label(span, "no budget after this"), help=help)
+
+
 def _network_without_types(scene: Scene) -> Diagnostic | None:
     if scene.words[0].type != "NETWORK" or scene.word is None or scene.word.type != "LBRACE":
         return None
@@ -289,6 +301,7 @@ def _in_words(expected: frozenset[str]) -> str:
 _RECOGNISERS: tuple[Callable[[Scene], Diagnostic | None], ...] = (
     _not_a_definition,
     _network_without_types,
+    _missing_budget,
     _definition_inside,
     _habit,
     _reserved_word,

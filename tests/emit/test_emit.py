@@ -15,8 +15,8 @@ from bayesnas_graph import passes
 from bayesnas_graph.diagnostics import Report
 from bayesnas_graph.elaborate import Checker
 from bayesnas_graph.emit import Emitted, build, emit
-from bayesnas_graph.ir import Graph
-from bayesnas_graph.ops import Input
+from bayesnas_graph.ir import Edge, Graph, Node
+from bayesnas_graph.ops import PRIMITIVES, Input
 from bayesnas_graph.source import Source
 from bayesnas_graph.supernet import ReferenceNetwork
 from tests.helpers import body, graph
@@ -215,3 +215,24 @@ def test_python_operations(definition: str, use: str) -> None:
     space = Checker(report, allow_python=True).text(Source("t", text))
     assert not report.diagnostics
     assert_same_function(passes.run(space.networks[0].graph(), passes.passes()))
+
+
+EVIL = [
+    "n:\n    pass\nraise SystemExit\nclass Q",
+    "a b",
+    '"""\nraise SystemExit\n"""',
+    "x;raise SystemExit",
+    "..",
+    "ünï",
+    "9",
+]
+
+
+@pytest.mark.parametrize("name", EVIL)
+def test_graphs_from_files_may_be_called_anything(name: str) -> None:
+    """A graph that was read from JSON has names that no `.nas` file could have."""
+    x, y = Node("x", Input(), (3, 4, 4)), Node(name, PRIMITIVES["conv"](width=3), (3, 4, 4))
+    edges = [Edge("x", name, 0), Edge(name, "z", 0)]
+    found = Graph(name, [x, y, Node("z", PRIMITIVES["relu"](), (3, 4, 4))], edges, ["z"])
+    assert_same_function(found)
+    assert "raise SystemExit" not in emit(found).text
