@@ -160,7 +160,7 @@ def _rewired(
             yield Rewired(old.name, new.name, tuple(reads), tuple(reads_now))
 
 
-def _kept(edges: list[Edge], groups: set[str]) -> list[Edge]:
+def _kept(edges: Iterable[Edge], groups: set[str]) -> list[Edge]:
     return [edge for edge in edges if edge.gate is None or edge.gate.group not in groups]
 
 

@@ -95,10 +95,14 @@ class Graph:
             if node.name in graph:
                 raise ValueError(f"two nodes are called {node.name}")
             graph.add_node(node.name, node=node)
+        inputs: dict[str, list[Edge]] = {}
         for edge in edges:
             graph.add_edge(edge.source, edge.target, key=edge.slot, edge=edge)
+            inputs.setdefault(edge.target, []).append(edge)
+        self._inputs = {name: tuple(sorted(into, key=lambda edge: edge.slot)) for name, into in inputs.items()}
         self.name = name
         self.outputs = tuple(outputs)
+        self._chains: dict[str, tuple[Scope, ...]] = {"": ()}
         self.scopes = tuple(scopes)  # like spans, they tell where nodes come from and do not count when compared
         self.nx: nx.MultiDiGraph[str] = nx.freeze(graph)
 
@@ -108,15 +112,21 @@ class Graph:
 
     def enclosing(self, name: str) -> tuple[Scope, ...]:
         """The scopes that a node stands in, the innermost first."""
-        found = []
         own = self._scopes.get(name)
-        if own is not None and own.role == "choice":
-            found.append(own)
-        while "." in name:
+        around = self._around(name.rpartition(".")[0])
+        return (own, *around) if own is not None and own.role == "choice" else around
+
+    def _around(self, name: str) -> tuple[Scope, ...]:
+        """The scope of a name, if there is one, and those around it; asked once for all that stands in it."""
+        unknown = []
+        while name not in self._chains:
+            unknown.append(name)
             name = name.rpartition(".")[0]
-            if name in self._scopes:
-                found.append(self._scopes[name])
-        return tuple(found)
+        found = self._chains[name]
+        for inner in reversed(unknown):
+            found = (self._scopes[inner], *found) if inner in self._scopes else found
+            self._chains[inner] = found
+        return found
 
     def replace(self, nodes: Iterable[Node], edges: Iterable[Edge], outputs: Iterable[str]) -> Graph:
         """A graph of other nodes and edges, under the same name."""
@@ -138,10 +148,9 @@ class Graph:
         """All edges, by target and slot."""
         return tuple(edge for node in self for edge in self.inputs(node.name))
 
-    def inputs(self, name: str) -> list[Edge]:
+    def inputs(self, name: str) -> tuple[Edge, ...]:
         """The edges into a node, in the order of its arguments."""
-        found = [data["edge"] for _, _, data in self.nx.in_edges(name, data=True)]
-        return sorted(found, key=lambda edge: edge.slot)
+        return self._inputs.get(name, ())
 
     @cached_property
     def gates(self) -> tuple[Gate, ...]:

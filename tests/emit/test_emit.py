@@ -16,7 +16,7 @@ from bayesnas_graph.diagnostics import Report
 from bayesnas_graph.elaborate import Checker
 from bayesnas_graph.emit import Emitted, build, emit
 from bayesnas_graph.ir import Edge, Graph, Node
-from bayesnas_graph.ops import PRIMITIVES, Input
+from bayesnas_graph.ops import Conv, Input, Relu
 from bayesnas_graph.source import Source
 from bayesnas_graph.supernet import ReferenceNetwork
 from tests.helpers import body, graph
@@ -231,8 +231,8 @@ EVIL = [
 @pytest.mark.parametrize("name", EVIL)
 def test_graphs_from_files_may_be_called_anything(name: str) -> None:
     """A graph that was read from JSON has names that no `.nas` file could have."""
-    x, y = Node("x", Input(), (3, 4, 4)), Node(name, PRIMITIVES["conv"](width=3), (3, 4, 4))
+    x, y = Node("x", Input(), (3, 4, 4)), Node(name, Conv(width=3), (3, 4, 4))
     edges = [Edge("x", name, 0), Edge(name, "z", 0)]
-    found = Graph(name, [x, y, Node("z", PRIMITIVES["relu"](), (3, 4, 4))], edges, ["z"])
+    found = Graph(name, [x, y, Node("z", Relu(), (3, 4, 4))], edges, ["z"])
     assert_same_function(found)
     assert "raise SystemExit" not in emit(found).text
