@@ -9,6 +9,7 @@ from bayesnas_graph.bayes.losses import Loss
 from bayesnas_graph.ir import Graph, Node
 from bayesnas_graph.ops import Input
 from bayesnas_graph.ops.curvature import Local
+from bayesnas_graph.passes import merge_common_subexpressions
 from bayesnas_graph.supernet import ReferenceNetwork, Supernet
 
 
@@ -26,8 +27,8 @@ def recursive(
 
 class _Walk:
     def __init__(self, supernet: Supernet, loss: Loss, x: Tensor, targets: Tensor, of_means: bool) -> None:
-        self.graph: Graph = supernet.graph
-        self.net: ReferenceNetwork = supernet.reference().eval().to(x.device, x.dtype)
+        self.graph: Graph = merge_common_subexpressions(supernet.graph)
+        self.net: ReferenceNetwork = supernet.reference(self.graph).eval()
         self.place = {name: i for i, name in enumerate(supernet.names)}
         self.of_means = of_means
         self.samples = len(x)

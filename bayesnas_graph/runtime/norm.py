@@ -20,8 +20,6 @@ class LightBatchNorm2d(nn.BatchNorm2d):
         super().__init__(channels, eps=eps, momentum=momentum, affine=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        if not self.training:
-            return super().forward(x)
         self._check_input_dim(x)
         return _light(self, x)
 
@@ -33,19 +31,28 @@ class LightBatchNorm1d(nn.BatchNorm1d):
         super().__init__(channels, eps=eps, momentum=momentum, affine=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        if not self.training:
-            return super().forward(x)
         self._check_input_dim(x)
         return _light(self, x)
 
 
 def _light(norm: nn.BatchNorm1d | nn.BatchNorm2d, x: Tensor) -> Tensor:
+    if not norm.training:
+        return _at_rest(norm, x)
     if x.numel() == x.size(1):
         raise ValueError(f"more than one value per channel is needed to train, and there are {tuple(x.shape)}")
     if norm.num_batches_tracked is not None:
         norm.num_batches_tracked.add_(1)
     result: Tensor = _Normalise.apply(x, norm.running_mean, norm.running_var, norm.momentum, norm.eps)  # type: ignore[no-untyped-call]
     return result
+
+
+def _at_rest(norm: nn.BatchNorm1d | nn.BatchNorm2d, x: Tensor) -> Tensor:
+    """With running statistics it is a line for each channel, whose backward pass needs the slope and nothing else."""
+    assert norm.running_mean is not None, "it was made to track them"
+    assert norm.running_var is not None, "it was made to track them"
+    shape = (-1, *[1] * (x.ndim - 2))
+    slope = (norm.running_var + norm.eps).rsqrt()
+    return torch.addcmul((-norm.running_mean * slope).view(shape), x, slope.view(shape))
 
 
 class _Normalise(torch.autograd.Function):

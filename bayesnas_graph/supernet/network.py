@@ -86,10 +86,11 @@ class Supernet:
         finally:
             self.module.train(training)
 
-    def reference(self) -> ReferenceNetwork:
-        """The plainest form of the network, with the weights and gates that it has now."""
+    def reference(self, graph: Graph | None = None) -> ReferenceNetwork:
+        """The plainest form of the network, or of its graph with common work merged, with the weights it has now."""
         like = next(self.module.parameters())
-        return ReferenceNetwork(self.graph).to(like.device, like.dtype).load(self.module.state_dict(), self.program)
+        found = ReferenceNetwork(self.graph if graph is None else graph).to(like.device, like.dtype)
+        return found.load(self.module.state_dict(), self.program)
 
     @cached_property
     def _paths(self) -> tuple[str, ...]:
