@@ -7,6 +7,7 @@ import pty
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -44,7 +45,10 @@ def test_color_on_a_terminal_and_plain_in_a_pipe(tmp_path: Path) -> None:
 
 
 def test_interrupt() -> None:
-    process = subprocess.Popen([*PROGRAM, "check", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # which a shell in the background has turned off
+    process = subprocess.Popen(
+        [*PROGRAM, "check", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed
+    )
     assert process.stdin is not None
     # It is ready once it has read more than a pipe can hold.
     process.stdin.write("// " + "x" * 1_000_000 + "\n")

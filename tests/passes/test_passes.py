@@ -65,6 +65,33 @@ def test_shipped_spaces(space: str, network: str, where: str) -> None:
     assert passes.run(after, passes.passes(zero=where)) == after  # type: ignore[arg-type]
 
 
+# Every kind of shipped space, in sizes that float64 can bear.
+SIZES: dict[tuple[str, str], dict[str, int]] = {
+    ("darts", "search"): {"width": 4, "cells": 3},
+    ("nasbench201", "search"): {"width": 4, "cells": 1},
+    ("hierarchical", "search"): {"width": 2},
+    ("tree_cell", "search"): {"blocks": 3, "alpha": 6},
+    ("densenet", "search"): {"depth": 10, "growth": 4},
+    ("quickstart", "digits"): {"width": 4},
+    ("lenet5", "lenet5"): {},
+}
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+@pytest.mark.parametrize(("space", "network"), SIZES)
+def test_faster_forms_of_shipped_spaces(space: str, network: str, device: passes.Device) -> None:
+    checker = Checker(Report())
+    found = checker.path(ROOT / "spaces" / f"{space}.nas")
+    assert found is not None
+    small = checker.network(found.module, network, dict(SIZES[space, network]))
+    assert small is not None
+    before = passes.run(small.graph(), passes.passes(fuse=False))
+    after = passes.run(before, passes.faster(device, batch=1))
+    assert len(after) <= len(before)
+    assert passes.run(after, passes.faster(device, batch=1)) == after
+    assert_same_function(before, after)
+
+
 @pytest.mark.parametrize("where", ["before", "after"])
 def test_every_choice_has_a_zero_switch(where: str) -> None:
     before = shipped("quickstart", "digits")
