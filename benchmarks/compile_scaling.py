@@ -22,7 +22,7 @@ from bayesnas_graph.emit import build, emit
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.source import Source
 
-CELLS = (1, 2, 4, 8, 16)
+CELLS = (1, 2, 4, 8, 20)
 STAGES = ("check", "graph", "passes", "emit", "build")
 SPACE = """
 import "darts.nas"
