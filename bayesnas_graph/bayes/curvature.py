@@ -1,4 +1,4 @@
-"""How the loss curves along every gate: its second derivative, by five estimators behind one function.
+"""How the loss curves along every gate: its second derivative, by six estimators behind one function.
 
 All report the second derivative of the mean loss over samples, so that it does not depend on the size of a batch.
 Norms are at rest while it is measured. A network of convolutions and ReLUs is then linear in each gate by itself,
@@ -83,6 +83,8 @@ def curvature(
     generator: torch.Generator | None = None,
 ) -> Curvature:
     """Measure the curvature along every gate, on all of some batches. `samples` is for `fisher` alone."""
+    if len(supernet.graph.outputs) != 1:
+        raise ValueError(f"a loss is of one output, and the network has {len(supernet.graph.outputs)}")
     measure = _Measure(supernet, loss, samples, generator)
     total = power = torch.zeros_like(supernet.gates, dtype=torch.float64)
     count = 0

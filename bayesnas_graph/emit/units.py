@@ -92,11 +92,15 @@ class _Builder:
         self.gives: dict[str, dict[str, None]] = defaultdict(dict)  # scope -> values read outside, in order
         self.members: Counter[str] = Counter(scope.name for chain in self.chain.values() for scope in chain)
         self._cross()
-        kinds = {scope.kind for scope in scopes.values() if len(self.gives[scope.name]) > scope.outputs}
+        broken = [scope for scope in scopes.values() if len(self.gives[scope.name]) > scope.outputs]
+        choices = {scope.name for scope in broken if scope.role == "choice"}  # which are no kind, and go one by one
+        kinds = {scope.kind for scope in broken if scope.role != "choice"}
         self.kept = {
             name
             for name, scope in scopes.items()
-            if scope.kind not in kinds and self.members[name] >= LEAST and self.gives[name]
+            if self.members[name] >= LEAST
+            and self.gives[name]
+            and (name not in choices if scope.role == "choice" else scope.kind not in kinds)
         }
         self.steps = self._steps(scopes)
 

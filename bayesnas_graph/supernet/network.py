@@ -79,12 +79,13 @@ class Supernet:
     @contextmanager
     def measuring(self) -> Iterator[nn.Module]:
         """The module with its norms at rest: samples do not see each other, and nothing is updated."""
-        training = self.module.training
+        modes = {module: module.training for module in self.module.modules()}  # some may be at rest for good
         self.module.eval()
         try:
             yield self.module
         finally:
-            self.module.train(training)
+            for module, training in modes.items():
+                module.training = training
 
     def reference(self, graph: Graph | None = None) -> ReferenceNetwork:
         """The plainest form of the network, or of its graph with common work merged, with the weights it has now."""

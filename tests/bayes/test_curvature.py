@@ -210,6 +210,45 @@ def test_infinities_are_named_and_nothing_is_nan_elsewhere() -> None:
         assert not found.h.isnan().any()
 
 
+def test_curvature_that_is_negative_is_told_by_name() -> None:
+    """A `tanh` above zero bends down, and a target far below makes the loss do so too."""
+    net = supernet_of_vectors(body("x -> out : choose { linear(1) } > tanh", "vector(1) -> vector(1)"))
+    with torch.no_grad():
+        for parameter in net.module.parameters():
+            parameter.fill_(0.5)
+    batches = [(torch.ones(3, 1, dtype=torch.float64), torch.full((3, 1), -10.0, dtype=torch.float64))]
+    for estimator in ("exact", "recursive"):
+        assert set(curvature(net, batches, SquaredError(), estimator).negative) == set(net.names)
+    assert not curvature(net, batches, SquaredError(), "ggn").negative
+
+
+def test_gates_in_loops_are_watched() -> None:
+    """Optional operations one after another are printed as a loop over gates."""
+    text = "motif m { in x x -> out : optional conv(3) > relu x -> out }"
+    text += body("x -> out : m > m > m > m > global_avg_pool > linear(5)", "image(3, 8, 8) -> classes(5)")
+    net = supernet(text)
+    assert "for " in net.program.text
+    exact, ggn = (curvature(net, [data()], CLASSES, name) for name in ("exact", "ggn"))
+    assert not ggn.undetermined
+    torch.testing.assert_close(ggn.h, exact.h, rtol=1e-8, atol=1e-12)
+
+
+def test_several_outputs_are_an_error() -> None:
+    types = "image(3, 8, 8) -> image(3, 8, 8), image(3, 8, 8)"
+    text = body("node y = x : choose { conv(3), relu } out y, x", types)
+    with pytest.raises(ValueError, match="the network has 2"):
+        curvature(supernet(text), [data()], CLASSES)
+
+
+def test_modules_that_are_at_rest_stay_so() -> None:
+    net = supernet()
+    norm = next(module for module in net.module.modules() if isinstance(module, torch.nn.BatchNorm2d))
+    norm.eval()
+    curvature(net, [data()], CLASSES)
+    assert net.module.training
+    assert not norm.training
+
+
 def test_measuring_leaves_no_trace() -> None:
     net = supernet()
     net.module.train()

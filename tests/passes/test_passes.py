@@ -36,6 +36,7 @@ PASSES: dict[str, passes.Pass] = {
     "infer_shapes": passes.infer_shapes,
     "zero_before": partial(passes.insert_zero_identity, where="before"),
     "zero_after": partial(passes.insert_zero_identity, where="after"),
+    "proxy": partial(passes.group_switches, mode="proxy"),
     "proxyless": partial(passes.group_switches, mode="proxyless"),
     "merge": passes.merge_common_subexpressions,
     "split_dilated": passes.split_dilated,
@@ -144,6 +145,20 @@ def test_a_choice_of_several_inputs_has_one_switch() -> None:
     zeros = [node.name for node in found if isinstance(node.op, Zero)]
     assert zeros == ["y.zero", "y.zero_2"]
     assert len({edge.gate for edge in found.edges if edge.target in zeros}) == 1
+
+
+def test_who_shares_switches() -> None:
+    """Uses of a cell as it is written, uses of a motif as well in proxy mode, nobody in proxyless mode."""
+    text = "cell c { in x x -> out : choose { relu, tanh } } motif m { in x x -> out : choose { relu, bn } }"
+    found = passes.insert_zero_identity(graph(text + body("x -> out : c > c > m > m > choose { gelu, swish }")))
+    groups = {
+        mode: {gate.group for gate in passes.group_switches(found, mode).gates}
+        for mode in ("written", "proxy", "proxyless")
+    }
+    assert {mode: len(names) for mode, names in groups.items()} == {"written": 12, "proxy": 9, "proxyless": 15}
+    assert {"c:choice.relu", "m.choice.relu", "m_2.choice.relu"} <= groups["written"]
+    assert {"c:choice.relu", "m:choice.relu", "m:choice.zero", "choice.gelu"} <= groups["proxy"]
+    assert {"c_2.choice.relu", "m_2.choice.relu"} <= groups["proxyless"]
 
 
 def test_merging_computes_pools_and_activations_once() -> None:
