@@ -1,9 +1,11 @@
 """The search itself: what is computed from gates, curvatures and the graph."""
 
+from bayesnas_graph.bayes.curvature import Curvature, Estimator, curvature
 from bayesnas_graph.bayes.decision import Decision, Place, Verdict, Why, decide
 from bayesnas_graph.bayes.dependency import Structure, one_hop, whole_path
 from bayesnas_graph.bayes.entropy import THRESHOLD, entropy, keep
 from bayesnas_graph.bayes.gauge import Gauge, rescale
+from bayesnas_graph.bayes.losses import BinaryCrossEntropy, CrossEntropy, Loss, SquaredError
 from bayesnas_graph.bayes.proximal import (
     block_soft_threshold,
     can_close,
@@ -21,10 +23,16 @@ from bayesnas_graph.bayes.update import LARGEST, State, omega_squared, posterior
 __all__ = [
     "LARGEST",
     "THRESHOLD",
+    "BinaryCrossEntropy",
+    "CrossEntropy",
+    "Curvature",
     "Decision",
+    "Estimator",
     "Gauge",
+    "Loss",
     "Place",
     "Ranking",
+    "SquaredError",
     "State",
     "Structure",
     "Switches",
@@ -33,6 +41,7 @@ __all__ = [
     "block_soft_threshold",
     "can_close",
     "contributions",
+    "curvature",
     "decide",
     "entropy",
     "keep",

@@ -8,7 +8,7 @@ from math import prod
 
 from bayesnas_graph.ir import Edge, Graph, Node, Op, Scope
 from bayesnas_graph.ops import BatchNorm, Conv, Depthwise, Elementwise, Interleaved, Part, Pool, Repeated
-from bayesnas_graph.passes.names import Fresh, common_prefix
+from bayesnas_graph.passes.names import Fresh, cell_of, common_prefix
 
 # What works on each channel by itself is the same operation on more of them.
 _BY_CHANNEL = Depthwise, BatchNorm, Elementwise, Pool, Interleaved
@@ -105,10 +105,7 @@ class _Families:
     def _like(self, node: Node, other: Node) -> bool:
         """Whether a node that is in no family yet can be a sibling of another. Cells stay whole."""
         same = (type(node.op), node.op, node.shape) == (type(other.op), other.op, other.shape)
-        return same and other.name not in self.of and self._cell(node.name) == self._cell(other.name)
-
-    def _cell(self, name: str) -> Scope | None:
-        return next((scope for scope in self.graph.enclosing(name) if scope.role == "cell"), None)
+        return same and other.name not in self.of and cell_of(self.graph, node.name) == cell_of(self.graph, other.name)
 
 
 class _Rewriter:

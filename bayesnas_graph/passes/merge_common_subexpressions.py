@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bayesnas_graph.ir import Edge, Graph, Node, Scope
-from bayesnas_graph.passes.names import Fresh, common_prefix, prefix_of
+from bayesnas_graph.ir import Edge, Graph, Node
+from bayesnas_graph.passes.names import Fresh, cell_of, common_prefix, prefix_of
 
 
 def merge_common_subexpressions(graph: Graph) -> Graph:
@@ -42,17 +42,12 @@ def _classes(graph: Graph) -> dict[str, str]:
     classes: dict[str, str] = {}
     for node in graph:
         read = tuple((classes[edge.source], edge.gate) for edge in graph.inputs(node.name))
-        expression = type(node.op), node.op, read, _cell(graph, node.name)
+        expression = type(node.op), node.op, read, cell_of(graph, node.name)
         if read and node.op.mergeable:
             classes[node.name] = first.setdefault(expression, node.name)
         else:
             classes[node.name] = node.name
     return classes
-
-
-def _cell(graph: Graph, name: str) -> Scope | None:
-    """The innermost cell that a node stands in."""
-    return next((scope for scope in graph.enclosing(name) if scope.role == "cell"), None)
 
 
 def _together(same: list[Node]) -> tuple[tuple[str, ...], ...]:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bayesnas_graph.ir import Graph
+from bayesnas_graph.ir import Graph, Scope
 
 
 def prefix_of(graph: Graph, node: str) -> str:
     """What the names of all nodes in the innermost scope of a node begin with."""
     scopes = graph.enclosing(node)
     return f"{scopes[0].name}." if scopes else ""
+
+
+def cell_of(graph: Graph, node: str) -> Scope | None:
+    """The innermost cell that a node stands in: its border is one that no pass moves anything across."""
+    return next((scope for scope in graph.enclosing(node) if scope.role == "cell"), None)
 
 
 def common_prefix(graph: Graph, nodes: Sequence[str], sources: Sequence[str]) -> str | None:
