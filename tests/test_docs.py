@@ -8,6 +8,7 @@ what is printed; read the diff after.
 
 from __future__ import annotations
 
+import doctest
 import re
 import shlex
 import shutil
@@ -76,6 +77,22 @@ def test_examples(page: Path, update_golden: bool, tmp_path: Path) -> None:
         return
     for block, text in actual.items():
         assert text == block.text
+
+
+def session(page: Path) -> str:
+    """What is typed into Python on a page."""
+    return "\n".join(block.text for block in blocks(page) if block.kind == "python" and ">>>" in block.text)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if session(page)], ids=lambda page: page.stem)
+def test_python_sessions(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They work on the space that the page shows."""
+    (text,) = (block.text for block in blocks(page) if block.kind == "nas")
+    (tmp_path / "example.nas").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    example = doctest.DocTestParser().get_doctest(session(page), {}, page.name, str(page), 0)
+    assert example.examples
+    assert doctest.DocTestRunner().run(example).failed == 0
 
 
 def commands(transcript: str) -> list[str]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import doctest
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache
 from math import inf
-from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
@@ -28,10 +26,8 @@ from bayesnas_graph.ops import Choice, Input, Sum, Zero
 from bayesnas_graph.ops.join import Concat, Mean
 from bayesnas_graph.source import Source
 from tests.analysis.test_dependency import random_graphs, stack
-from tests.conftest import ROOT
 from tests.helpers import body, graph
 from tests.programs import programs
-from tests.test_docs import blocks
 
 Form = Callable[[Structure, Tensor], Tensor]
 FORMS: tuple[Form, ...] = (one_hop, whole_path)
@@ -365,20 +361,6 @@ def test_a_hundred_thousand_switches() -> None:
     gamma = whole_path(structure, s)
     assert gamma.isfinite().all()
     assert (gamma > 0).all()
-
-
-# ---------------------------------------------------------------------------------------- the manual
-
-
-def test_the_example_of_the_documentation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = ROOT / "docs" / "dependency.md"
-    (text,) = (block.text for block in blocks(page) if block.kind == "nas")
-    (tmp_path / "example.nas").write_text(text)
-    monkeypatch.chdir(tmp_path)
-    session = "\n".join(block.text for block in blocks(page) if block.kind == "python")
-    example = doctest.DocTestParser().get_doctest(session, {}, page.name, str(page), 0)
-    assert example.examples
-    assert doctest.DocTestRunner().run(example).failed == 0
 
 
 def test_structures_move() -> None:
