@@ -21,12 +21,13 @@ $(READY): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $(READY)
 
-demo: $(READY)   ## check, describe, count and compile a shipped space
+demo: $(READY)   ## check, describe, count, compile and search a shipped space
 	$(BIN)/bayesnas-graph check $(SPACE)
 	$(BIN)/bayesnas-graph spaces $(SPACE)
 	$(BIN)/bayesnas-graph stats $(SPACE)
 	@rm -rf build/demo
 	$(BIN)/bayesnas-graph compile $(SPACE) -o build/demo
+	$(BIN)/bayesnas-graph search $(SPACE) -o build/demo/run
 
 test: $(READY)   ## run the tests
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
@@ -53,6 +54,7 @@ bench: $(READY)  ## print the figures that the documentation quotes
 	$(BIN)/python -m benchmarks.supernet_step
 	$(BIN)/python -m benchmarks.switch_update
 	$(BIN)/python -m benchmarks.curvature
+	$(BIN)/python -m benchmarks.search_overhead
 
 clean:           ## remove what the other targets made
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -84,22 +84,34 @@ motif stack(normal_cell, reduction_cell, width, cells, affine, after_reduction =
     out s[cells + 1]
 }
 
-/// The whole network for CIFAR-10, given the two cells.
-motif backbone(normal_cell, reduction_cell, width, cells, affine) {
+/// The whole network, given the two cells.
+motif backbone(normal_cell, reduction_cell, width, cells, affine, labels = 10) {
     in x
     node stem = x : conv(3 * width, 3) > bn
     node y = stack(normal_cell, reduction_cell, width, cells, affine)(stem, stem)
-    y -> out : global_avg_pool > linear(10)
+    y -> out : global_avg_pool > linear(labels)
 }
 
-/// The network that is searched.
-network search(width = 16, cells = 8) : image(3, 32, 32) -> classes(10) {
+/// The network that is searched. Its last parameters are those of the data.
+network search(
+    width = 16,
+    cells = 8,
+    channels = 3,
+    size = 32,
+    labels = 10
+) : image(channels, size, size) -> classes(labels) {
     in x
-    out backbone(normal, reduction, width, cells, affine = false)(x)
+    out backbone(normal, reduction, width, cells, affine = false, labels = labels)(x)
 }
 
 /// The network that a found architecture is trained in. Its switches are those of `search`.
-network evaluation(width = 36, cells = 20) : image(3, 32, 32) -> classes(10) {
+network evaluation(
+    width = 36,
+    cells = 20,
+    channels = 3,
+    size = 32,
+    labels = 10
+) : image(channels, size, size) -> classes(labels) {
     in x
-    out backbone(normal, reduction, width, cells, affine = true)(x)
+    out backbone(normal, reduction, width, cells, affine = true, labels = labels)(x)
 }

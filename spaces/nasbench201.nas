@@ -43,18 +43,24 @@ motif stage(edge, cells) {
 }
 
 /// The network of the benchmark, with an operation for the edges of its cell.
-motif skeleton(edge, width = 16, cells = 5) {
+motif skeleton(edge, width = 16, cells = 5, labels = 10) {
     in x
     node a = x : conv(width, 3) > bn > stage(edge, cells)
     node b = a : residual_reduction(2 * width) > stage(edge, cells)
     node c = b : residual_reduction(4 * width) > stage(edge, cells)
-    c -> out : bn > relu > global_avg_pool > linear(10)
+    c -> out : bn > relu > global_avg_pool > linear(labels)
 }
 
-/// The network that is searched.
-network search(width = 16, cells = 5) : image(3, 32, 32) -> classes(10) {
+/// The network that is searched. Its last parameters are those of the data.
+network search(
+    width = 16,
+    cells = 5,
+    channels = 3,
+    size = 32,
+    labels = 10
+) : image(channels, size, size) -> classes(labels) {
     in x
-    out skeleton(choose 1 candidates, width, cells)(x)
+    out skeleton(choose 1 candidates, width, cells, labels)(x)
 }
 
 /// A 3x3 convolution on every edge: the largest architecture.

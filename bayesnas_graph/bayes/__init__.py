@@ -4,7 +4,7 @@ from bayesnas_graph.bayes.curvature import Curvature, Estimator, curvature
 from bayesnas_graph.bayes.decision import Decision, Place, Verdict, Why, decide
 from bayesnas_graph.bayes.dependency import Structure, one_hop, whole_path
 from bayesnas_graph.bayes.entropy import THRESHOLD, entropy, keep
-from bayesnas_graph.bayes.gauge import Gauge, rescale
+from bayesnas_graph.bayes.gauge import Gauge, in_gauge, rescale
 from bayesnas_graph.bayes.losses import BinaryCrossEntropy, CrossEntropy, Loss, SquaredError
 from bayesnas_graph.bayes.proximal import (
     block_soft_threshold,
@@ -16,6 +16,7 @@ from bayesnas_graph.bayes.proximal import (
     weighted_soft_threshold,
 )
 from bayesnas_graph.bayes.ranking import Ranking, relevance, removal, score
+from bayesnas_graph.bayes.settle import bridged, enlarged, limited, without_dead_ends
 from bayesnas_graph.bayes.switches import Switches
 from bayesnas_graph.bayes.units import contributions
 from bayesnas_graph.bayes.update import LARGEST, State, omega_squared, posterior_variance, strength, update
@@ -39,12 +40,16 @@ __all__ = [
     "Verdict",
     "Why",
     "block_soft_threshold",
+    "bridged",
     "can_close",
     "contributions",
     "curvature",
     "decide",
+    "enlarged",
     "entropy",
+    "in_gauge",
     "keep",
+    "limited",
     "omega_squared",
     "one_hop",
     "penalty",
@@ -60,4 +65,5 @@ __all__ = [
     "update",
     "weighted_soft_threshold",
     "whole_path",
+    "without_dead_ends",
 ]

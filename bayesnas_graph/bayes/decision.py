@@ -30,8 +30,16 @@ class Why(StrEnum):
     BEFORE = "nothing before it"  # or too little, with what it has itself
     UNDETERMINED = "undetermined"  # the data say nothing about it, so taking it out costs nothing
     DEAD_END = "dead end"  # it is on, but leads to no output
+    LIMIT = "others of its choice are better"  # of which only so many may stay
     NEEDED = "undetermined but needed"  # taking it out would cost an output
+    BRIDGE = "off but needed"  # likewise; it is the best of those that could stay in its place
+    ROOM = "off but there is room"  # the architecture may be larger than it would be without it
     KEPT = "kept"
+
+    @property
+    def keep(self) -> bool:
+        """Whether a switch with this reason stays."""
+        return self in (Why.NEEDED, Why.BRIDGE, Why.ROOM, Why.KEPT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +212,7 @@ def _verdicts(switches: Switches, state: State, h: Tensor, w: Tensor, reasons: I
     for group, (why, gamma, s, omega, left) in enumerate(zip(reasons, *columns, strict=True)):
         yield Verdict(
             name=switches.groups[group],
-            keep=why in (Why.KEPT, Why.NEEDED),
+            keep=why.keep,
             why=why,
             gamma=gamma,
             s=s,

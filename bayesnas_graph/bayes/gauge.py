@@ -63,6 +63,25 @@ def rescale(gauge: Gauge, w: Tensor, r: Tensor | None = None) -> Tensor:
     return w.index_copy(0, gauge.gates, w[gauge.gates] / divisor[gauge.sets] * wanted[gauge.sets])
 
 
+@torch.no_grad()
+def in_gauge(gauge: Gauge, w: Tensor, r: Tensor) -> Tensor:
+    """The sizes `r` of what gates multiply, measured by the size of the node they lead to.
+
+    As the loss does not see the scale of a node, its unit can be chosen: it is the one in which the contributions
+    `w r` have the norm that the gauge holds them at. So `rescale` changes nothing when a unit is new, however large
+    or small the values of the network happen to be.
+
+    >>> one_node = Gauge(torch.tensor([0, 1]), torch.tensor([0, 0]), torch.tensor([2.0]).sqrt())
+    >>> in_gauge(one_node, torch.tensor([1.0, 1.0, 1.0]), torch.tensor([50.0, 50.0, 7.0]))
+    tensor([1., 1., 7.])
+    """
+    size = unit(r)
+    wanted = gauge.norms.to(w.dtype)
+    norms = group_norms((w * size)[gauge.gates], gauge.sets, len(wanted))
+    factor = torch.where(norms > 0, wanted / norms, 1)
+    return size.index_copy(0, gauge.gates, size[gauge.gates] * factor[gauge.sets])
+
+
 def common_scales(graph: Graph) -> list[tuple[str, ...]]:
     """The names of gates that have a common scale, set by set.
 

@@ -15,14 +15,17 @@ from bayesnas_graph import __version__
 from bayesnas_graph.cli.check import check
 from bayesnas_graph.cli.compile import compile as compile_
 from bayesnas_graph.cli.console import show_diagnostics
+from bayesnas_graph.cli.data import data
 from bayesnas_graph.cli.diff import diff
 from bayesnas_graph.cli.draw import draw
 from bayesnas_graph.cli.explain import explain
 from bayesnas_graph.cli.fmt import fmt
 from bayesnas_graph.cli.new import new
 from bayesnas_graph.cli.ops import ops
+from bayesnas_graph.cli.search import search
 from bayesnas_graph.cli.spaces import spaces
 from bayesnas_graph.cli.stats import stats
+from bayesnas_graph.cli.status import status
 from bayesnas_graph.diagnostics import NasError
 
 app = typer.Typer(
@@ -32,8 +35,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (check, fmt, stats, draw, compile_, diff, explain, ops, new, spaces):
+for verb in (check, fmt, stats, draw, compile_, diff, explain, ops, new, spaces, search, status):
     app.command()(verb)
+app.add_typer(data, name="data")
 
 
 def _version(wanted: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +11,9 @@ import typer
 
 from bayesnas_graph.cli.console import show_diagnostics, space_files
 from bayesnas_graph.diagnostics import Diagnostic, NasError, Report
-from bayesnas_graph.elaborate import Checker, Limits, Network
+from bayesnas_graph.elaborate import Checker, Limits, Module, Network
+
+Number = int | Fraction | bool
 
 SpaceFile = Annotated[Path, typer.Argument(metavar="FILE", help="A file, or the name of a shipped space.")]
 NetworkName = Annotated[str | None, typer.Option("--network", help="Which network of the file; the first if left out.")]
@@ -23,10 +26,26 @@ AllowPython = Annotated[bool, typer.Option("--allow-python-ops", help="Import th
 
 def load_network(file: Path, name: str | None, parameters: list[str] | None, *, allow_python: bool = False) -> Network:
     """The network, written out. Warnings are shown; errors are raised."""
+    overrides = dict(_parameter(text) for text in parameters or [])
+    return load_with_files(file, name, overrides, allow_python=allow_python)[0]
+
+
+def load_with_files(
+    file: Path,
+    name: str | None,
+    overrides: Mapping[str, Number],
+    *,
+    called: str | None = None,
+    allow_python: bool = False,
+) -> tuple[Network, tuple[Module, ...]]:
+    """The network, and the files that it was read from, the one that defines it first.
+
+    A copy may be called what the file was called that it is a copy of.
+    """
     report = Report()
     checker = Checker(report, Limits(), allow_python=allow_python)
-    overrides = dict(_parameter(text) for text in parameters or [])
     ((path, shown),) = space_files([file])[:1]
+    shown = called or shown
     space = checker.path(path, shown)
     if space is None or report.has_errors:
         raise NasError(report.diagnostics)
@@ -38,19 +57,23 @@ def load_network(file: Path, name: str | None, parameters: list[str] | None, *, 
     if network is None:
         raise NasError(report.diagnostics)
     show_diagnostics(report.diagnostics)
-    return network
+    return network, (space.module, *(module for module in checker.loader if module is not space.module))
 
 
-def _parameter(text: str) -> tuple[str, int | Fraction | bool]:
+def _parameter(text: str) -> tuple[str, Number]:
     """`width=36` as a name and a value."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
         raise typer.BadParameter(f"`{text}` is not of the form NAME=VALUE", param_hint="-p")
-    value = value.strip()
-    if value in ("true", "false"):
-        return name.strip(), value == "true"
+    return name.strip(), number(value.strip())
+
+
+def number(text: str) -> Number:
+    """The value of a parameter, as it is written on the command line: `36`, `2.5`, `1/3`, `true`."""
+    if text in ("true", "false"):
+        return text == "true"
     try:
-        number = Fraction(value)
+        found = Fraction(text)
     except (ValueError, ZeroDivisionError):
-        raise typer.BadParameter(f"`{value}` is no number, `true` or `false`", param_hint="-p") from None
-    return name.strip(), number.numerator if number.denominator == 1 else number
+        raise typer.BadParameter(f"`{text}` is no number, `true` or `false`", param_hint="-p") from None
+    return found.numerator if found.denominator == 1 else found

@@ -70,5 +70,23 @@ CODES: dict[str, Code] = {
         Code("NAS404", "text nested too deeply"),
         Code("NAS405", "number too large"),
         Code("NAS406", "file too large"),
+        # 5xx: data
+        Code("NAS501", "unknown data set"),
+        Code("NAS502", "data files missing"),
+        Code("NAS503", "data file damaged"),
+        Code("NAS504", "data do not fit the network"),
+        Code("NAS505", "data of the user's cannot be used"),
+        Code("NAS506", "download failed"),
+        Code("NAS507", "package for data missing"),
+        # 6xx: searches
+        Code("NAS601", "setting that cannot be used"),
+        Code("NAS602", "run folder that cannot be used"),
+        Code("NAS603", "checkpoint that cannot be read"),
+        Code("NAS604", "run of another space"),
+        Code("NAS605", "loss exploded"),
+        Code("NAS606", "nothing to search"),
+        Code("NAS607", "penalty too weak to close anything"),
+        Code("NAS608", "architecture larger than asked for"),
+        Code("NAS609", "device or package missing"),
     )
 }

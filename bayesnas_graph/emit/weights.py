@@ -19,7 +19,8 @@ def transfer(state: State, source: Emitted, target: Emitted) -> dict[str, Tensor
 
     A weight is known by the node it belongs to. What passes have merged has one tensor where the plain
     program has several, of which the first is taken; what they have fused has its tensors one after another
-    in a wider one. Nodes and gates that only the target has are left out.
+    in a wider one. What only the target has is left out, and so is what the state does not tell: it may be that of an
+    optimiser, which has other tensors of the same shapes and names.
     """
     import torch
 
@@ -31,7 +32,7 @@ def transfer(state: State, source: Emitted, target: Emitted) -> dict[str, Tensor
             parts[f"{slot.path}.{name}"].setdefault(slot.index, value)
             counts[f"{slot.path}.{name}"] = slot.count
     for gate, slot in target.gates.items():
-        if gate in source.gates:
+        if gate in source.gates and source.gates[gate].path in state:
             parts[slot.path][slot.index] = _part(state[source.gates[gate].path], source.gates[gate])
             counts[slot.path] = slot.count
     whole = {name: [found[i] for i in sorted(found)] for name, found in parts.items() if len(found) == counts[name]}

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import reduce
 from typing import Any
 
 import torch
 from torch import Tensor
+
+from bayesnas_graph.runtime.drop import drawn
 
 
 class Watch:
@@ -87,12 +90,14 @@ def watched(watch: Watch) -> Iterator[Watch]:
 def gated_sum(values: list[Tensor], gates: Tensor) -> Tensor:
     """The sum of some values of one shape, each times its gate, and times the zero gate if there is one gate more.
 
+    It has the precision of the values, whatever that of the gates is. Within `dropping`, values are dropped.
+
     >>> gated_sum([torch.ones(2), torch.tensor([1.0, 2.0])], torch.tensor([0.5, 2.0]))
     tensor([2.5000, 4.5000])
     >>> gated_sum([torch.ones(2)], torch.tensor([0.5, 3.0]))
     tensor([1.5000, 1.5000])
     """
-    result: Tensor = _GatedSum.apply(gates.view(-1), *values)  # type: ignore[no-untyped-call]
+    result: Tensor = _GatedSum.apply(gates.view(-1), drawn(values), *values)  # type: ignore[no-untyped-call]
     return result
 
 
@@ -100,47 +105,65 @@ class _GatedSum(torch.autograd.Function):
     """One pass over each value, forwards and backwards; nothing is kept but the values."""
 
     @staticmethod
-    def forward(ctx: Any, gates: Tensor, *values: Tensor) -> Tensor:
-        ctx.save_for_backward(gates, *values)
+    def forward(ctx: Any, gates: Tensor, factors: Tensor | None, *values: Tensor) -> Tensor:
+        ctx.save_for_backward(gates, factors, *values)
         ctx.watch = _watching[-1] if _watching else None
         if ctx.watch is not None:
-            ctx.watch.add_powers(gates, _powers(gates, values))
-        return _total(values, _weights(gates, len(values)))
+            ctx.watch.add_powers(gates, _powers(gates, factors, values))
+        return _total(values, _weights(gates, factors, values))
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        gates, *values = ctx.saved_tensors
+        gates, factors, *values = ctx.saved_tensors
         (gradient,) = gradients
-        wanted = ctx.needs_input_grad
+        of_gates, _, *of_values = ctx.needs_input_grad
         slopes = None
-        if wanted[0]:
+        if of_gates:
+            exact = _exact(gradient)
             axes = tuple(range(1, gradient.ndim))
-            rows = torch.stack([(gradient * value).sum(axes) if axes else gradient * value for value in values], 1)
+            rows = torch.stack([(exact * value).sum(axes) if axes else exact * value for value in values], 1)
+            if factors is not None:
+                rows = rows * factors.t()
             if len(gates) > len(values):
                 own, zero = gates[:-1], gates[-1]
-                rows = torch.cat([rows * zero, (rows @ own)[:, None]], 1)
+                rows = torch.cat([rows * zero, (rows * own).sum(1, keepdim=True)], 1)
             if ctx.watch is not None:
                 ctx.watch.add_slopes(gates, rows.detach())
             slopes = rows.sum(0)
-        weights = _weights(gates, len(values)).unbind()
-        handed = [gradient * weight if want else None for weight, want in zip(weights, wanted[1:], strict=True)]
-        return slopes, *handed
+        weights = _weights(gates, factors, values)
+        handed = [gradient * weight if want else None for weight, want in zip(weights, of_values, strict=True)]
+        return slopes, None, *handed
 
 
-def _weights(gates: Tensor, count: int) -> Tensor:
-    """The gates of the values, the zero gate among them."""
-    return gates if len(gates) == count else gates[:-1] * gates[-1]
+def _exact(x: Tensor) -> Tensor:
+    """In single precision at least: sums of many products, by which gates are trained and judged, need it."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))
 
 
-def _total(values: Sequence[Tensor], weights: Tensor) -> Tensor:
-    first, *rest = weights.unbind()
-    total = values[0] * first
+def _weights(gates: Tensor, factors: Tensor | None, values: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """What each value is multiplied by, the zero gate included, in the precision of their sum."""
+    own = gates if len(gates) == len(values) else gates[:-1] * gates[-1]
+    dtype = reduce(torch.promote_types, [value.dtype for value in values])
+    if factors is None:
+        return own.to(dtype).unbind()
+    shape = (len(values), -1, *[1] * (values[0].ndim - 1))
+    return (own[:, None] * factors).to(dtype).view(shape).unbind()
+
+
+def _total(values: Sequence[Tensor], weights: Sequence[Tensor]) -> Tensor:
+    first, *rest = weights
+    total = values[0].to(first.dtype) * first
     for value, weight in zip(values[1:], rest, strict=True):
         total.addcmul_(value, weight)
     return total
 
 
-def _powers(gates: Tensor, values: Sequence[Tensor]) -> Tensor:
-    """The mean square of each value, and of the sum that the zero gate is a factor of."""
-    factors = [*values, _total(values, gates[:-1])] if len(gates) > len(values) else values
-    return torch.stack([value.square().mean() for value in factors])
+def _powers(gates: Tensor, factors: Tensor | None, values: Sequence[Tensor]) -> Tensor:
+    """The mean square of what each gate multiplies: a value, as far as it is not dropped, or the sum that is left."""
+    own = gates[: len(values)]
+    terms = list(values)
+    if factors is not None:
+        terms = [v * weight for v, weight in zip(values, _weights(torch.ones_like(own), factors, values), strict=True)]
+    if len(gates) > len(values):
+        terms.append(_total(terms, _weights(own, None, values)))
+    return torch.stack([_exact(term).square().mean() for term in terms])

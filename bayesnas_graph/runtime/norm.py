@@ -52,7 +52,7 @@ def _at_rest(norm: nn.BatchNorm1d | nn.BatchNorm2d, x: Tensor) -> Tensor:
     assert norm.running_var is not None, "it was made to track them"
     shape = (-1, *[1] * (x.ndim - 2))
     slope = (norm.running_var + norm.eps).rsqrt()
-    return torch.addcmul((-norm.running_mean * slope).view(shape), x, slope.view(shape))
+    return torch.addcmul((-norm.running_mean * slope).view(shape), x, slope.view(shape)).to(x.dtype)
 
 
 class _Normalise(torch.autograd.Function):

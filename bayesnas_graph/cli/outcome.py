@@ -1,0 +1,77 @@
+"""What a search has come to: the architecture, what it costs, and whether it is what was asked for."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from bayesnas_graph.cli.outline import Outline, Switch, at_most
+from bayesnas_graph.cli.watch import labelled
+from bayesnas_graph.diagnostics import Diagnostic
+
+if TYPE_CHECKING:
+    from bayesnas_graph.bayes import Decision
+    from bayesnas_graph.search.loop import Outcome
+
+MOST_CHOICES = 60  # that are listed; a space may have thousands
+
+
+def outcome_lines(outline: Outline, outcome: Outcome, missed: Container[str]) -> Iterator[str]:
+    """Why it ended, the architecture choice by choice, and its numbers beside those of all candidates together."""
+    kept = {verdict.name for verdict in outcome.decision.verdicts if verdict.keep}
+    yield from ("", outcome.why, "")
+    yield from architecture_lines(outline.switches, kept)
+    yield ""
+    rows = [
+        ("closed", closed_text(outcome.decision)),
+        ("weights", f"{outcome.cost.parameters:,} of {outline.parameters:,}"),
+        ("multiply-adds", f"{outcome.cost.flops:,} of {outline.flops:,}"),
+        ("accuracy", f"{outcome.accuracy:.4f} on the test set, with the weights of the search"),
+        *(("wanted", f"{text}: {'not met' if text in missed else 'met'}") for text in outline.wanted),
+    ]
+    yield from (labelled(label, text) for label, text in rows)
+
+
+def architecture_lines(switches: Iterable[Switch], kept: Container[str]) -> Iterator[str]:
+    """For every choice the operations that stay. An optional choice is told by what it chooses."""
+    parts: dict[str, dict[str, list[Switch]]] = defaultdict(lambda: defaultdict(list))
+    for switch in switches:
+        parts[switch.part][switch.choice].append(switch)
+    width = max((len(choice) for choices in parts.values() for choice in choices), default=0)
+    room, left = MOST_CHOICES, sum(map(len, parts.values()))
+    for part, choices in parts.items():
+        if room:
+            yield part
+        for choice, members in list(choices.items())[:room]:
+            operations = [switch for switch in members if switch.operation not in ("zero", "optional")] or members
+            staying = [switch.operation for switch in operations if switch.name in kept]
+            yield f"  {choice:<{width}}  {', '.join(staying) or 'nothing'}"
+            room, left = room - 1, left - 1
+    if left:
+        yield f"  and {left:,} more choices, in decision.json"
+
+
+def closed_text(decision: Decision) -> str:
+    """How many switches are closed, and for what reasons."""
+    reasons = Counter(str(verdict.why) for verdict in decision.verdicts if not verdict.keep)
+    told = ", ".join(f"{number:,} {reason}" for reason, number in reasons.most_common())
+    return f"{reasons.total():,} of {len(decision.verdicts):,} switches{f': {told}' if told else ''}"
+
+
+def unmet(result: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
+    """The sizes that were asked for and not met, by `result.json` and by the settings in `run.json`."""
+    sizes = {"params": ("target_params", "parameters"), "flops": ("target_flops", "flops")}
+    asked = {quantity: (settings.get(target), result[found]) for quantity, (target, found) in sizes.items()}
+    above = [at_most(quantity, size) for quantity, (size, found) in asked.items() if size is not None and found > size]
+    return [*result["unmet"], *above]
+
+
+def too_large(result: Mapping[str, Any], missed: Sequence[str], intensity: float) -> Diagnostic | None:
+    """A warning, if an architecture has not the size that was asked for."""
+    if not missed:
+        return None
+    asked = " and ".join(f"`{text}`" for text in missed)
+    size = f"{result['parameters']:,} weights and takes {result['flops']:,} multiply-adds"
+    help = f"search again with more `--iterations`, or with a larger `--lambda` than {intensity:g}"
+    return Diagnostic("NAS608", f"the architecture has {size}, not {asked}", help=help, severity="warning")

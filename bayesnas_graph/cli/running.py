@@ -1,0 +1,180 @@
+"""A search on the command line: begun or gone on with, shown while it runs, and summed up in the end."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import typer
+
+from bayesnas_graph.cli.console import show_diagnostics
+from bayesnas_graph.cli.target import load_with_files, number
+from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.resources import folder as shipped
+
+if TYPE_CHECKING:
+    from bayesnas_graph.search.config import Config
+    from bayesnas_graph.search.events import Watcher
+    from bayesnas_graph.search.folder import RunFolder
+    from bayesnas_graph.search.loop import Outcome
+    from bayesnas_graph.search.place import Place
+    from bayesnas_graph.search.run import Subject, Task
+    from bayesnas_graph.search.settings import Settings
+
+
+@dataclass(frozen=True)
+class Show:
+    """How a search is shown."""
+
+    display: Literal["auto", "live", "plain"] = "auto"
+    tensorboard: bool = False
+
+    @property
+    def live(self) -> bool:
+        """Whether there is a screen: where nobody asked for lines, on a terminal that can move its cursor."""
+        return self.display != "plain" and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+
+def begin(
+    file: Path,
+    config: Config,
+    data_dir: Path,
+    output: Path | None,
+    show: Show,
+    recipe: Path | None,
+    *,
+    allow_python: bool,
+) -> None:
+    """Begin a run in a new folder."""
+    from bayesnas_graph.search.folder import new_folder
+    from bayesnas_graph.search.run import Task, posed, prepared, told_to_all, write_down
+
+    subject = _subject(file, str(file), config, allow_python=allow_python)
+    with prepared(config) as place:
+        problem = posed(subject, config, data_dir, place.processes)
+        made = new_folder(output, file.stem) if place.processes.first else None
+        task = Task(subject, problem, data_dir, told_to_all(place.processes, made))
+        if made is not None:
+            write_down(task)
+            if recipe is not None:
+                typer.echo(f"settings from {recipe.name}")
+        _run(task, place, show)
+
+
+def go_on(
+    run: Path, file: Path | None, told: Sequence[Settings], data_dir: Path | None, show: Show, *, allow_python: bool
+) -> None:
+    """Go on with a run, from its last checkpoint, under the settings that it began with."""
+    from bayesnas_graph.search.folder import RunFolder
+    from bayesnas_graph.search.run import Task, check_same_space, posed, prepared
+
+    folder = RunFolder(run)
+    manifest = folder.manifest()
+    if told:
+        help = "a run goes on under the settings it began with; begin another one for others"
+        given = ", ".join(f"`{one.source.text if one.on_command_line else one.source.name}`" for one in told)
+        raise NasError([Diagnostic("NAS601", f"`--resume` takes no settings, and there is {given}", help=help)])
+    config = manifest.config
+    if file is not None:
+        check_same_space(_subject(file, str(file), config, allow_python=allow_python), manifest, folder)
+    if manifest.python_ops and not allow_python:
+        help = "say `--allow-python-ops` again"
+        raise NasError([Diagnostic("NAS105", "the run uses operations written in Python", help=help)])
+    copy = folder.space / manifest.file
+    subject = _subject(copy, manifest.space, config, called=manifest.called, allow_python=allow_python)
+    check_same_space(subject, manifest, folder)
+    with prepared(config) as place:
+        import torch
+
+        torch.set_num_threads(manifest.threads)  # sums depend on how they are shared out
+        data_dir = data_dir or Path(manifest.data_dir)
+        _run(Task(subject, posed(subject, config, data_dir, place.processes), data_dir, folder), place, show)
+
+
+def _subject(file: Path, name: str, config: Config, *, called: str | None = None, allow_python: bool) -> Subject:
+    """The network of a run, with the files of the user's that it came from."""
+    from bayesnas_graph.search.run import Subject
+
+    overrides = {key: number(str(value).lower()) for key, value in config.parameters.items()}
+    network, modules = load_with_files(file, config.network, overrides, called=called, allow_python=allow_python)
+    own, *imported = modules
+    library = shipped("spaces").resolve()
+    kept = [own, *(module for module in imported if module.path and library not in module.path.parents)]
+    files = tuple((module.path, module.file.source.text) for module in kept if module.path is not None)
+    return Subject(name, own.file.source.name, network, files, allow_python)
+
+
+def _run(task: Task, place: Place, show: Show) -> None:
+    from bayesnas_graph.search.loop import Interrupted
+    from bayesnas_graph.search.run import go
+
+    try:
+        with _only_here(task.folder, place), _watching(task, place, show) as watchers:
+            outcome = go(task, place, watchers)
+    except Interrupted as stopped:
+        if place.processes.first:
+            typer.echo(f"stopped after step {stopped.step}; go on with")
+            allowed = " --allow-python-ops" if task.subject.python_ops else ""
+            typer.echo(f"  bayesnas-graph search --resume {shlex.quote(str(task.folder.path))}{allowed}")
+        raise typer.Exit(130) from None
+    if place.processes.first:
+        _sum_up(task, outcome)
+
+
+@contextmanager
+def _only_here(folder: RunFolder, place: Place) -> Iterator[None]:
+    """The first process holds the folder for all."""
+    if not place.processes.first:
+        yield
+        return
+    with folder.locked():
+        yield
+
+
+@contextmanager
+def _watching(task: Task, place: Place, show: Show) -> Iterator[tuple[Watcher, ...]]:
+    """Those who tell of a search: on a terminal a screen, elsewhere lines."""
+    from bayesnas_graph.cli.watch import Display, Lines, Reporter, labelled, say
+
+    if not place.processes.first:
+        yield ()
+        return
+    with ExitStack() as stack:
+        events: tuple[Watcher, ...] = ()
+        if show.tensorboard:
+            from bayesnas_graph.search.tensorboard import TensorBoard, writer
+
+            events = (stack.enter_context(closing(TensorBoard(task.folder.tensorboard, writer()))),)
+        say(labelled("run", str(task.folder.path)))
+        display: Display = Lines()
+        if show.live:
+            from bayesnas_graph.cli.live import Screen
+
+            display = stack.enter_context(Screen(str(task.folder.path)))
+        yield (Reporter(task.folder, task.subject.name, display), *events)
+
+
+def _sum_up(task: Task, outcome: Outcome) -> None:
+    """What came out, choice by choice, and where it was written."""
+    from bayesnas_graph.cli.outcome import outcome_lines, too_large, unmet
+    from bayesnas_graph.cli.outline import Outline
+    from bayesnas_graph.cli.watch import say
+
+    folder, result = task.folder, json.loads(task.folder.result.read_bytes())
+    missed = unmet(result, task.config.to_plain())
+    for line in outcome_lines(Outline.from_json(folder.outline.read_bytes()), outcome, missed):
+        say(line)
+    warning = too_large(result, missed, task.config.lambda_w)
+    if warning is not None:
+        show_diagnostics([warning])
+    for path in (folder.decision, folder.architecture, folder.result, folder.metrics, folder.updates, folder.history):
+        say(f"wrote {path}")
+    say("look at it again with")
+    say(f"  bayesnas-graph status {shlex.quote(str(folder.path))}")

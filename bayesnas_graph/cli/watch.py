@@ -1,0 +1,153 @@
+"""A search as it is shown: who listens to it, and the plainest form, lines of text."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import typer
+
+from bayesnas_graph.cli.console import show_diagnostics
+from bayesnas_graph.cli.outline import outline
+from bayesnas_graph.cli.standing import Standing, able_text, closed_text, duration, shrink_text, step_time
+
+if TYPE_CHECKING:
+    from bayesnas_graph.diagnostics import Diagnostic
+    from bayesnas_graph.search.events import Row
+    from bayesnas_graph.search.folder import RunFolder
+    from bayesnas_graph.search.iterate import Iteration
+    from bayesnas_graph.search.learner import Learner
+    from bayesnas_graph.search.problem import Problem
+    from bayesnas_graph.search.progress import Progress
+
+
+class Display(Protocol):
+    """A way to show how a search stands. None of it may fail because nobody looks."""
+
+    def begun(self, standing: Standing, warning: Diagnostic | None) -> None:
+        """A search begins, or goes on."""
+
+    def logged(self, standing: Standing) -> None:
+        """Some steps were taken."""
+
+    def updated(self, before: Standing, standing: Standing) -> None:
+        """The prior was updated."""
+
+    def said(self, text: str) -> None:
+        """Something unusual happened."""
+
+
+@dataclass
+class Reporter:
+    """A watcher that keeps how the search stands, hands it to a display, and leaves the outline in the folder."""
+
+    folder: RunFolder
+    space: str  # as it was named
+    display: Display
+    standing: Standing | None = None
+
+    def begun(self, problem: Problem, learner: Learner, progress: Progress) -> None:
+        from bayesnas_graph.analysis import cost
+        from bayesnas_graph.passes import prune
+        from bayesnas_graph.search.budget import Shrink, shrink, too_weak
+
+        found = outline(self.space, problem, learner.place)
+        self.folder.write(self.folder.outline, found.to_json().decode())
+        budgets = shrink(problem, learner, progress)
+        warning = None if progress.iteration else too_weak(problem, learner, budgets)
+        so_far = problem.graph if progress.architecture is None else prune(problem.graph, progress.architecture.off)
+        intensity = problem.config.lambda_w * progress.growth
+        self.standing = Standing.start(found, progress, cost(so_far), intensity, Shrink.of(budgets))
+        self.display.begun(self.standing, warning)
+
+    def logged(self, row: Row) -> None:
+        assert self.standing is not None, "a search begins before it goes on"
+        self.standing = self.standing.logged(row)
+        self.display.logged(self.standing)
+
+    def iterated(self, found: Iteration, accuracy: float, seconds: float) -> None:
+        assert self.standing is not None, "a search begins before it goes on"
+        before, self.standing = self.standing, self.standing.updated(found, accuracy, seconds)
+        self.display.updated(before, self.standing)
+
+    def said(self, text: str) -> None:
+        self.display.said(text)
+
+
+class Lines:
+    """A head, then a line for some steps and one for an update. Times stand last, for they differ from run to run."""
+
+    def begun(self, standing: Standing, warning: Diagnostic | None) -> None:
+        for line in head(standing):
+            say(line)
+        if warning is not None:
+            sys.stdout.flush()
+            show_diagnostics([warning])
+
+    def logged(self, standing: Standing) -> None:
+        row, outline = standing.row, standing.outline
+        assert row is not None, "it was logged"
+        steps, longest = str(outline.total_steps), len(outline.phase(outline.total_steps))
+        say(
+            f"step {row.step:>{len(steps)}}/{steps}  {standing.phase:<{longest}}  "
+            f"loss {row.loss:<7.4g}  accuracy {row.accuracy:.3f}  penalty {row.penalty:<7.4g}  rate {row.rate:<8.3g}  "
+            f"{step_time(row.seconds):>7}  left {duration(standing.left)}"
+        )
+
+    def updated(self, before: Standing, standing: Standing) -> None:
+        outline = standing.outline
+        switches, weights, flops = (f"{n:,}" for n in (len(outline.switches), outline.parameters, outline.flops))
+        say(
+            f"update {standing.iteration:>{len(str(outline.iterations))}}/{outline.iterations}  "
+            f"held-out {standing.held_out:.3f}  switches {len(standing.alive):>{len(switches)},}/{switches}  "
+            f"weights {standing.parameters:>{len(weights)},}  multiply-adds {standing.flops:>{len(flops)},}  "
+            f"lambda {standing.intensity:.3g}  shrink {shrink_text(standing.shrink)}  "
+            f"{closed_text(before, standing)}  {standing.update_seconds:.1f} s"
+        )
+
+    def said(self, text: str) -> None:
+        say(f"note   {text}")
+
+
+def head(standing: Standing) -> list[str]:
+    """What is searched, on what, for how long."""
+    outline = standing.outline
+    warmup = f"{outline.warmup:,} to warm up, then " if outline.warmup else ""
+    rows = [
+        ("search", outline.subject),
+        ("steps", f"{warmup}{outline.iterations:,} iterations of {outline.steps:,}: {outline.total_steps:,}"),
+        ("switches", f"{len(outline.switches):,}, zero switches included"),
+        ("weights", f"{outline.parameters:,} with all candidates"),
+        ("multiply-adds", f"{outline.flops:,} per sample with all candidates"),
+        *(("wanted", text) for text in outline.wanted),
+        ("shrink", f"{shrink_text(standing.shrink)}, where 1 closes a gate{able_text(standing.shrink)}"),
+    ]
+    if standing.step:
+        rows.append(("goes on", f"after step {standing.step:,}, with {len(standing.alive):,} switches open"))
+    return [labelled(label, text) for label, text in rows]
+
+
+def labelled(label: str, text: str) -> str:
+    """A line of facts; their labels make a column.
+
+    >>> labelled("seed", "0")
+    'seed           0'
+    """
+    return f"{label:<14} {text}"
+
+
+def say(text: str) -> None:
+    """Print a line. Where nobody listens any more, a search goes on all the same: `status` tells how it stands."""
+    try:
+        typer.echo(text)
+    except OSError:
+        hush()
+
+
+def hush() -> None:
+    """Send to nowhere what would go to a pipe or a terminal that is gone, also when the interpreter ends."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

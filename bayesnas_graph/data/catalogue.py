@@ -1,0 +1,81 @@
+"""Where the files of data sets are published, and how they are known to be the right ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bayesnas_graph.data.cifar import CIFAR10, CIFAR100, PIXELS, Version
+
+
+@dataclass(frozen=True)
+class Archive:
+    """A compressed file on a server."""
+
+    name: str
+    md5: str
+    contents: tuple[tuple[str, int], ...]  # the files in it, and how many bytes they have
+
+    @property
+    def unpacked(self) -> bool:
+        """Whether its files are taken out of it; else they are read as they are."""
+        return self.name.endswith(".tar.gz")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a set is to be had."""
+
+    name: str  # of the set
+    address: str  # of the folder that the archives are in, with a slash at its end
+    folder: str  # where its files go, below the data folder; also where they are in a tar archive
+    archives: tuple[Archive, ...]
+
+
+def _idx(name: str, address: str, sums: tuple[str, str, str, str]) -> Origin:
+    files = {
+        "train-images-idx3-ubyte": 16 + 60_000 * 28 * 28,
+        "train-labels-idx1-ubyte": 8 + 60_000,
+        "t10k-images-idx3-ubyte": 16 + 10_000 * 28 * 28,
+        "t10k-labels-idx1-ubyte": 8 + 10_000,
+    }
+    archives = (
+        Archive(f"{file}.gz", md5, ((file, size),)) for (file, size), md5 in zip(files.items(), sums, strict=True)
+    )
+    return Origin(name, address, name, tuple(archives))
+
+
+def _cifar(version: Version, archive: str, md5: str) -> Origin:
+    record = version.labels + PIXELS
+    train = tuple((file, 50_000 // len(version.train) * record) for file in version.train)
+    contents = (*train, (version.test, 10_000 * record))
+    address = "https://www.cs.toronto.edu/~kriz/"
+    return Origin(version.name, address, version.folder, (Archive(archive, md5, contents),))
+
+
+ORIGINS: dict[str, Origin] = {
+    origin.name: origin
+    for origin in (
+        _idx(
+            "mnist",
+            "https://ossci-datasets.s3.amazonaws.com/mnist/",
+            (
+                "f68b3c2dcbeaaa9fbdd348bbdeb94873",
+                "d53e105ee54ea40749a09fcbcd1e9432",
+                "9fb629c4189551a2d022fa330f9573f3",
+                "ec29112dd5afa0611ce80d1b7f02629c",
+            ),
+        ),
+        _idx(
+            "fashion-mnist",
+            "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/",
+            (
+                "8d4fb7e6c68d591d4c3dfef9ec88bf0d",
+                "25c81989df183df01b3e8a0aad5dffbe",
+                "bef4ecab320f06d8554ea6380940ec79",
+                "bb300cfdad3c16e7a12a480ee83cd310",
+            ),
+        ),
+        _cifar(CIFAR10, "cifar-10-binary.tar.gz", "c32a1d4ab5d03f1284b67883e8d87530"),
+        _cifar(CIFAR100, "cifar-100-binary.tar.gz", "03b5dce01913d631647c71ecec9e9cb8"),
+    )
+}

@@ -1,0 +1,111 @@
+"""Getting the files of a data set: what is here and whole stays, what is not is fetched, checked and unpacked."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+import tarfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+
+from bayesnas_graph.data.catalogue import Archive, Origin
+from bayesnas_graph.data.transfer import PIECE, Watch, cannot_write, transfer
+from bayesnas_graph.diagnostics import Diagnostic, NasError
+
+
+def download(origin: Origin, folder: Path, watch: Watch, mirror: str | None = None) -> Iterator[tuple[Path, bool]]:
+    """The files of a set as they are ready below a data folder, and whether each was fetched now. Raises NasError.
+
+    A mirror is an address under which the archives have the same names.
+    """
+    target = folder / origin.folder
+    address = origin.address if mirror is None else f"{mirror.rstrip('/')}/"
+    if not address.startswith(("http://", "https://")):
+        help = "a mirror begins with `http://` or `https://`"
+        raise NasError([Diagnostic("NAS506", f"cannot download from `{mirror}`", help=help)])
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        cannot_write(target, error)
+    for archive in origin.archives:
+        present = _present(archive, target)
+        if present:
+            yield from ((path, False) for path in present)
+            continue
+        path = target / archive.name
+        transfer(f"{address}{archive.name}", path, archive.md5, watch)
+        fetched = _unpack(archive, path, origin.folder) if archive.unpacked else [path]
+        yield from ((one, True) for one in fetched)
+
+
+def _present(archive: Archive, target: Path) -> list[Path] | None:
+    """The files that the archive would give, if all are there and whole.
+
+    They are known by their sizes, and what is compressed by the checksum within: the same file may have been compressed
+    by others, in other ways.
+    """
+    plain = [target / name for name, _ in archive.contents]
+    if all(_size(path) == size for path, (_, size) in zip(plain, archive.contents, strict=True)):
+        return plain
+    path = target / archive.name
+    ((_, size), *others) = archive.contents
+    if not archive.unpacked and not others and path.is_file() and _decompressed_size(path) == size:
+        return [path]
+    return None
+
+
+def _size(path: Path) -> int | None:
+    return path.stat().st_size if path.is_file() else None
+
+
+def _decompressed_size(path: Path) -> int | None:
+    total = 0
+    try:
+        with gzip.open(path) as file:
+            while piece := file.read(PIECE):
+                total += len(piece)
+    except (OSError, EOFError, zlib.error):
+        return None
+    return total
+
+
+def _unpack(archive: Archive, path: Path, folder: str) -> list[Path]:
+    """Take the files out of a tar archive that should be in it, and nothing else; then remove it."""
+    wanted = {f"{folder}/{name}": (path.parent / name, size) for name, size in archive.contents}
+    try:
+        with tarfile.open(path, "r:gz") as tar:
+            for member in tar:
+                target, size = wanted.get(member.name.removeprefix("./"), (None, 0))
+                if target is not None and member.isreg() and member.size == size:
+                    _extract(tar, member, target)
+    except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        _unusable(path, f"cannot be unpacked: {error}")
+    except OSError as error:
+        cannot_write(path.parent, error)
+    for target, size in wanted.values():
+        if _size(target) != size:
+            _unusable(path, f"has no file `{target.name}` of {size:,} bytes in it")
+    path.unlink()
+    return [target for target, _ in wanted.values()]
+
+
+def _extract(tar: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:
+    part = target.with_name(f"{target.name}.part")
+    content = tar.extractfile(member)
+    if content is None:
+        return
+    try:
+        with content, part.open("wb") as file:
+            shutil.copyfileobj(content, file)
+        part.replace(target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def _unusable(path: Path, problem: str) -> NoReturn:
+    path.unlink(missing_ok=True)
+    help = "try again, or another place with `--mirror URL`"
+    raise NasError([Diagnostic("NAS506", f"`{path.name}` {problem}", help=help)])

@@ -1,0 +1,74 @@
+"""Whether a network can learn from a data set, and if not, what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bayesnas_graph.data.guard import by
+from bayesnas_graph.data.model import Data, Shape
+from bayesnas_graph.data.sets import SETS
+from bayesnas_graph.diagnostics import Diagnostic, NasError
+
+
+def check_fit(
+    data: Data,
+    network_name: str,
+    inputs: tuple[Shape, ...],
+    outputs: tuple[Shape, ...],
+    parameters: Mapping[str, object],
+) -> None:
+    """Raise NasError unless the network takes one image of the data's shape and gives a number for each class."""
+    problems = []
+    if len(inputs) != 1:
+        problems.append(_diagnostic(f"the network `{network_name}` takes {len(inputs)} inputs, and data sets have one"))
+    elif inputs[0] != data.shape:
+        message = (
+            f"images of `{data.name}` are {by(data.shape)}, and the network `{network_name}` takes {by(inputs[0])}"
+        )
+        problems.append(_diagnostic(message, _help_with_input(data, inputs[0], outputs, parameters)))
+    if len(outputs) != 1:
+        problems.append(_diagnostic(f"the network `{network_name}` has {len(outputs)} outputs, and needs one"))
+    elif outputs[0] != (data.classes,):
+        given = f"{outputs[0][0]} classes" if len(outputs[0]) == 1 else by(outputs[0])
+        message = f"`{data.name}` has {data.classes} classes, and the network `{network_name}` gives {given}"
+        problems.append(_diagnostic(message, _help_with_output(data, inputs, outputs[0], parameters)))
+    if problems:
+        raise NasError(problems)
+
+
+def _diagnostic(message: str, help: str = "name another network with `--network`") -> Diagnostic:
+    return Diagnostic("NAS504", message, help=help)
+
+
+def _help_with_input(data: Data, taken: Shape, outputs: tuple[Shape, ...], parameters: Mapping[str, object]) -> str:
+    if len(data.shape) == len(taken) == 3:
+        settings = []
+        if data.shape[0] != taken[0]:
+            settings.append(("channels", data.shape[0]))
+        if data.shape[1:] != taken[1:]:
+            settings.append(("size", data.shape[1]))
+        square = data.shape[1] == data.shape[2] and taken[1] == taken[2]
+        if all(name in parameters for name, _ in settings) and (square or data.shape[1:] == taken[1:]):
+            return _set(settings)
+    return f"declare the input as `image({', '.join(map(str, data.shape))})`{_fitting(taken, outputs)}"
+
+
+def _help_with_output(data: Data, inputs: tuple[Shape, ...], given: Shape, parameters: Mapping[str, object]) -> str:
+    if "labels" in parameters and len(given) == 1:
+        return _set([("labels", data.classes)])
+    others = _fitting(inputs[0], (given,)) if len(inputs) == 1 else ""
+    return f"declare the output as `classes({data.classes})`{others}"
+
+
+def _set(settings: list[tuple[str, int]]) -> str:
+    return f"`{' '.join(f'-p {name}={value}' for name, value in settings)}` makes it fit"
+
+
+def _fitting(taken: Shape, outputs: tuple[Shape, ...]) -> str:
+    """The sets that the network could learn from as it is."""
+    names = [
+        one.name
+        for one in SETS.values()
+        if outputs == ((one.classes,),) and (one.shape == taken or (one.any_shape and len(taken) == 3))
+    ]
+    return f"; as it is, it fits {', '.join(f'`{name}`' for name in names)}" if names else ""

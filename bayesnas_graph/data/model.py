@@ -1,0 +1,64 @@
+"""What a set of labelled images is, wherever it comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from torch import Tensor
+
+Shape = tuple[int, ...]  # of one image: (channels, height, width)
+
+
+class Examples(Protocol):
+    """Labelled images, fetched by their numbers."""
+
+    def __len__(self) -> int: ...
+
+    def take(self, indices: Tensor) -> tuple[Tensor, Tensor]:
+        """The images (N, C, H, W), uint8 or float32, and their labels, int64, in the order of the indices."""
+
+
+@dataclass(frozen=True, eq=False)
+class InMemory:
+    """Examples that are all there.
+
+    >>> import torch
+    >>> digits = InMemory(torch.zeros(10, 1, 8, 8, dtype=torch.uint8), torch.arange(10))
+    >>> digits.take(torch.tensor([3, 1]))[1]
+    tensor([3, 1])
+    """
+
+    images: Tensor
+    labels: Tensor
+
+    def __post_init__(self) -> None:
+        if len(self.images) != len(self.labels):
+            raise ValueError(f"there are {len(self.images)} images and {len(self.labels)} labels")
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def take(self, indices: Tensor) -> tuple[Tensor, Tensor]:
+        indices = indices.to(self.images.device)
+        return self.images.index_select(0, indices), self.labels.index_select(0, indices)
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Mean and standard deviation of every channel, where black is 0 and white is 1."""
+
+    mean: tuple[float, ...]
+    deviation: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Images to learn from, images to be judged by, and what is known about both."""
+
+    name: str
+    train: Examples
+    test: Examples
+    shape: Shape
+    classes: int
+    statistics: Statistics

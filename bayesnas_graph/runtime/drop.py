@@ -1,0 +1,44 @@
+"""Drop-path: terms of gated sums that are left out at random, sample by sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor
+
+_dropping: list[tuple[float, torch.Generator | None]] = []
+
+
+@contextmanager
+def dropping(probability: float, generator: torch.Generator | None = None) -> Iterator[None]:
+    """Drop what gated sums within add up: each term for each sample by itself, with some probability.
+
+    What is kept is divided by the probability to be kept, so that the sum is the same on average. A value that
+    is a term of several sums is dropped in each by itself. Zero gates are no terms. Of two that are nested the
+    inner one counts, and with probability 0 nothing is drawn.
+
+    >>> from bayesnas_graph.runtime import gated_sum
+    >>> with dropping(0.5, torch.Generator().manual_seed(0)):
+    ...     gated_sum([torch.ones(6)], torch.ones(1))
+    tensor([0., 2., 0., 0., 0., 2.])
+    """
+    if not 0 <= probability < 1:
+        raise ValueError(f"the probability to drop a term is at least 0 and less than 1, and this is {probability}")
+    _dropping.append((probability, generator))
+    try:
+        yield
+    finally:
+        _dropping.pop()
+
+
+def drawn(values: Sequence[Tensor]) -> Tensor | None:
+    """The factors of the terms of a sum, a row for each term with a column for each sample; None if all are kept."""
+    probability, generator = _dropping[-1] if _dropping else (0.0, None)
+    if not probability:
+        return None
+    device = values[0].device
+    where = device if generator is None else generator.device
+    numbers = torch.rand(len(values), len(values[0]), generator=generator, device=where)
+    return (numbers >= probability).to(device).float() / (1 - probability)

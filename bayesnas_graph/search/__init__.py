@@ -1,0 +1,1 @@
+"""Searches: training, updates of the prior, checkpoints, runs."""

@@ -1,0 +1,104 @@
+"""The shrink budget: how far the penalty can still move the gates before a search ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, floor, inf, log10
+
+import torch
+from torch import Tensor
+
+from bayesnas_graph import bayes
+from bayesnas_graph.bayes.groups import group_norms
+from bayesnas_graph.diagnostics import Diagnostic
+from bayesnas_graph.search.config import Config
+from bayesnas_graph.search.learner import Learner
+from bayesnas_graph.search.problem import Problem
+from bayesnas_graph.search.progress import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Shrink:
+    """The shrink budgets of the open switches in a few numbers. Where one is 1, its gates can just reach zero."""
+
+    smallest: float
+    largest: float
+    able: int  # switches that can be closed
+    open: int
+
+    @staticmethod
+    def of(budgets: Tensor) -> Shrink:
+        """Of the budgets of all open switches. A graph without any has nothing to close."""
+        if not len(budgets):
+            return Shrink(inf, inf, 0, 0)
+        return Shrink(float(budgets.min()), float(budgets.max()), int(bayes.can_close(budgets).sum()), len(budgets))
+
+
+@torch.no_grad()
+def shrink(problem: Problem, learner: Learner, progress: Progress) -> Tensor:
+    """For every open switch, how far the penalty can move its gates in the steps that are left; 1 is the way to zero.
+
+    The weights `omega` of the penalty are taken as they are; an update changes them. Gates are on their way already, so
+    that the way is the one from where they are. Before their units are measured, it is the one from 1.
+    """
+    switches, omega = learner.switches, learner.prior.omega
+    rates = torch.tensor(rates_left(problem, progress), dtype=omega.dtype, device=omega.device)
+    from_one = bayes.shrink_budget(switches, rates, omega, learner.lambda_w(problem.config.intensities))
+    if not progress.measured:
+        return from_one
+    size = group_norms(learner.supernet.gates.double() * learner.units, switches.group, len(switches.groups))
+    return torch.where(size > 0, from_one * switches.members.sqrt() / size, inf)
+
+
+def rates_left(problem: Problem, progress: Progress) -> list[float]:
+    """The learning rate of the gates in each iteration that is left, times its steps and the growth of lambda.
+
+    On the way to a target lambda grows after every iteration, for as long as there is one.
+    """
+    config, found = problem.config, []
+    for iteration in range(progress.iteration, config.iterations):
+        end = problem.warmup + (iteration + 1) * problem.steps
+        steps = max(0, min(problem.steps, end - progress.step))
+        growth = config.lambda_growth**iteration if problem.has_target else 1.0
+        found.append(steps * config.gate_rate * progress.slowdown * growth)
+    return found
+
+
+def too_weak(problem: Problem, learner: Learner, budgets: Tensor) -> Diagnostic | None:
+    """A warning, if some switches cannot be closed whatever the data say, with what would be enough."""
+    found = Shrink.of(budgets)
+    if found.able == found.open:
+        return None
+    if found.able:
+        message = (
+            f"the penalty cannot close {found.open - found.able:,} of {found.open:,} switches: "
+            f"it moves some gates by {found.smallest:.2g} of their way to zero at most"
+        )
+    else:
+        message = (
+            f"the penalty moves gates by {found.largest:.2g} of their way to zero at most, and can close no switch"
+        )
+    steps = ceil(rounded_up(problem.steps / found.smallest))
+    help = f"{_enough(problem.config, learner, budgets)}, or `--steps {steps}`, would be enough for all of them"
+    return Diagnostic("NAS607", message, help=help, severity="warning")
+
+
+def _enough(config: Config, learner: Learner, budgets: Tensor) -> str:
+    """The intensities that would be enough, as options. Those of zero switches are told where they are others."""
+    if config.lambda_zero is None:
+        return f"`--lambda {rounded_up(config.lambda_w / float(budgets.min())):g}`"
+    is_zero = learner.switches.is_zero
+    kinds = (("--lambda", config.lambda_w, budgets[~is_zero]), ("--lambda-zero", config.lambda_zero, budgets[is_zero]))
+    short = [(option, now / float(own.min())) for option, now, own in kinds if not bool(bayes.can_close(own).all())]
+    return " and ".join(f"`{option} {rounded_up(wanted):g}`" for option, wanted in short)
+
+
+def rounded_up(number: float) -> float:
+    """The next number of two digits.
+
+    >>> rounded_up(0.0623), rounded_up(218.2), rounded_up(50)
+    (0.063, 220.0, 50.0)
+    """
+    digit = floor(log10(number)) - 1
+    scale = 10.0 ** abs(digit)
+    return ceil(number * scale - 1e-9) / scale if digit < 0 else ceil(number / scale - 1e-9) * scale

@@ -1,0 +1,102 @@
+"""Every setting of a search, with its default and what it may be."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from bayesnas_graph.bayes import Estimator, Ranking
+from bayesnas_graph.passes import Mode
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Part = Annotated[float, Field(ge=0, lt=1)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class Config(BaseModel):
+    """What a search is told. A file of settings has these keys, and `-s key=value` sets one."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, strict=True)
+
+    # What is searched, on what
+    network: str | None = Field(None, description="which network of the space; the first if left out")
+    parameters: dict[str, int | float | bool | str] = Field({}, description="values for parameters of the network")
+    data: str | None = Field(None, description="a data set: see `bayesnas-graph data list`")
+    held_out: Part = Field(0.2, gt=0, description="part of the training set that weights never see")
+    crop: int = Field(0, ge=0, description="pixels of padding from which a crop is cut at random")
+    flip: bool = Field(False, description="mirror half of the images")
+    cutout: int = Field(0, ge=0, description="side of a square that is blanked in every image")
+    batch: Count = Field(64, description="samples in a step, over all processes")
+    accumulate: Count = Field(1, description="parts in which the gradient of a step is computed, one after another")
+    workers: int = Field(0, ge=0, description="processes that read images of folders and own data sets")
+
+    # How long
+    iterations: Count = Field(10, description="updates of the prior at most")
+    steps: Count | None = Field(None, description="steps of training in an iteration; an epoch if left out")
+    warmup: int | None = Field(None, ge=0, description="steps before the gates move; an epoch if left out")
+    stable: int = Field(3, ge=0, description="iterations without a change after which to stop; 0 for never")
+    stop_at_budget: bool = Field(True, description="stop when the `require` clauses of the network are met")
+
+    # Weights
+    optimiser: Literal["sgd", "adamw"] = Field("sgd", description="what moves the weights")
+    rate: Positive = Field(0.05, description="learning rate of the weights")
+    momentum: Part = Field(0.9, description="of SGD")
+    weight_decay: NotNegative = Field(3e-4, description="of the weights; gates have their penalty")
+    schedule: Literal["cosine", "linear", "step", "constant"] = Field("cosine", description="how the rate falls")
+    final_rate: Part = Field(0.05, description="the part of the rate that is left in the end")
+    rate_warmup: int = Field(0, ge=0, description="steps in which the rate rises to its full height")
+    clip: NotNegative = Field(5.0, description="largest norm of a gradient; 0 for any")
+    label_smoothing: Part = Field(0.0, description="part of a label that is spread over all classes")
+    drop_path: Part = Field(0.0, description="chance that a candidate is left out for a sample")
+
+    # Gates and their prior
+    lambda_w: Positive = Field(0.05, alias="lambda", description="intensity of the penalty on operations")
+    lambda_zero: Positive | None = Field(None, description="that on zero switches; the same if left out")
+    gate_rate: Positive = Field(0.1, description="learning rate of the gates")
+    gates_on: Literal["train", "held_out"] = Field("train", description="on which samples gates are trained")
+    curvature: Estimator = Field("fisher", description="how the curvature along a gate is estimated")
+    curvature_batches: Count = Field(10, description="held-out batches that it is measured on")
+    draws: Count = Field(1, description="labels drawn for each sample by `fisher`")
+    dependency: Literal["one_hop", "whole_path"] = Field("one_hop", description="how far a closed switch reaches")
+    zero: Literal["before", "after"] = Field("after", description="where the zero switch of a choice stands")
+    mode: Mode = Field("written", description="who shares switches: uses of a cell, of any motif, or nobody")
+    gauge: Literal["node", "none"] = Field("node", description="whether gates into a node keep their norm")
+    unit: Literal["contribution", "gate"] = Field("contribution", description="what the prior is on")
+    ranking: Ranking = Field("relevance", description="which switch is worth more, where one must go")
+
+    # A size instead of an intensity
+    target_params: Count | None = Field(None, description="weights that the architecture may have")
+    target_flops: Count | None = Field(None, description="multiply-adds that it may take for a sample")
+    lambda_growth: float = Field(1.5, gt=1, le=10, description="factor on lambda after an iteration above the target")
+
+    # Where and how it runs
+    seed: int = Field(0, ge=0, lt=2**31, description="of everything that is random")
+    deterministic: bool = Field(False, description="refuse operations that differ from run to run")
+    device: Literal["auto", "cpu", "cuda", "mps"] = Field("auto", description="where it runs")
+    precision: Literal["fp32", "bf16", "fp16"] = Field("fp32", description="of most arithmetic")
+    channels_last: bool = Field(False, description="keep channels innermost in memory")
+    compile: bool = Field(False, description="pass choices through torch.compile")
+    fuse: bool = Field(True, description="compute siblings together")
+    threads: int = Field(0, ge=0, description="threads of torch; 0 for its own choice")
+
+    # What is kept
+    log_steps: Count = Field(20, description="steps between two rows of the log")
+    checkpoint_steps: Count = Field(200, description="steps between two checkpoints")
+    keep: Count = Field(3, description="checkpoints that are kept")
+
+    @model_validator(mode="after")
+    def _together(self) -> Config:
+        if self.batch % self.accumulate:
+            raise ValueError(f"`accumulate` is {self.accumulate}, which does not divide `batch`, {self.batch}")
+        return self
+
+    @property
+    def intensities(self) -> tuple[float, float]:
+        """Of the penalty on operations, and on zero switches."""
+        return self.lambda_w, self.lambda_w if self.lambda_zero is None else self.lambda_zero
+
+    def to_plain(self) -> dict[str, Any]:
+        """Keys as in a file, with what was left out left out."""
+        return self.model_dump(by_alias=True, exclude_none=True)

@@ -1,0 +1,55 @@
+"""Where in a TOML text a key is given its value: what a parser knows, and `tomllib` does not tell."""
+
+from __future__ import annotations
+
+import re
+
+_NAME = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
+_NAMES = rf"{_NAME}(?:[ \t]*\.[ \t]*{_NAME})*"
+_LINE = re.compile(rf"^[ \t]*(?:\[+[ \t]*(?P<table>{_NAMES})[ \t]*\]+|(?P<key>{_NAMES})[ \t]*=(?P<value>.*))", re.M)
+_INSIDE = re.compile(rf"[{{,][ \t]*(?P<key>{_NAMES})[ \t]*=(?P<value>[^,}}]*)")
+_STRING = r"""\"{3}(?:\\.|[^\\])*?\"{3}|'{3}.*?'{3}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'"""
+_QUIET = re.compile(rf"{_STRING}|#[^\n]*", re.DOTALL)
+
+Path = tuple[str, ...]
+
+
+def find(text: str, path: Path) -> tuple[int, int] | None:
+    r"""From where to where the text has a key with its value, or the head of its table; None if it is not seen.
+
+    >>> text = "# width = 1\n[parameters]\nwidth = 3  # wide"
+    >>> start, end = find(text, ("parameters", "width"))
+    >>> text[start:end]
+    'width = 3'
+    """
+    quiet = _QUIET.sub(_silenced, text)
+    table: Path = ()
+    for line in _LINE.finditer(quiet):
+        if line["table"]:
+            table = _names(text, line, "table")
+            if table[: len(path)] == path:
+                return line.span("table")
+            continue
+        key = (*table, *_names(text, line, "key"))
+        if key[: len(path)] == path:
+            return _extent(line)
+        if path[: len(key)] == key:
+            rest = path[len(key) :]
+            for inner in _INSIDE.finditer(quiet, *line.span("value")):
+                if _names(text, inner, "key") == rest:
+                    return _extent(inner)
+    return None
+
+
+def _silenced(found: re.Match[str]) -> str:
+    """A comment or a string of the same length in which nothing looks like a key."""
+    text = found[0]
+    return " " * len(text) if text[0] == "#" else f"{text[0]}{'_' * (len(text) - 2)}{text[-1]}"
+
+
+def _names(text: str, found: re.Match[str], group: str) -> Path:
+    return tuple(name.strip("\"'") for name in re.findall(_NAME, text[found.start(group) : found.end(group)]))
+
+
+def _extent(found: re.Match[str]) -> tuple[int, int]:
+    return found.start("key"), found.start("value") + len(found["value"].rstrip())

@@ -1,0 +1,148 @@
+"""A network that is being searched: its program, its weights, its switches and their prior.
+
+A learner is made for a graph. When switches close for good, another one is made for what is left of the graph, and
+takes over all that the first has learnt. Weights, gates and the optimiser's memory change in every step; everything
+else is replaced as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from bayesnas_graph import passes
+from bayesnas_graph.bayes import State, Switches
+from bayesnas_graph.emit import Emitted, emit, transfer
+from bayesnas_graph.ir import Graph
+from bayesnas_graph.search.config import Config
+from bayesnas_graph.search.place import Place
+from bayesnas_graph.supernet import Supernet
+
+Memory = dict[str, dict[str, Tensor]]  # what an optimiser remembers: kind of tensor -> name of the weight -> tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Learner:
+    """Everything that is learnt, and what is needed to go on learning."""
+
+    config: Config
+    place: Place
+    supernet: Supernet
+    network: nn.Module  # what is called in training: the module of the supernet, perhaps wrapped
+    switches: Switches
+    optimiser: torch.optim.Optimizer
+    scaler: torch.amp.GradScaler
+    prior: State
+    units: Tensor  # of the gates: the prior is on `w r`. All are 1 before they are measured
+
+    @property
+    def graph(self) -> Graph:
+        """What is searched, without what has been closed."""
+        return self.supernet.graph
+
+    def with_prior(self, prior: State, units: Tensor) -> Learner:
+        """The same after an update."""
+        return replace(self, prior=prior, units=units)
+
+    def lambda_w(self, intensities: tuple[float, float]) -> Tensor:
+        """The intensity of the penalty for every group."""
+        return self.switches.by_kind(*intensities)
+
+    def memory(self) -> Memory:
+        """What the optimiser remembers."""
+        found: Memory = {}
+        for name, parameter in weights(self.supernet):
+            for kind, value in self.optimiser.state.get(parameter, {}).items():
+                if value is not None:
+                    found.setdefault(kind, {})[name] = value
+        return found
+
+    def remember(self, memory: Memory) -> None:
+        """Give the optimiser its memory back."""
+        for name, parameter in weights(self.supernet):
+            held = {kind: values[name].to(_device_of(kind, parameter)) for kind, values in memory.items()}
+            self.optimiser.state[parameter] = {kind: value.clone() for kind, value in held.items()}
+
+
+def begin(graph: Graph, config: Config, place: Place) -> Learner:
+    """A learner that has learnt nothing: weights are random, gates and prior are 1."""
+    supernet = Supernet.of(graph, place.fused_for, share(config, place), fuse=config.fuse)
+    network = place.prepared(supernet.module)
+    switches = Switches.of(graph).to(place.device)
+    trained = [parameter for _, parameter in weights(supernet)]
+    return Learner(
+        config=config,
+        place=place,
+        supernet=supernet,
+        network=network,
+        switches=switches,
+        optimiser=_optimiser(config, trained),
+        scaler=place.scaler(),
+        prior=State.start(switches),
+        units=torch.ones(len(switches.gates), dtype=torch.float64, device=place.device),
+    )
+
+
+def without(learner: Learner, off: Iterable[str]) -> Learner:
+    """The learner of what is left of the graph when some switches are closed, with all that was learnt about it."""
+    graph = passes.prune(learner.graph, frozenset(off))
+    found = begin(graph, learner.config, learner.place)
+    old, new = learner.supernet.program, found.supernet.program
+    take_weights(found, learner.supernet.module.state_dict(), old)
+    found.remember({kind: transfer(values, old, new) for kind, values in learner.memory().items()})
+    found.scaler.load_state_dict(learner.scaler.state_dict())
+    groups = _positions(learner.switches.groups, found.switches.groups)
+    gates = _positions(learner.supernet.names, found.supernet.names).to(learner.units.device)
+    return found.with_prior(_selected(learner.prior, groups), learner.units[gates])
+
+
+def take_weights(learner: Learner, state: Mapping[str, Tensor], program: Emitted | None = None) -> None:
+    """Load weights and gates, of the same program or of another one of the same graph or a larger one."""
+    own = learner.supernet.program
+    taken = dict(state) if program is None or program == own else transfer(state, program, own)
+    learner.supernet.module.load_state_dict(taken)
+
+
+def program_for(graph: Graph, config: Config, device: passes.Device, samples: int) -> Emitted:
+    """The program that a learner of this graph had in another place, for so many samples at a time."""
+    return emit(passes.run(graph, passes.faster(device, samples) if config.fuse else ()))
+
+
+def weights(supernet: Supernet) -> list[tuple[str, nn.Parameter]]:
+    """The parameters that are no gates, by name."""
+    gates = set(supernet.parameters)
+    return [(name, parameter) for name, parameter in supernet.module.named_parameters() if parameter not in gates]
+
+
+def share(config: Config, place: Place) -> int:
+    """Samples that a process computes at a time."""
+    return max(1, config.batch // config.accumulate // place.processes.world)
+
+
+def _optimiser(config: Config, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
+    parameters = parameters or [
+        nn.Parameter(torch.zeros(1))
+    ]  # a space of pools has no weights, an optimiser needs some
+    if config.optimiser == "adamw":
+        return torch.optim.AdamW(parameters, config.rate, weight_decay=config.weight_decay)
+    settings: dict[str, Any] = {"momentum": config.momentum, "weight_decay": config.weight_decay}
+    return torch.optim.SGD(parameters, config.rate, **settings)
+
+
+def _device_of(kind: str, parameter: nn.Parameter) -> torch.device:
+    return torch.device("cpu") if kind == "step" else parameter.device  # a count, which torch keeps off the GPU
+
+
+def _positions(names: Sequence[str], wanted: Sequence[str]) -> Tensor:
+    number = {name: i for i, name in enumerate(names)}
+    return torch.tensor([number[name] for name in wanted], dtype=torch.long)
+
+
+def _selected(prior: State, groups: Tensor) -> State:
+    none = groups.new_zeros(0)
+    index = groups.to(prior.gamma.device)
+    return State(prior.gamma[index], prior.omega[index], prior.s[index], none, none, none)

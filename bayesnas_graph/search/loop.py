@@ -1,0 +1,226 @@
+"""The search: train, measure, update, prune, and again.
+
+What is to be done next follows from how far the search has come, so that it can stop after any step and go on from
+there as if nothing had happened.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from bayesnas_graph import bayes
+from bayesnas_graph.analysis import Cost, cost
+from bayesnas_graph.bayes import Decision
+from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.ir import Graph
+from bayesnas_graph.search.checkpoint import Checkpoints
+from bayesnas_graph.search.events import Row, Watcher
+from bayesnas_graph.search.iterate import Iteration, intensities, iterate, measure_units
+from bayesnas_graph.search.learner import Learner, begin, without
+from bayesnas_graph.search.measure import accuracy
+from bayesnas_graph.search.place import Place
+from bayesnas_graph.search.problem import Batches, Problem
+from bayesnas_graph.search.progress import Progress
+from bayesnas_graph.search.schedule import rate
+from bayesnas_graph.search.seeds import seed_everything
+from bayesnas_graph.search.start import equalise
+from bayesnas_graph.search.train import Rates, train_step
+
+EXPLODED = 5.0  # times the loss in the beginning
+MOST_EXPLOSIONS = 3
+LARGEST_GROWTH = 1e6  # of lambda, on the way to a target
+
+
+class Interrupted(Exception):
+    """The search was asked to stop, and has saved its state."""
+
+    def __init__(self, step: int) -> None:
+        super().__init__(f"interrupted after step {step}")
+        self.step = step
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a search has found."""
+
+    decision: Decision
+    graph: Graph  # with the gates of what is left
+    cost: Cost
+    accuracy: float  # on the test set, with the weights of the search
+    why: str  # it ended
+    learner: Learner
+
+
+@dataclass
+class Search:
+    """A search that is going on."""
+
+    problem: Problem
+    place: Place
+    checkpoints: Checkpoints
+    watcher: Watcher
+    stop: Callable[[], bool] = lambda: False  # asked between two steps
+    _batches: Batches | None = None
+    _held_out: Batches | None = None
+
+    def run(self) -> Outcome:
+        """Begin, or go on from the last checkpoint, to the end. Raises Interrupted or NasError."""
+        learner, progress = self._start()
+        self.watcher.begun(self.problem, learner, progress)
+        while not progress.ended:
+            if progress.step == self.problem.warmup and not progress.measured:
+                learner = measure_units(learner, self.problem.measured_batches(self.place, 0))
+                progress = replace(progress, measured=True)
+            elif progress.step == self._end_of_phase(progress) and progress.step > self.problem.warmup:
+                learner, progress = self._iterate(learner, progress)
+            else:
+                learner, progress = self._train(learner, progress)
+        return self._outcome(learner, progress)
+
+    def _start(self) -> tuple[Learner, Progress]:
+        saved = self.checkpoints.last(self.problem, self.place)
+        if saved is not None:
+            return saved
+        seed_everything(self.problem.config.seed, "weights")
+        learner, progress = begin(self.problem.graph, self.problem.config, self.place), Progress()
+        if self.problem.config.unit == "contribution":
+            equalise(learner, next(self.problem.batches(self.place, 0)))
+        self._save(learner, progress)
+        return learner, progress
+
+    def _end_of_phase(self, progress: Progress) -> int:
+        """The step at which training stops for what comes between: the end of warm-up, or of an iteration."""
+        if progress.step < self.problem.warmup:
+            return self.problem.warmup
+        return self.problem.warmup + (progress.iteration + 1) * self.problem.steps
+
+    def _train(self, learner: Learner, progress: Progress) -> tuple[Learner, Progress]:
+        """Some steps, a row of the log, and perhaps a checkpoint."""
+        config, began = self.problem.config, progress.step
+        until = min(self._end_of_phase(progress), began + config.log_steps - began % config.log_steps)
+        start = time.perf_counter()
+        total = torch.zeros(2, device=self.place.device)
+        for step in range(began, until):
+            if self.place.processes.world == 1 and self.stop():
+                until = step
+                break
+            total = total + torch.stack(self._step(learner, progress, step))
+        if until > began:
+            row = self._row(learner, progress, until, total / (until - began), time.perf_counter() - start)
+            limit = EXPLODED * (progress.first_loss or math.inf)
+            if not row.loss < limit or not _is_finite(learner):  # nan is not less than anything either
+                return self._roll_back(progress, row)
+            self.watcher.logged(row)
+            progress = replace(progress, step=until, first_loss=progress.first_loss or row.loss)
+        if self.place.processes.any(self.stop()):
+            self._save(learner, progress)
+            raise Interrupted(progress.step)
+        if until // config.checkpoint_steps > began // config.checkpoint_steps:
+            self._save(learner, progress)
+        return learner, progress
+
+    def _step(self, learner: Learner, progress: Progress, step: int) -> tuple[Tensor, Tensor]:
+        config = self.problem.config
+        if self._batches is None:
+            self._batches = self.problem.batches(self.place, step)
+            self._held_out = self.problem.held_out_batches(self.place, step)
+        seed_everything(config.seed, "step", step, self.place.processes.rank)
+        moving = step >= self.problem.warmup
+        rates = Rates(
+            weights=rate(config, step, self.problem.total_steps) * progress.slowdown,
+            gates=config.gate_rate * progress.slowdown if moving else 0.0,
+            intensities=intensities(learner, progress.growth),
+        )
+        held_out = None
+        if moving and config.gates_on == "held_out":
+            assert self._held_out is not None, "made together with the others"
+            held_out = next(self._held_out)
+        return train_step(learner, next(self._batches), rates, held_out)
+
+    def _row(self, learner: Learner, progress: Progress, step: int, mean: Tensor, seconds: float) -> Row:
+        config, switches = self.problem.config, learner.switches
+        loss, right = self.place.processes.mean(mean).tolist()  # the one place where the device is waited for
+        lambda_w = learner.lambda_w(intensities(learner, progress.growth))
+        penalty = bayes.penalty(
+            switches, learner.supernet.gates.double() * learner.units, learner.prior.omega, lambda_w
+        )
+        return Row(
+            step=step,
+            iteration=progress.iteration + 1 if step > self.problem.warmup else 0,
+            loss=loss,
+            accuracy=right,
+            penalty=float(penalty),
+            rate=rate(config, step - 1, self.problem.total_steps) * progress.slowdown,
+            seconds=seconds / (step - progress.step),
+            alive=len(switches.groups),
+        )
+
+    def _roll_back(self, progress: Progress, row: Row) -> tuple[Learner, Progress]:
+        """Go back to the last checkpoint and on from there with smaller steps."""
+        if progress.explosions == MOST_EXPLOSIONS:
+            message = f"the loss exploded again, to {row.loss:.3g} at step {row.step}, after {MOST_EXPLOSIONS} tries"
+            help = "lower `rate` or `gate_rate`, or set `clip` to less; the last checkpoint is from before"
+            raise NasError([Diagnostic("NAS605", message, help=help)])
+        saved = self.checkpoints.last(self.problem, self.place)
+        assert saved is not None, "one is written in the beginning"
+        learner, before = saved
+        before = replace(before, explosions=progress.explosions + 1, slowdown=progress.slowdown / 2)
+        self.watcher.said(
+            f"the loss went to {row.loss:.3g} at step {row.step}: back to step {before.step}, "
+            f"learning rates at {before.slowdown:g} of what was asked for"
+        )
+        self._batches = None
+        self._save(learner, before)
+        self.watcher.begun(self.problem, learner, before)
+        return learner, before
+
+    def _iterate(self, learner: Learner, progress: Progress) -> tuple[Learner, Progress]:
+        start = time.perf_counter()
+        batches = self.problem.measured_batches(self.place, progress.iteration + 1)
+        learner, progress, found = iterate(self.problem, learner, progress, batches)
+        took = time.perf_counter() - start
+        right = accuracy(learner, self.problem.measured_batches(self.place, progress.iteration))
+        self.watcher.iterated(found, right, took)
+        if found.reopened:
+            self.watcher.said(f"stays open, for nothing else leads to the output: {', '.join(found.reopened)}")
+        on_target = self.problem.has_target and self.problem.on_target(found.graph)
+        if self.problem.has_target and not on_target:
+            growth = min(progress.growth * self.problem.config.lambda_growth, LARGEST_GROWTH)
+            progress = replace(progress, growth=growth)
+        progress = replace(progress, ended=self._why_ended(progress, found, on_target))
+        self._save(learner, progress)
+        return learner, progress
+
+    def _why_ended(self, progress: Progress, found: Iteration, on_target: bool) -> str:
+        config, problem = self.problem.config, self.problem
+        if on_target:
+            return "the architecture has the size asked for"
+        if config.stop_at_budget and problem.budgets and not problem.unmet(found.cost):
+            return "the architecture meets what the network requires"
+        if config.stable and progress.unchanged >= config.stable and not problem.has_target:
+            return f"the architecture has not changed for {progress.unchanged} iterations"
+        if progress.iteration == config.iterations:
+            return "all iterations are done"
+        return ""
+
+    def _outcome(self, learner: Learner, progress: Progress) -> Outcome:
+        assert progress.architecture is not None, "a search ends after an update"
+        final = without(learner, progress.architecture.off)
+        right = accuracy(final, self.problem.test_batches(self.place))
+        return Outcome(progress.architecture, final.graph, cost(final.graph), right, progress.ended, final)
+
+    def _save(self, learner: Learner, progress: Progress) -> None:
+        if self.place.processes.first:
+            self.checkpoints.save(learner, progress)
+
+
+def _is_finite(learner: Learner) -> bool:
+    """Whether all weights and gates are numbers. The loss tells of them only a step later."""
+    sizes = [parameter.detach().float().norm() for parameter in learner.supernet.module.parameters()]
+    return bool(torch.stack(sizes).isfinite().all())

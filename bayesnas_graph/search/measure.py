@@ -1,0 +1,81 @@
+"""What is measured between two phases of training: curvatures, the units of gates, and how good the network is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from bayesnas_graph.bayes import CrossEntropy, curvature
+from bayesnas_graph.search.learner import Learner
+from bayesnas_graph.search.seeds import generator
+from bayesnas_graph.search.train import Batch
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """For every gate, on held-out samples."""
+
+    h: Tensor  # second derivative of the mean loss
+    units: Tensor  # root mean square of what it multiplies
+    slopes: Tensor | None = None  # first derivative, where the ranking asks for it
+
+
+def measure(learner: Learner, batches: Iterable[Batch], iteration: int) -> Measured:
+    """Curvatures by the estimator of the settings, over all processes."""
+    config, place = learner.config, learner.place
+    kept = list(batches)
+    numbers = generator(place.device, config.seed, "curvature", iteration, place.processes.rank)
+    with place.autocast():
+        found = curvature(
+            learner.supernet, kept, CrossEntropy(), config.curvature, samples=config.draws, generator=numbers
+        )
+    samples = sum(len(y) for _, y in kept)
+    units = found.power
+    if not bool(units.any()):  # estimators that do not run the compiled network do not see them
+        units = _powers(learner, kept)
+    return Measured(
+        h=place.processes.mean(found.h.double(), samples),
+        units=place.processes.mean(units.double(), samples).sqrt(),
+        slopes=_slopes(learner, kept) if config.ranking == "removal" else None,
+    )
+
+
+def accuracy(learner: Learner, batches: Iterable[Batch]) -> float:
+    """The part of some samples that the network is right about, over all processes."""
+    right = total = 0
+    with torch.no_grad(), learner.supernet.measuring() as network, learner.place.autocast():
+        for x, y in batches:
+            right += int((network(x).argmax(1) == y).sum())
+            total += len(y)
+    part = torch.tensor(right / max(1, total), dtype=torch.float64, device=learner.place.device)
+    return float(learner.place.processes.mean(part, total))
+
+
+def _slopes(learner: Learner, batches: list[Batch]) -> Tensor:
+    """The gradient of the mean loss by the gates."""
+    parameters = learner.supernet.parameters
+    total = torch.zeros_like(learner.supernet.gates, dtype=torch.float64)
+    samples = sum(len(y) for _, y in batches)
+    with learner.supernet.measuring() as network:
+        for x, y in batches:
+            with learner.place.autocast():
+                value = CrossEntropy()(network(x).float(), y) * (len(y) / samples)
+            found = torch.autograd.grad(value, parameters, allow_unused=True, materialize_grads=True)
+            total += learner.supernet.in_order(list(found)).double()
+    return learner.place.processes.mean(total, samples)
+
+
+def _powers(learner: Learner, batches: list[Batch]) -> Tensor:
+    from bayesnas_graph.runtime import Watch, watched
+
+    total = torch.zeros_like(learner.supernet.gates, dtype=torch.float64)
+    samples = sum(len(y) for _, y in batches)
+    with torch.no_grad(), learner.supernet.measuring() as network, learner.place.autocast():
+        for x, y in batches:
+            with watched(Watch()) as watch:
+                network(x)
+            total += learner.supernet.powers(watch).double() * (len(y) / samples)
+    return total

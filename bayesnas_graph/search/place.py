@@ -1,0 +1,83 @@
+"""Where a search runs: a device, its arithmetic, and the processes that share the work."""
+
+from __future__ import annotations
+
+import os
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+
+import torch
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
+from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.passes import Device
+from bayesnas_graph.runtime import synchronised
+from bayesnas_graph.search.config import Config
+from bayesnas_graph.search.processes import Processes
+from bayesnas_graph.supernet import compile_regions
+
+_PRECISION = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+
+
+@dataclass(frozen=True)
+class Place:
+    """A device and how it is used."""
+
+    device: torch.device
+    precision: torch.dtype = torch.float32
+    channels_last: bool = False
+    compile: bool = False
+    processes: Processes = field(default_factory=Processes)
+
+    @staticmethod
+    def of(config: Config, device: torch.device, processes: Processes) -> Place:
+        """What the settings ask for."""
+        return Place(device, _PRECISION[config.precision], config.channels_last, config.compile, processes)
+
+    @property
+    def fused_for(self) -> Device:
+        """For which kind of device networks are compiled."""
+        return "cpu" if self.device.type == "cpu" else "cuda"
+
+    def autocast(self) -> AbstractContextManager[object]:
+        """Arithmetic in the wanted precision, where torch thinks it safe."""
+        if self.precision == torch.float32:
+            return nullcontext()
+        return torch.autocast(self.device.type, self.precision)
+
+    def scaler(self) -> torch.amp.GradScaler:
+        """Keeps small gradients of half precision above zero; does nothing elsewhere."""
+        return torch.amp.GradScaler(self.device.type, enabled=self.precision == torch.float16)
+
+    def prepared(self, module: nn.Module) -> nn.Module:
+        """A network, moved here and changed in place where it must be; what is to be called in training."""
+        module.to(self.device)
+        if self.channels_last:
+            module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        if self.processes.world > 1:
+            synchronised(module)
+        if self.compile:
+            compile_regions(module)
+        if self.processes.world == 1:
+            return module
+        ids = [self.device] if self.device.type == "cuda" else None
+        return DistributedDataParallel(module, device_ids=ids, broadcast_buffers=False)
+
+
+def find_device(wanted: str) -> torch.device:
+    """The device of this name, or the best there is. Raises NasError if there is none such."""
+    present = [name for name, there in (("cuda", torch.cuda.is_available()), ("mps", _has_mps())) if there] + ["cpu"]
+    name = present[0] if wanted == "auto" else wanted
+    if name not in present:
+        help = f"there is {', '.join(present)}; `--device auto` takes the best"
+        raise NasError([Diagnostic("NAS609", f"there is no device `{name}` here", help=help)])
+    if name == "cuda":
+        index = int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count()
+        torch.cuda.set_device(index)
+        return torch.device("cuda", index)
+    return torch.device(name)
+
+
+def _has_mps() -> bool:
+    return torch.backends.mps.is_available()

@@ -1,0 +1,149 @@
+"""What is searched: a graph with all its switches, the data, and how large the result may be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import count
+
+import torch
+from torch import Tensor
+
+from bayesnas_graph import passes
+from bayesnas_graph.analysis import Cost, cost
+from bayesnas_graph.data import (
+    Augmentation,
+    Data,
+    Loading,
+    check_fit,
+    evaluation,
+    order,
+    split,
+    steps_per_epoch,
+    training,
+)
+from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.elaborate import Network
+from bayesnas_graph.elaborate.values import show
+from bayesnas_graph.elaborate.wiring import Budget
+from bayesnas_graph.ir import Graph
+from bayesnas_graph.search.config import Config
+from bayesnas_graph.search.place import Place
+
+Batches = Iterator[tuple[Tensor, Tensor]]
+
+_MEETS = {"<": int.__lt__, "<=": int.__le__, ">": int.__gt__, ">=": int.__ge__, "==": int.__eq__}
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A network to search, on some data, under some settings. Nothing in it changes during a search."""
+
+    config: Config
+    graph: Graph  # as written, with zero switches and with groups
+    budgets: tuple[Budget, ...]
+    data: Data
+
+    @staticmethod
+    def of(network: Network, data: Data, config: Config) -> Problem:
+        """Raises NasError if there is nothing to search, or if the data are not what the network takes."""
+        if not network.block.choices:
+            message = f"network `{network.name}` has no choices: there is nothing to search"
+            raise NasError([Diagnostic("NAS606", message, help="write `choose {...}` or `optional` on some edge")])
+        parameters = {name: show(value) for name, value in network.arguments}
+        outputs = tuple(kind.shape for kind in network.outputs)
+        check_fit(data, network.name, tuple(kind.shape for kind in network.inputs), outputs, parameters)
+        order = passes.passes(zero=config.zero, mode=config.mode, fuse=False)
+        problem = Problem(config, passes.run(network.graph(), order), network.budgets, data)
+        if not problem.steps_per_epoch:
+            message = f"a batch of {config.batch} is more than the {len(problem.indices[0])} samples to train on"
+            raise NasError([Diagnostic("NAS601", message, help="set `batch` to less")])
+        return problem
+
+    @cached_property
+    def indices(self) -> tuple[Tensor, Tensor]:
+        """The samples to train on, and those held out."""
+        return split(len(self.data.train), self.config.held_out, self.config.seed)
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Whole batches in the samples to train on."""
+        return steps_per_epoch(len(self.indices[0]), self.config.batch)
+
+    @property
+    def steps(self) -> int:
+        """Steps of an iteration."""
+        return self.config.steps or self.steps_per_epoch
+
+    @property
+    def warmup(self) -> int:
+        """Steps before the gates move."""
+        return self.steps_per_epoch if self.config.warmup is None else self.config.warmup
+
+    @property
+    def total_steps(self) -> int:
+        """Steps of the whole search, if nothing stops it earlier."""
+        return self.warmup + self.config.iterations * self.steps
+
+    def loading(self, place: Place) -> Loading:
+        """How batches come to a place."""
+        config = self.config
+        return Loading(
+            batch=config.batch,
+            seed=config.seed,
+            augmentation=Augmentation(crop=config.crop, flip=config.flip, cutout=config.cutout),
+            statistics=self.data.statistics,
+            device=place.device,
+            workers=config.workers,
+            rank=place.processes.rank,
+            world=place.processes.world,
+            channels_last=place.channels_last,
+        )
+
+    def batches(self, place: Place, step: int) -> Batches:
+        """Batches to train on from a step on, without end."""
+        first, start = divmod(step, self.steps_per_epoch)
+        for epoch in count(first):
+            yield from training(self.data.train, self.indices[0], self.loading(place), epoch, start)
+            start = 0
+
+    def held_out_batches(self, place: Place, step: int) -> Batches:
+        """Batches of held-out samples for training gates, augmented likewise, without end."""
+        held = self.indices[1]
+        loading = self.loading(place)
+        if steps_per_epoch(len(held), loading.batch) == 0:
+            held = held.repeat(-(-loading.batch // len(held)))
+        first, start = divmod(step, steps_per_epoch(len(held), loading.batch))
+        loading = replace(loading, seed=loading.seed + 1)
+        for epoch in count(first):
+            yield from training(self.data.train, held, loading, epoch, start)
+            start = 0
+
+    def measured_batches(self, place: Place, iteration: int) -> Batches:
+        """Held-out samples to measure on, others in every iteration."""
+        most = self.config.curvature_batches * self.config.batch
+        chosen = order(self.indices[1], self.config.seed, iteration)[:most]
+        return evaluation(self.data.train, chosen, self.loading(place))
+
+    def test_batches(self, place: Place) -> Batches:
+        """All samples of the test set."""
+        return evaluation(self.data.test, torch.arange(len(self.data.test)), self.loading(place))
+
+    def unmet(self, found: Cost) -> tuple[Budget, ...]:
+        """The `require` clauses that an architecture of this cost does not meet."""
+        spent = {"params": found.parameters, "flops": found.flops, "memory": found.memory(batch=1)}
+        return tuple(
+            budget for budget in self.budgets if not _MEETS[budget.comparison](spent[budget.quantity], budget.bound)
+        )
+
+    def on_target(self, graph: Graph) -> bool:
+        """Whether an architecture is no larger than asked for."""
+        found, config = cost(graph), self.config
+        few = config.target_params is None or found.parameters <= config.target_params
+        return few and (config.target_flops is None or found.flops <= config.target_flops)
+
+    @property
+    def has_target(self) -> bool:
+        """Whether a size was asked for instead of an intensity."""
+        return self.config.target_params is not None or self.config.target_flops is not None

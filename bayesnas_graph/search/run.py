@@ -1,0 +1,180 @@
+"""A run from its beginning to its results, or on from where it stopped."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os.path import commonpath
+from pathlib import Path
+from types import FrameType
+
+import torch
+
+from bayesnas_graph.data import load
+from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.elaborate import Network
+from bayesnas_graph.exchange import fingerprint, to_json
+from bayesnas_graph.search.checkpoint import Checkpoints
+from bayesnas_graph.search.config import Config
+from bayesnas_graph.search.events import Watcher, Watchers
+from bayesnas_graph.search.folder import Manifest, RunFolder, now, versions
+from bayesnas_graph.search.loop import Outcome, Search
+from bayesnas_graph.search.place import Place, find_device
+from bayesnas_graph.search.problem import Problem
+from bayesnas_graph.search.processes import Processes, joined
+from bayesnas_graph.search.record import Recorder
+
+AGAIN = 1.0  # seconds: `torchrun` hands on a Ctrl-C that its processes have had from the terminal, and means the same
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A network, and the files of the user's that it was read from, the one that defines it first."""
+
+    name: str  # of the space, as it was given
+    called: str  # what its file is called in messages
+    network: Network
+    files: tuple[tuple[Path, str], ...]  # with their texts
+    python_ops: bool = False
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for all texts of the same network."""
+        return fingerprint(self.network.graph())
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is needed for a run, begun or not."""
+
+    subject: Subject
+    problem: Problem
+    data_dir: Path
+    folder: RunFolder
+
+    @property
+    def config(self) -> Config:
+        """The settings."""
+        return self.problem.config
+
+
+@contextmanager
+def prepared(config: Config) -> Iterator[Place]:
+    """Torch set up as the settings say, and joined with the processes that `torchrun` has started."""
+    device = find_device(config.device)
+    if config.threads:
+        torch.set_num_threads(config.threads)
+    torch.use_deterministic_algorithms(config.deterministic)
+    torch.backends.cudnn.benchmark = not config.deterministic
+    with joined(device) as processes:
+        yield Place.of(config, device, processes)
+
+
+def posed(subject: Subject, config: Config, data_dir: Path, processes: Processes) -> Problem:
+    """What is to be searched, on data that are loaded. Raises NasError for all that can be known to be wrong."""
+    if config.data is None:
+        help = "`--data digits`, for instance; `bayesnas-graph data list` shows what there is"
+        raise NasError([Diagnostic("NAS601", "there are no data to search on", help=help)])
+    if config.batch % (config.accumulate * processes.world):
+        message = f"a batch of {config.batch} is not shared out evenly among {processes.world} processes"
+        parts = f" in {config.accumulate} parts each" if config.accumulate > 1 else ""
+        help = f"set `batch` to a multiple of {config.accumulate * processes.world}"
+        raise NasError([Diagnostic("NAS601", message + parts, help=help)])
+    shape = subject.network.inputs[0].shape if subject.network.inputs else None
+    problem = Problem.of(subject.network, load(config.data, data_dir, image_shape=shape, seed=config.seed), config)
+    if len(problem.indices[1]) < processes.world:
+        message = f"of {len(problem.data.train)} samples {len(problem.indices[1])} are held out to measure on"
+        raise NasError([Diagnostic("NAS601", message, help="set `held_out` to more")])
+    return problem
+
+
+def write_down(task: Task) -> None:
+    """Write what the run is into its new folder, before anything else is done."""
+    subject, folder = task.subject, task.folder
+    paths = [path for path, _ in subject.files]
+    root = Path(commonpath([path.parent for path in paths]))
+    for path, text in subject.files:
+        folder.write(folder.space / path.relative_to(root), text)
+    manifest = Manifest(
+        space=subject.name,
+        called=subject.called,
+        file=str(paths[0].relative_to(root)),
+        network=subject.network.name,
+        fingerprint=subject.fingerprint,
+        python_ops=subject.python_ops,
+        data_dir=str(task.data_dir.absolute()),  # for a run may be gone on with from elsewhere
+        config=task.config,
+        begun=now(),
+        versions=versions(),
+        threads=torch.get_num_threads(),
+    )
+    folder.write_json(folder.manifest_file, manifest.model_dump(by_alias=True, exclude_none=True))
+
+
+def go(task: Task, place: Place, watchers: tuple[Watcher, ...]) -> Outcome:
+    """Search, from the beginning or from the last checkpoint, and write the results. Raises Interrupted or NasError."""
+    problem, folder = task.problem, task.folder
+    checkpoints = Checkpoints(folder.checkpoints, task.config.keep, task.subject.fingerprint)
+    watcher = Watchers((Recorder(folder), *watchers) if place.processes.first else ())
+    with stopping() as stop:
+        outcome = Search(problem, place, checkpoints, watcher, stop).run()
+    if place.processes.first:
+        write_results(folder, problem, outcome)
+    return outcome
+
+
+def write_results(folder: RunFolder, problem: Problem, outcome: Outcome) -> None:
+    """The decision, the architecture, and the outcome in numbers."""
+    folder.write_json(folder.decision, outcome.decision.to_plain())
+    folder.write(folder.architecture, to_json(outcome.graph))
+    result = {
+        "why": outcome.why,
+        "parameters": outcome.cost.parameters,
+        "flops": outcome.cost.flops,
+        "accuracy": outcome.accuracy,
+        "kept": sum(verdict.keep for verdict in outcome.decision.verdicts),
+        "switches": len(outcome.decision.verdicts),
+        "unmet": [str(budget) for budget in problem.unmet(outcome.cost)],
+        "on_target": problem.on_target(outcome.graph),
+    }
+    folder.write_json(folder.result, result)
+
+
+def check_same_space(subject: Subject, manifest: Manifest, folder: RunFolder) -> None:
+    """Raises NasError if a run was begun with another space than this one."""
+    if subject.fingerprint != manifest.fingerprint:
+        message = f"`{folder.path}` was begun with another space than `{subject.name}`"
+        help = "leave the space away to go on with the run's own copy, or begin another run"
+        raise NasError([Diagnostic("NAS604", message, help=help)])
+
+
+@contextmanager
+def stopping() -> Iterator[Callable[[], bool]]:
+    """Ctrl-C and a polite kill are heeded after the step that is being taken; the second time at once."""
+    asked: list[float] = []
+
+    def ask(_number: int, _frame: FrameType | None) -> None:
+        if asked and time.monotonic() - asked[0] > AGAIN:
+            raise KeyboardInterrupt
+        asked.append(time.monotonic())
+
+    if threading.current_thread() is not threading.main_thread():  # signals belong to the main thread
+        yield lambda: False
+        return
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: bool(asked)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def told_to_all(processes: Processes, folder: RunFolder | None) -> RunFolder:
+    """The folder that the first process has made."""
+    path = processes.tell(None if folder is None else str(folder.path))
+    assert path is not None, "the first process has one"
+    return RunFolder(Path(path))

@@ -1,0 +1,99 @@
+"""A search as events for TensorBoard."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import log10
+from pathlib import Path
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.search.events import Row
+from bayesnas_graph.search.iterate import Iteration
+from bayesnas_graph.search.learner import Learner
+from bayesnas_graph.search.problem import Problem
+from bayesnas_graph.search.progress import Progress
+
+SMALLEST = 1e-6  # of a variance that is drawn; zero has no logarithm
+
+
+class Writer(Protocol):
+    """As much of torch's `SummaryWriter` as is used."""
+
+    def add_scalar(self, tag: str, scalar_value: float, global_step: int) -> object: ...
+    def add_histogram(self, tag: str, values: Tensor, global_step: int) -> object: ...
+    def close(self) -> object: ...
+
+
+Open = Callable[[Path, int], Writer]  # a writer into this folder that forgets what was there from this step on
+
+
+def writer() -> Open:
+    """How events are written. Raises NasError if TensorBoard is not installed."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        help = "pip install 'bayesnas-graph[tensorboard]'"
+        raise NasError([Diagnostic("NAS609", "`--tensorboard` needs the package `tensorboard`", help=help)]) from None
+    return lambda folder, step: SummaryWriter(str(folder), purge_step=step)
+
+
+@dataclass
+class TensorBoard:
+    """A watcher that writes events. All of them are by the number of steps, those of updates, too."""
+
+    folder: Path
+    open: Open
+    _writer: Writer | None = None
+    _step: int = 0
+
+    def begun(self, problem: Problem, learner: Learner, progress: Progress) -> None:
+        self._step = progress.step
+        self._writer = self.open(self.folder, progress.step + 1)
+
+    def logged(self, row: Row) -> None:
+        if row.step <= self._step:  # the search went back to a checkpoint
+            self.close()
+            self._writer = self.open(self.folder, row.step)
+        self._step = row.step
+        values = {"loss": row.loss, "accuracy/train": row.accuracy, "penalty": row.penalty, "rate": row.rate}
+        self._scalars(values | {"seconds/step": row.seconds, "switches/open": row.alive})
+
+    def iterated(self, found: Iteration, accuracy: float, seconds: float) -> None:
+        assert self._writer is not None, "a search begins before it goes on"
+        verdicts = found.decision.verdicts
+        self._scalars(
+            {
+                "accuracy/held-out": accuracy,
+                "size/weights": found.cost.parameters,
+                "size/multiply-adds": found.cost.flops,
+                "lambda": found.intensities[0],
+                "shrink_budget/smallest": found.shrink.smallest,
+                "shrink_budget/largest": found.shrink.largest,
+                "seconds/update": seconds,
+            }
+        )
+        alive = Counter({verdict.name.rpartition(".")[2]: 0 for verdict in verdicts})
+        alive.update(verdict.name.rpartition(".")[2] for verdict in verdicts if verdict.keep)
+        self._scalars({f"switches/{operation}": number for operation, number in alive.items()})
+        spread = [log10(max(SMALLEST, verdict.gamma)) for verdict in verdicts]
+        if spread:
+            self._writer.add_histogram("gamma_log10", torch.tensor(spread), self._step)
+
+    def said(self, text: str) -> None:
+        pass
+
+    def close(self) -> None:
+        """Write what is still held back."""
+        if self._writer is not None:
+            self._writer.close()
+
+    def _scalars(self, values: dict[str, float]) -> None:
+        assert self._writer is not None, "a search begins before it goes on"
+        for name, value in values.items():
+            self._writer.add_scalar(name, value, self._step)

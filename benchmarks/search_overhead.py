@@ -1,0 +1,115 @@
+"""What the Bayesian machinery costs beside plain training of the supernet: `python -m benchmarks.search_overhead`.
+
+Two copies of one compiled supernet take turns: in one all weights and gates are trained by SGD, in the other gates
+take their step, the penalty's share and the gauge. What comes between two phases of training (curvature on 10
+batches, the update, the decision, and compiling what is left) is measured by itself and spread over the steps of a
+phase. The table shows the median of the rounds with the smallest and the largest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import statistics
+import time
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from bayesnas_graph.bayes import CrossEntropy
+from bayesnas_graph.data import Data, InMemory, Statistics
+from bayesnas_graph.diagnostics import Report
+from bayesnas_graph.elaborate import Checker
+from bayesnas_graph.search.config import Config
+from bayesnas_graph.search.iterate import iterate, measure_units
+from bayesnas_graph.search.learner import Learner, begin
+from bayesnas_graph.search.place import Place
+from bayesnas_graph.search.problem import Problem
+from bayesnas_graph.search.progress import Progress
+from bayesnas_graph.search.train import Rates, train_step
+
+SPACES = {"darts": {"width": 8, "cells": 4}, "nasbench201": {"width": 16, "cells": 1}}
+
+
+def problem(space: str, config: Config) -> Problem:
+    """A space and noise to train it on."""
+    checker = Checker(Report())
+    found = checker.path(Path(__file__).parent.parent / "spaces" / f"{space}.nas")
+    assert found is not None, "it is shipped"
+    network = checker.network(found.module, "search", SPACES[space])
+    assert network is not None, "its parameters are those of the space"
+    generator = torch.Generator().manual_seed(0)
+    images = torch.randint(0, 256, (4000, 3, 32, 32), generator=generator, dtype=torch.uint8)
+    examples = InMemory(images, torch.randint(0, 10, (4000,), generator=generator))
+    data = Data("noise", examples, examples, (3, 32, 32), 10, Statistics((0.5,) * 3, (0.3,) * 3))
+    return Problem.of(network, data, config)
+
+
+def plain_step(learner: Learner, optimiser: torch.optim.Optimizer, batch: tuple[Tensor, Tensor]) -> None:
+    """What everybody does."""
+    learner.network.train()
+    optimiser.zero_grad()
+    torch.autograd.backward([CrossEntropy()(learner.network(batch[0]), batch[1])])
+    torch.nn.utils.clip_grad_norm_(learner.network.parameters(), 5.0)
+    optimiser.step()
+
+
+def measure(space: str, batch: int, rounds: int, phase: int) -> str:
+    """A row of the table."""
+    config = Config(batch=batch)
+    task = problem(space, config)
+    place = Place(torch.device("cpu"))
+    ours, theirs = begin(task.graph, config, place), begin(task.graph, config, place)
+    optimiser = torch.optim.SGD(theirs.network.parameters(), 0.05, momentum=0.9, weight_decay=3e-4)
+    batches = task.batches(place, 0)
+    rates = Rates(0.05, 0.1, config.intensities)
+    ours = measure_units(ours, task.measured_batches(place, 0))
+    plain: list[float] = []
+    steps: list[float] = []
+    between: list[float] = []
+    for i in range(rounds + 1):
+        some = next(batches)
+        times = [time.perf_counter()]
+        plain_step(theirs, optimiser, some)
+        times.append(time.perf_counter())
+        train_step(ours, some, rates)
+        times.append(time.perf_counter())
+        held_out = list(task.measured_batches(place, i))
+        times.append(time.perf_counter())
+        iterate(task, ours, Progress(), held_out)
+        times.append(time.perf_counter())
+        if i:  # the first round warms up
+            plain.append(times[1] - times[0])
+            steps.append((times[2] - times[1]) / plain[-1] - 1)
+            between.append((times[4] - times[3]) / (phase * plain[-1]))
+    whole = [a + b for a, b in zip(steps, between, strict=True)]
+    return (
+        f"| {space} | {batch} | {statistics.median(plain) * 1e3:,.0f} ms | "
+        + " | ".join(map(_percent, (steps, between, whole)))
+        + " |"
+    )
+
+
+def _percent(values: list[float]) -> str:
+    return f"{statistics.median(values):.1%} ({min(values):.1%} to {max(values):.1%})"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
+    parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--phase", type=int, default=300, help="steps between two updates")
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    print(f"torch {torch.__version__}, {platform.machine()}, {options.threads} threads, {options.rounds} rounds")
+    print(f"an update after every {options.phase} steps\n")
+    print("| space | batch | plain step | gates in a step | updates | all |")
+    print("|---|---:|---:|---:|---:|---:|")
+    for space in SPACES:
+        print(measure(space, options.batch, options.rounds, options.phase), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,228 @@
+"""Batches are the same, however and by however many processes they are asked for."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from bayesnas_graph.data import (
+    Augmentation,
+    Examples,
+    InMemory,
+    Loading,
+    Statistics,
+    evaluation,
+    order,
+    statistics,
+    steps_per_epoch,
+    training,
+)
+from bayesnas_graph.diagnostics import Diagnostic, NasError
+from tests.data.files import problem
+
+COUNT = 53
+IMAGES = torch.randint(0, 256, (COUNT, 3, 8, 8), generator=torch.Generator().manual_seed(0), dtype=torch.uint8)
+MEMORY = InMemory(IMAGES, torch.arange(COUNT))  # the label of an image is its number
+LOADING = Loading(
+    batch=10,
+    seed=3,
+    augmentation=Augmentation(crop=2, flip=True, cutout=3),
+    statistics=Statistics((0.5, 0.4, 0.3), (0.2, 0.3, 0.4)),
+    device=torch.device("cpu"),
+)
+PLAIN = replace(LOADING, augmentation=Augmentation())
+
+# Older and newer ways of starting processes have something to say that is not about us.
+with_workers = pytest.mark.filterwarnings(
+    "ignore:This process:DeprecationWarning", "ignore:This DataLoader:UserWarning"
+)
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """The same examples, but not in memory."""
+
+    broken: int | None = None
+    ends: bool = False
+    interrupted: bool = False
+
+    def __len__(self) -> int:
+        return COUNT
+
+    def take(self, indices: Tensor) -> tuple[Tensor, Tensor]:
+        if self.interrupted:
+            os.kill(os.getpid(), signal.SIGINT)
+        if self.broken in indices.tolist():
+            if self.ends:
+                os._exit(1)
+            raise NasError([Diagnostic("NAS503", "`x.png` cannot be read", help="remove it")])
+        return MEMORY.take(indices)
+
+
+def same(one: Iterable[tuple[Tensor, Tensor]], other: Iterable[tuple[Tensor, Tensor]]) -> None:
+    for (x, y), (other_x, other_y) in zip(one, other, strict=True):
+        assert torch.equal(x, other_x)
+        assert torch.equal(y, other_y)
+
+
+def test_an_epoch() -> None:
+    indices = torch.arange(0, 45)
+    batches = list(training(MEMORY, indices, PLAIN, epoch=1))
+    assert len(batches) == steps_per_epoch(45, 10) == 4
+    labels = torch.cat([labels for _, labels in batches])
+    assert torch.equal(labels, order(indices, 3, 1)[:40])
+    for images, numbers in batches:
+        assert images.dtype == torch.float32
+        mean, deviation = (torch.tensor(v).view(3, 1, 1) for v in (PLAIN.statistics.mean, PLAIN.statistics.deviation))
+        torch.testing.assert_close(images, (IMAGES[numbers] / 255 - mean) / deviation)
+
+
+def test_epochs_and_batches_are_augmented_differently() -> None:
+    one = InMemory(IMAGES[:1].expand(40, -1, -1, -1), torch.zeros(40, dtype=torch.long))
+    seen = [images for epoch in (0, 1) for images, _ in training(one, torch.arange(40), LOADING, epoch)]
+    assert len({tuple(images.flatten().tolist()) for images in seen}) == 8
+
+
+def test_black_comes_in_from_outside_and_the_mean_covers() -> None:
+    white = InMemory(torch.full((200, 3, 8, 8), 255, dtype=torch.uint8), torch.zeros(200, dtype=torch.long))
+    ((images, _),) = training(white, torch.arange(200), replace(LOADING, batch=200), epoch=0)
+    red = {round(value, 4) for value in images[:, 0].flatten().tolist()}
+    assert red == {-2.5, 0.0, 2.5}
+
+
+@settings(max_examples=40)
+@given(start=st.integers(0, 6), world=st.integers(1, 4), batch=st.integers(1, 20), epoch=st.integers(0, 3))
+def test_any_start_and_any_number_of_processes(start: int, world: int, batch: int, epoch: int) -> None:
+    loading = replace(LOADING, batch=batch)
+    indices = torch.arange(5, COUNT)
+    whole = list(training(MEMORY, indices, loading, epoch))[start:]
+    parts = [
+        list(training(MEMORY, indices, replace(loading, rank=rank, world=world), epoch, start)) for rank in range(world)
+    ]
+    for rank, part in enumerate(parts):
+        same(part, [(images[rank::world], labels[rank::world]) for images, labels in whole])
+
+
+@settings(max_examples=40)
+@given(world=st.integers(1, 5), batch=st.integers(1, 60))
+def test_evaluation(world: int, batch: int) -> None:
+    indices = torch.arange(COUNT - 1, 2, -1)
+    loading = replace(LOADING, batch=batch)
+    alone = list(evaluation(MEMORY, indices, loading))
+    assert torch.equal(torch.cat([labels for _, labels in alone]), indices)
+    assert len(alone) == -(-len(indices) // batch)
+    shared = [
+        labels
+        for rank in range(world)
+        for _, labels in evaluation(MEMORY, indices, replace(loading, rank=rank, world=world))
+    ]
+    assert all(len(labels) for labels in shared)
+    assert sorted(torch.cat(shared).tolist()) == sorted(indices.tolist())
+
+
+def test_layout() -> None:
+    loading = replace(LOADING, channels_last=True)
+    for (last, _), (first, _) in zip(
+        training(MEMORY, torch.arange(COUNT), loading, 0),
+        training(MEMORY, torch.arange(COUNT), LOADING, 0),
+        strict=True,
+    ):
+        assert last.is_contiguous(memory_format=torch.channels_last)
+        assert first.is_contiguous()
+        assert torch.equal(last, first)
+
+
+def test_nothing_depends_on_other_random_numbers() -> None:
+    indices = torch.arange(COUNT)
+    torch.manual_seed(1)
+    before = list(training(Elsewhere(), indices, LOADING, 0))
+    state = torch.get_rng_state()
+    torch.manual_seed(2)
+    same(before, training(Elsewhere(), indices, LOADING, 0))
+    torch.manual_seed(1)
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+@with_workers
+def test_workers_change_nothing() -> None:
+    indices = torch.arange(COUNT)
+    torch.manual_seed(1)
+    state = torch.get_rng_state()
+    for workers in (1, 2):
+        loading = replace(LOADING, workers=workers)
+        same(training(Elsewhere(), indices, loading, 2, start=1), training(MEMORY, indices, LOADING, 2, start=1))
+    same(evaluation(Elsewhere(), indices, replace(LOADING, workers=2)), evaluation(MEMORY, indices, LOADING))
+    assert torch.equal(torch.get_rng_state(), state)
+    assert list(training(Elsewhere(), indices[:3], replace(LOADING, workers=2), 0)) == []
+
+
+@with_workers
+@pytest.mark.parametrize("workers", [0, 1])
+def test_what_is_wrong_with_an_example_is_told(workers: int) -> None:
+    loading = replace(PLAIN, workers=workers)
+    batches = evaluation(Elsewhere(broken=15), torch.arange(COUNT), loading)
+    assert len(next(batches)[1]) == 10
+    with pytest.raises(NasError) as error:
+        next(batches)
+    assert problem(error) == Diagnostic("NAS503", "`x.png` cannot be read", help="remove it")
+
+
+@with_workers
+def test_a_worker_that_ends_is_told() -> None:
+    with pytest.raises(NasError) as error:
+        list(evaluation(Elsewhere(broken=15, ends=True), torch.arange(COUNT), replace(PLAIN, workers=1)))
+    assert problem(error).code == "NAS505"
+    assert "has ended" in problem(error).message
+
+
+@with_workers
+def test_an_interrupt_does_not_end_workers() -> None:
+    """A search that is interrupted finishes its step, and may need a batch for it."""
+    found = evaluation(Elsewhere(interrupted=True), torch.arange(COUNT), replace(PLAIN, workers=1))
+    same(found, evaluation(MEMORY, torch.arange(COUNT), PLAIN))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_batches_on_a_gpu_are_the_same() -> None:
+    loading = replace(LOADING, device=torch.device("cuda"))
+    indices = torch.arange(COUNT)
+    for (there, labels), (here, other_labels) in zip(
+        training(MEMORY, indices, loading, 0), training(MEMORY, indices, LOADING, 0), strict=True
+    ):
+        torch.testing.assert_close(there.cpu(), here)
+        assert torch.equal(labels.cpu(), other_labels)
+
+
+def test_impossible_loading() -> None:
+    with pytest.raises(ValueError, match="holds nothing"):
+        replace(LOADING, batch=0)
+    with pytest.raises(ValueError, match="no process 2 among 2"):
+        replace(LOADING, rank=2, world=2)
+    with pytest.raises(ValueError, match="53 images and 3 labels"):
+        InMemory(IMAGES, torch.arange(3))
+
+
+@pytest.mark.parametrize("examples", [MEMORY, Elsewhere(), InMemory(IMAGES.float() / 255, MEMORY.labels)])
+def test_statistics(examples: Examples) -> None:
+    found = statistics(examples, piece=10)
+    values = IMAGES.double() / 255
+    assert found.mean == pytest.approx(values.mean((0, 2, 3)).tolist())
+    assert found.deviation == pytest.approx(values.std((0, 2, 3), correction=0).tolist())
+
+
+def test_statistics_of_some() -> None:
+    """Examples are drawn: taking every other of these would find them all black."""
+    turns = InMemory((torch.arange(2000) % 2 * 255).to(torch.uint8).reshape(-1, 1, 1, 1), torch.zeros(2000))
+    found = statistics(turns, most=1000)
+    assert found.mean[0] == pytest.approx(0.5, abs=0.05)
+    assert found == statistics(turns, most=1000)
+    constant = InMemory(torch.zeros(3, 2, 4, 4), torch.zeros(3))
+    assert statistics(constant) == Statistics((0.0, 0.0), (1.0, 1.0))

@@ -1,0 +1,257 @@
+"""Downloads from a server on this computer, and everything that may go wrong with them."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bayesnas_graph.data.catalogue import Archive, Origin
+from bayesnas_graph.data.download import download
+from bayesnas_graph.diagnostics import NasError
+from tests.data.files import problem
+from tests.data.server import Manner, Server, serving
+
+CONTENT = bytes(range(256)) * 500
+FILE = gzip.compress(CONTENT)
+BINS = {"a.bin": b"a" * 3000, "b.bin": b"b" * 1000}
+
+
+def md5(content: bytes) -> str:
+    return hashlib.md5(content).hexdigest()
+
+
+def tar(members: dict[str, bytes], extra: tuple[tarfile.TarInfo, ...] = ()) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for info in extra:
+            archive.addfile(info)
+        for name, content in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def one_file(content: bytes = FILE) -> Origin:
+    """A set of one compressed file."""
+    archive = Archive("numbers.gz", md5(content), (("numbers", len(CONTENT)),))
+    return Origin("numbers", "http://127.0.0.1:9/", "numbers", (archive,))
+
+
+def archived(content: bytes) -> Origin:
+    """A set in a tar archive."""
+    files = tuple((name, len(inside)) for name, inside in BINS.items())
+    return Origin("bins", "http://127.0.0.1:9/", "bins", (Archive("bins.tar.gz", md5(content), files),))
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.setenv("no_proxy", "*")
+    with serving() as running:
+        running.files["numbers.gz"] = FILE
+        yield running
+
+
+def get(origin: Origin, folder: Path, server: Server) -> list[tuple[str, bool]]:
+    found = download(origin, folder, lambda *_: None, server.address)
+    return [(str(path.relative_to(folder)), fetched) for path, fetched in found]
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir())
+
+
+def fails(origin: Origin, folder: Path, server: Server) -> str:
+    with pytest.raises(NasError) as error:
+        get(origin, folder, server)
+    assert problem(error).code == "NAS506"
+    return problem(error).message
+
+
+def test_a_file(tmp_path: Path, server: Server) -> None:
+    told: list[tuple[str, int, int | None]] = []
+    found = list(download(one_file(), tmp_path, lambda *what: told.append(what), f"{server.address}/"))
+    assert found == [(tmp_path / "numbers" / "numbers.gz", True)]
+    assert found[0][0].read_bytes() == FILE
+    assert files(tmp_path) == ["numbers/numbers.gz"]
+    assert told[0] == ("numbers.gz", 0, len(FILE))
+    assert told[-1] == ("numbers.gz", len(FILE), len(FILE))
+
+
+def test_what_is_there_and_whole_stays(tmp_path: Path, server: Server) -> None:
+    get(one_file(), tmp_path, server)
+    server.asked.clear()
+    assert get(one_file(), tmp_path, server) == [("numbers/numbers.gz", False)]
+    path = tmp_path / "numbers" / "numbers.gz"
+    path.write_bytes(gzip.compress(CONTENT, compresslevel=1, mtime=5))  # by someone else, in another way
+    assert get(one_file(), tmp_path, server) == [("numbers/numbers.gz", False)]
+    path.unlink()
+    (tmp_path / "numbers" / "numbers").write_bytes(CONTENT)
+    assert get(one_file(), tmp_path, server) == [("numbers/numbers", False)]
+    assert server.asked == []
+
+
+@pytest.mark.parametrize("content", [FILE[:-20], b"", FILE[:100] + b"\0" * 9 + FILE[109:], gzip.compress(b"other")])
+def test_what_is_there_and_not_whole_is_replaced(tmp_path: Path, server: Server, content: bytes) -> None:
+    path = tmp_path / "numbers" / "numbers.gz"
+    path.parent.mkdir()
+    path.write_bytes(content)
+    assert get(one_file(), tmp_path, server) == [("numbers/numbers.gz", True)]
+    assert path.read_bytes() == FILE
+
+
+def test_a_connection_that_ends_early_is_gone_on_with(tmp_path: Path, server: Server) -> None:
+    server.manner = "cut"
+    half = len(FILE) // 2
+    message = fails(one_file(), tmp_path, server)
+    assert message.endswith(f"the connection ended after {half:,} of {len(FILE):,} bytes")
+    assert files(tmp_path) == ["numbers/numbers.gz.part"]
+    server.manner = "good"
+    assert get(one_file(), tmp_path, server) == [("numbers/numbers.gz", True)]
+    assert server.asked == [("numbers.gz", 0), ("numbers.gz", half)]
+    assert (tmp_path / "numbers" / "numbers.gz").read_bytes() == FILE
+    assert files(tmp_path) == ["numbers/numbers.gz"]
+
+
+@pytest.mark.parametrize("manner", ["good", "no ranges", "no length"])
+@pytest.mark.parametrize("begun", [FILE[:50], FILE, FILE + b"x", b"something else", b"y" * 2 * len(FILE)])
+def test_any_beginning_ends_well(tmp_path: Path, server: Server, manner: Manner, begun: bytes) -> None:
+    (tmp_path / "numbers").mkdir()
+    (tmp_path / "numbers" / "numbers.gz.part").write_bytes(begun)
+    server.manner = manner
+    get(one_file(), tmp_path, server)
+    assert (tmp_path / "numbers" / "numbers.gz").read_bytes() == FILE
+    assert files(tmp_path) == ["numbers/numbers.gz"]
+
+
+@pytest.mark.parametrize(
+    ("manner", "message"),
+    [
+        ("spoilt", "what came has the wrong checksum"),
+        ("loop", "the server sends us from address to address (302)"),
+        ("broken", "the server answers 503 Service Unavailable"),
+    ],
+)
+def test_nothing_is_left_of_what_is_wrong(tmp_path: Path, server: Server, manner: Manner, message: str) -> None:
+    server.manner = manner
+    expected = f"cannot download `{server.address}/numbers.gz`: {message}"
+    assert fails(one_file(), tmp_path, server) == expected
+    assert files(tmp_path) == []
+
+
+def test_a_range_that_was_not_asked_for(tmp_path: Path, server: Server) -> None:
+    (tmp_path / "numbers").mkdir()
+    (tmp_path / "numbers" / "numbers.gz.part").write_bytes(FILE[:50])
+    server.manner = "other range"
+    assert "wrong checksum" in fails(one_file(), tmp_path, server)
+    assert files(tmp_path) == []
+
+
+def test_a_file_that_is_not_there(tmp_path: Path, server: Server) -> None:
+    server.files.clear()
+    assert "the server has no such file (404)" in fails(one_file(), tmp_path, server)
+
+
+def test_a_server_that_is_not_there(tmp_path: Path, server: Server) -> None:
+    with pytest.raises(NasError) as error:
+        list(download(one_file(), tmp_path, lambda *_: None))
+    assert problem(error).message == "cannot download `http://127.0.0.1:9/numbers.gz`: connection refused"
+    for mirror in ("http://host.invalid", "http://", "http://[", "http://x:y", "http://a b"):
+        with pytest.raises(NasError) as error:
+            list(download(one_file(), tmp_path, lambda *_: None, mirror))
+        assert problem(error).code == "NAS506"
+
+
+@pytest.mark.parametrize("mirror", ["ftp://x", "file:///etc", "/tmp", ""])
+def test_mirrors_are_on_the_web(tmp_path: Path, mirror: str) -> None:
+    with pytest.raises(NasError) as error:
+        list(download(one_file(), tmp_path, lambda *_: None, mirror))
+    assert problem(error).message == f"cannot download from `{mirror}`"
+    assert files(tmp_path) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk(tmp_path: Path, server: Server) -> None:
+    (tmp_path / "numbers").mkdir()
+    (tmp_path / "numbers" / "numbers.gz.part").symlink_to("/dev/full")
+    message = fails(one_file(), tmp_path, server)
+    assert message == f"cannot write `{tmp_path / 'numbers' / 'numbers.gz.part'}`: no space left on device"
+    assert files(tmp_path) == []
+
+
+def test_folders_in_the_way(tmp_path: Path, server: Server) -> None:
+    (tmp_path / "file").write_text("")
+    assert "not a directory" in fails(one_file(), tmp_path / "file", server)
+    (tmp_path / "numbers" / "numbers.gz.part").mkdir(parents=True)
+    assert "is a directory" in fails(one_file(), tmp_path, server)
+    (tmp_path / "numbers" / "numbers.gz.part").rmdir()
+    (tmp_path / "numbers" / "numbers.gz" / "x").mkdir(parents=True)
+    assert "is a directory" in fails(one_file(), tmp_path, server)
+
+
+def test_an_archive(tmp_path: Path, server: Server) -> None:
+    content = tar({f"bins/{name}": inside for name, inside in BINS.items()} | {"bins/readme.html": b"hello"})
+    server.files["bins.tar.gz"] = content
+    assert get(archived(content), tmp_path, server) == [("bins/a.bin", True), ("bins/b.bin", True)]
+    assert files(tmp_path) == ["bins/a.bin", "bins/b.bin"]
+    assert (tmp_path / "bins" / "b.bin").read_bytes() == BINS["b.bin"]
+    assert get(archived(content), tmp_path, server) == [("bins/a.bin", False), ("bins/b.bin", False)]
+    assert len(server.asked) == 1
+    (tmp_path / "bins" / "b.bin").write_bytes(b"b")
+    assert get(archived(content), tmp_path, server) == [("bins/a.bin", True), ("bins/b.bin", True)]
+
+
+def test_an_archive_that_is_here_is_not_fetched_again(tmp_path: Path, server: Server) -> None:
+    content = tar({f"./bins/{name}": inside for name, inside in BINS.items()})
+    (tmp_path / "bins").mkdir()
+    (tmp_path / "bins" / "bins.tar.gz").write_bytes(content)
+    assert get(archived(content), tmp_path, server) == [("bins/a.bin", True), ("bins/b.bin", True)]
+    assert server.asked == []
+    assert files(tmp_path) == ["bins/a.bin", "bins/b.bin"]
+
+
+def link(name: str, target: str, kind: bytes = tarfile.SYMTYPE, size: int = 0) -> tarfile.TarInfo:
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname, info.size = kind, target, size
+    return info
+
+
+OTHERS = {"bins/a.bin": BINS["a.bin"], "bins/c.bin": b"c" * 1000}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (tar({"bins/a.bin": BINS["a.bin"]}), "has no file `b.bin` of 1,000 bytes in it"),
+        (tar({"bins/a.bin": BINS["a.bin"], "bins/b.bin": b"b" * 999}), "has no file `b.bin` of 1,000 bytes in it"),
+        (tar({"a.bin": BINS["a.bin"], "../bins/b.bin": BINS["b.bin"]}), "has no file `a.bin`"),
+        (tar({"bins/a.bin": BINS["a.bin"]}, (link("bins/b.bin", "/etc/passwd"),)), "has no file `b.bin`"),
+        (
+            tar({"bins/a.bin": BINS["a.bin"]}, (link("bins/b.bin", "bins/a.bin", tarfile.LNKTYPE),)),
+            "has no file `b.bin`",
+        ),
+        (tar(OTHERS, (link("bins/b.bin", "c.bin", size=1000),)), "has no file `b.bin`"),
+        (b"no archive at all", "cannot be unpacked: not a gzip file"),
+        (tar({f"bins/{name}": inside for name, inside in BINS.items()})[:-60], "cannot be unpacked: "),
+    ],
+)
+def test_archives_with_other_things_in_them(tmp_path: Path, server: Server, content: bytes, message: str) -> None:
+    server.files["bins.tar.gz"] = content
+    assert fails(archived(content), tmp_path / "data", server).startswith(f"`bins.tar.gz` {message}")
+    assert set(files(tmp_path)) <= {"data/bins/a.bin"}
+
+
+def test_only_what_is_expected_leaves_an_archive(tmp_path: Path, server: Server) -> None:
+    inside = {f"bins/{name}": content for name, content in BINS.items()}
+    evil = {"../evil": b"x", "/tmp/evil-bayesnas": b"x", "bins/../../evil": b"x", "bins/more": b"x"}
+    content = tar(evil | inside, (link("bins", "/tmp"), link("bins/link", "/etc")))
+    server.files["bins.tar.gz"] = content
+    get(archived(content), tmp_path / "data", server)
+    assert files(tmp_path) == ["data/bins/a.bin", "data/bins/b.bin"]
+    assert not Path("/tmp/evil-bayesnas").exists()

@@ -1,0 +1,72 @@
+"""Whether a network fits its data, and which parameter would make it fit."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from bayesnas_graph.data import Data, InMemory, Statistics, check_fit
+from bayesnas_graph.diagnostics import NasError
+
+NONE = InMemory(torch.zeros(0, 1, 28, 28), torch.zeros(0))
+MNIST = Data("mnist", NONE, NONE, (1, 28, 28), 10, Statistics((0.1,), (0.3,)))
+
+Shapes = tuple[tuple[int, ...], ...]
+
+
+def said(inputs: Shapes, outputs: Shapes, parameters: dict[str, object] | None = None) -> list[tuple[str, str | None]]:
+    with pytest.raises(NasError) as error:
+        check_fit(MNIST, "net", inputs, outputs, parameters or {})
+    assert {diagnostic.code for diagnostic in error.value.diagnostics} == {"NAS504"}
+    return [(diagnostic.message, diagnostic.help) for diagnostic in error.value.diagnostics]
+
+
+def test_a_network_that_fits() -> None:
+    check_fit(MNIST, "net", ((1, 28, 28),), ((10,),), {})
+
+
+SHAPE = "images of `mnist` are 1x28x28, and the network `net` takes"
+
+
+@pytest.mark.parametrize(
+    ("taken", "parameters", "help"),
+    [
+        ((3, 28, 28), ["channels"], "`-p channels=1` makes it fit"),
+        ((1, 32, 32), ["size"], "`-p size=28` makes it fit"),
+        ((3, 32, 32), ["channels", "size", "width"], "`-p channels=1 -p size=28` makes it fit"),
+        ((3, 32, 32), ["size"], "declare the input as `image(1, 28, 28)`; as it is, it fits `shapes`, `cifar10`"),
+        ((3, 32, 16), ["size", "channels"], "declare the input as `image(1, 28, 28)`; as it is, it fits `shapes`"),
+        ((784,), ["size", "channels"], "declare the input as `image(1, 28, 28)`"),
+        ((1, 8, 8), [], "declare the input as `image(1, 28, 28)`; as it is, it fits `digits`, `shapes`"),
+    ],
+)
+def test_inputs(taken: tuple[int, ...], parameters: list[str], help: str) -> None:
+    found = said((taken,), ((10,),), dict.fromkeys(parameters, 1))
+    assert found == [(f"{SHAPE} {'x'.join(map(str, taken))}", help)]
+
+
+@pytest.mark.parametrize(
+    ("given", "parameters", "message", "help"),
+    [
+        ((100,), ["labels"], "gives 100 classes", "`-p labels=10` makes it fit"),
+        ((2,), [], "gives 2 classes", "declare the output as `classes(10)`"),
+        ((10, 1, 1), ["labels"], "gives 10x1x1", "declare the output as `classes(10)`"),
+    ],
+)
+def test_outputs(given: tuple[int, ...], parameters: list[str], message: str, help: str) -> None:
+    found = said(((1, 28, 28),), (given,), dict.fromkeys(parameters, 1))
+    assert found == [(f"`mnist` has 10 classes, and the network `net` {message}", help)]
+
+
+def test_numbers_of_inputs_and_outputs() -> None:
+    found = said(((1, 28, 28), (1, 28, 28)), ((10,), (10,)))
+    assert [message for message, _ in found] == [
+        "the network `net` takes 2 inputs, and data sets have one",
+        "the network `net` has 2 outputs, and needs one",
+    ]
+
+
+def test_all_that_is_wrong_is_said_at_once() -> None:
+    found = said(((3, 32, 32),), ((100,),))
+    assert len(found) == 2
+    assert all(help and help.endswith("as it is, it fits `cifar100`") for _, help in found)

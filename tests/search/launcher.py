@@ -1,0 +1,133 @@
+"""Starts the program many times and loads torch once: a process that forks itself for every run."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, NoReturn
+
+from tests.conftest import ROOT
+
+
+@dataclass
+class Run:
+    """The program, running. What it prints, on both streams, is read line by line."""
+
+    pid: int
+    lines: IO[str]
+    _launcher: Launcher
+    printed: list[str] = field(default_factory=list)
+
+    def until(self, seen: Callable[[str], bool]) -> str | None:
+        """Wait for a line; None if the program ends before."""
+        for line in self.lines:
+            self.printed.append(line)
+            if seen(line):
+                return line
+        return None
+
+    def signal(self, number: int) -> None:
+        os.kill(self.pid, number)
+
+    def ended(self) -> tuple[int, str]:
+        """The exit code, or the negative number of a signal, and all that was printed."""
+        self.until(lambda _: False)
+        self.lines.close()
+        return int(self._launcher.ask(wait=self.pid)), "".join(self.printed)
+
+
+@dataclass
+class Launcher:
+    """The process that forks."""
+
+    process: subprocess.Popen[str]
+    folder: Path
+    runs: int = 0
+
+    def start(self, *arguments: object, largest_file: int | None = None) -> Run:
+        """Start the program in the folder. With a limit, files cannot grow larger, as if the disk were full."""
+        self.runs += 1
+        pipe = self.folder / f".output-{self.runs}"
+        os.mkfifo(pipe)
+        pid = self.ask(arguments=[*map(str, arguments)], pipe=str(pipe), largest=largest_file)
+        return Run(int(pid), pipe.open(), self)
+
+    def run(self, *arguments: object, largest_file: int | None = None) -> tuple[int, str]:
+        """Run the program to its end."""
+        return self.start(*arguments, largest_file=largest_file).ended()
+
+    def ask(self, **question: Any) -> str:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(json.dumps(question) + "\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline()
+
+
+@contextmanager
+def launcher(folder: Path) -> Iterator[Launcher]:
+    """A launcher whose runs work in a folder."""
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "tests.search.launcher"]
+    with subprocess.Popen(
+        command, cwd=folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield Launcher(process, folder)
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+def serve() -> None:
+    """Fork for every line that asks for it, and tell how a run has ended when asked for that."""
+    import torch._dynamo  # noqa: F401  which an optimiser loads, and no run should have to
+
+    from tests.search.spaces import problem
+
+    problem()  # so that the data are there, and the grammar is read
+
+    for line in sys.stdin:
+        question = json.loads(line)
+        if "wait" in question:
+            answer = os.waitstatus_to_exitcode(os.waitpid(question["wait"], 0)[1])
+        else:
+            answer = os.fork()
+            if not answer:
+                _be_the_program(**question)
+        print(answer, flush=True)
+
+
+def _be_the_program(arguments: list[str], pipe: str, largest: int | None) -> NoReturn:
+    from bayesnas_graph.cli.main import main
+
+    out = os.open(pipe, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(out, stream)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.close(out)
+    sys.stdout, sys.stderr = (os.fdopen(stream, "w", 1, closefd=False) for stream in (1, 2))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if largest is not None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # so that writing fails, and the program does not
+        resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
+    sys.argv = ["bayesnas-graph", *arguments]
+    code: Any = 1
+    try:
+        main()
+    except SystemExit as exit:
+        code = exit.code or 0
+    finally:
+        with suppress(OSError):
+            sys.stdout.flush()
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    serve()

@@ -1,0 +1,118 @@
+"""Small spaces, small data, and a search of one on the other that takes a second."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from bayesnas_graph.data import Data, Statistics
+from bayesnas_graph.data.shapes import draw_shapes
+from bayesnas_graph.search.checkpoint import Checkpoints
+from bayesnas_graph.search.config import Config
+from bayesnas_graph.search.events import Row, Watcher
+from bayesnas_graph.search.iterate import Iteration
+from bayesnas_graph.search.learner import Learner
+from bayesnas_graph.search.loop import Outcome, Search
+from bayesnas_graph.search.place import Place
+from bayesnas_graph.search.problem import Problem
+from bayesnas_graph.search.processes import Processes
+from bayesnas_graph.search.progress import Progress
+from tests.helpers import network
+
+# A cell with two choices, used twice. The candidates that both have are computed together, as long as both are there.
+TINY = """
+motif twice {
+    in x
+    x -> out : conv(k = 1) > bn > relu > conv(k = 1) > bn
+}
+
+cell block {
+    in x
+    node h
+    x -> h : choose { twice, conv(), max_pool(3) }
+    x -> h : choose { twice, identity }
+    h -> out : bn > relu
+}
+
+network net(width = 4) : image(1, 8, 8) -> classes(10) {
+    in x
+    x -> out : conv(width, stride = 2) > bn > block > block > global_avg_pool > linear(10)
+}
+"""
+
+# The same without batch norms, which see all samples of a batch together.
+PLAIN = TINY.replace(" > bn", "").replace("bn > ", "")
+
+# What a search does in a second or two: it warms up, and most of it is closed in the end.
+SHORT: dict[str, Any] = {
+    "data": "tests.search.spaces:tiny_data",
+    "batch": 20,
+    "iterations": 3,
+    "steps": 8,
+    "warmup": 4,
+    "rate": 0.05,
+    "gate_rate": 0.8,
+    "lambda": 0.5,
+    "curvature_batches": 1,
+    "log_steps": 2,
+    "checkpoint_steps": 4,
+    "threads": 1,
+    "seed": 1,
+}
+
+
+@cache
+def tiny_data() -> Data:
+    """Images of ten shapes: 200 to train on, 40 for the test."""
+    train, test = (draw_shapes(count, (1, 8, 8), part, 0) for count, part in ((200, "train"), (40, "test")))
+    return Data("tiny", train, test, (1, 8, 8), 10, Statistics((0.5,), (0.25,)))
+
+
+def config(**settings: Any) -> Config:
+    return Config.model_validate(SHORT | settings)
+
+
+def problem(text: str = TINY, **settings: Any) -> Problem:
+    return Problem.of(network(text), tiny_data(), config(**settings))
+
+
+def place(config: Config, processes: Processes | None = None) -> Place:
+    return Place.of(config, torch.device("cpu"), processes or Processes())
+
+
+@dataclass
+class Notes:
+    """A watcher that remembers all it is told."""
+
+    rows: list[Row] = field(default_factory=list)
+    iterations: list[Iteration] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
+    starts: list[Progress] = field(default_factory=list)
+
+    def begun(self, problem: Problem, learner: Learner, progress: Progress) -> None:
+        self.starts.append(progress)
+
+    def logged(self, row: Row) -> None:
+        self.rows.append(row)
+
+    def iterated(self, found: Iteration, accuracy: float, seconds: float) -> None:
+        self.iterations.append(found)
+
+    def said(self, text: str) -> None:
+        self.messages.append(text)
+
+
+def search(
+    problem: Problem, folder: Path, watcher: Watcher | None = None, stop: Callable[[], bool] = lambda: False
+) -> Search:
+    return Search(problem, place(problem.config), Checkpoints(folder, problem.config.keep), watcher or Notes(), stop)
+
+
+def searched(folder: Path, text: str = TINY, watcher: Watcher | None = None, **settings: Any) -> Outcome:
+    """What a search comes to."""
+    return search(problem(text, **settings), folder, watcher).run()

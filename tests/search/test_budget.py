@@ -1,0 +1,125 @@
+"""The shrink budget: what it promises, and the warning where it promises nothing."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from bayesnas_graph.bayes import can_close
+from bayesnas_graph.bayes.groups import group_norms
+from bayesnas_graph.search.budget import Shrink, rates_left, shrink, too_weak
+from bayesnas_graph.search.learner import Learner, begin
+from bayesnas_graph.search.problem import Problem
+from bayesnas_graph.search.progress import Progress
+from bayesnas_graph.search.train import Rates, moved
+from tests.search.spaces import Notes, place, problem, searched
+
+
+def started(**settings: Any) -> tuple[Problem, Learner]:
+    asked = problem(**settings)
+    return asked, begin(asked.graph, asked.config, place(asked.config))
+
+
+def test_rates_that_are_left() -> None:
+    asked = problem(steps=8, warmup=4, iterations=3, gate_rate=0.5)
+    assert rates_left(asked, Progress()) == [4, 4, 4]
+    assert rates_left(asked, Progress(step=4)) == [4, 4, 4]
+    assert rates_left(asked, Progress(step=6)) == [3, 4, 4]
+    assert rates_left(asked, Progress(step=20, iteration=2, slowdown=0.5)) == [2]
+    assert rates_left(asked, Progress(step=28, iteration=3)) == []
+
+
+def test_lambda_grows_on_the_way_to_a_target() -> None:
+    asked = problem(steps=8, iterations=3, gate_rate=0.5, lambda_growth=2.0, target_params=10)
+    assert rates_left(asked, Progress()) == [4, 8, 16]
+    assert rates_left(asked, Progress(step=12, iteration=1, growth=2.0)) == [8, 16]
+
+
+@pytest.mark.parametrize("intensity", [0.1, 0.3])
+def test_gates_get_as_far_as_the_budget_says(intensity: float) -> None:
+    """Without a loss and a gauge the penalty alone moves them."""
+    asked, learner = started(**{"lambda": intensity, "lambda_zero": 0.2, "gauge": "none", "gate_rate": 0.3})
+    switches, progress = learner.switches, Progress(step=asked.warmup, measured=True)
+    gates = learner.supernet.gates
+    learner.supernet.set_gates(torch.rand(gates.shape, generator=torch.Generator().manual_seed(0)) + 0.5)
+    size = group_norms(learner.supernet.gates.double(), switches.group, len(switches.groups))
+    budget = shrink(asked, learner, progress)
+    rates = Rates(weights=0.0, gates=asked.config.gate_rate, intensities=asked.config.intensities)
+    for _ in range(asked.steps * asked.config.iterations):
+        learner.supernet.set_gates(moved(learner, torch.zeros_like(gates), rates))
+    after = group_norms(learner.supernet.gates.double(), switches.group, len(switches.groups))
+    torch.testing.assert_close(after, (size * (1 - budget)).clamp(min=0), atol=1e-5, rtol=1e-5)
+    assert (after == 0).tolist() == can_close(budget).tolist()
+    assert 0 < can_close(budget).sum() < len(budget) or intensity == 0.3
+
+
+def test_before_units_are_known_gates_are_taken_to_be_one() -> None:
+    asked, learner = started()
+    ones = shrink(asked, learner, Progress())
+    learner.supernet.set_gates(torch.full_like(learner.supernet.gates, 0.01))
+    torch.testing.assert_close(shrink(asked, learner, Progress()), ones)
+    torch.testing.assert_close(shrink(asked, learner, Progress(measured=True)), 100 * ones)
+
+
+def test_a_gate_at_zero_can_be_closed_in_no_time() -> None:
+    asked, learner = started()
+    learner.supernet.set_gates(torch.zeros_like(learner.supernet.gates))
+    ended = Progress(step=asked.total_steps, iteration=3, measured=True)
+    found = Shrink.of(shrink(asked, learner, ended))
+    assert found.able == found.open == len(learner.switches.groups)
+
+
+def test_nothing_is_left_to_close() -> None:
+    assert Shrink.of(torch.zeros(0)).open == 0
+
+
+@pytest.mark.parametrize(
+    "settings", [{"lambda": 0.01}, {"lambda": 0.3, "lambda_zero": 0.001}, {"lambda": 0.01, "lambda_zero": 0.02}]
+)
+def test_what_is_said_to_be_enough_is_enough(settings: dict[str, float]) -> None:
+    asked, learner = started(**settings)
+    warning = too_weak(asked, learner, shrink(asked, learner, Progress()))
+    assert warning is not None
+    assert (warning.code, warning.severity) == ("NAS607", "warning")
+    options = {key: float(value) for key, value in re.findall(r"--([\w-]+) ([\d.]+)", warning.help or "")}
+    steps = int(options.pop("steps"))
+    for better in (
+        settings | {key.replace("-", "_"): value for key, value in options.items()},
+        settings | {"steps": steps},
+    ):
+        again, other = started(**better)
+        assert too_weak(again, other, shrink(again, other, Progress())) is None, better
+
+
+def test_the_warning_says_how_many_cannot_be_closed() -> None:
+    asked, learner = started(**{"lambda": 0.01})
+    none = too_weak(asked, learner, shrink(asked, learner, Progress()))
+    assert none is not None
+    assert none.message == "the penalty moves gates by 0.14 of their way to zero at most, and can close no switch"
+    asked, learner = started(**{"lambda": 0.3, "lambda_zero": 0.001})
+    some = too_weak(asked, learner, shrink(asked, learner, Progress()))
+    assert some is not None
+    assert some.message.startswith(
+        "the penalty cannot close 2 of 7 switches: it moves some gates by 0.014 of their way"
+    )
+    assert "--lambda-zero" in (some.help or "")
+    assert "--lambda " not in (some.help or "")
+
+
+def test_every_update_tells_what_is_left(tmp_path: Path) -> None:
+    notes = Notes()
+    searched(tmp_path, watcher=notes, stable=0, gate_rate=0.1)
+    assert [found.shrink.largest > 0 for found in notes.iterations] == [True, True, False]
+    for found in notes.iterations:
+        assert found.shrink.open == sum(verdict.keep for verdict in found.decision.verdicts)
+
+
+def test_slower_steps_reach_less_far() -> None:
+    asked, learner = started()
+    whole = shrink(asked, learner, Progress())
+    torch.testing.assert_close(shrink(asked, learner, replace(Progress(), slowdown=0.5)), whole / 2)

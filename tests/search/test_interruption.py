@@ -1,0 +1,203 @@
+"""A search that is killed, stopped or cut short comes to what it would have come to."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from bayesnas_graph.search import run as running
+from bayesnas_graph.search.events import Row
+from bayesnas_graph.search.loop import Interrupted
+from bayesnas_graph.search.run import stopping
+from tests.search.launcher import Launcher
+from tests.search.runs import assert_same, assert_same_run, checkpoints, is_row, results, table
+from tests.search.spaces import Notes, problem, search, searched
+
+BEGIN = ("search", "tiny.nas", "--config", "short.toml")
+OFTEN = ("-s", "log_steps=1", "-s", "checkpoint_steps=1", "--steps", "12")
+KILLS = 12
+
+
+@pytest.fixture(scope="module")
+def whole(programs: Launcher) -> Path:
+    """A run that nobody disturbs."""
+    assert programs.run(*BEGIN, "-o", "whole")[0] == 0
+    return programs.folder / "whole"
+
+
+# ------------------------------------------------------------------------------------------ killed
+
+
+def test_killed_again_and_again(programs: Launcher) -> None:
+    """At any moment: while it starts, between two steps, while a checkpoint is written."""
+    assert programs.run(*BEGIN, *OFTEN, "-o", "calm")[0] == 0
+    random, kills = Random(0), 0
+    program = programs.start(*BEGIN, *OFTEN, "-o", "killed")
+    assert program.until(is_row)
+    while True:
+        for _ in range(random.randint(0, 3)):
+            program.until(is_row)
+        time.sleep(random.uniform(0, 0.03))  # about as long as a step takes, with all that is written after it
+        program.signal(signal.SIGKILL)
+        code, printed = program.ended()
+        if code == 0:
+            break
+        assert code == -signal.SIGKILL, printed
+        kills += 1
+        program = programs.start("search", "--resume", "killed")
+        if kills == KILLS:
+            assert program.ended()[0] == 0
+            break
+    assert kills >= 10
+    assert_same_run(programs.folder / "calm", programs.folder / "killed")
+
+
+class Killed(BaseException):
+    """Like a kill: nobody expects it."""
+
+
+@pytest.mark.parametrize("moment", ["open", "fsync", "replace"])
+def test_killed_at_every_file(moment: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once at each moment at which a checkpoint is half written."""
+    expected = searched(tmp_path / "calm")
+    real = {"open": Path.open, "fsync": os.fsync, "replace": Path.replace}[moment]
+    written = 0
+
+    def once(first: object, *arguments: object, **named: object) -> object:
+        nonlocal written
+        if moment == "open" and not str(first).endswith(".part"):
+            return real(first, *arguments, **named)  # type: ignore[operator]
+        written += 1
+        if written == 2:
+            raise Killed
+        return real(first, *arguments, **named)  # type: ignore[operator]
+
+    monkeypatch.setattr(os if moment == "fsync" else Path, moment, once)
+    kills = 0
+    while True:
+        written = 0
+        try:
+            outcome = searched(tmp_path / "killed")
+            break
+        except Killed:
+            kills += 1
+    assert kills == len(expected_saves()) - 1
+    assert outcome.decision == expected.decision
+    assert outcome.accuracy == expected.accuracy
+    assert_same(checkpoints(tmp_path / "calm"), checkpoints(tmp_path / "killed"))
+
+
+def expected_saves() -> list[int]:
+    """The steps after which a short search saves: in the beginning, every fourth, and after each update."""
+    return [0, 4, 8, 12, 12, 16, 20, 20, 24, 28, 28]
+
+
+# ----------------------------------------------------------------------------------------- stopped
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_and_gone_on_with(number: signal.Signals, programs: Launcher, whole: Path) -> None:
+    name = f"it's a run, {number.name}"
+    program = programs.start(*BEGIN, "-o", name)
+    for _ in range(3):
+        assert program.until(is_row)
+    program.signal(number)
+    code, printed = program.ended()
+    assert code == 130
+    assert "stopped after step" in printed
+    command = shlex.split(printed.splitlines()[-1])
+    assert command == ["bayesnas-graph", "search", "--resume", name]
+    assert programs.run(*command[1:])[0] == 0
+    assert_same_run(whole, programs.folder / name, tables=("updates", "switches"))
+    steps = [int(row["step"]) for row in table(programs.folder / name, "metrics.csv")]
+    assert steps == sorted(set(steps))
+    assert {*range(2, 29, 2)} <= set(steps)
+
+
+def test_stopped_every_few_steps(tmp_path: Path) -> None:
+    expected, stops = searched(tmp_path / "whole"), 0
+    while True:
+        asked = count()
+        stopped = search(problem(), tmp_path / "stopped", stop=lambda asked=asked: next(asked) >= 4)  # type: ignore[misc]
+        try:
+            outcome = stopped.run()
+            break
+        except Interrupted:
+            stops += 1
+    assert stops >= 8
+    assert outcome.decision == expected.decision
+    saved = [checkpoints(tmp_path / name)["step-000000028.pt"] for name in ("whole", "stopped")]
+    for one in saved:
+        del one["progress"]["first_loss"]  # the mean over the steps until the first stop
+    assert_same(*saved)
+
+
+def test_a_run_that_has_ended_ends_again(programs: Launcher, whole: Path) -> None:
+    before = results(whole), table(whole, "metrics.csv"), checkpoints(whole / "checkpoints")
+    code, printed = programs.run("search", "--resume", "whole")
+    assert code == 0
+    assert not [line for line in printed.splitlines() if is_row(line)]
+    assert_same(before, (results(whole), table(whole, "metrics.csv"), checkpoints(whole / "checkpoints")))
+
+
+def test_impatience(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second Ctrl-C, while the state is being saved after the first."""
+    expected = searched(tmp_path / "whole")
+    monkeypatch.setattr(running, "AGAIN", 0.0)
+    fsync, given = os.fsync, problem()
+
+    def impatient(file: int) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        fsync(file)
+
+    with stopping() as stop:
+
+        def lose_patience() -> None:
+            os.kill(os.getpid(), signal.SIGINT)
+            monkeypatch.setattr(os, "fsync", impatient)
+
+        with pytest.raises(KeyboardInterrupt):
+            search(given, tmp_path / "stopped", Afterwards(3, lose_patience), stop).run()
+    monkeypatch.undo()
+    left = sorted(path.name for path in (tmp_path / "stopped").iterdir())
+    assert left == ["step-000000000.pt", "step-000000004.pt"]
+    assert searched(tmp_path / "stopped").decision == expected.decision
+    assert_same(checkpoints(tmp_path / "whole"), checkpoints(tmp_path / "stopped"))
+
+
+class Afterwards(Notes):
+    """Does something after some rows."""
+
+    def __init__(self, rows: int, act: Callable[[], None]) -> None:
+        super().__init__()
+        self.wanted, self.act = rows, act
+
+    def logged(self, row: Row) -> None:
+        super().logged(row)
+        if len(self.rows) == self.wanted:
+            self.act()
+
+
+def test_a_signal_that_comes_twice_at_once_counts_once() -> None:
+    """As one does that `torchrun` hands on."""
+    with stopping() as stop:
+        assert not stop()
+        for _ in range(3):
+            os.kill(os.getpid(), signal.SIGINT)
+        assert stop()
+    with pytest.raises(KeyboardInterrupt):  # as it was before
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_signals_are_left_alone_beside_the_main_thread() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(lambda: stopping().__enter__()()).result() is False

@@ -1,0 +1,36 @@
+"""docs/search.md lists every setting, with its default and what it is."""
+
+from __future__ import annotations
+
+import re
+
+from bayesnas_graph.search.config import Config
+from tests.conftest import ROOT
+
+PAGE = ROOT / "docs" / "search.md"
+
+
+def table() -> str:
+    rows = ["| key | default | |", "|---|---|---|"]
+    for name, field in Config.model_fields.items():
+        default = (
+            ""
+            if field.default in (None, {})
+            else f"`{str(field.default).lower() if isinstance(field.default, bool) else field.default}`"
+        )
+        assert field.description, name
+        rows.append(f"| `{field.alias or name}` | {default} | {field.description} |")
+    return "\n".join(rows) + "\n"
+
+
+def test_every_setting_is_on_the_page(update_golden: bool) -> None:
+    text = PAGE.read_text()
+    wanted = re.sub(
+        r"(<!-- settings -->\n).*?(<!-- end of settings -->)",
+        lambda found: f"{found[1]}\n{table()}\n{found[2]}",
+        text,
+        flags=re.DOTALL,
+    )
+    if update_golden:
+        PAGE.write_text(wanted)
+    assert PAGE.read_text() == wanted
