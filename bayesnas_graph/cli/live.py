@@ -16,7 +16,7 @@ from rich.text import Text
 from bayesnas_graph.cli.console import show_diagnostics, use_color
 from bayesnas_graph.cli.standing import Standing, able_text, closed_text, duration, shrink_text, step_time
 from bayesnas_graph.cli.tally import Tally
-from bayesnas_graph.cli.watch import hush, say
+from bayesnas_graph.cli.watch import conclusion, hush, note, say
 
 if TYPE_CHECKING:
     from bayesnas_graph.diagnostics import Diagnostic
@@ -50,7 +50,7 @@ class Screen:
         if self._live is not None:
             self._live.stop()
         for text in self.notes:
-            say(text)
+            say(note(text))
 
     def begun(self, standing: Standing, warning: Diagnostic | None) -> None:
         if warning is not None:  # on the screen that comes back, too
@@ -80,6 +80,10 @@ class Screen:
         self.standing = standing
         self._tell(f"update {standing.iteration}: held-out {standing.held_out:.3f}, {closed_text(before, standing)}")
 
+    def concluded(self, standing: Standing, why: str) -> None:
+        self.standing = standing
+        self._tell(conclusion(standing, why))
+
     def said(self, text: str) -> None:
         self._tell(text)
         self.notes = (*self.notes, text)
@@ -98,7 +102,7 @@ class Screen:
         top = [
             *heading(standing, self.folder, width),
             Text(),
-            *progress(standing, elapsed, width, plain=options.ascii_only),
+            *progress(standing, elapsed, width),
             Text(),
             *figures(standing, width),
             Text(),
@@ -139,15 +143,14 @@ def heading(standing: Standing, folder: str, width: int) -> list[Text]:
     return [Text.assemble(subject, " " * between, place)] if between >= 2 else [subject, place]
 
 
-def progress(standing: Standing, elapsed: float, width: int, *, plain: bool) -> list[Text]:
+def progress(standing: Standing, elapsed: float, width: int) -> list[Text]:
     """A bar over all steps, and times."""
     outline = standing.outline
     part = standing.step / outline.total_steps
     phase, count = standing.phase, f"{standing.step:,}/{outline.total_steps:,} steps"
     room = max(0, width - len(phase) - len(count) - 4)
-    full, empty = ("#", ".") if plain else ("█", "░")
     done = int(room * part)
-    bar = Text.assemble((phase, "bold"), "  ", (full * done, "green"), (empty * (room - done), "dim"), "  ", count)
+    bar = Text.assemble((phase, "bold"), "  ", ("█" * done, "green"), ("░" * (room - done), "dim"), "  ", count)
     left = "" if standing.left is None else f", {duration(standing.left)} left"
     pace = "" if standing.row is None else f", {step_time(standing.row.seconds)} a step"
     return [bar, Text(f"{duration(elapsed)} passed{left}{pace}")]
@@ -176,8 +179,9 @@ def figures(standing: Standing, width: int) -> list[Text]:
         else:
             left.truncate(width // 2, pad=True)
             lines.append(left.append_text(right))
-    reach = f"{shrink_text(standing.shrink)}, where 1 closes a gate"
-    lines.append(Text.assemble((f"{'shrink':<10}", "dim"), reach, (able_text(standing.shrink), "yellow")))
+    if standing.shrink is not None:
+        reach = f"{shrink_text(standing.shrink)}, where 1 closes a gate"
+        lines.append(Text.assemble((f"{'shrink':<10}", "dim"), reach, (able_text(standing.shrink), "yellow")))
     if outline.wanted:
         lines.append(Text.assemble((f"{'wanted':<10}", "dim"), ", ".join(outline.wanted)))
     return lines

@@ -24,7 +24,7 @@ def outcome_lines(outline: Outline, outcome: Outcome, missed: Container[str]) ->
     yield from architecture_lines(outline.switches, kept)
     yield ""
     rows = [
-        ("closed", closed_text(outcome.decision)),
+        ("closed", reasons_text(outcome.decision)),
         ("weights", f"{outcome.cost.parameters:,} of {outline.parameters:,}"),
         ("multiply-adds", f"{outcome.cost.flops:,} of {outline.flops:,}"),
         ("accuracy", f"{outcome.accuracy:.4f} on the test set, with the weights of the search"),
@@ -52,7 +52,7 @@ def architecture_lines(switches: Iterable[Switch], kept: Container[str]) -> Iter
         yield f"  and {left:,} more choices, in decision.json"
 
 
-def closed_text(decision: Decision) -> str:
+def reasons_text(decision: Decision) -> str:
     """How many switches are closed, and for what reasons."""
     reasons = Counter(str(verdict.why) for verdict in decision.verdicts if not verdict.keep)
     told = ", ".join(f"{number:,} {reason}" for reason, number in reasons.most_common())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from math import ceil
 from typing import TYPE_CHECKING
 
 from bayesnas_graph.analysis import cost
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from bayesnas_graph.search.config import Config
     from bayesnas_graph.search.place import Place
     from bayesnas_graph.search.problem import Problem
+    from bayesnas_graph.search.progress import Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,20 +43,21 @@ class Outline:
     seed: int
     warmup: int  # steps
     steps: int  # of an iteration
-    iterations: int
+    iterations: int  # at most; once the architecture is found, as many as it took
+    finish: int  # steps in the end for the weights of what is left
     switches: tuple[Switch, ...]
     parameters: int  # of all candidates together
     flops: int
     wanted: tuple[str, ...]  # sizes that were asked for
 
     def __post_init__(self) -> None:
-        if self.warmup < 0 or self.steps < 1 or self.iterations < 1:
+        if self.warmup < 0 or self.steps < 1 or self.iterations < 1 or self.finish < 0:
             raise ValueError("a search has steps and iterations")
 
     @property
     def total_steps(self) -> int:
         """Steps of the whole search, if nothing stops it earlier."""
-        return self.warmup + self.iterations * self.steps
+        return self.warmup + self.iterations * self.steps + self.finish
 
     @property
     def subject(self) -> str:
@@ -65,7 +68,8 @@ class Outline:
         """What the step with this number, counted from 1, belongs to."""
         if self.warmup and step <= self.warmup:
             return "warm-up"
-        return f"iteration {max(1, -(-(step - self.warmup) // self.steps))}/{self.iterations}"
+        iteration = max(1, ceil((step - self.warmup) / self.steps))
+        return "finish" if iteration > self.iterations else f"iteration {iteration}/{self.iterations}"
 
     def to_json(self) -> bytes:
         """As it is written into the folder of a run."""
@@ -77,7 +81,7 @@ class Outline:
         return _adapter().validate_json(text)
 
 
-def outline(space: str, problem: Problem, place: Place) -> Outline:
+def outline(space: str, problem: Problem, place: Place, progress: Progress) -> Outline:
     """The outline of a search that is about to begin or to go on."""
     config, whole = problem.config, cost(problem.graph)
     processes = f", {place.processes.world} processes" if place.processes.world > 1 else ""
@@ -89,7 +93,8 @@ def outline(space: str, problem: Problem, place: Place) -> Outline:
         seed=config.seed,
         warmup=problem.warmup,
         steps=problem.steps,
-        iterations=config.iterations,
+        iterations=progress.iteration if progress.ended else config.iterations,
+        finish=problem.finish,
         switches=tuple(switches_of(problem.graph)),
         parameters=whole.parameters,
         flops=whole.flops,

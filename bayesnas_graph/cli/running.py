@@ -38,8 +38,9 @@ class Show:
 
     @property
     def live(self) -> bool:
-        """Whether there is a screen: where nobody asked for lines, on a terminal that can move its cursor."""
-        return self.display != "plain" and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+        """Whether there is a screen: where nobody asked for lines, on a terminal that can draw one."""
+        draws = os.environ.get("TERM") not in ("dumb", "unknown") and sys.stdout.encoding.lower().startswith("utf")
+        return self.display != "plain" and sys.stdout.isatty() and draws
 
 
 def begin(
@@ -90,10 +91,7 @@ def go_on(
     copy = folder.space / manifest.file
     subject = _subject(copy, manifest.space, config, called=manifest.called, allow_python=allow_python)
     check_same_space(subject, manifest, folder)
-    with prepared(config) as place:
-        import torch
-
-        torch.set_num_threads(manifest.threads)  # sums depend on how they are shared out
+    with prepared(config, manifest.threads) as place:
         data_dir = data_dir or Path(manifest.data_dir)
         _run(Task(subject, posed(subject, config, data_dir, place.processes), data_dir, folder), place, show)
 

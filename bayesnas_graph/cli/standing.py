@@ -27,7 +27,7 @@ class Standing:
     parameters: int  # of the architecture so far
     flops: int
     intensity: float  # of the penalty on operations: lambda
-    shrink: Shrink | None = None
+    shrink: Shrink | None = None  # None where gates no longer move
     row: Row | None = None
     held_out: float | None = None  # accuracy, at the last update
     update_seconds: float = 0.0
@@ -44,7 +44,7 @@ class Standing:
             parameters=size.parameters,
             flops=size.flops,
             intensity=intensity,
-            shrink=shrink,
+            shrink=None if progress.ended else shrink,
         )
 
     def logged(self, row: Row) -> Standing:
@@ -65,9 +65,15 @@ class Standing:
             update_seconds=seconds,
         )
 
+    def concluded(self, progress: Progress) -> Standing:
+        """Once the architecture is found."""
+        closed = {verdict.name for verdict in progress.closed}
+        outline = replace(self.outline, iterations=progress.iteration)
+        return replace(self, outline=outline, alive=self.alive - closed, shrink=None)
+
     @property
     def phase(self) -> str:
-        """Warm-up, or which iteration."""
+        """Warm-up, which iteration, or what comes after them."""
         return self.outline.phase(self.step)
 
     @property
@@ -99,14 +105,14 @@ def shrink_text(shrink: Shrink | None) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def able_text(shrink: Shrink | None) -> str:
+def able_text(shrink: Shrink) -> str:
     """What the shrink budgets are not enough for, to be said after them.
 
     >>> from bayesnas_graph.search.budget import Shrink
     >>> able_text(Shrink(0.2, 0.3, able=0, open=30)), able_text(Shrink(0.5, 2, able=2, open=3))
     (': not enough to close any', ': enough to close 2 of 3 switches')
     """
-    if shrink is None or shrink.able == shrink.open:
+    if shrink.able == shrink.open:
         return ""
     return (
         f": enough to close {shrink.able:,} of {shrink.open:,} switches" if shrink.able else ": not enough to close any"

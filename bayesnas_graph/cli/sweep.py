@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import signal
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -143,8 +144,6 @@ def _passed_on(show: running.Show) -> tuple[str, ...]:
 
 def _run(sweep: Sweep, grid: Grid, show: running.Show) -> None:
     """Run what is left, show the table, and leave with an exit code."""
-    from bayesnas_graph.search.run import stopping
-
     path = sweep.folder.path
     typer.echo(f"sweep {path}: {len(sweep.left)} of {len(sweep.runs)} runs to do")
     finished = False
@@ -154,14 +153,28 @@ def _run(sweep: Sweep, grid: Grid, show: running.Show) -> None:
     except KeyboardInterrupt:  # the second one; the runs were ended at once
         pass
     _sum_up(sweep)
-    if not finished:
-        typer.echo("stopped; go on with")
-        typer.echo(f"  bayesnas-graph search --resume {path}")
-        raise typer.Exit(130)
-    if sweep.left:
-        typer.echo(f"{len(sweep.left)} of {len(sweep.runs)} failed; to try these again:")
-        typer.echo(f"  bayesnas-graph search --resume {path}")
-        raise typer.Exit(1)
+    if not sweep.left:
+        return
+    typer.echo(
+        f"{len(sweep.left)} of {len(sweep.runs)} failed; to try these again:" if finished else "stopped; go on with"
+    )
+    typer.echo(f"  bayesnas-graph search --resume {path}")
+    raise typer.Exit(1 if finished else 130)
+
+
+@contextmanager
+def stopping() -> Iterator[Callable[[], bool]]:
+    """A sweep is stopped as a search is, and when its terminal goes away, which its runs do not notice."""
+    from bayesnas_graph.search import run
+
+    with run.stopping() as stop:
+        before = signal.getsignal(signal.SIGHUP)
+        if before is signal.SIG_DFL:  # `nohup` wants it to go on
+            signal.signal(signal.SIGHUP, signal.getsignal(signal.SIGTERM))
+        try:
+            yield stop
+        finally:
+            signal.signal(signal.SIGHUP, before)
 
 
 @contextmanager

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import typer
-
 from bayesnas_graph.cli.console import console
+from bayesnas_graph.cli.watch import say
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -24,7 +23,7 @@ LONGEST = 12  # runs that are listed
 class Lines:
     """One for each run that ends."""
 
-    say: Callable[[str], None] = typer.echo
+    say: Callable[[str], None] = say
 
     def ended(self, run: Run, number: int, total: int) -> None:
         if run.found is not None:
@@ -64,16 +63,21 @@ class Screen(Lines):
 
 @contextmanager
 def viewing(folder: SweepFolder, *, live: bool) -> Iterator[Teller]:
-    """Lines in a pipe, more on a terminal."""
+    """Lines in a pipe, more on a terminal. When nobody listens any more, the runs go on all the same."""
     if not live:
         yield Lines()
         return
     from rich.live import Live
 
     out = console()
+
+    def say(text: str) -> None:
+        with suppress(OSError):
+            out.print(text, markup=False, soft_wrap=True)
+
+    def show(text: Text) -> None:
+        with suppress(OSError):
+            screen.update(text, refresh=True)
+
     with Live(console=out, auto_refresh=False, transient=True) as screen:
-        yield Screen(
-            say=lambda text: out.print(text, markup=False, soft_wrap=True),
-            folder=folder,
-            show=lambda text: screen.update(text, refresh=True),
-        )
+        yield Screen(say, folder, show)

@@ -92,7 +92,7 @@ class Traces:
         """Seconds to the end, if it runs and goes on as it does."""
         if not (self.running and self.outline and self.rows):
             return None
-        updates = self.outline.iterations - self.iteration
+        updates = max(0, self.outline.iterations - self.iteration)
         each = self.updates[-1]["seconds"] if self.updates else 0.0
         return max(0, self.outline.total_steps - self.step) * self.rows[-1]["seconds"] + updates * each
 
@@ -152,7 +152,7 @@ def _outline(path: Path) -> Outline | None:
 def _json(path: Path, kinds: Mapping[str, type]) -> dict[str, Any] | None:
     """A dictionary with values of these kinds under these keys, or None."""
     try:
-        found = json.loads(path.read_bytes())
+        found = json.loads(path.read_bytes(), parse_constant=int)  # what is no number is no JSON either
     except (OSError, ValueError, RecursionError):
         return None
     whole = isinstance(found, dict) and all(isinstance(found.get(key), kind) for key, kind in kinds.items())

@@ -36,6 +36,9 @@ class Display(Protocol):
     def updated(self, before: Standing, standing: Standing) -> None:
         """The prior was updated."""
 
+    def concluded(self, standing: Standing, why: str) -> None:
+        """The architecture is found."""
+
     def said(self, text: str) -> None:
         """Something unusual happened."""
 
@@ -54,10 +57,11 @@ class Reporter:
         from bayesnas_graph.passes import prune
         from bayesnas_graph.search.budget import Shrink, shrink, too_weak
 
-        found = outline(self.space, problem, learner.place)
+        found = outline(self.space, problem, learner.place, progress)
         self.folder.write(self.folder.outline, found.to_json().decode())
         budgets = shrink(problem, learner, progress)
-        warning = None if progress.iteration else too_weak(problem, learner, budgets)
+        begins = progress.step <= problem.warmup  # later, what is left is less than there was
+        warning = too_weak(problem, learner, budgets) if begins else None
         so_far = problem.graph if progress.architecture is None else prune(problem.graph, progress.architecture.off)
         intensity = problem.config.lambda_w * progress.growth
         self.standing = Standing.start(found, progress, cost(so_far), intensity, Shrink.of(budgets))
@@ -73,6 +77,12 @@ class Reporter:
         before, self.standing = self.standing, self.standing.updated(found, accuracy, seconds)
         self.display.updated(before, self.standing)
 
+    def concluded(self, progress: Progress) -> None:
+        assert self.standing is not None, "a search begins before it ends"
+        self.standing = self.standing.concluded(progress)
+        self.folder.write(self.folder.outline, self.standing.outline.to_json().decode())
+        self.display.concluded(self.standing, progress.ended)
+
     def said(self, text: str) -> None:
         self.display.said(text)
 
@@ -84,13 +94,12 @@ class Lines:
         for line in head(standing):
             say(line)
         if warning is not None:
-            sys.stdout.flush()
             show_diagnostics([warning])
 
     def logged(self, standing: Standing) -> None:
         row, outline = standing.row, standing.outline
         assert row is not None, "it was logged"
-        steps, longest = str(outline.total_steps), len(outline.phase(outline.total_steps))
+        steps, longest = str(outline.total_steps), len(f"iteration {outline.iterations}/{outline.iterations}")
         say(
             f"step {row.step:>{len(steps)}}/{steps}  {standing.phase:<{longest}}  "
             f"loss {row.loss:<7.4g}  accuracy {row.accuracy:.3f}  penalty {row.penalty:<7.4g}  rate {row.rate:<8.3g}  "
@@ -108,23 +117,28 @@ class Lines:
             f"{closed_text(before, standing)}  {standing.update_seconds:.1f} s"
         )
 
+    def concluded(self, standing: Standing, why: str) -> None:
+        say(note(conclusion(standing, why)))
+
     def said(self, text: str) -> None:
-        say(f"note   {text}")
+        say(note(text))
 
 
 def head(standing: Standing) -> list[str]:
     """What is searched, on what, for how long."""
     outline = standing.outline
     warmup = f"{outline.warmup:,} to warm up, then " if outline.warmup else ""
+    finish = f", and {outline.finish:,} to finish" if outline.finish else ""
     rows = [
         ("search", outline.subject),
-        ("steps", f"{warmup}{outline.iterations:,} iterations of {outline.steps:,}: {outline.total_steps:,}"),
+        ("steps", f"{warmup}{outline.iterations:,} iterations of {outline.steps:,}{finish}: {outline.total_steps:,}"),
         ("switches", f"{len(outline.switches):,}, zero switches included"),
         ("weights", f"{outline.parameters:,} with all candidates"),
         ("multiply-adds", f"{outline.flops:,} per sample with all candidates"),
         *(("wanted", text) for text in outline.wanted),
-        ("shrink", f"{shrink_text(standing.shrink)}, where 1 closes a gate{able_text(standing.shrink)}"),
     ]
+    if standing.shrink is not None:
+        rows.append(("shrink", f"{shrink_text(standing.shrink)}, where 1 closes a gate{able_text(standing.shrink)}"))
     if standing.step:
         rows.append(("goes on", f"after step {standing.step:,}, with {len(standing.alive):,} switches open"))
     return [labelled(label, text) for label, text in rows]
@@ -137,6 +151,17 @@ def labelled(label: str, text: str) -> str:
     'seed           0'
     """
     return f"{label:<14} {text}"
+
+
+def conclusion(standing: Standing, why: str) -> str:
+    """Why the architecture is found, and what is still to do."""
+    finish = standing.outline.finish
+    return f"{why}; {finish:,} steps are left for the weights of what was found" if finish else why
+
+
+def note(text: str) -> str:
+    """A line of what was said on the way."""
+    return f"note   {text}"
 
 
 def say(text: str) -> None:

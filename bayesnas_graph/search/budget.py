@@ -16,6 +16,8 @@ from bayesnas_graph.search.learner import Learner
 from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import Progress
 
+LARGEST_GROWTH = 1e6  # of lambda, on the way to a target
+
 
 @dataclass(frozen=True, slots=True)
 class Shrink:
@@ -55,12 +57,13 @@ def rates_left(problem: Problem, progress: Progress) -> list[float]:
 
     On the way to a target lambda grows after every iteration, for as long as there is one.
     """
-    config, found = problem.config, []
-    for iteration in range(progress.iteration, config.iterations):
-        end = problem.warmup + (iteration + 1) * problem.steps
-        steps = max(0, min(problem.steps, end - progress.step))
-        growth = config.lambda_growth**iteration if problem.has_target else 1.0
-        found.append(steps * config.gate_rate * progress.slowdown * growth)
+    config, growth, found = problem.config, 1.0, []
+    for iteration in range(0 if progress.ended else config.iterations):
+        if iteration >= progress.iteration:
+            end = problem.warmup + (iteration + 1) * problem.steps
+            steps = max(0, min(problem.steps, end - progress.step))
+            found.append(steps * config.gate_rate * progress.slowdown * growth)
+        growth = min(growth * config.lambda_growth, LARGEST_GROWTH) if problem.has_target else 1.0
     return found
 
 

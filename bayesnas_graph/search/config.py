@@ -36,6 +36,7 @@ class Config(BaseModel):
     iterations: Count = Field(10, description="updates of the prior at most")
     steps: Count | None = Field(None, description="steps of training in an iteration; an epoch if left out")
     warmup: int | None = Field(None, ge=0, description="steps before the gates move; an epoch if left out")
+    finish: int | None = Field(None, ge=0, description="steps in the end for the weights of what is left; as `steps`")
     stable: int = Field(3, ge=0, description="iterations without a change after which to stop; 0 for never")
     stop_at_budget: bool = Field(True, description="stop when the `require` clauses of the network are met")
 

@@ -37,6 +37,9 @@ class Watcher(Protocol):
     def iterated(self, found: Iteration, accuracy: float, seconds: float) -> None:
         """The prior was updated, in so many seconds; the accuracy is that on held-out samples."""
 
+    def concluded(self, progress: Progress) -> None:
+        """The architecture is found; what follows trains its weights."""
+
     def said(self, text: str) -> None:
         """Something unusual happened."""
 
@@ -58,6 +61,10 @@ class Watchers:
     def iterated(self, found: Iteration, accuracy: float, seconds: float) -> None:
         for watcher in self.all:
             watcher.iterated(found, accuracy, seconds)
+
+    def concluded(self, progress: Progress) -> None:
+        for watcher in self.all:
+            watcher.concluded(progress)
 
     def said(self, text: str) -> None:
         for watcher in self.all:

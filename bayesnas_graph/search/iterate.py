@@ -54,7 +54,7 @@ def iterate(
     learner = learner.with_prior(prior, learner.units)
     scores = _scores(learner, measured, progress.growth)
     raw = bayes.decide(learner.graph, learner.switches, prior, measured.h, learner.supernet.gates.double())
-    sound = bayes.bridged(learner.graph, raw, scores)
+    sound = bayes.without_dead_ends(learner.graph, bayes.bridged(learner.graph, raw, scores))
     chosen = bayes.limited(learner.graph, sound, scores)
     if problem.has_target and problem.on_target(prune(learner.graph, chosen.off)):
         chosen = bayes.enlarged(learner.graph, chosen, scores, problem.on_target)

@@ -19,6 +19,7 @@ from bayesnas_graph.analysis import Cost, cost
 from bayesnas_graph.bayes import Decision
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import Graph
+from bayesnas_graph.search.budget import LARGEST_GROWTH
 from bayesnas_graph.search.checkpoint import Checkpoints
 from bayesnas_graph.search.events import Row, Watcher
 from bayesnas_graph.search.iterate import Iteration, intensities, iterate, measure_units
@@ -34,7 +35,6 @@ from bayesnas_graph.search.train import Rates, train_step
 
 EXPLODED = 5.0  # times the loss in the beginning
 MOST_EXPLOSIONS = 3
-LARGEST_GROWTH = 1e6  # of lambda, on the way to a target
 
 
 class Interrupted(Exception):
@@ -73,11 +73,11 @@ class Search:
         """Begin, or go on from the last checkpoint, to the end. Raises Interrupted or NasError."""
         learner, progress = self._start()
         self.watcher.begun(self.problem, learner, progress)
-        while not progress.ended:
+        while not progress.ended or progress.step < progress.last_step:
             if progress.step == self.problem.warmup and not progress.measured:
                 learner = measure_units(learner, self.problem.measured_batches(self.place, 0))
                 progress = replace(progress, measured=True)
-            elif progress.step == self._end_of_phase(progress) and progress.step > self.problem.warmup:
+            elif progress.step == self._end_of_phase(progress) and progress.measured:
                 learner, progress = self._iterate(learner, progress)
             else:
                 learner, progress = self._train(learner, progress)
@@ -95,7 +95,9 @@ class Search:
         return learner, progress
 
     def _end_of_phase(self, progress: Progress) -> int:
-        """The step at which training stops for what comes between: the end of warm-up, or of an iteration."""
+        """The step at which training stops for what comes between: the end of warm-up, of an iteration, or of all."""
+        if progress.ended:
+            return progress.last_step
         if progress.step < self.problem.warmup:
             return self.problem.warmup
         return self.problem.warmup + (progress.iteration + 1) * self.problem.steps
@@ -129,11 +131,12 @@ class Search:
         config = self.problem.config
         if self._batches is None:
             self._batches = self.problem.batches(self.place, step)
-            self._held_out = self.problem.held_out_batches(self.place, step)
+            moved = max(0, step - self.problem.warmup)  # for none is taken before the gates move
+            self._held_out = self.problem.held_out_batches(self.place, moved)
         seed_everything(config.seed, "step", step, self.place.processes.rank)
-        moving = step >= self.problem.warmup
+        moving = step >= self.problem.warmup and not progress.ended
         rates = Rates(
-            weights=rate(config, step, self.problem.total_steps) * progress.slowdown,
+            weights=self._rate(progress, step),
             gates=config.gate_rate * progress.slowdown if moving else 0.0,
             intensities=intensities(learner, progress.growth),
         )
@@ -143,8 +146,15 @@ class Search:
             held_out = next(self._held_out)
         return train_step(learner, next(self._batches), rates, held_out)
 
+    def _rate(self, progress: Progress, step: int) -> float:
+        """The learning rate of the weights. In the end it falls once more, from half its height."""
+        config, problem = self.problem.config, self.problem
+        if progress.ended:
+            return rate(config, step - progress.last_step + problem.finish, problem.finish) * progress.slowdown / 2
+        return rate(config, step, problem.total_steps) * progress.slowdown
+
     def _row(self, learner: Learner, progress: Progress, step: int, mean: Tensor, seconds: float) -> Row:
-        config, switches = self.problem.config, learner.switches
+        switches = learner.switches
         loss, right = self.place.processes.mean(mean).tolist()  # the one place where the device is waited for
         lambda_w = learner.lambda_w(intensities(learner, progress.growth))
         penalty = bayes.penalty(
@@ -156,7 +166,7 @@ class Search:
             loss=loss,
             accuracy=right,
             penalty=float(penalty),
-            rate=rate(config, step - 1, self.problem.total_steps) * progress.slowdown,
+            rate=self._rate(progress, step - 1),
             seconds=seconds / (step - progress.step),
             alive=len(switches.groups),
         )
@@ -194,6 +204,10 @@ class Search:
             growth = min(progress.growth * self.problem.config.lambda_growth, LARGEST_GROWTH)
             progress = replace(progress, growth=growth)
         progress = replace(progress, ended=self._why_ended(progress, found, on_target))
+        if progress.ended:
+            learner = without(learner, found.architecture.off)
+            progress = progress.concluded(self.problem.finish)
+            self.watcher.concluded(progress)
         self._save(learner, progress)
         return learner, progress
 
@@ -211,9 +225,8 @@ class Search:
 
     def _outcome(self, learner: Learner, progress: Progress) -> Outcome:
         assert progress.architecture is not None, "a search ends after an update"
-        final = without(learner, progress.architecture.off)
-        right = accuracy(final, self.problem.test_batches(self.place))
-        return Outcome(progress.architecture, final.graph, cost(final.graph), right, progress.ended, final)
+        right = accuracy(learner, self.problem.test_batches(self.place))
+        return Outcome(progress.architecture, learner.graph, cost(learner.graph), right, progress.ended, learner)
 
     def _save(self, learner: Learner, progress: Progress) -> None:
         if self.place.processes.first:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
@@ -62,7 +63,8 @@ class Place:
         if self.processes.world == 1:
             return module
         ids = [self.device] if self.device.type == "cuda" else None
-        return DistributedDataParallel(module, device_ids=ids, broadcast_buffers=False)
+        with warnings.catch_warnings(action="ignore", category=FutureWarning):  # newer versions call it otherwise
+            return DistributedDataParallel(module, device_ids=ids, broadcast_buffers=False)
 
 
 def find_device(wanted: str) -> torch.device:

@@ -82,8 +82,13 @@ class Problem:
         return self.steps_per_epoch if self.config.warmup is None else self.config.warmup
 
     @property
+    def finish(self) -> int:
+        """Steps for the weights of the architecture, once it is found."""
+        return self.steps if self.config.finish is None else self.config.finish
+
+    @property
     def total_steps(self) -> int:
-        """Steps of the whole search, if nothing stops it earlier."""
+        """Steps until the architecture is found, if nothing stops it earlier."""
         return self.warmup + self.config.iterations * self.steps
 
     def loading(self, place: Place) -> Loading:

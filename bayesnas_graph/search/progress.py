@@ -22,13 +22,20 @@ class Progress:
     explosions: int = 0
     first_loss: float | None = None  # what an explosion is compared with
     architecture: Decision | None = None  # about all switches, as of the last update
-    ended: str = ""  # why there is no more to do
+    ended: str = ""  # why there is no more to decide
+    last_step: int = 0  # once it has ended: the step up to which the weights of the architecture are trained
 
     def with_closed(self, decision: Decision) -> Progress:
         """The same after an update whose closed switches were taken out."""
         gone = tuple(verdict for verdict in decision.verdicts if not verdict.keep)
         settled = self.unchanged + 1 if self.closed and not gone else 0  # before the first closes, nothing is settled
         return replace(self, closed=(*self.closed, *gone), unchanged=settled)
+
+    def concluded(self, finish: int) -> Progress:
+        """The same once it has ended: everything is closed that the architecture does not have."""
+        assert self.architecture is not None, "a search ends after an update"
+        gone = tuple(verdict for verdict in self.architecture.verdicts if not verdict.keep)
+        return replace(self, closed=gone, last_step=self.step + finish)
 
     def to_plain(self) -> dict[str, Any]:
         """Dictionaries, lists, strings and numbers."""

@@ -46,6 +46,9 @@ class Recorder:
         _append(self.folder.updates, [[str(found.number), *map(_cell, numbers)]])
         _append(self.folder.history, (_of_switch(found.number, verdict) for verdict in found.decision.verdicts))
 
+    def concluded(self, progress: Progress) -> None:
+        pass
+
     def said(self, text: str) -> None:
         pass
 

@@ -63,11 +63,14 @@ class Task:
 
 
 @contextmanager
-def prepared(config: Config) -> Iterator[Place]:
-    """Torch set up as the settings say, and joined with the processes that `torchrun` has started."""
+def prepared(config: Config, threads: int = 0) -> Iterator[Place]:
+    """Torch set up as the settings say, and joined with the processes that `torchrun` has started.
+
+    A run that goes on does so with as many threads as it began with: sums depend on how they are shared out.
+    """
     device = find_device(config.device)
-    if config.threads:
-        torch.set_num_threads(config.threads)
+    if threads or config.threads:
+        torch.set_num_threads(threads or config.threads)
     torch.use_deterministic_algorithms(config.deterministic)
     torch.backends.cudnn.benchmark = not config.deterministic
     with joined(device) as processes:

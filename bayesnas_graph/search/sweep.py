@@ -153,20 +153,21 @@ def arguments(folder: SweepFolder, asked: Asked, point: Point, data_dir: Path | 
     else:
         yield from (str(sweep / folder.own.space.name / asked.file), "-o", str(sweep / point.name))
         told = {**asked.settings, "threads": point.config.threads or threads, "seed": point.seed}
-        for word in (*_words(told), *(f"{key}={value}" for key, value in point.values)):
+        for word in (*words(told), *(f"{key}={value}" for key, value in point.values)):
             yield from ("-s", word)
     yield from ("--data-dir", str(data_dir.absolute() if data_dir else asked.data_dir), "--display", "plain")
     if asked.python_ops:
         yield "--allow-python-ops"
 
 
-def _words(settings: Mapping[str, Any], table: str = "") -> Iterator[str]:
+def words(settings: Mapping[str, Any], table: str = "") -> Iterator[str]:
     """Settings as they are written on the command line: values in TOML, of which JSON has what is needed here."""
     for key, value in settings.items():
         if isinstance(value, dict):
-            yield from _words(value, f"{key}.")
+            yield from words(value, f"{key}.")
         else:
-            yield f"{table}{key}={json.dumps(value, ensure_ascii=False)}"
+            written = json.dumps(value, ensure_ascii=False).replace("\x7f", r"\u007f")  # which TOML wants escaped
+            yield f"{table}{key}={written}"
 
 
 def last_line(log: Path) -> str:

@@ -85,6 +85,9 @@ class TensorBoard:
         if spread:
             self._writer.add_histogram("gamma_log10", torch.tensor(spread), self._step)
 
+    def concluded(self, progress: Progress) -> None:
+        pass
+
     def said(self, text: str) -> None:
         pass
 

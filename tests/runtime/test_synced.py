@@ -98,6 +98,21 @@ def far() -> Tensor:
     return torch.randn(ROWS, 3, generator=torch.Generator().manual_seed(7)) + 10_000
 
 
+def half(rank: int | None) -> Results:
+    """A pass in half precision and channels last, by processes or by one."""
+    norms = nn.Sequential(nn.BatchNorm2d(3), LightBatchNorm2d(3))
+    if rank is not None:
+        synchronised(norms)
+    generator = torch.Generator().manual_seed(7)
+    whole = (torch.randn(2, ROWS, 3, 4, 5, generator=generator) + 3).bfloat16()
+    x, weights = (values[rows("unequal", rank)].contiguous(memory_format=torch.channels_last) for values in whole)
+    y = norms(x.requires_grad_())
+    torch.autograd.backward([y], [weights])
+    assert x.grad is not None
+    assert all(value.is_contiguous(memory_format=torch.channels_last) for value in (y, x.grad))
+    return {"output": y.detach(), "input": x.grad, "state": dict(norms.state_dict())}
+
+
 def of_group(rank: int) -> Tensor:
     """The mean of what is seen by a group of one process each."""
     alone = [distributed.new_group([member]) for member in range(distributed.get_world_size())]
@@ -113,7 +128,7 @@ def work(rank: int, folder: str) -> None:
     distributed.init_process_group("gloo", init_method=meeting, rank=rank, world_size=2, timeout=timedelta(minutes=5))
     found: Results = {f"{norm}, {split}": steps(norm, rows(split, rank), synced=True) for norm, split in CASES}
     found |= {split: parallel(split, rank) for split in ("equal", "unequal")}
-    found |= {"large mean": large_mean(rank), "group": of_group(rank)}
+    found |= {"large mean": large_mean(rank), "half": half(rank), "group": of_group(rank)}
     torch.save(found, Path(folder, f"{rank}.pt"))
     distributed.destroy_process_group()
 
@@ -151,6 +166,15 @@ def test_a_large_mean_hides_no_variance(ranks: list[Results]) -> None:
     variance = far().double().var(0)
     for rank in ranks:
         torch.testing.assert_close(rank["large mean"]["running_var"], variance, rtol=1e-3, atol=0)
+
+
+def test_half_precision(ranks: list[Results]) -> None:
+    one = half(None)
+    for name in ("output", "input"):
+        together = torch.cat([rank["half"][name] for rank in ranks])
+        torch.testing.assert_close(together, one[name], rtol=0.02, atol=0.02)
+    for rank in ranks:
+        torch.testing.assert_close(rank["half"]["state"], one["state"], rtol=1e-4, atol=1e-4)
 
 
 def test_only_the_group_counts(ranks: list[Results]) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import resource
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -52,17 +53,26 @@ class Launcher:
     folder: Path
     runs: int = 0
 
-    def start(self, *arguments: object, largest_file: int | None = None) -> Run:
+    def start(self, *arguments: object, largest_file: int | None = None, **environment: object) -> Run:
         """Start the program in the folder. With a limit, files cannot grow larger, as if the disk were full."""
         self.runs += 1
         pipe = self.folder / f".output-{self.runs}"
         os.mkfifo(pipe)
-        pid = self.ask(arguments=[*map(str, arguments)], pipe=str(pipe), largest=largest_file)
+        variables = {name: str(value) for name, value in environment.items()}
+        pid = self.ask(arguments=[*map(str, arguments)], pipe=str(pipe), largest=largest_file, environment=variables)
         return Run(int(pid), pipe.open(), self)
 
     def run(self, *arguments: object, largest_file: int | None = None) -> tuple[int, str]:
         """Run the program to its end."""
         return self.start(*arguments, largest_file=largest_file).ended()
+
+    def start_together(self, *arguments: object) -> list[Run]:
+        """Start it as two processes that share the work, as `torchrun` does."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        meeting = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": 2}
+        return [self.start(*arguments, RANK=rank, LOCAL_RANK=rank, **meeting) for rank in range(2)]
 
     def ask(self, **question: Any) -> str:
         assert self.process.stdin is not None
@@ -104,9 +114,10 @@ def serve() -> None:
         print(answer, flush=True)
 
 
-def _be_the_program(arguments: list[str], pipe: str, largest: int | None) -> NoReturn:
+def _be_the_program(arguments: list[str], pipe: str, largest: int | None, environment: dict[str, str]) -> NoReturn:
     from bayesnas_graph.cli.main import main
 
+    os.environ |= environment
     out = os.open(pipe, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(out, stream)

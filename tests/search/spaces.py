@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,7 @@ class Notes:
     iterations: list[Iteration] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
     starts: list[Progress] = field(default_factory=list)
+    ends: list[Progress] = field(default_factory=list)
 
     def begun(self, problem: Problem, learner: Learner, progress: Progress) -> None:
         self.starts.append(progress)
@@ -103,6 +105,9 @@ class Notes:
     def iterated(self, found: Iteration, accuracy: float, seconds: float) -> None:
         self.iterations.append(found)
 
+    def concluded(self, progress: Progress) -> None:
+        self.ends.append(progress)
+
     def said(self, text: str) -> None:
         self.messages.append(text)
 
@@ -111,6 +116,12 @@ def search(
     problem: Problem, folder: Path, watcher: Watcher | None = None, stop: Callable[[], bool] = lambda: False
 ) -> Search:
     return Search(problem, place(problem.config), Checkpoints(folder, problem.config.keep), watcher or Notes(), stop)
+
+
+def asked_often(times: int) -> Callable[[], bool]:
+    """Says that it is time to stop when it has been asked so often."""
+    numbers = count()
+    return lambda: next(numbers) >= times
 
 
 def searched(folder: Path, text: str = TINY, watcher: Watcher | None = None, **settings: Any) -> Outcome:

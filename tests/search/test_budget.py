@@ -12,7 +12,9 @@ import torch
 
 from bayesnas_graph.bayes import can_close
 from bayesnas_graph.bayes.groups import group_norms
-from bayesnas_graph.search.budget import Shrink, rates_left, shrink, too_weak
+from bayesnas_graph.cli.watch import Lines, Reporter
+from bayesnas_graph.search.budget import LARGEST_GROWTH, Shrink, rates_left, shrink, too_weak
+from bayesnas_graph.search.folder import RunFolder
 from bayesnas_graph.search.learner import Learner, begin
 from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import Progress
@@ -32,12 +34,15 @@ def test_rates_that_are_left() -> None:
     assert rates_left(asked, Progress(step=6)) == [3, 4, 4]
     assert rates_left(asked, Progress(step=20, iteration=2, slowdown=0.5)) == [2]
     assert rates_left(asked, Progress(step=28, iteration=3)) == []
+    assert rates_left(asked, Progress(step=20, iteration=2, ended="it is found")) == []
 
 
 def test_lambda_grows_on_the_way_to_a_target() -> None:
     asked = problem(steps=8, iterations=3, gate_rate=0.5, lambda_growth=2.0, target_params=10)
     assert rates_left(asked, Progress()) == [4, 8, 16]
     assert rates_left(asked, Progress(step=12, iteration=1, growth=2.0)) == [8, 16]
+    endless = problem(steps=1, iterations=5000, gate_rate=1.0, lambda_growth=2.0, target_params=10)
+    assert rates_left(endless, Progress())[-1] == LARGEST_GROWTH
 
 
 @pytest.mark.parametrize("intensity", [0.1, 0.3])
@@ -123,3 +128,14 @@ def test_slower_steps_reach_less_far() -> None:
     asked, learner = started()
     whole = shrink(asked, learner, Progress())
     torch.testing.assert_close(shrink(asked, learner, replace(Progress(), slowdown=0.5)), whole / 2)
+
+
+@pytest.mark.parametrize(("step", "warned"), [(0, True), (4, True), (5, False), (12, False)])
+def test_it_is_said_before_gates_move(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], step: int, warned: bool
+) -> None:
+    """Also by a search that goes on at the very end of its only iteration, where nothing is left."""
+    asked, learner = started(**{"lambda": 0.01, "iterations": 1})
+    progress = Progress(step=step, measured=step >= asked.warmup)
+    Reporter(RunFolder(tmp_path), "tiny", Lines()).begun(asked, learner, progress)
+    assert ("NAS607" in capsys.readouterr().err) is warned

@@ -126,7 +126,7 @@ def test_another_program_of_the_same_network(optimiser: str) -> None:
 
 def test_the_last_few_are_kept(tmp_path: Path) -> None:
     searched(tmp_path, keep=2)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["step-000000024.pt", "step-000000028.pt"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["step-000000032.pt", "step-000000036.pt"]
 
 
 # ----------------------------------------------------------------------------------------- damaged
@@ -221,7 +221,7 @@ def searched_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_cannot_be_read(damage: Callable[[Path], None], searched_once: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     shutil.copytree(searched_once, run)
-    last = run / "step-000000028.pt"
+    last = run / "step-000000036.pt"
     damage(last)
     before = last.read_bytes() if last.is_file() else None
     with pytest.raises(NasError) as error:
@@ -229,7 +229,7 @@ def test_what_cannot_be_read(damage: Callable[[Path], None], searched_once: Path
     (diagnostic,) = error.value.diagnostics
     assert diagnostic.code == "NAS603"
     assert diagnostic.message == f"cannot read `{last}`: {DAMAGES[damage]}"
-    assert diagnostic.help == "remove it to go on from `step-000000024.pt`"
+    assert diagnostic.help == "remove it to go on from `step-000000032.pt`"
     assert not (run / "marker").exists()
     assert (last.read_bytes() if last.is_file() else None) == before
     last.rename(tmp_path / "removed")
@@ -306,7 +306,7 @@ def test_tables_on_a_full_disk(tmp_path: Path) -> None:
     assert error.value.diagnostics[0].message == f"cannot write `{run.metrics}`: no space left on device"
     run.metrics.unlink()
     search(problem(), run.checkpoints, record).run()
-    assert len(read_table(run.metrics)) == 14
+    assert len(read_table(run.metrics)) == 18
 
 
 def test_something_is_in_the_way(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import signal
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from itertools import count
 from pathlib import Path
 from random import Random
 
@@ -20,7 +19,7 @@ from bayesnas_graph.search.loop import Interrupted
 from bayesnas_graph.search.run import stopping
 from tests.search.launcher import Launcher
 from tests.search.runs import assert_same, assert_same_run, checkpoints, is_row, results, table
-from tests.search.spaces import Notes, problem, search, searched
+from tests.search.spaces import Notes, asked_often, problem, search, searched
 
 BEGIN = ("search", "tiny.nas", "--config", "short.toml")
 OFTEN = ("-s", "log_steps=1", "-s", "checkpoint_steps=1", "--steps", "12")
@@ -98,7 +97,7 @@ def test_killed_at_every_file(moment: str, tmp_path: Path, monkeypatch: pytest.M
 
 def expected_saves() -> list[int]:
     """The steps after which a short search saves: in the beginning, every fourth, and after each update."""
-    return [0, 4, 8, 12, 12, 16, 20, 20, 24, 28, 28]
+    return [0, 4, 8, 12, 12, 16, 20, 20, 24, 28, 28, 32, 36]
 
 
 # ----------------------------------------------------------------------------------------- stopped
@@ -120,14 +119,13 @@ def test_stopped_and_gone_on_with(number: signal.Signals, programs: Launcher, wh
     assert_same_run(whole, programs.folder / name, tables=("updates", "switches"))
     steps = [int(row["step"]) for row in table(programs.folder / name, "metrics.csv")]
     assert steps == sorted(set(steps))
-    assert {*range(2, 29, 2)} <= set(steps)
+    assert {*range(2, 37, 2)} <= set(steps)
 
 
 def test_stopped_every_few_steps(tmp_path: Path) -> None:
     expected, stops = searched(tmp_path / "whole"), 0
     while True:
-        asked = count()
-        stopped = search(problem(), tmp_path / "stopped", stop=lambda asked=asked: next(asked) >= 4)  # type: ignore[misc]
+        stopped = search(problem(), tmp_path / "stopped", stop=asked_often(4))
         try:
             outcome = stopped.run()
             break
@@ -135,7 +133,7 @@ def test_stopped_every_few_steps(tmp_path: Path) -> None:
             stops += 1
     assert stops >= 8
     assert outcome.decision == expected.decision
-    saved = [checkpoints(tmp_path / name)["step-000000028.pt"] for name in ("whole", "stopped")]
+    saved = [checkpoints(tmp_path / name)["step-000000036.pt"] for name in ("whole", "stopped")]
     for one in saved:
         del one["progress"]["first_loss"]  # the mean over the steps until the first stop
     assert_same(*saved)

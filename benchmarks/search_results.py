@@ -1,0 +1,112 @@
+"""What a sweep has found, as docs/results.md shows it: `python -m benchmarks.search_results SWEEP`.
+
+A sweep is made by `bayesnas-graph search ... --sweep ... --seeds ...`; its folder has everything that is printed here:
+the table over its points, what every run has kept on every edge, and for one of them how its switches closed and
+how its steps got faster.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+from collections import defaultdict
+from pathlib import Path
+from statistics import fmean, median
+
+
+def runs(sweep: Path) -> list[Path]:
+    """The runs of a sweep that are done."""
+    return sorted(path.parent for path in sweep.glob("*/result.json"))
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def kept(run: Path) -> dict[str, list[str]]:
+    """The candidates that are kept, under the choice they are of; a choice without any is left out."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for verdict in json.loads((run / "decision.json").read_text())["verdicts"]:
+        choice, _, candidate = verdict["name"].rpartition(".")
+        if candidate != "zero" and verdict["keep"]:
+            found[choice].append(candidate)
+    return found
+
+
+def choices(run: Path) -> list[str]:
+    names = [verdict["name"].rpartition(".") for verdict in json.loads((run / "decision.json").read_text())["verdicts"]]
+    return list(dict.fromkeys(choice for choice, _, candidate in names if candidate != "zero"))
+
+
+def cells(found: list[Path]) -> None:
+    """What every run keeps, edge by edge."""
+    print(f"| edge | {' | '.join(run.name for run in found)} |")
+    print(f"|---|{'---|' * len(found)}")
+    by_run = [kept(run) for run in found]
+    for choice in choices(found[0]):
+        print(f"| `{choice}` | {' | '.join(', '.join(one[choice]) or '-' for one in by_run)} |")
+
+
+def history(run: Path) -> None:
+    """How the switches of a run closed: what was still open on every edge after each update."""
+    found: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+    iterations = set()
+    for row in rows(run / "switches.csv"):
+        choice, _, candidate = row["switch"].rpartition(".")
+        iterations.add(int(row["iteration"]))
+        if row["keep"] == "1" and candidate != "zero":
+            found[choice][int(row["iteration"])].append(candidate)
+    print(f"| edge | {' | '.join(f'update {i}' for i in sorted(iterations))} |")
+    print(f"|---|{'---|' * len(iterations)}")
+    for choice in choices(run):
+        print(f"| `{choice}` | {' | '.join(', '.join(found[choice][i]) or '-' for i in sorted(iterations))} |")
+
+
+def pace(run: Path) -> None:
+    """How long a step took in every iteration, and what was found after it."""
+    times: dict[int, list[float]] = defaultdict(list)
+    for row in rows(run / "metrics.csv"):
+        times[int(row["iteration"])].append(float(row["seconds"]))
+    print("| | a step | open switches | weights | multiply-adds | held-out accuracy |")
+    print("|---|---:|---:|---:|---:|---:|")
+    print(f"| warm-up | {median(times[0]) * 1e3:,.0f} ms | | | | |" if 0 in times else "")
+    for row in rows(run / "updates.csv"):
+        number = int(row["iteration"])
+        sizes = f"{int(row['alive'])} | {int(row['parameters']):,} | {int(row['flops']):,}"
+        print(f"| iteration {number} | {median(times[number]) * 1e3:,.0f} ms | {sizes} | {float(row['accuracy']):.3f} |")
+
+
+def whole_time(found: list[Path]) -> float:
+    """Minutes that a run took on average, measured by its steps and updates."""
+    spent = []
+    for run in found:
+        metrics, before = rows(run / "metrics.csv"), 0
+        total = sum(float(row["seconds"]) for row in rows(run / "updates.csv"))
+        for row in metrics:
+            total += float(row["seconds"]) * (int(row["step"]) - before)
+            before = int(row["step"])
+        spent.append(total / 60)
+    return fmean(spent)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
+    parser.add_argument("sweep", type=Path)
+    parser.add_argument("--cells", default="*", help="runs whose cells are shown, by a pattern of their names")
+    parser.add_argument("--history", help="the run whose switches are shown")
+    options = parser.parse_args()
+    found = runs(options.sweep)
+    print((options.sweep / "table.md").read_text())
+    print(f"{len(found)} runs, {whole_time(found):.1f} minutes each on average\n")
+    cells([run for run in found if run.match(options.cells)])
+    if options.history:
+        print()
+        history(options.sweep / options.history)
+        print()
+        pace(options.sweep / options.history)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,237 @@
+"""A search on a terminal: the table of open switches, and the screen that it is on."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+
+from bayesnas_graph.cli.live import Screen, share
+from bayesnas_graph.cli.outline import Switch
+from bayesnas_graph.cli.running import Show
+from bayesnas_graph.cli.standing import Standing
+from bayesnas_graph.cli.tally import Tally
+from bayesnas_graph.diagnostics import Diagnostic
+from bayesnas_graph.search.progress import Progress
+from tests.cli.showing import logged, outline, standing, updated
+
+WARNING = Diagnostic("NAS607", "the penalty is too weak", help="`--lambda 1` would be enough", severity="warning")
+
+# ------------------------------------------------------------------------------------- the table of open switches
+
+
+@given(st.integers(1, 30), st.integers(1, 12), st.integers(0, 120), st.integers(0, 30), st.data())
+def test_the_table_always_fits_and_counts_everything(
+    parts: int, operations: int, width: int, height: int, data: st.DataObject
+) -> None:
+    names = tuple(f"operation_{i}" for i in range(operations))
+    switches = outline(parts, names, choices=2).switches
+    alive = frozenset(data.draw(st.sets(st.sampled_from([switch.name for switch in switches]))))
+    lines = Tally.of(switches, alive).lines(width, height)
+    assert len(lines) <= height
+    assert all(len(line) <= width for line in lines)
+    entries = [tuple(map(int, entry.split("/"))) for entry in re.findall(r"\d+/\d+", "\n".join(lines))]
+    if lines:
+        assert tuple(map(sum, zip(*entries, strict=True))) == (len(alive), len(switches))
+    else:
+        assert width < 40 or height < 3
+
+
+def test_the_table_is_turned_where_that_fits_better() -> None:
+    switches = outline(parts=2, operations=("separable_convolution", "dilated_convolution", "zero")).switches
+    wide, narrow = (Tally.of(switches, set()).lines(width, 10) for width in (80, 40))
+    assert wide[0].split() == ["separable_convolution", "dilated_convolution", "zero"]
+    assert narrow[0].split() == ["cell_0", "cell_1"]
+
+
+def test_what_there_is_no_room_for_is_counted_together() -> None:
+    switches = [Switch(f"{i}.{j}", f"cell_{i}", "", f"op_{j}") for i in range(4) for j in range(20) if j % (i + 1) == 0]
+    lines = Tally.of(switches, {switch.name for switch in switches}).lines(60, 5)
+    assert [line.split() for line in lines] == [
+        ["cell_0", "cell_1", "cell_2", "cell_3"],
+        ["op_0", "1/1", "1/1", "1/1", "1/1"],
+        ["op_12", "1/1", "1/1", "1/1", "1/1"],  # those that most cells have
+        ["op_4", "1/1", "1/1", "1/1"],
+        ["17", "more", "17/17", "7/7", "5/5", "2/2"],
+    ]
+
+
+# ------------------------------------------------------------------------------------- the screen
+
+
+def drawn(screen: Screen, width: int, height: int, *, color: bool = False) -> str:
+    """What is on a terminal of this size."""
+    console = Console(
+        file=io.StringIO(), width=width, height=height, force_terminal=True, no_color=not color, color_system="256"
+    )
+    with console.capture() as capture:
+        console.print(screen, end="")
+    return capture.get() if color else re.sub(r"\x1b\[[\d;]*m", "", capture.get())
+
+
+def shown(of: Standing) -> Screen:
+    screen = Screen("runs/darts-1", standing=of)
+    screen.said("the loss went to 12.3 at step 110: back to step 100, learning rates at 0.5 of what was asked for")
+    return screen
+
+
+def test_screen() -> None:
+    screen = shown(logged(updated(standing()), 160))
+    text = "\n".join(line.rstrip() for line in drawn(screen, 80, 24).splitlines())
+    text = re.sub(r"\d+:\d\d:\d\d passed", "0:00:00 passed", text)
+    assert text == (
+        " darts  network search on cifar10, cpu, seed 3                     runs/darts-1\n"
+        "\n"
+        " iteration 2/4  █████████████████████████░░░░░░░░░░░░░░░░░░░░░░░  160/300 steps\n"
+        " 0:00:00 passed, 0:00:24 left, 144 ms a step\n"
+        "\n"
+        " loss      1.538                        accuracy       0.508, 0.833 held-out\n"
+        " penalty   0.8299                       lambda         0.02\n"
+        " weights   16,466 of 45,650             multiply-adds  349,216 of 949,216\n"
+        " switches  19 of 24 open                rate           0.0196\n"
+        " shrink    0.50 to 2.00, where 1 closes a gate: enough to close 7 of 19 switch…\n"
+        " wanted    params < 20,000\n"
+        "\n"
+        "         conv  pool  skip  zero\n"
+        " cell_0   1/3   2/3   2/3   2/3\n"
+        " cell_1   3/3   3/3   3/3   3/3\n"
+        "\n"
+        " · the loss went to 12.3 at step 110: back to step 100, learning rates at 0.5\n"
+        "   of what was asked for"
+    )
+
+
+@settings(max_examples=40)
+@given(st.integers(1, 200), st.integers(1, 60), st.integers(1, 40), st.integers(1, 12))
+def test_the_screen_fits_any_terminal(width: int, height: int, parts: int, operations: int) -> None:
+    found = outline(parts, tuple(f"operation_{i}" for i in range(operations)))
+    lines = drawn(shown(logged(updated(standing(found), 1))), width, height).splitlines()
+    assert len(lines) <= height
+    assert all(len(line) <= width for line in lines)
+    assert lines[0].strip().startswith("d") or width < 4
+
+
+def test_all_operations_of_darts_fit_a_small_terminal() -> None:
+    operations = (
+        "sep_conv_3",
+        "sep_conv_5",
+        "dil_conv_3",
+        "dil_conv_5",
+        "max_pool_3x3",
+        "avg_pool_3x3",
+        "skip",
+        "zero",
+    )
+    text = drawn(shown(logged(standing(outline(2, operations, choices=14)))), 80, 24)
+    assert all(operation in text for operation in operations)
+    assert "learning rates" in text
+
+
+def test_screen_with_and_without_colours() -> None:
+    screen = shown(logged(standing()))
+    green = re.compile(r"\x1b\[[\d;]*3[2-7]")
+    assert green.search(drawn(screen, 80, 24, color=True))
+    console = Console(file=io.StringIO(), width=80, height=24, force_terminal=True, no_color=True)
+    with console.capture() as capture:
+        console.print(screen)
+    assert not green.search(capture.get())
+
+
+def test_before_anything_is_known() -> None:
+    text = drawn(Screen("runs/darts-1", standing=standing()), 80, 24)
+    assert "loss      -" in text
+    assert "left" not in text
+
+
+def test_only_the_latest_messages_are_kept() -> None:
+    screen = Screen("run", standing=standing())
+    for number in range(100):
+        screen.said(f"message {number}.")
+    text = drawn(screen, 80, 24)
+    assert "message 99." in text
+    assert "message 50." not in text
+    assert len(screen.messages) == 30
+    assert len(screen.notes) == 100
+
+
+@dataclass
+class Gone(io.StringIO):
+    """A terminal that is closed after a while."""
+
+    left: int = 3
+
+    def __post_init__(self) -> None:
+        super().__init__()
+
+    def write(self, text: str) -> int:
+        self.left -= 1
+        if self.left < 0:
+            raise OSError(5, "Input/output error")
+        return len(text)
+
+    def isatty(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        raise OSError
+
+
+def test_the_terminal_may_go_away(capsys: pytest.CaptureFixture[str]) -> None:
+    gone = Gone()
+    with Screen("run", stream=gone) as screen:
+        screen.begun(standing(), WARNING)
+        for step in range(101, 110):
+            screen.logged(logged(standing(), step))
+            assert screen._live is not None
+            screen._live.refresh()
+        screen.said("nobody hears this")
+    assert gone.left < 0
+    told = capsys.readouterr()
+    assert "NAS607" in told.err
+    assert told.out == "note   nobody hears this\n"  # said again when the screen is left
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "text"),
+    [(0, 0, "0 of 0"), (1, 9_999_999, "1 of 9,999,999"), (5e6, 1e7, "5M of 10M"), (1e9, 2e10, "1G of 20G")],
+)
+def test_sizes_are_short(part: float, whole: float, text: str) -> None:
+    assert share(int(part), int(whole)) == text
+
+
+@pytest.mark.parametrize(
+    ("display", "term", "encoding", "tty", "live"),
+    [
+        ("auto", "xterm", "utf-8", True, True),
+        ("live", "xterm", "UTF-8", True, True),
+        ("plain", "xterm", "utf-8", True, False),
+        ("auto", "dumb", "utf-8", True, False),
+        ("auto", "xterm", "latin-1", True, False),
+        ("live", "xterm", "utf-8", False, False),
+    ],
+)
+def test_where_there_is_a_screen(
+    monkeypatch: pytest.MonkeyPatch, display: Any, term: str, encoding: str, tty: bool, live: bool
+) -> None:
+    monkeypatch.setenv("TERM", term)
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding=encoding))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: tty, raising=False)
+    assert Show(display).live is live
+
+
+def test_the_end_is_known_once_the_architecture_is_found() -> None:
+    before = logged(updated(standing(outline(finish=20))), 200)
+    found = before.concluded(Progress(step=200, iteration=2, ended="it is found", last_step=220))
+    screen = Screen("run", standing=before)
+    screen.concluded(found, "it is found")
+    assert "200/220 steps" in drawn(screen, 80, 24)
+    assert "shrink" not in drawn(screen, 80, 24)
+    assert "it is found; 20 steps" in drawn(screen, 80, 24)
+    assert screen.notes == ()  # the summary says it again

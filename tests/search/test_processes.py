@@ -1,0 +1,170 @@
+"""Several processes come to what one comes to; so does one that takes a batch in parts."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from bayesnas_graph.bayes import Decision
+from bayesnas_graph.diagnostics import NasError
+from bayesnas_graph.search.processes import Processes, joined
+from bayesnas_graph.search.run import Subject, posed
+from tests.conftest import ROOT
+from tests.helpers import network
+from tests.search.launcher import Launcher, Run
+from tests.search.runs import assert_same_run, checkpoints, is_row, table
+from tests.search.spaces import PLAIN, TINY, Notes, config, searched
+
+# No random labels: each process would draw others.
+BEGIN = ("search", "tiny.nas", "--config", "short.toml", "--curvature", "ggn")
+
+
+def ended(runs: list[Run]) -> tuple[str, str]:
+    """What the first process has said, and the second."""
+    (first, printed), (second, silent) = (run.ended() for run in runs)
+    assert (first, second) == (0, 0), printed + silent
+    return printed, silent
+
+
+@pytest.fixture(scope="module")
+def alone(programs: Launcher) -> Path:
+    assert programs.run(*BEGIN, "-o", "alone")[0] == 0
+    return programs.folder / "alone"
+
+
+@pytest.fixture(scope="module")
+def together(programs: Launcher) -> Path:
+    printed, silent = ended(programs.start_together(*BEGIN, "-o", "together"))
+    assert "2 processes" in printed
+    assert silent == "", "one of them speaks"
+    return programs.folder / "together"
+
+
+def assert_close_run(one: Path, other: Path) -> None:
+    """The same decisions, and numbers that differ by rounding."""
+    decisions = [Decision.from_plain(_json(run / "decision.json")) for run in (one, other)]
+    for mine, theirs in zip(*(decision.verdicts for decision in decisions), strict=True):
+        assert (mine.name, mine.keep, mine.why) == (theirs.name, theirs.keep, theirs.why)
+        assert mine.w == pytest.approx(theirs.w, rel=1e-4, abs=1e-6)
+        assert mine.gamma == pytest.approx(theirs.gamma, rel=1e-4, abs=1e-6)
+    assert_close(*(checkpoints(run / "checkpoints") for run in (one, other)))
+    for first, second in zip(*(table(run, "metrics.csv") for run in (one, other)), strict=True):
+        assert float(first["loss"]) == pytest.approx(float(second["loss"]), rel=1e-4)
+        assert first["alive"] == second["alive"]
+
+
+def _json(path: Path) -> Any:
+    import json
+
+    return json.loads(path.read_text())
+
+
+def assert_close(one: Any, other: Any) -> None:
+    if isinstance(one, Tensor):
+        torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-5)
+    elif isinstance(one, dict):
+        assert list(one) == list(other)
+        for key in one.keys() - {"progress", "samples"}:
+            assert_close(one[key], other[key])
+
+
+def test_two_are_as_one(alone: Path, together: Path) -> None:
+    assert_close_run(alone, together)
+
+
+def test_stopped_and_gone_on_with_by_two(programs: Launcher, together: Path) -> None:
+    runs = programs.start_together(*BEGIN, "-o", "stopped")
+    for _ in range(4):
+        assert runs[0].until(is_row)
+    for run in runs:  # as a terminal does
+        run.signal(signal.SIGINT)
+    (first, printed), (second, silent) = (run.ended() for run in runs)
+    assert (first, second) == (130, 130)
+    assert printed.count("stopped after step") == 1
+    assert silent == ""
+    ended(programs.start_together("search", "--resume", "stopped"))
+    assert_same_run(together, programs.folder / "stopped")
+
+
+def test_begun_by_two_and_gone_on_with_by_one(programs: Launcher, alone: Path) -> None:
+    runs = programs.start_together(*BEGIN, "-o", "handed_on")
+    for _ in range(4):
+        assert runs[0].until(is_row)
+    for run in runs:
+        run.signal(signal.SIGKILL)
+    for run in runs:
+        run.ended()
+    assert programs.run("search", "--resume", "handed_on")[0] == 0
+    assert_close_run(alone, programs.folder / "handed_on")
+
+
+def test_torchrun(programs: Launcher, together: Path) -> None:
+    """Ctrl-C reaches all processes of a terminal, and `torchrun` tells those it has started once more."""
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    printed = []
+    with subprocess.Popen(
+        [*command, "-m", "bayesnas_graph", *BEGIN, "-o", "torchrun", "--steps", "1000"],
+        cwd=programs.folder,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    ) as program:
+        assert program.stdout is not None
+        for line in program.stdout:
+            printed.append(line)
+            if is_row(line) and sum(map(is_row, printed)) == 3:
+                os.killpg(program.pid, signal.SIGINT)
+    assert "".join(printed).count("stopped after step") == 1
+    steps = [int(row["step"]) for row in table(programs.folder / "torchrun", "metrics.csv")]
+    last = max(checkpoints(programs.folder / "torchrun" / "checkpoints"))
+    assert last == f"step-{steps[-1]:09}.pt"
+    whole = table(together, "metrics.csv")
+    for mine, theirs in zip(table(programs.folder / "torchrun", "metrics.csv")[:2], whole, strict=False):
+        assert float(mine["loss"]) == pytest.approx(float(theirs["loss"]), rel=1e-4)
+
+
+def test_a_batch_that_cannot_be_shared_out() -> None:
+    given = Subject("tiny", "tiny", network(TINY), ())
+    for settings, world, said in (
+        ({"batch": 9}, 2, "a batch of 9 is not shared out evenly among 2 processes"),
+        ({"batch": 10, "accumulate": 5}, 4, "a batch of 10 is not shared out evenly among 4 processes in 5 parts each"),
+        ({"held_out": 0.01, "batch": 3}, 3, "of 200 samples 2 are held out to measure on"),
+        ({"held_out": 0.001}, 1, "of 200 samples 0 are held out to measure on"),
+    ):
+        with pytest.raises(NasError) as error:
+            posed(given, config(**settings), Path(), Processes(0, world))
+        assert [(d.code, d.message) for d in error.value.diagnostics] == [("NAS601", said)]
+
+
+def test_processes_that_do_not_meet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANK", "0")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.delenv("MASTER_ADDR", raising=False)
+    with pytest.raises(NasError) as error, joined(torch.device("cpu")):
+        pass
+    assert error.value.diagnostics[0].code == "NAS609"
+    monkeypatch.setenv("WORLD_SIZE", "1")
+    with joined(torch.device("cpu")) as found:
+        assert found == Processes()
+
+
+def test_a_batch_in_parts(tmp_path: Path) -> None:
+    notes = [Notes(), Notes()]
+    outcomes = [
+        searched(tmp_path / str(parts), PLAIN, watcher, curvature="ggn", accumulate=parts)
+        for parts, watcher in zip((1, 4), notes, strict=True)
+    ]
+    assert outcomes[0].decision.off == outcomes[1].decision.off
+    for one, other in zip(notes[0].rows, notes[1].rows, strict=True):
+        assert one.loss == pytest.approx(other.loss, rel=1e-4)
+        assert one.accuracy == pytest.approx(other.accuracy)

@@ -1,0 +1,148 @@
+"""Every setting, alone and with others: a search runs to its end, and what it leaves holds together."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayesnas_graph.bayes import Estimator, Ranking
+from bayesnas_graph.ops import Choice, Input
+from bayesnas_graph.passes import Mode, verify
+from bayesnas_graph.search.loop import Interrupted, Outcome
+from bayesnas_graph.search.problem import Problem
+from tests.search.runs import assert_same, checkpoints
+from tests.search.spaces import TINY, asked_often, problem, search
+
+FEW: dict[str, Any] = {"iterations": 2, "steps": 4, "warmup": 2, "finish": 2, "curvature_batches": 1}
+
+CHOICES: dict[str, tuple[Any, ...]] = {
+    "curvature": get_args(Estimator),
+    "ranking": get_args(Ranking),
+    "mode": get_args(Mode),
+    "schedule": ("cosine", "linear", "step", "constant"),
+    "dependency": ("one_hop", "whole_path"),
+    "zero": ("before", "after"),
+    "gauge": ("node", "none"),
+    "unit": ("contribution", "gate"),
+    "gates_on": ("train", "held_out"),
+    "optimiser": ("sgd", "adamw"),
+    "precision": ("fp32", "bf16"),
+    "channels_last": (False, True),
+    "fuse": (True, False),
+    "flip": (False, True),
+    "crop": (0, 2),
+    "cutout": (0, 3),
+    "drop_path": (0.0, 0.3),
+    "momentum": (0.0, 0.9),
+    "label_smoothing": (0.0, 0.1),
+    "clip": (0.0, 1.0),
+    "rate_warmup": (0, 3),
+    "accumulate": (1, 2),
+    "draws": (1, 3),
+    "lambda": (0.01, 0.5, 50.0),
+    "lambda_zero": (None, 0.001, 10.0),
+    "target_params": (None, 150, 10_000),
+    "target_flops": (None, 2000),
+    "deterministic": (False, True),
+}
+
+SINGLE = [(key, value) for key, values in CHOICES.items() for value in values[1:]]
+
+# A space of every kind of choice: of one, of any number, within another, and optional.
+MIXED = """
+motif inner {
+    in x
+    x -> out : choose 1 { conv(k = 1) > bn, identity, max_pool(3) }
+}
+
+cell block {
+    in x
+    node h[2]
+    x -> h[0] : choose { inner > relu, conv() > bn, identity }
+    x, h[0] -> h[1] : choose 1 { conv(k = 1) > bn, avg_pool(3) }
+    h[0] -> h[1] : optional tanh
+    concat(h) -> out : bn > conv(channels(x), 1)
+}
+
+network net : image(1, 8, 8) -> classes(10) {
+    in x
+    x -> out : conv(4, stride = 2) > bn > block > dropout(0.2) > block > global_avg_pool > linear(10)
+}
+"""
+
+
+def assert_sound(outcome: Outcome, given: Problem) -> None:
+    """The architecture is a whole network, of what was decided to keep and nothing else."""
+    verify(outcome.graph)
+    kept = {verdict.name for verdict in outcome.decision.verdicts if verdict.keep}
+    assert {verdict.name for verdict in outcome.decision.verdicts} == {gate.group for gate in given.graph.gates}
+    assert {gate.group for gate in outcome.graph.gates} == kept
+    assert all(verdict.keep == verdict.why.keep for verdict in outcome.decision.verdicts)
+    assert outcome.graph.outputs == given.graph.outputs
+    reached = {name for node in outcome.graph for name in [node.name] if isinstance(node.op, Input)}
+    for node in outcome.graph:
+        edges = outcome.graph.inputs(node.name)
+        if edges and all(edge.source in reached for edge in edges):
+            reached.add(node.name)
+        if isinstance(node.op, Choice) and node.op.limit is not None:
+            assert len(edges) <= node.op.limit
+    assert reached == {node.name for node in outcome.graph}
+    with torch.no_grad(), outcome.learner.supernet.measuring() as network:
+        outputs = network(torch.rand(3, 1, 8, 8))
+    assert outputs.shape == (3, 10)
+    assert outputs.isfinite().all()
+    assert 0 <= outcome.accuracy <= 1
+    assert outcome.why
+
+
+@pytest.mark.parametrize(("key", "value"), SINGLE, ids=lambda value: str(value))
+def test_each(key: str, value: Any, tmp_path: Path) -> None:
+    given = problem(**FEW, **{key: value})
+    assert_sound(search(given, tmp_path).run(), given)
+
+
+@settings(max_examples=20)
+@given(data=st.data(), text=st.sampled_from([TINY, MIXED]))
+def test_together(data: st.DataObject, text: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    chosen = {key: data.draw(st.sampled_from(values), label=key) for key, values in CHOICES.items()}
+    given = problem(text, **FEW, **chosen)
+    assert_sound(search(given, tmp_path_factory.mktemp("together")).run(), given)
+
+
+def test_fp16_is_for_those_who_ask(tmp_path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch says where it has no fast way
+        given = problem(**FEW, precision="fp16")
+        assert_sound(search(given, tmp_path).run(), given)
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"optimiser": "adamw"},
+        {"precision": "bf16"},
+        {"channels_last": True},
+        {"drop_path": 0.3, "crop": 2, "flip": True, "cutout": 3},
+        {"gates_on": "held_out", "accumulate": 2},
+        {"target_params": 150, "lambda": 0.05},
+        {"mode": "proxyless", "zero": "before", "unit": "gate"},
+    ],
+    ids=lambda chosen: next(iter(chosen)),
+)
+@pytest.mark.parametrize("text", [TINY, MIXED], ids=["tiny", "mixed"])
+def test_going_on_is_the_same(text: str, chosen: dict[str, Any], tmp_path: Path) -> None:
+    """To the last bit, though much of it is random: dropout, augmentation, drop-path, labels that are drawn."""
+    given = problem(text, **FEW, checkpoint_steps=2, **chosen)
+    whole = search(given, tmp_path / "whole").run()
+    with pytest.raises(Interrupted):
+        search(given, tmp_path / "stopped", stop=asked_often(7)).run()
+    stopped = search(given, tmp_path / "stopped").run()
+    assert stopped.decision == whole.decision
+    assert stopped.accuracy == whole.accuracy
+    assert_same(*(max(checkpoints(tmp_path / name).items())[1] for name in ("whole", "stopped")))
