@@ -63,9 +63,7 @@ def search(
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Search with so many seeds, from `--seed` on.", rich_help_panel=_SWEEP)
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Searches at a time.", rich_help_panel=_SWEEP)
-    ] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Searches at a time.", rich_help_panel=_SWEEP)] = None,
     ray: Annotated[
         bool, typer.Option("--ray", help="Search on the machines of a Ray cluster.", rich_help_panel=_SWEEP)
     ] = False,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from bayesnas_graph.analysis import Cut
 from bayesnas_graph.emit.source import Emitted, Slot
 
 if TYPE_CHECKING:
@@ -14,13 +15,16 @@ if TYPE_CHECKING:
 State = Mapping[str, "Tensor"]
 
 
-def transfer(state: State, source: Emitted, target: Emitted) -> dict[str, Tensor]:
+def transfer(
+    state: State, source: Emitted, target: Emitted, cuts: Mapping[str, Sequence[Cut]] | None = None
+) -> dict[str, Tensor]:
     """The state dict of one program of a space as that of another, however each was compiled.
 
     A weight is known by the node it belongs to. What passes have merged has one tensor where the plain
     program has several, of which the first is taken; what they have fused has its tensors one after another
     in a wider one. What only the target has is left out, and so is what the state does not tell: it may be that of an
-    optimiser, which has other tensors of the same shapes and names.
+    optimiser, which has other tensors of the same shapes and names. If the target is what is left of a pruned graph,
+    `analysis.cuts` tells what to cut out of the tensors of a node.
     """
     import torch
 
@@ -29,7 +33,7 @@ def transfer(state: State, source: Emitted, target: Emitted) -> dict[str, Tensor
     counts: dict[str, int] = {}
     for node, slot in target.modules.items():
         for name, value in tensors.get(node, {}).items():
-            parts[f"{slot.path}.{name}"].setdefault(slot.index, value)
+            parts[f"{slot.path}.{name}"].setdefault(slot.index, _cut(value, name, (cuts or {}).get(node, ())))
             counts[f"{slot.path}.{name}"] = slot.count
     for gate, slot in target.gates.items():
         if gate in source.gates and source.gates[gate].path in state:
@@ -53,6 +57,14 @@ def by_node(state: State, program: Emitted) -> dict[str, dict[str, Tensor]]:
         for node, slot in nodes.get(path, ()):
             found[node][name] = _part(value, slot)
     return found
+
+
+def _cut(value: Tensor, name: str, cuts: Sequence[Cut]) -> Tensor:
+    """What is left of a tensor."""
+    for cut in cuts:
+        if cut.name == name and value.ndim > cut.axis:
+            value = value.index_select(cut.axis, value.new_tensor(cut.entries).long())
+    return value
 
 
 def _part(value: Tensor, slot: Slot) -> Tensor:

@@ -77,7 +77,7 @@ class Config(BaseModel):
     deterministic: bool = Field(False, description="refuse operations that differ from run to run")
     device: Literal["auto", "cpu", "cuda", "mps"] = Field("auto", description="where it runs")
     precision: Literal["fp32", "bf16", "fp16"] = Field("fp32", description="of most arithmetic")
-    channels_last: bool = Field(False, description="keep channels innermost in memory")
+    channels_last: bool = Field(False, description="keep channels innermost in memory, where there is a GPU")
     compile: bool = Field(False, description="pass choices through torch.compile")
     fuse: bool = Field(True, description="compute siblings together")
     threads: int = Field(0, ge=0, description="threads of torch; 0 for its own choice")

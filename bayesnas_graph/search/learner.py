@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from bayesnas_graph import passes
+from bayesnas_graph.analysis import cuts
 from bayesnas_graph.bayes import State, Switches
 from bayesnas_graph.emit import Emitted, emit, transfer
 from bayesnas_graph.ir import Graph
@@ -91,9 +92,9 @@ def without(learner: Learner, off: Iterable[str]) -> Learner:
     """The learner of what is left of the graph when some switches are closed, with all that was learnt about it."""
     graph = passes.prune(learner.graph, frozenset(off))
     found = begin(graph, learner.config, learner.place)
-    old, new = learner.supernet.program, found.supernet.program
-    take_weights(found, learner.supernet.module.state_dict(), old)
-    found.remember({kind: transfer(values, old, new) for kind, values in learner.memory().items()})
+    old, new, narrower = learner.supernet.program, found.supernet.program, cuts(learner.graph, graph)
+    found.supernet.module.load_state_dict(transfer(learner.supernet.module.state_dict(), old, new, narrower))
+    found.remember({kind: transfer(values, old, new, narrower) for kind, values in learner.memory().items()})
     found.scaler.load_state_dict(learner.scaler.state_dict())
     groups = _positions(learner.switches.groups, found.switches.groups)
     gates = _positions(learner.supernet.names, found.supernet.names).to(learner.units.device)
@@ -101,7 +102,7 @@ def without(learner: Learner, off: Iterable[str]) -> Learner:
 
 
 def take_weights(learner: Learner, state: Mapping[str, Tensor], program: Emitted | None = None) -> None:
-    """Load weights and gates, of the same program or of another one of the same graph or a larger one."""
+    """Load weights and gates, of the same program or of another one of the same graph."""
     own = learner.supernet.program
     taken = dict(state) if program is None or program == own else transfer(state, program, own)
     learner.supernet.module.load_state_dict(taken)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import torch
@@ -28,7 +29,11 @@ def measure(learner: Learner, batches: Iterable[Batch], iteration: int) -> Measu
     config, place = learner.config, learner.place
     kept = list(batches)
     numbers = generator(place.device, config.seed, "curvature", iteration, place.processes.rank)
-    with place.autocast():
+    diagonal = config.curvature in (
+        "recursive",
+        "mean",
+    )  # which are squared on their way, and leave the range of halves
+    with nullcontext() if diagonal else place.autocast():
         found = curvature(
             learner.supernet, kept, CrossEntropy(), config.curvature, samples=config.draws, generator=numbers
         )

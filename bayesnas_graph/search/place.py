@@ -34,7 +34,9 @@ class Place:
     @staticmethod
     def of(config: Config, device: torch.device, processes: Processes) -> Place:
         """What the settings ask for."""
-        return Place(device, _PRECISION[config.precision], config.channels_last, config.compile, processes)
+        # On CPUs the library that torch calls writes past the end of the gradients of narrow strided convolutions.
+        channels_last = config.channels_last and device.type != "cpu"
+        return Place(device, _PRECISION[config.precision], channels_last, config.compile, processes)
 
     @property
     def fused_for(self) -> Device:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from os.path import commonpath
 from pathlib import Path
@@ -123,7 +124,7 @@ def go(task: Task, place: Place, watchers: tuple[Watcher, ...]) -> Outcome:
     problem, folder = task.problem, task.folder
     checkpoints = Checkpoints(folder.checkpoints, task.config.keep, task.subject.fingerprint)
     watcher = Watchers((Recorder(folder), *watchers) if place.processes.first else ())
-    with stopping() as stop:
+    with stopping(say=place.processes.first) as stop:
         outcome = Search(problem, place, checkpoints, watcher, stop).run()
     if place.processes.first:
         write_results(folder, problem, outcome)
@@ -156,24 +157,38 @@ def check_same_space(subject: Subject, manifest: Manifest, folder: RunFolder) ->
 
 
 @contextmanager
-def stopping() -> Iterator[Callable[[], bool]]:
-    """Ctrl-C and a polite kill are heeded after the step that is being taken; the second time at once."""
+def stopping(*, say: bool = True) -> Iterator[Callable[[], bool]]:
+    """Ctrl-C, a polite kill and a terminal that is gone are heeded after the step that is being taken.
+
+    A step may be long, so it is said; the second time is heeded at once.
+    """
     asked: list[float] = []
 
     def ask(_number: int, _frame: FrameType | None) -> None:
         if asked and time.monotonic() - asked[0] > AGAIN:
             raise KeyboardInterrupt
+        if say and not asked:
+            with suppress(OSError):  # nobody can hear
+                os.write(2, b"stopping after this step\n")  # printing is not safe here: it may be going on
         asked.append(time.monotonic())
 
     if threading.current_thread() is not threading.main_thread():  # signals belong to the main thread
         yield lambda: False
         return
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, ask) for number in _heeded()}
     try:
         yield lambda: bool(asked)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _heeded() -> list[signal.Signals]:
+    """The signals to stop at. Under `nohup` a terminal may go away without harm."""
+    found = [signal.SIGINT, signal.SIGTERM]
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        found.append(signal.SIGHUP)
+    return found
 
 
 def told_to_all(processes: Processes, folder: RunFolder | None) -> RunFolder:
