@@ -75,7 +75,9 @@ def pace(run: Path) -> None:
     for row in rows(run / "updates.csv"):
         number = int(row["iteration"])
         sizes = f"{int(row['alive'])} | {int(row['parameters']):,} | {int(row['flops']):,}"
-        print(f"| iteration {number} | {median(times[number]) * 1e3:,.0f} ms | {sizes} | {float(row['accuracy']):.3f} |")
+        print(
+            f"| iteration {number} | {median(times[number]) * 1e3:,.0f} ms | {sizes} | {float(row['accuracy']):.3f} |"
+        )
 
 
 def whole_time(found: list[Path]) -> float:

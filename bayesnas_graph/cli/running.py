@@ -57,7 +57,7 @@ def begin(
     from bayesnas_graph.search.folder import new_folder
     from bayesnas_graph.search.run import Task, posed, prepared, told_to_all, write_down
 
-    subject = _subject(file, str(file), config, allow_python=allow_python)
+    subject = subject_of(file, str(file), config, allow_python=allow_python)
     with prepared(config) as place:
         problem = posed(subject, config, data_dir, place.processes)
         made = new_folder(output, file.stem) if place.processes.first else None
@@ -84,19 +84,19 @@ def go_on(
         raise NasError([Diagnostic("NAS601", f"`--resume` takes no settings, and there is {given}", help=help)])
     config = manifest.config
     if file is not None:
-        check_same_space(_subject(file, str(file), config, allow_python=allow_python), manifest, folder)
+        check_same_space(subject_of(file, str(file), config, allow_python=allow_python), manifest, folder)
     if manifest.python_ops and not allow_python:
         help = "say `--allow-python-ops` again"
         raise NasError([Diagnostic("NAS105", "the run uses operations written in Python", help=help)])
     copy = folder.space / manifest.file
-    subject = _subject(copy, manifest.space, config, called=manifest.called, allow_python=allow_python)
+    subject = subject_of(copy, manifest.space, config, called=manifest.called, allow_python=allow_python)
     check_same_space(subject, manifest, folder)
     with prepared(config, manifest.threads) as place:
         data_dir = data_dir or Path(manifest.data_dir)
         _run(Task(subject, posed(subject, config, data_dir, place.processes), data_dir, folder), place, show)
 
 
-def _subject(file: Path, name: str, config: Config, *, called: str | None = None, allow_python: bool) -> Subject:
+def subject_of(file: Path, name: str, config: Config, *, called: str | None = None, allow_python: bool) -> Subject:
     """The network of a run, with the files of the user's that it came from."""
     from bayesnas_graph.search.run import Subject
 

@@ -19,9 +19,9 @@ from bayesnas_graph.diagnostics import Diagnostic, NasError
 
 if TYPE_CHECKING:
     from bayesnas_graph.search.config import Config
-    from bayesnas_graph.search.pool import Pool
     from bayesnas_graph.search.settings import Settings
-    from bayesnas_graph.search.sweeping import Sweep
+    from bayesnas_graph.sweep.pool import Pool
+    from bayesnas_graph.sweep.schedule import Sweep
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def check_options(grid: Grid, resumed: Path | None) -> None:
 
     Raises NasError for `--ray` where there is no Ray: better than when the folder is made.
     """
-    from bayesnas_graph.search.cluster import installed
+    from bayesnas_graph.sweep.cluster import installed
 
     if grid.ray:
         installed()
@@ -77,9 +77,9 @@ def begin(
 ) -> None:
     """Begin a sweep in a new folder. What is wrong with its settings or its space is told before a run begins."""
     from bayesnas_graph.search.folder import new_folder, now, versions
-    from bayesnas_graph.search.grid import axis, points
-    from bayesnas_graph.search.sweep import Asked, SweepFolder
-    from bayesnas_graph.search.sweeping import Sweep
+    from bayesnas_graph.sweep.folder import Asked, SweepFolder
+    from bayesnas_graph.sweep.grid import axis, points
+    from bayesnas_graph.sweep.schedule import Sweep
 
     if "RANK" in os.environ:
         help = "start it by itself: each of its runs is one process"
@@ -89,7 +89,7 @@ def begin(
         help = "`--data digits`, for instance; `bayesnas-graph data list` shows what there is"
         raise NasError([Diagnostic("NAS601", "there are no data to search on", help=help)])
     networks = {(point.config.network, str(point.config.parameters)): point.config for point in found}
-    subject, *_ = [running._subject(file, str(file), one, allow_python=allow_python) for one in networks.values()]
+    subject, *_ = [running.subject_of(file, str(file), one, allow_python=allow_python) for one in networks.values()]
     folder = SweepFolder(new_folder(output, f"{file.stem}-sweep").path)
     with folder.own.locked():
         asked = Asked(
@@ -120,8 +120,8 @@ def go_on(
     allow_python: bool,
 ) -> None:
     """Go on with the points of a sweep that are not done."""
-    from bayesnas_graph.search.sweep import SweepFolder
-    from bayesnas_graph.search.sweeping import Sweep
+    from bayesnas_graph.sweep.folder import SweepFolder
+    from bayesnas_graph.sweep.schedule import Sweep
 
     folder = SweepFolder(path)
     asked = folder.asked()
@@ -180,8 +180,8 @@ def stopping() -> Iterator[Callable[[], bool]]:
 @contextmanager
 def _pool(sweep: Sweep, grid: Grid) -> Iterator[tuple[Pool, int]]:
     """Where the runs go, with how many threads each. None of them is left behind."""
-    from bayesnas_graph.search.cluster import RayPool, connect, installed
-    from bayesnas_graph.search.pool import LocalPool, devices, slots, usable_cores
+    from bayesnas_graph.sweep.cluster import RayPool, connect, installed
+    from bayesnas_graph.sweep.pool import LocalPool, devices, slots, usable_cores
 
     configs = [point.config for point in sweep.left]
     wanted = {config.device for config in configs}
@@ -202,7 +202,7 @@ def _pool(sweep: Sweep, grid: Grid) -> Iterator[tuple[Pool, int]]:
 
 def _sum_up(sweep: Sweep) -> None:
     """The table, and what did not come out."""
-    from bayesnas_graph.search.comparison import summary
+    from bayesnas_graph.sweep.comparison import summary
 
     if sweep.over:
         typer.echo()

@@ -219,6 +219,8 @@ class Search:
             return "the architecture meets what the network requires"
         if config.stable and progress.unchanged >= config.stable and not problem.has_target:
             return f"the architecture has not changed for {progress.unchanged} iterations"
+        if not any(found.graph.gates):
+            return "no switch is left to decide on"
         if progress.iteration == config.iterations:
             return "all iterations are done"
         return ""

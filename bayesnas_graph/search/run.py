@@ -72,7 +72,8 @@ def prepared(config: Config, threads: int = 0) -> Iterator[Place]:
     device = find_device(config.device)
     if threads or config.threads:
         torch.set_num_threads(threads or config.threads)
-    torch.use_deterministic_algorithms(config.deterministic)
+    if config.deterministic != torch.are_deterministic_algorithms_enabled():  # the call itself takes seconds
+        torch.use_deterministic_algorithms(config.deterministic)
     torch.backends.cudnn.benchmark = not config.deterministic
     with joined(device) as processes:
         yield Place.of(config, device, processes)

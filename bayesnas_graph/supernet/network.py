@@ -61,7 +61,7 @@ class Supernet:
 
     def in_order(self, parts: list[Tensor]) -> Tensor:
         """What belongs to the tensors of gates, along their last axis, as what belongs to the gates."""
-        together = torch.cat(parts, -1)
+        together = torch.cat(parts, -1) if parts else torch.zeros(0)  # where no switch is left
         return together[..., self._order.to(together.device)]
 
     def slopes(self, watch: Watch) -> Tensor:

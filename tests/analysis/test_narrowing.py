@@ -19,7 +19,7 @@ HEADS = {
     "flattened": "concat(h) -> out : flatten > linear(5)",
     "pooled": "concat(h) -> out : global_avg_pool > linear(5)",
     "concatenated again": "concat(h[1], concat(h), h[0]) -> out : conv(4) > global_avg_pool > linear(5)",
-    "added up": "node a = concat(h) node b = concat(h) node c a, b -> c c -> out : conv(4) > global_avg_pool > linear(5)",
+    "added up": "node a = concat(h) node b = concat(h) node c a, b -> c c -> out : conv(4) > flatten > linear(5)",
 }
 
 
@@ -53,7 +53,8 @@ def test_what_is_left_computes_what_the_whole_did(head: str, closed: str, fuse: 
 
 
 def test_norms_keep_the_statistics_of_what_is_left() -> None:
-    text = "node h[2] for j in 0..2 { x -> h[j] : choose { conv(2), conv(2, 1) } } concat(h) -> out : bn > flatten > linear(5)"
+    choices = "node h[2] for j in 0..2 { x -> h[j] : choose { conv(2), conv(2, 1) } }"
+    text = f"{choices} concat(h) -> out : bn > flatten > linear(5)"
     whole = passes.run(graph(body(text, CLASSES)), passes.passes(fuse=False))
     left = passes.prune(whole, {"h.0.conv_3", "h.0.conv_1", "h.0.zero"})
     found = {name: some for name, some in cuts(whole, left).items() if "bn" in name or "batch_norm" in name}

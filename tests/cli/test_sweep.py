@@ -13,10 +13,10 @@ import pytest
 from bayesnas_graph.cli.sweep import stopping
 from bayesnas_graph.cli.sweep_view import Screen
 from bayesnas_graph.search.folder import RunFolder
-from bayesnas_graph.search.sweep import Run as SweepRun
-from bayesnas_graph.search.sweep import SweepFolder
+from bayesnas_graph.sweep.folder import Run as SweepRun
+from bayesnas_graph.sweep.folder import SweepFolder
 from tests.cli.conftest import Run
-from tests.search.sweeps import finish, grid
+from tests.sweep.sweeps import finish, grid
 
 SPACE = """import "std.nas"
 

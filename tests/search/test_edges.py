@@ -70,7 +70,7 @@ def test_epochs_where_nothing_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", [TINY, MIXED], ids=["tiny", "mixed"])
 @pytest.mark.parametrize("gauge", ["node", "none"])
 def test_a_penalty_that_closes_everything(text: str, gauge: str, tmp_path: Path) -> None:
-    outcome, notes = run(tmp_path, problem(text, **FEW | {"steps": 8}, **{"lambda": 1e3}, gate_rate=1.0, gauge=gauge))
+    outcome, notes = run(tmp_path, problem(text, **HUGE, gauge=gauge))
     kept = [verdict for verdict in outcome.decision.verdicts if verdict.keep]
     assert kept
     if gauge == "none":  # without it gates do not compete, and the last goes with the first
@@ -78,14 +78,27 @@ def test_a_penalty_that_closes_everything(text: str, gauge: str, tmp_path: Path)
         assert any("stays open" in message for message in notes.messages)
 
 
+HUGE: dict[str, Any] = FEW | {"steps": 8, "lambda": 1e3, "gate_rate": 1.0}
+
+
 def test_no_switch_is_left(tmp_path: Path) -> None:
-    text = of("node y = x : conv(3) > relu y -> out : linear(10) > tanh y -> out : linear(10)").replace(
-        "y -> out : linear(10) > tanh y -> out : linear(10)",
-        "node z y -> z y -> z : choose { conv(3), tanh } z -> out : global_avg_pool > linear(10)",
+    text = of(
+        "node y = x : conv(3) node z y -> z y -> z : choose { conv(), tanh } z -> out : global_avg_pool > linear(10)"
     )
-    outcome, _ = run(tmp_path, problem(text, **FEW | {"steps": 8}, **{"lambda": 1e3}, gate_rate=1.0))
+    outcome, notes = run(tmp_path, problem(text, **HUGE))
+    assert outcome.why == "no switch is left to decide on"
+    assert len(notes.iterations) == 1
     assert not list(outcome.graph.gates)
     assert outcome.decision.off == {verdict.name for verdict in outcome.decision.verdicts}
+    again, _ = run(tmp_path, problem(text, **HUGE))
+    assert again.decision == outcome.decision
+
+
+def test_neither_switches_nor_weights_are_left(tmp_path: Path) -> None:
+    text = "network net : image(10, 4, 4) -> classes(10) { in x node y x -> y x -> y : optional tanh y -> out : global_avg_pool }"
+    given = Problem.of(network(text), channels(), config(**HUGE))
+    outcome = search(given, tmp_path).run()
+    assert outcome.accuracy > 0.5
 
 
 def test_a_size_that_cannot_be_had(tmp_path: Path) -> None:
@@ -113,7 +126,7 @@ def test_a_size_that_is_had_at_once(tmp_path: Path) -> None:
     [
         "x -> out : conv(4) > choose 1 { conv(k = 1), identity, tanh } > global_avg_pool > linear(10)",
         "x -> out : conv(4) > optional relu > global_avg_pool > linear(10)",
-        "x -> out : conv(4) > choose { choose { relu, tanh }, choose 1 { conv(), gelu } } > global_avg_pool > linear(10)",
+        "x -> out : conv(4) > choose { choose { relu, tanh }, choose 1 { bn, gelu } } > global_avg_pool > linear(10)",
         "x -> out : conv(4) > choose { identity } > global_avg_pool > linear(10)",
         "node h[2] = x : choose { conv(2), conv(2, 5) } concat(h) -> out : conv(4) > bn > global_avg_pool > linear(10)",
         "x -> out : flatten > choose { linear(10), relu > linear(10) }",

@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesnas_graph.diagnostics import NasError
-from bayesnas_graph.search.comparison import overlap, summary, to_csv, to_markdown
-from bayesnas_graph.search.pool import Job
 from bayesnas_graph.search.settings import assigned, configured
-from bayesnas_graph.search.sweep import SweepFolder, arguments, first_error, last_line, run_of, words
-from bayesnas_graph.search.sweeping import Sweep
-from tests.search.sweeps import asked, finish, grid
+from bayesnas_graph.sweep.comparison import overlap, summary, to_csv, to_markdown
+from bayesnas_graph.sweep.folder import SweepFolder, arguments, first_error, last_line, run_of, words
+from bayesnas_graph.sweep.pool import Job
+from bayesnas_graph.sweep.schedule import Sweep
+from tests.sweep.sweeps import asked, finish, grid
 
 
 def test_a_run_is_done_when_its_result_can_be_read(tmp_path: Path) -> None:

@@ -15,10 +15,10 @@ import pytest
 import torch
 
 from bayesnas_graph.diagnostics import NasError
-from bayesnas_graph.search import cluster
-from bayesnas_graph.search.cluster import RayPool
-from bayesnas_graph.search.pool import Job, LocalPool, devices, slots
-from bayesnas_graph.search.sweep import first_error
+from bayesnas_graph.sweep import cluster
+from bayesnas_graph.sweep.cluster import RayPool
+from bayesnas_graph.sweep.folder import first_error
+from bayesnas_graph.sweep.pool import Job, LocalPool, devices, slots
 
 
 def test_as_many_as_there_is_room_for() -> None:

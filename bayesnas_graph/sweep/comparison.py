@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 from statistics import fmean
 
-from bayesnas_graph.search.sweep import Found, Run
+from bayesnas_graph.sweep.folder import Found, Run
 
 RUN = ("seed", "state", "parameters", "flops", "accuracy", "kept", "switches", "error", "folder")
 POINT = ("done", "weights", "multiply-adds", "accuracy", "kept", "overlap", "distinct")

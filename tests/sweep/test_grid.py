@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesnas_graph.diagnostics import NasError
-from bayesnas_graph.search.grid import LONGEST, axis
-from tests.search.sweeps import grid
+from bayesnas_graph.sweep.grid import LONGEST, axis
+from tests.sweep.sweeps import grid
 
 
 def test_a_grid_is_a_product_and_seeds_are_its_last_axis() -> None:

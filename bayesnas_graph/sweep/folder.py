@@ -14,10 +14,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.search.folder import RunFolder
-from bayesnas_graph.search.grid import Point, axis, points
 from bayesnas_graph.search.run import Subject
 from bayesnas_graph.search.settings import Settings
 from bayesnas_graph.source import Source
+from bayesnas_graph.sweep.grid import Point, axis, points
 
 TAIL = 4096  # bytes at the end of a log that are looked at
 LONGEST = 200  # characters of an error in a table

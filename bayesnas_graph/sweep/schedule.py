@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from bayesnas_graph.search.comparison import to_csv, to_markdown
-from bayesnas_graph.search.grid import Point
-from bayesnas_graph.search.pool import Job, Pool
-from bayesnas_graph.search.sweep import Asked, Run, SweepFolder, arguments, first_error, run_of
+from bayesnas_graph.sweep.comparison import to_csv, to_markdown
+from bayesnas_graph.sweep.folder import Asked, Run, SweepFolder, arguments, first_error, run_of
+from bayesnas_graph.sweep.grid import Point
+from bayesnas_graph.sweep.pool import Job, Pool
 
 TURN = 0.2  # seconds between two looks at what was asked
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bayesnas_graph.search.grid import Point, axis, points
 from bayesnas_graph.search.settings import assigned
-from bayesnas_graph.search.sweep import Asked, SweepFolder
+from bayesnas_graph.sweep.folder import Asked, SweepFolder
+from bayesnas_graph.sweep.grid import Point, axis, points
 
 
 def grid(*texts: str, seeds: int = 1, told: Sequence[str] = ()) -> tuple[Point, ...]:

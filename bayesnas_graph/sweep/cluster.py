@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.search.pool import Job, started
+from bayesnas_graph.sweep.pool import Job, started
 
 FAILED, CANCELLED = 1, 130  # exit codes of runs that have none of their own
 FOREVER = 10.0**9  # seconds: waiting without a limit would not let an interrupt through
