@@ -23,7 +23,7 @@ from bayesnas_graph.search.budget import LARGEST_GROWTH
 from bayesnas_graph.search.checkpoint import Checkpoints
 from bayesnas_graph.search.events import Row, Watcher
 from bayesnas_graph.search.iterate import Iteration, intensities, iterate, measure_units
-from bayesnas_graph.search.learner import Learner, begin, without
+from bayesnas_graph.search.learner import Learner, begin, weights, without
 from bayesnas_graph.search.measure import accuracy
 from bayesnas_graph.search.place import Place
 from bayesnas_graph.search.problem import Batches, Problem
@@ -206,7 +206,7 @@ class Search:
         progress = replace(progress, ended=self._why_ended(progress, found, on_target))
         if progress.ended:
             learner = without(learner, found.architecture.off)
-            progress = progress.concluded(self.problem.finish)
+            progress = progress.concluded(self.problem.finish if weights(learner.supernet) else 0)
             self.watcher.concluded(progress)
         self._save(learner, progress)
         return learner, progress

@@ -95,7 +95,8 @@ def test_no_switch_is_left(tmp_path: Path) -> None:
 
 
 def test_neither_switches_nor_weights_are_left(tmp_path: Path) -> None:
-    text = "network net : image(10, 4, 4) -> classes(10) { in x node y x -> y x -> y : optional tanh y -> out : global_avg_pool }"
+    body = "node y x -> y x -> y : optional tanh y -> out : global_avg_pool"
+    text = f"network net : image(10, 4, 4) -> classes(10) {{ in x {body} }}"
     given = Problem.of(network(text), channels(), config(**HUGE))
     outcome = search(given, tmp_path).run()
     assert outcome.accuracy > 0.5

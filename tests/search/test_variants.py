@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from bayesnas_graph.bayes import Estimator, Ranking
@@ -107,7 +107,7 @@ def test_each(key: str, value: Any, tmp_path: Path) -> None:
     assert_sound(search(given, tmp_path).run(), given)
 
 
-@settings(max_examples=20)
+@settings(max_examples=20, phases=[Phase.explicit, Phase.reuse, Phase.generate])  # to find smaller ones takes too long
 @given(data=st.data(), text=st.sampled_from([TINY, MIXED]))
 def test_together(data: st.DataObject, text: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     chosen = {key: data.draw(st.sampled_from(values), label=key) for key, values in CHOICES.items()}
