@@ -173,7 +173,7 @@ def search(
 
 def recipe_of(file: Path) -> Path | None:
     """The settings that come with a space: a file of its name that ends in `.toml`, beside it or shipped with it."""
-    beside = file.with_suffix(".toml")
+    beside = file.parent / f"{file.stem}.toml"
     if file.is_file():
         return beside if beside.is_file() else None
     shipped = folder("spaces") / beside.name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 import torch
@@ -62,6 +62,7 @@ def iterate(
     graph = prune(learner.graph, chosen.off)
     architecture = complete(problem, progress, chosen)
     progress = replace(progress, iteration=number, architecture=architecture).with_closed(sound)
+    _revive(learner, {v.name for v in sound.verdicts if v.why in (bayes.Why.BRIDGE, bayes.Why.ROOM)})
     left = without(learner, sound.off) if sound.off else learner
     found = Iteration(
         number=number,
@@ -74,6 +75,15 @@ def iterate(
         shrink=Shrink.of(shrink(problem, left, progress)),
     )
     return left, progress, found
+
+
+def _revive(learner: Learner, groups: Collection[str]) -> None:
+    """Set gates that are opened again to where they started: most were at zero, and would let nothing through."""
+    names = [learner.switches.groups[group] for group in learner.switches.group.tolist()]
+    reopened = torch.tensor([name in groups for name in names], device=learner.units.device)
+    gates = learner.supernet.gates
+    started = learner.units.reciprocal().to(gates.dtype)
+    learner.supernet.set_gates(torch.where(reopened & (gates == 0), started, gates))
 
 
 @torch.no_grad()

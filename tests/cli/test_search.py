@@ -1,0 +1,290 @@
+"""`search` on the command line: where runs are kept, how they go on, and what is said when they cannot."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bayesnas_graph.search.folder import RunFolder
+from tests.cli.conftest import Run
+from tests.search.launcher import Launcher, launcher
+from tests.search.runs import is_row, results
+from tests.search.spaces import TINY
+
+QUICK = {"batch": 20, "iterations": 1, "steps": 2, "warmup": 1, "finish": 0, "lambda": 0.5, "threads": 1}
+DATA = ("--data", "tests.search.spaces:tiny_data")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to work in, with a space and settings for a search of two steps beside it."""
+    (tmp_path / "tiny.nas").write_text(TINY)
+    (tmp_path / "tiny.toml").write_text("".join(f"{key} = {value}\n" for key, value in QUICK.items()))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that has ended."""
+    where = tmp_path_factory.mktemp("done")
+    (where / "tiny.nas").write_text(TINY)
+    (where / "tiny.toml").write_text("".join(f"{key} = {value}\n" for key, value in QUICK.items()))
+    with launcher(where) as programs:
+        code, printed = programs.run("search", "tiny.nas", *DATA, "-o", "run")
+    assert code == 0, printed
+    return where / "run"
+
+
+@pytest.fixture
+def copied(done: Path, folder: Path) -> Path:
+    """A copy of that run, to do something to."""
+    shutil.copytree(done, folder / "run")
+    return folder / "run"
+
+
+# ---------------------------------------------------------------------------------------- beginning
+
+
+def test_a_run_is_never_overwritten(run: Run, folder: Path) -> None:
+    for number in (1, 2):
+        result = run("search", "tiny.nas", *DATA)
+        assert result.code == 0, result.err
+        assert "settings from tiny.toml" in result.out
+        assert (folder / "runs" / f"tiny-{number}" / "decision.json").exists()
+    before = results(folder / "runs" / "tiny-1")
+    result = run("search", "tiny.nas", *DATA, "-o", "runs/tiny-1", "--seed", 5)
+    assert result.code == 1
+    assert result.err == (
+        "error[NAS602]: `runs/tiny-1` is already there\n"
+        " = help: name another folder, or go on with what is there by `--resume`\n\n"
+    )
+    assert results(folder / "runs" / "tiny-1") == before
+
+
+def test_folders(run: Run, folder: Path) -> None:
+    (folder / "empty").mkdir()
+    assert run("search", "tiny.nas", *DATA, "-o", "empty").code == 0, "nobody minds an empty folder"
+    (folder / "file").write_text("")
+    assert "error[NAS602]: `file` is already there" in run("search", "tiny.nas", *DATA, "-o", "file").err
+    inside = run("search", "tiny.nas", *DATA, "-o", "file/run")
+    assert (inside.code, inside.err) == (1, "error[NAS012]: cannot write `file/run`: not a directory\n\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["tiny.nas"], 1, "error[NAS601]: there are no data to search on"),
+        (["tiny.nas", "--data", "digit"], 1, "error[NAS501]: there is no data set `digit`"),
+        (["tiny.nas", "--data", "no.module:data"], 1, "error[NAS505]"),
+        (["tiny.nas", *DATA, "-s", "held_out=0.001"], 1, "error[NAS601]: of 200 samples 0 are held out"),
+        (["tiny.nas", *DATA, "--batch", 500], 1, "error[NAS601]: a batch of 500 is more than"),
+        (["tiny.nas", *DATA, "--batch", 0], 1, "error[NAS601]: `batch` should be greater than or equal to 1"),
+        (["tiny.nas", *DATA, "--device", "cuda"], 1, "error[NAS609]: there is no device `cuda` here"),
+        (["tiny.nas", *DATA, "-p", "widht=3"], 1, "error[NAS"),
+        (["tiny.nas", *DATA, "-p", "width=wide"], 2, "`wide` is no number"),
+        (["tiny.nas", *DATA, "-p", "width=-3"], 1, "error[NAS"),
+        (["tiny.nas", *DATA, "--network", "other"], 1, "error[NAS107]"),
+        (["tiny.nas", *DATA, "--target-params", "many"], 2, "`many` is no size"),
+        (["tiny.nas", *DATA, "--config", "missing.toml"], 1, "error[NAS011]: cannot read `missing.toml`"),
+        (["missing.nas", *DATA], 1, "error[NAS011]"),
+        ([".", "--network", "other"], 1, "error[NAS107]"),
+        (["-", *DATA], 1, "error[NAS011]"),
+        ([], 2, "name a space, or a run with `--resume`"),
+        (["resnet18_cifar", *DATA], 1, "error[NAS606]"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_before_anything_is_made(
+    arguments: list[Any], code: int, said: str, run: Run, folder: Path
+) -> None:
+    if arguments[:1] == ["resnet18_cifar"]:
+        (folder / "tiny.toml").unlink()
+    before = sorted(folder.iterdir())
+    result = run("search", *arguments)
+    assert result.code == code, result.err
+    assert said in result.err
+    assert sorted(folder.iterdir()) == before
+
+
+def test_which_settings_count(run: Run, folder: Path) -> None:
+    (folder / "more.toml").write_text("batch = 10\nrate = 0.5\n[parameters]\nwidth = 3\n")
+    words = ("--config", "more.toml", "-s", "rate=0.25", "-s", "seed=7", "--seed", 8, "-p", "width=5")
+    shown = dict(line.split(maxsplit=1) for line in run("search", "tiny.nas", *words, "--settings").out.splitlines())
+    assert shown["steps"] == "2", "of the recipe"
+    assert shown["batch"] == "10", "of the file that was named"
+    assert shown["rate"] == "0.25", "of a word"
+    assert shown["seed"] == "8", "of an option"
+    assert shown["parameters"] == "{'width': 5}"
+    assert shown["momentum"] == "0.9", "of nobody"
+
+
+def test_a_wrong_recipe(run: Run, folder: Path) -> None:
+    (folder / "tiny.toml").write_text("[parameters]\nbatch = 3\n\n[weights]\nrate = 1\n")
+    assert run("search", "tiny.nas", *DATA).err == (
+        "error[NAS601]: there is no setting `weights`\n"
+        " --> tiny.toml:4:2\n"
+        "  |\n"
+        "4 | [weights]\n"
+        "  |  ^^^^^^^ not known\n"
+        "  |\n"
+        "  = help: `bayesnas-graph search --settings` lists them\n\n"
+    )
+
+
+# ---------------------------------------------------------------------------------------- going on
+
+
+def test_going_on(run: Run, copied: Path) -> None:
+    before = results(copied)
+    assert run("search", "--resume", "run").code == 0
+    assert results(copied) == before
+    assert run("search", "tiny.nas", "--resume", "run").code == 0, "naming the space again does no harm"
+
+
+def test_going_on_from_elsewhere(run: Run, done: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    manifest = RunFolder(done).manifest()
+    assert Path(manifest.data_dir).is_absolute()
+    monkeypatch.chdir(folder.parent)
+    assert run("search", "--resume", done).code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-s", "rate=1"], "there is `rate=1`"),
+        (["--seed", 3, "--batch", 5], "there is `--batch 5`, `--seed 3`"),
+        (["--config", "tiny.toml"], "there is `tiny.toml`"),
+    ],
+)
+def test_settings_stay(arguments: list[Any], said: str, run: Run, copied: Path) -> None:
+    result = run("search", "--resume", copied, *arguments)
+    assert result.code == 1
+    assert f"error[NAS601]: `--resume` takes no settings, and {said}\n" in result.err
+    for option in (["-o", "other"], ["--settings"]):
+        assert run("search", "--resume", copied, *option).code == 2
+
+
+def test_another_space(run: Run, copied: Path, folder: Path) -> None:
+    (folder / "other.nas").write_text(TINY.replace("max_pool(3)", "avg_pool(3)"))
+    result = run("search", "other.nas", "--resume", "run")
+    assert result.err == (
+        "error[NAS604]: `run` was begun with another space than `other.nas`\n"
+        " = help: leave the space away to go on with the run's own copy, or begin another run\n\n"
+    )
+    (folder / "other.nas").write_text("// The same, said otherwise.\n" + TINY)
+    assert run("search", "other.nas", "--resume", "run").code == 0
+    (copied / "space" / "tiny.nas").write_text(TINY.replace("max_pool(3)", "avg_pool(3)"))
+    assert "error[NAS604]: `run` was begun with another space than `tiny.nas`" in run("search", "--resume", "run").err
+    (copied / "space" / "tiny.nas").unlink()
+    assert "error[NAS011]" in run("search", "--resume", "run").err
+
+
+def changed(**entries: Any) -> Any:
+    return lambda plain: plain | entries
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda _: b"", "cannot read `run/run.json`: it is damaged"),
+        (lambda _: b"\xff\xfe{}", "cannot read `run/run.json`: it is damaged"),
+        (lambda plain: json.dumps(plain)[:-30].encode(), "cannot read `run/run.json`: it is damaged"),
+        (lambda _: [], "cannot read `run/run.json`: "),
+        (lambda _: {}, "cannot read `run/run.json`: space: field required"),
+        (changed(version=2), "cannot read `run/run.json`: version: input should be 1"),
+        (changed(threads=0), "cannot read `run/run.json`: threads: input should be greater than or equal to 1"),
+        (changed(config={"batch": 0}), "cannot read `run/run.json`: config.batch: input should be greater"),
+        (changed(config={"colour": 0}), "cannot read `run/run.json`: config.colour: extra inputs are not permitted"),
+        (lambda _: None, "`run` is no run"),
+    ],
+)
+def test_a_run_that_cannot_be_read(change: Any, said: str, run: Run, copied: Path) -> None:
+    path = copied / "run.json"
+    content = change(json.loads(path.read_text()))
+    if content is None:
+        path.unlink()
+    else:
+        path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+    result = run("search", "--resume", "run")
+    assert result.code == 1
+    assert result.err.startswith(f"error[NAS602]: {said}")
+    assert " = help: " in result.err
+
+
+def test_no_run(run: Run, folder: Path) -> None:
+    for name in ("missing", "tiny.nas", "."):
+        assert run("search", "--resume", name).err == (
+            f"error[NAS602]: `{name}` is no run\n = help: name the folder that `search` wrote: it has a `run.json`\n\n"
+        )
+    (folder / "odd" / "run.json").mkdir(parents=True)
+    assert "error[NAS602]: cannot read `odd/run.json`: is a directory" in run("search", "--resume", "odd").err
+
+
+def test_files_that_a_space_imports(run: Run, folder: Path) -> None:
+    """They are copied as they lie to each other, and the run needs the originals no more."""
+    motif, rest = TINY.split("cell block", 1)
+    for path, text in (
+        ("lib/deep/parts.nas", motif),
+        ("spaces/tiny.nas", f'import "../lib/deep/parts.nas"\nimport "std.nas"\n\ncell block{rest}'),
+    ):
+        (folder / path).parent.mkdir(parents=True)
+        (folder / path).write_text(text)
+    shutil.copy("tiny.toml", "spaces/tiny.toml")
+    assert run("search", "spaces/tiny.nas", *DATA, "-o", "run").code == 0
+    found = sorted(str(path.relative_to("run/space")) for path in Path("run/space").rglob("*.nas"))
+    assert found == ["lib/deep/parts.nas", "spaces/tiny.nas"]
+    before = results(folder / "run")
+    shutil.rmtree("lib")
+    shutil.rmtree("spaces")
+    assert run("search", "--resume", "run").code == 0
+    assert results(folder / "run") == before
+
+
+def test_operations_in_python_are_allowed_each_time(run: Run, folder: Path) -> None:
+    text = 'op shuffle(groups) from "torch.nn:ChannelShuffle"\n' + TINY.replace("max_pool(3)", "shuffle(2)")
+    (folder / "tiny.nas").write_text(text)
+    assert "error[NAS105]" in run("search", "tiny.nas", *DATA, "-o", "run").err
+    assert not (folder / "run").exists()
+    assert run("search", "tiny.nas", *DATA, "-o", "run", "--allow-python-ops").code == 0
+    assert run("search", "--resume", "run").err == (
+        "error[NAS105]: the run uses operations written in Python\n = help: say `--allow-python-ops` again\n\n"
+    )
+    assert run("search", "--resume", "run", "--allow-python-ops").code == 0
+
+
+# ------------------------------------------------------------------------------- two at the same time
+
+
+def test_one_process_at_a_time(tmp_path: Path) -> None:
+    (tmp_path / "tiny.nas").write_text(TINY)
+    (tmp_path / "tiny.toml").write_text("".join(f"{key} = {value}\n" for key, value in QUICK.items()))
+    with launcher(tmp_path) as programs:
+        first = programs.start("search", "tiny.nas", *DATA, "-o", "run", "--steps", 100_000, "-s", "log_steps=1")
+        assert first.until(is_row)
+        assert_refused(programs)
+        first.signal(signal.SIGINT)
+        assert first.ended()[0] == 130
+        again = programs.start("search", "--resume", "run")
+        assert again.until(is_row), "nobody is in it any more"
+        again.signal(signal.SIGKILL)
+        again.ended()
+        third = programs.start("search", "--resume", "run")
+        assert third.until(is_row), "nor does one hold it that was killed"
+        third.signal(signal.SIGTERM)
+        assert third.ended()[0] == 130
+
+
+def assert_refused(programs: Launcher) -> None:
+    before = (programs.folder / "run" / "run.json").read_bytes()
+    code, printed = programs.run("search", "--resume", "run")
+    assert code == 1
+    assert "error[NAS602]: another process works in `run`\n = help: wait for it, or stop it\n" in printed
+    code, printed = programs.run("search", "tiny.nas", *DATA, "-o", "run")
+    assert code == 1
+    assert "error[NAS602]: `run` is already there\n" in printed
+    assert (programs.folder / "run" / "run.json").read_bytes() == before
