@@ -71,13 +71,17 @@ def pace(run: Path) -> None:
         times[int(row["iteration"])].append(float(row["seconds"]))
     print("| | a step | open switches | weights | multiply-adds | held-out accuracy |")
     print("|---|---:|---:|---:|---:|---:|")
-    print(f"| warm-up | {median(times[0]) * 1e3:,.0f} ms | | | | |" if 0 in times else "")
+    if 0 in times:
+        print(f"| warm-up | {_ms(times[0])} | | | | |")
     for row in rows(run / "updates.csv"):
         number = int(row["iteration"])
         sizes = f"{int(row['alive'])} | {int(row['parameters']):,} | {int(row['flops']):,}"
-        print(
-            f"| iteration {number} | {median(times[number]) * 1e3:,.0f} ms | {sizes} | {float(row['accuracy']):.3f} |"
-        )
+        print(f"| iteration {number} | {_ms(times[number])} | {sizes} | {float(row['accuracy']):.3f} |")
+    print(f"| finish | {_ms(times[max(times)])} | | | | |")
+
+
+def _ms(times: list[float]) -> str:
+    return f"{median(times) * 1e3:,.0f} ms"
 
 
 def whole_time(found: list[Path]) -> float:
