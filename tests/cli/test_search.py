@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import json
 import shutil
-import signal
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bayesnas_graph.cli.main import main
 from bayesnas_graph.search.folder import RunFolder
 from tests.cli.conftest import Run
-from tests.search.launcher import Launcher, launcher
-from tests.search.runs import is_row, results
+from tests.search.runs import results
 from tests.search.spaces import TINY
 
 QUICK = {"batch": 20, "iterations": 1, "steps": 2, "warmup": 1, "finish": 0, "lambda": 0.5, "threads": 1}
 DATA = ("--data", "tests.search.spaces:tiny_data")
 
 
+def prepare(folder: Path) -> None:
+    (folder / "tiny.nas").write_text(TINY)
+    (folder / "tiny.toml").write_text("".join(f"{key} = {value}\n" for key, value in QUICK.items()))
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder to work in, with a space and settings for a search of two steps beside it."""
-    (tmp_path / "tiny.nas").write_text(TINY)
-    (tmp_path / "tiny.toml").write_text("".join(f"{key} = {value}\n" for key, value in QUICK.items()))
+    prepare(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -33,11 +37,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run that has ended."""
     where = tmp_path_factory.mktemp("done")
-    (where / "tiny.nas").write_text(TINY)
-    (where / "tiny.toml").write_text("".join(f"{key} = {value}\n" for key, value in QUICK.items()))
-    with launcher(where) as programs:
-        code, printed = programs.run("search", "tiny.nas", *DATA, "-o", "run")
-    assert code == 0, printed
+    prepare(where)
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as exit:
+        patch.chdir(where)
+        patch.setattr(sys, "argv", ["bayesnas-graph", "search", "tiny.nas", *DATA, "-o", "run"])
+        main()
+    assert not exit.value.code
     return where / "run"
 
 
@@ -255,36 +260,3 @@ def test_operations_in_python_are_allowed_each_time(run: Run, folder: Path) -> N
         "error[NAS105]: the run uses operations written in Python\n = help: say `--allow-python-ops` again\n\n"
     )
     assert run("search", "--resume", "run", "--allow-python-ops").code == 0
-
-
-# ------------------------------------------------------------------------------- two at the same time
-
-
-def test_one_process_at_a_time(tmp_path: Path) -> None:
-    (tmp_path / "tiny.nas").write_text(TINY)
-    (tmp_path / "tiny.toml").write_text("".join(f"{key} = {value}\n" for key, value in QUICK.items()))
-    with launcher(tmp_path) as programs:
-        first = programs.start("search", "tiny.nas", *DATA, "-o", "run", "--steps", 100_000, "-s", "log_steps=1")
-        assert first.until(is_row)
-        assert_refused(programs)
-        first.signal(signal.SIGINT)
-        assert first.ended()[0] == 130
-        again = programs.start("search", "--resume", "run")
-        assert again.until(is_row), "nobody is in it any more"
-        again.signal(signal.SIGKILL)
-        again.ended()
-        third = programs.start("search", "--resume", "run")
-        assert third.until(is_row), "nor does one hold it that was killed"
-        third.signal(signal.SIGTERM)
-        assert third.ended()[0] == 130
-
-
-def assert_refused(programs: Launcher) -> None:
-    before = (programs.folder / "run" / "run.json").read_bytes()
-    code, printed = programs.run("search", "--resume", "run")
-    assert code == 1
-    assert "error[NAS602]: another process works in `run`\n = help: wait for it, or stop it\n" in printed
-    code, printed = programs.run("search", "tiny.nas", *DATA, "-o", "run")
-    assert code == 1
-    assert "error[NAS602]: `run` is already there\n" in printed
-    assert (programs.folder / "run" / "run.json").read_bytes() == before

@@ -20,7 +20,7 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(threads)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
     """Starts the program beside a space, `tiny.nas`, and settings for a short search, `short.toml`."""
     folder = tmp_path_factory.mktemp("programs")

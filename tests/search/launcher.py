@@ -91,8 +91,7 @@ def launcher(folder: Path) -> Iterator[Launcher]:
         command, cwd=folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         yield Launcher(process, folder)
-        assert process.stdin is not None
-        process.stdin.close()
+        process.kill()  # it has nothing to lose
 
 
 def serve() -> None:

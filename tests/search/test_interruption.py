@@ -199,3 +199,25 @@ def test_a_signal_that_comes_twice_at_once_counts_once() -> None:
 def test_signals_are_left_alone_beside_the_main_thread() -> None:
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(lambda: stopping().__enter__()()).result() is False
+
+
+# ------------------------------------------------------------------------------- two at the same time
+
+
+def test_one_process_at_a_time(programs: Launcher) -> None:
+    first = programs.start(*BEGIN, "-o", "busy", "--steps", 100_000)
+    assert first.until(is_row)
+    manifest = (programs.folder / "busy" / "run.json").read_bytes()
+    code, printed = programs.run("search", "--resume", "busy")
+    assert code == 1
+    assert "error[NAS602]: another process works in `busy`\n = help: wait for it, or stop it\n" in printed
+    code, printed = programs.run(*BEGIN, "-o", "busy")
+    assert code == 1
+    assert "error[NAS602]: `busy` is already there\n" in printed
+    assert (programs.folder / "busy" / "run.json").read_bytes() == manifest
+    first.signal(signal.SIGKILL)
+    first.ended()
+    second = programs.start("search", "--resume", "busy")
+    assert second.until(is_row), "one that was killed holds nothing"
+    second.signal(signal.SIGINT)
+    assert second.ended()[0] == 130
