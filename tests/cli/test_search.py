@@ -38,10 +38,11 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run that has ended."""
     where = tmp_path_factory.mktemp("done")
     prepare(where)
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as exit:
+    with pytest.MonkeyPatch.context() as patch:
         patch.chdir(where)
         patch.setattr(sys, "argv", ["bayesnas-graph", "search", "tiny.nas", *DATA, "-o", "run"])
-        main()
+        with pytest.raises(SystemExit) as exit:
+            main()
     assert not exit.value.code
     return where / "run"
 
