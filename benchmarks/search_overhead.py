@@ -29,7 +29,7 @@ from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import Progress
 from bayesnas_graph.search.train import Rates, train_step
 
-SPACES = {"darts": {"width": 8, "cells": 4}, "nasbench201": {"width": 16, "cells": 1}}
+SPACES = {"darts": {"width": 4, "cells": 3}, "nasbench201": {"width": 8, "cells": 1}}
 
 
 def problem(space: str, config: Config) -> Problem:
@@ -97,8 +97,8 @@ def _percent(values: list[float]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
-    parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--batch", type=int, default=32)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--phase", type=int, default=300, help="steps between two updates")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     options = parser.parse_args()

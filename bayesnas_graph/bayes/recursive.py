@@ -42,7 +42,7 @@ class _Walk:
         """Every value, and the gradients of those whose rule asks for them."""
         bent = [node.name for node in self.graph if node.op.bends]
         with torch.set_grad_enabled(bool(bent)):
-            values = self.net.values(x)
+            values = self.net.values(x.detach().requires_grad_(bool(bent)))  # a rule may ask before any weight is met
         gradients: dict[str, Tensor] = {}
         if bent:
             (output,) = self.graph.outputs
