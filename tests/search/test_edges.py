@@ -122,6 +122,12 @@ def test_a_size_that_is_had_at_once(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------- spaces
 
 
+@pytest.mark.parametrize("curvature", ["recursive", "mean"])
+def test_an_activation_before_any_weight(curvature: str, tmp_path: Path) -> None:
+    text = of("x -> out : swish > tanh > conv(4) > choose { conv(), identity } > global_avg_pool > linear(10)")
+    run(tmp_path, problem(text, **FEW, curvature=curvature))
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -24,7 +25,7 @@ from tests.search.runs import assert_same_run, checkpoints, is_row, table
 from tests.search.spaces import PLAIN, TINY, Notes, config, searched
 
 # No random labels: each process would draw others.
-BEGIN = ("search", "tiny.nas", "--config", "short.toml", "--curvature", "ggn")
+BEGIN = ("search", "tiny.nas", "--config", "short.toml", "--curvature", "ggn", "-s", "accumulate=2")
 
 
 def ended(runs: list[Run]) -> tuple[str, str]:
@@ -50,7 +51,7 @@ def together(programs: Launcher) -> Path:
 
 def assert_close_run(one: Path, other: Path) -> None:
     """The same decisions, and numbers that differ by rounding."""
-    decisions = [Decision.from_plain(_json(run / "decision.json")) for run in (one, other)]
+    decisions = [Decision.from_plain(json.loads((run / "decision.json").read_text())) for run in (one, other)]
     for mine, theirs in zip(*(decision.verdicts for decision in decisions), strict=True):
         assert (mine.name, mine.keep, mine.why) == (theirs.name, theirs.keep, theirs.why)
         assert mine.w == pytest.approx(theirs.w, rel=1e-4, abs=1e-6)
@@ -59,12 +60,6 @@ def assert_close_run(one: Path, other: Path) -> None:
     for first, second in zip(*(table(run, "metrics.csv") for run in (one, other)), strict=True):
         assert float(first["loss"]) == pytest.approx(float(second["loss"]), rel=1e-4)
         assert first["alive"] == second["alive"]
-
-
-def _json(path: Path) -> Any:
-    import json
-
-    return json.loads(path.read_text())
 
 
 def assert_close(one: Any, other: Any) -> None:
@@ -78,6 +73,13 @@ def assert_close(one: Any, other: Any) -> None:
 
 def test_two_are_as_one(alone: Path, together: Path) -> None:
     assert_close_run(alone, together)
+
+
+def test_gates_on_samples_of_their_own(programs: Launcher) -> None:
+    begin = (*BEGIN, "-s", "gates_on=held_out", "-s", "ranking=removal", "--iterations", 1, "--target-params", 300)
+    assert programs.run(*begin, "-o", "held_out_alone")[0] == 0
+    ended(programs.start_together(*begin, "-o", "held_out_together"))
+    assert_close_run(programs.folder / "held_out_alone", programs.folder / "held_out_together")
 
 
 def test_stopped_and_gone_on_with_by_two(programs: Launcher, together: Path) -> None:

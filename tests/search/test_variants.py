@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from pathlib import Path
+from random import Random
 from typing import Any, get_args
 
 import pytest
 import torch
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 
 from bayesnas_graph.bayes import Estimator, Ranking
+from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.ops import Choice, Input
 from bayesnas_graph.passes import Mode, verify
 from bayesnas_graph.search.loop import Interrupted, Outcome
 from bayesnas_graph.search.problem import Problem
+from tests.helpers import check
+from tests.programs import Program
 from tests.search.runs import assert_same, checkpoints
-from tests.search.spaces import TINY, asked_often, problem, search
+from tests.search.spaces import TINY, asked_often, config, problem, search, tiny_data
 
 FEW: dict[str, Any] = {"iterations": 2, "steps": 4, "warmup": 2, "finish": 2, "curvature_batches": 1}
 
@@ -113,6 +118,29 @@ def test_together(data: st.DataObject, text: str, tmp_path_factory: pytest.TempP
     chosen = {key: data.draw(st.sampled_from(values), label=key) for key, values in CHOICES.items()}
     given = problem(text, **FEW, **chosen)
     assert_sound(search(given, tmp_path_factory.mktemp("together")).run(), given)
+
+
+def random_space(random: Random) -> str:
+    """A random program whose network is made to tell ten classes apart."""
+    text = Program(random, fault=0).text()
+    text = re.sub(r"network net\(w = (\d+)\) : image\(4, 8, 8\) -> image\(w, 8, 8\)", r"motif net(w = \1)", text)
+    body = "in x x -> out : conv(4, stride = 2) > net() > global_avg_pool > linear(10)"
+    return f"{text}\nnetwork main : image(1, 8, 8) -> classes(10) {{ {body} }}\n"
+
+
+@settings(max_examples=10, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@given(data=st.data(), random=st.randoms(use_true_random=False))
+def test_random_spaces(data: st.DataObject, random: Random, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Whatever can be written can be searched, unless there is nothing to search or the loss explodes."""
+    chosen = {key: data.draw(st.sampled_from(values), label=key) for key, values in CHOICES.items()}
+    space, diagnostics = check(random_space(random))
+    assume(not any(diagnostic.severity == "error" for diagnostic in diagnostics))
+    try:
+        given = Problem.of(space.networks[-1], tiny_data(), config(**FEW, **chosen))
+        assert_sound(search(given, tmp_path_factory.mktemp("random")).run(), given)
+    except NasError as error:
+        if error.diagnostics[0].code not in ("NAS605", "NAS606"):
+            raise
 
 
 def test_fp16_is_for_those_who_ask(tmp_path: Path) -> None:
