@@ -36,5 +36,13 @@ def written_whole(path: Path, help: str | None = None) -> Iterator[BinaryIO]:
 
 def not_written(path: Path, error: OSError, help: str | None = None) -> NasError:
     """The error for a file that could not be written."""
-    reason = (error.strerror or str(error)).lower()
-    return NasError([Diagnostic("NAS012", f"cannot write `{path}`: {reason}", help=help)])
+    return NasError([Diagnostic("NAS012", f"cannot write `{path}`: {_reason(error)}", help=help)])
+
+
+def not_read(path: Path, error: OSError) -> NasError:
+    """The error for a file that could not be read."""
+    return NasError([Diagnostic("NAS011", f"cannot read `{path}`: {_reason(error)}")])
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 import torch
@@ -67,6 +68,23 @@ class Place:
         ids = [self.device] if self.device.type == "cuda" else None
         with warnings.catch_warnings(action="ignore", category=FutureWarning):  # newer versions call it otherwise
             return DistributedDataParallel(module, device_ids=ids, broadcast_buffers=False)
+
+
+@contextmanager
+def machine_limits(config: Config, place: Place) -> Iterator[None]:
+    """Tell of what the machine cannot do: torch raises the same errors for that as for mistakes. Raises NasError."""
+    try:
+        yield
+    except RuntimeError as error:
+        first = str(error).partition("\n")[0]
+        if isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in first:
+            message = f"a batch of {config.batch} does not fit into the memory of `{place.device.type}`"
+            help = "set `accumulate` to more, which computes a batch in parts, or `batch` to less"
+            raise NasError([Diagnostic("NAS601", message, help=help)]) from None
+        if config.compile and type(error).__module__.startswith(("torch._dynamo", "torch._inductor")):
+            help = "leave `--compile` away, or install a C++ compiler that works"
+            raise NasError([Diagnostic("NAS609", f"torch.compile does not work here: {first}", help=help)]) from None
+        raise
 
 
 def find_device(wanted: str) -> torch.device:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from bayesnas_graph.bayes import Verdict
 from bayesnas_graph.search.events import Row
-from bayesnas_graph.search.files import ROOM, not_written, written_whole
+from bayesnas_graph.search.files import ROOM, not_read, not_written, written_whole
 from bayesnas_graph.search.folder import RunFolder
 from bayesnas_graph.search.iterate import Iteration
 from bayesnas_graph.search.learner import Learner
@@ -55,11 +56,17 @@ class Recorder:
 
 def read_table(path: Path) -> list[dict[str, str]]:
     """The rows of a table; none if it is not there. A line that is not whole, as the last may be, is left out."""
+    rows = []
     try:
-        with path.open(newline="", encoding="utf-8", errors="replace") as file:
-            return [row for row in csv.DictReader(file) if None not in row and None not in row.values()]
+        with path.open(newline="", encoding="utf-8", errors="replace") as file, suppress(csv.Error):
+            for row in csv.DictReader(file):
+                if None not in row and None not in row.values():
+                    rows.append(row)
     except FileNotFoundError:
         return []
+    except OSError as error:
+        raise not_read(path, error) from None
+    return rows
 
 
 def _of_switch(iteration: int, v: Verdict) -> list[str]:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from math import prod
 from os.path import commonpath
 from pathlib import Path
 from types import FrameType
@@ -19,12 +20,13 @@ from bayesnas_graph.data import load
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.elaborate import Network
 from bayesnas_graph.exchange import fingerprint, to_json
+from bayesnas_graph.ops import BatchNorm
 from bayesnas_graph.search.checkpoint import Checkpoints
 from bayesnas_graph.search.config import Config
 from bayesnas_graph.search.events import Watcher, Watchers
 from bayesnas_graph.search.folder import Manifest, RunFolder, now, versions
 from bayesnas_graph.search.loop import Outcome, Search
-from bayesnas_graph.search.place import Place, find_device
+from bayesnas_graph.search.place import Place, find_device, machine_limits
 from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.processes import Processes, joined
 from bayesnas_graph.search.record import Recorder
@@ -91,6 +93,10 @@ def posed(subject: Subject, config: Config, data_dir: Path, processes: Processes
         raise NasError([Diagnostic("NAS601", message + parts, help=help)])
     shape = subject.network.inputs[0].shape if subject.network.inputs else None
     problem = Problem.of(subject.network, load(config.data, data_dir, image_shape=shape, seed=config.seed), config)
+    alone = [node.name for node in problem.graph if isinstance(node.op, BatchNorm) and prod(node.shape[1:]) == 1]
+    if alone and config.batch == config.accumulate:
+        message = f"`{alone[0]}` normalises over samples, and they come one at a time"
+        raise NasError([Diagnostic("NAS601", message, help="set `batch` to more, or `accumulate` to less")])
     if len(problem.indices[1]) < processes.world:
         message = f"of {len(problem.data.train)} samples {len(problem.indices[1])} are held out to measure on"
         raise NasError([Diagnostic("NAS601", message, help="set `held_out` to more")])
@@ -125,7 +131,7 @@ def go(task: Task, place: Place, watchers: tuple[Watcher, ...]) -> Outcome:
     problem, folder = task.problem, task.folder
     checkpoints = Checkpoints(folder.checkpoints, task.config.keep, task.subject.fingerprint)
     watcher = Watchers((Recorder(folder), *watchers) if place.processes.first else ())
-    with stopping(say=place.processes.first) as stop:
+    with stopping(say=place.processes.first) as stop, machine_limits(task.config, place):
         outcome = Search(problem, place, checkpoints, watcher, stop).run()
     if place.processes.first:
         write_results(folder, problem, outcome)

@@ -148,6 +148,16 @@ def test_a_batch_that_cannot_be_shared_out() -> None:
         assert [(d.code, d.message) for d in error.value.diagnostics] == [("NAS601", said)]
 
 
+def test_norms_need_company() -> None:
+    body = "in x x -> out : flatten > linear(6) > bn > choose { relu, tanh } > linear(10)"
+    given = Subject("norms", "norms", network(f"network net : image(1, 8, 8) -> classes(10) {{ {body} }}"), ())
+    for settings in ({"batch": 1}, {"batch": 4, "accumulate": 4}):
+        with pytest.raises(NasError, match="normalises over samples, and they come one at a time"):
+            posed(given, config(**settings), Path(), Processes())
+    posed(given, config(batch=4, accumulate=2), Path(), Processes())
+    posed(Subject("tiny", "tiny", network(TINY), ()), config(batch=1), Path(), Processes())
+
+
 def test_processes_that_do_not_meet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANK", "0")
     monkeypatch.setenv("WORLD_SIZE", "2")
