@@ -84,34 +84,53 @@ motif stack(normal_cell, reduction_cell, width, cells, affine, after_reduction =
     out s[cells + 1]
 }
 
-/// The whole network, given the two cells.
-motif backbone(normal_cell, reduction_cell, width, cells, affine, labels = 10) {
+/// The whole network, given the two cells. `stride` is that of the stem: 2 makes everything after it
+/// four times as cheap.
+motif backbone(normal_cell, reduction_cell, width, cells, affine, labels = 10, stride = 1) {
     in x
-    node stem = x : conv(3 * width, 3) > bn
+    node stem = x : conv(3 * width, 3, stride) > bn
     node y = stack(normal_cell, reduction_cell, width, cells, affine)(stem, stem)
     y -> out : global_avg_pool > linear(labels)
 }
 
-/// The network that is searched. Its last parameters are those of the data.
+/// The network that is searched. Its parameters after `stride` are those of the data.
 network search(
     width = 16,
     cells = 8,
+    stride = 1,
     channels = 3,
     size = 32,
     labels = 10
 ) : image(channels, size, size) -> classes(labels) {
     in x
-    out backbone(normal, reduction, width, cells, affine = false, labels = labels)(x)
+    out backbone(
+        normal,
+        reduction,
+        width,
+        cells,
+        affine = false,
+        labels = labels,
+        stride = stride
+    )(x)
 }
 
 /// The network that a found architecture is trained in. Its switches are those of `search`.
 network evaluation(
     width = 36,
     cells = 20,
+    stride = 1,
     channels = 3,
     size = 32,
     labels = 10
 ) : image(channels, size, size) -> classes(labels) {
     in x
-    out backbone(normal, reduction, width, cells, affine = true, labels = labels)(x)
+    out backbone(
+        normal,
+        reduction,
+        width,
+        cells,
+        affine = true,
+        labels = labels,
+        stride = stride
+    )(x)
 }

@@ -6,6 +6,7 @@ from bayesnas_graph.data.fit import check_fit
 from bayesnas_graph.data.measure import statistics
 from bayesnas_graph.data.model import Data, Examples, InMemory, Statistics
 from bayesnas_graph.data.order import generator, order, split
+from bayesnas_graph.data.pad import padded
 from bayesnas_graph.data.sets import SETS, DataSet, load
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "load",
     "normalise",
     "order",
+    "padded",
     "split",
     "statistics",
     "steps_per_epoch",

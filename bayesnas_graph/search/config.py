@@ -25,6 +25,7 @@ class Config(BaseModel):
     parameters: dict[str, int | float | bool | str] = Field({}, description="values for parameters of the network")
     data: str | None = Field(None, description="a data set: see `bayesnas-graph data list`")
     held_out: Part = Field(0.2, gt=0, description="part of the training set that weights never see")
+    pad: int = Field(0, ge=0, description="black pixels around every image")
     crop: int = Field(0, ge=0, description="pixels of padding from which a crop is cut at random")
     flip: bool = Field(False, description="mirror half of the images")
     cutout: int = Field(0, ge=0, description="side of a square that is blanked in every image")

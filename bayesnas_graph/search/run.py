@@ -16,7 +16,7 @@ from types import FrameType
 
 import torch
 
-from bayesnas_graph.data import load
+from bayesnas_graph.data import load, padded
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.elaborate import Network
 from bayesnas_graph.exchange import fingerprint, to_json
@@ -92,7 +92,10 @@ def posed(subject: Subject, config: Config, data_dir: Path, processes: Processes
         help = f"set `batch` to a multiple of {config.accumulate * processes.world}"
         raise NasError([Diagnostic("NAS601", message + parts, help=help)])
     shape = subject.network.inputs[0].shape if subject.network.inputs else None
-    problem = Problem.of(subject.network, load(config.data, data_dir, image_shape=shape, seed=config.seed), config)
+    if shape is not None and len(shape) == 3:
+        shape = (shape[0], *(max(1, side - 2 * config.pad) for side in shape[1:]))
+    data = padded(load(config.data, data_dir, image_shape=shape, seed=config.seed), config.pad)
+    problem = Problem.of(subject.network, data, config)
     alone = [node.name for node in problem.graph if isinstance(node.op, BatchNorm) and prod(node.shape[1:]) == 1]
     if alone and config.batch == config.accumulate:
         message = f"`{alone[0]}` normalises over samples, and they come one at a time"
