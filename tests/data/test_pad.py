@@ -13,8 +13,8 @@ from bayesnas_graph.data import Data, InMemory, Statistics, load, padded
 from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.search.processes import Processes
 from bayesnas_graph.search.run import Subject, posed
-from tests.search.spaces import config
 from tests.helpers import network
+from tests.search.spaces import config
 
 
 @given(pixels=st.integers(0, 4))
