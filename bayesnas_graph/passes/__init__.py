@@ -13,6 +13,7 @@ from bayesnas_graph.passes.infer_shapes import infer_shapes
 from bayesnas_graph.passes.insert_zero_identity import insert_zero_identity
 from bayesnas_graph.passes.lighten import lighten
 from bayesnas_graph.passes.merge_common_subexpressions import merge_common_subexpressions
+from bayesnas_graph.passes.plain import plain
 from bayesnas_graph.passes.prune import Disconnected, Misfit, prune
 from bayesnas_graph.passes.split_dilated import split_dilated
 from bayesnas_graph.passes.verify import verify
@@ -38,6 +39,7 @@ __all__ = [
     "lighten",
     "merge_common_subexpressions",
     "passes",
+    "plain",
     "prune",
     "run",
     "split_dilated",
