@@ -2,6 +2,6 @@
 
 from bayesnas_graph.emit.module import build
 from bayesnas_graph.emit.source import Emitted, Slot, emit
-from bayesnas_graph.emit.weights import by_node, transfer
+from bayesnas_graph.emit.weights import as_state, by_gate, by_node, rescaled, transfer
 
-__all__ = ["Emitted", "Slot", "build", "by_node", "emit", "transfer"]
+__all__ = ["Emitted", "Slot", "as_state", "build", "by_gate", "by_node", "emit", "rescaled", "transfer"]

@@ -7,16 +7,22 @@ others read the two cells before them: `cell(stem)` becomes `cell(stem, stem)`, 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from bayesnas_graph.emit.signatures import skeleton
 from bayesnas_graph.emit.units import Compute, Item, Unit, Use
 
+Kind = Callable[[Compute], object]  # equal for operations that differ in numbers only
 Settled = dict[Unit, tuple[Unit, Sequence[int]]]  # unit -> as it will be, and which old input each new one is
 
 
-def aligned(root: Unit) -> Unit:
+def call_kind(item: Compute) -> object:
+    """What a call of torch is without its numbers."""
+    return skeleton(item.call)
+
+
+def aligned(root: Unit, kind: Kind = call_kind) -> Unit:
     """The same program, in which units that are alike have as many inputs."""
     levels: dict[int, list[Unit]] = defaultdict(list)
     _sort(root, levels)
@@ -25,7 +31,7 @@ def aligned(root: Unit) -> Unit:
     for height in sorted(levels):  # units that are alike are on one level
         alike: dict[object, list[Unit]] = defaultdict(list)
         for unit in levels[height]:
-            alike[_form(_rebuilt(unit, settled), forms)].append(unit)
+            alike[_form(_rebuilt(unit, settled), forms, kind)].append(unit)
         for form, group in alike.items():
             _settle(group, settled)
             forms.update({settled[unit][0]: (height, form) for unit in group})
@@ -51,7 +57,7 @@ def _given(item: Item, settled: Settled) -> Item:
     return replace(item, unit=unit, inputs=tuple(item.inputs[i] for i in places))
 
 
-def _form(unit: Unit, forms: dict[Unit, object]) -> object:
+def _form(unit: Unit, forms: dict[Unit, object], kind: Kind) -> object:
     """What is left of a unit without its numbers, and without which of its inputs are read where."""
 
     def masked(names: Sequence[str]) -> tuple[str, ...]:
@@ -62,8 +68,8 @@ def _form(unit: Unit, forms: dict[Unit, object]) -> object:
         match item:
             case Use(name=name, unit=used, results=results):
                 items.append((name, forms[used], masked(item.inputs), results))
-            case Compute(name=name, call=call):
-                items.append((name, skeleton(call), masked(item.inputs)))
+            case Compute(name=name):
+                items.append((name, kind(item), masked(item.inputs)))
             case _:
                 items.append(replace(item, inputs=masked(item.inputs)))
     return unit.scope.kind, tuple(items), masked(unit.outputs), len(unit.gates)

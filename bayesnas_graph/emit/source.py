@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 from bayesnas_graph.emit.classes import Classes
@@ -27,6 +27,24 @@ def gated_sum(values: list[Tensor], gates: Tensor) -> Tensor:
     return total * zero if len(zero) else total
 '''
 
+_RESCALE = '''
+
+class Rescale(nn.Module):
+    """A value times a number that is loaded with the weights and not trained."""
+
+    factor: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("factor", torch.ones(()))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.factor * x
+'''
+
+
+_OURS = {"gated_sum": _GATED_SUM, "Rescale": _RESCALE}
+
 
 @dataclass(frozen=True, slots=True)
 class Slot:
@@ -50,16 +68,16 @@ class Emitted:
 def emit(graph: Graph, doc: str = "", *, standalone: bool = False) -> Emitted:
     """The source of a graph: a class per kind of motif, a line per operation.
 
-    It needs torch, and the functions of our `runtime` that it calls. A graph that no pass has made faster
-    calls but one, for gates, which a `standalone` source has in itself.
+    It needs torch, and what it calls of our `runtime`. A graph that no pass has made faster calls but a function for
+    gates and a module for factors, which a `standalone` source has in itself.
     """
     root = aligned(units(graph))
     classes = Classes(root)
     layouts = {cls: Layout(classes, cls) for cls in classes}
     body = "".join(Printer(layout).text() for layout in layouts.values())
-    if standalone and "gated_sum(" in body:
-        body = _GATED_SUM + body
-    text = f'"""{doc or f"Network `{plain(graph.name)}`."}"""\n\n{_imports(body, graph)}{body}'
+    included = {name: text for name, text in _OURS.items() if standalone and f"{name}(" in body}
+    body = "".join(included.values()) + body
+    text = f'"""{doc or f"Network `{plain(graph.name)}`."}"""\n\n{_imports(body, graph, included)}{body}'
     modules: dict[str, Slot] = {}
     gates: dict[str, Slot] = {}
     for path, unit, paths in _located(root, "", lambda unit: layouts[classes.of(unit)].paths):
@@ -71,10 +89,10 @@ def emit(graph: Graph, doc: str = "", *, standalone: bool = False) -> Emitted:
     return Emitted(text, classes.of(root).name, modules, gates)
 
 
-def _imports(body: str, graph: Graph) -> str:
-    """The imports that a text needs: torch, our functions and modules, and the packages of the user's operations."""
+def _imports(body: str, graph: Graph, included: Collection[str]) -> str:
+    """The imports that a text needs: torch, ours that are not included, and packages of the user's."""
     users: set[str] = set()
-    ours = {"gated_sum"} if "gated_sum(" in body and _GATED_SUM not in body else set()
+    ours = {"gated_sum"} if "gated_sum(" in body else set()
     for call in _calls(graph):
         if isinstance(call, Expression):
             ours |= {call.helper} if call.helper else set()
@@ -82,6 +100,7 @@ def _imports(body: str, graph: Graph) -> str:
             ours.add(call.target)
         elif call.package != "nn" and not call.package.startswith("torch."):
             users.add(call.package)
+    ours = ours.difference(included)
     lines = ["import torch"] if "torch." in body else []
     lines.append("from torch import Tensor, nn")
     lines += ["from torch.nn import functional as F"] if "F." in body else []

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from bayesnas_graph.emit.names import plain
-from bayesnas_graph.ir import Expression, Graph, ModuleCall, Node, Scope
+from bayesnas_graph.ir import Expression, Graph, ModuleCall, Node, Op, Scope
 from bayesnas_graph.ops import Choice, Gated, Input, Part
 
 LEAST = 2  # operations that make a class worth having
@@ -24,7 +24,8 @@ class Compute:
     """An operation of torch on values of the unit."""
 
     name: str
-    call: ModuleCall | Expression
+    op: Op
+    call: ModuleCall | Expression  # how torch computes it
     inputs: tuple[str, ...]
 
 
@@ -202,7 +203,8 @@ class _Builder:
         if isinstance(node.op, Choice | Gated):
             positions = tuple(gates.setdefault(edge.gate.name, len(gates)) for edge in edges if edge.gate)
             return Weigh(names[node.name], read, positions)
-        return Compute(names[node.name], node.op.torch(*(self.graph[edge.source].shape for edge in edges)), read)
+        call = node.op.torch(*(self.graph[edge.source].shape for edge in edges))
+        return Compute(names[node.name], node.op, call, read)
 
 
 def unwrapped(unit: Unit) -> Unit:

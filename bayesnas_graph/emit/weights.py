@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
 from bayesnas_graph.analysis import Cut
 from bayesnas_graph.emit.source import Emitted, Slot
+from bayesnas_graph.passes import Rescaled
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 State = Mapping[str, "Tensor"]
+ByNode = Mapping[str, Mapping[str, "Tensor"]]  # node -> name -> tensor
 
 
 def transfer(
@@ -26,18 +29,26 @@ def transfer(
     optimiser, which has other tensors of the same shapes and names. If the target is what is left of a pruned graph,
     `analysis.cuts` tells what to cut out of the tensors of a node.
     """
+    tensors = {
+        node: {name: _cut(value, name, (cuts or {}).get(node, ())) for name, value in found.items()}
+        for node, found in by_node(state, source).items()
+    }
+    return as_state(tensors, by_gate(state, source), target)
+
+
+def as_state(tensors: ByNode, gates: State, target: Emitted) -> dict[str, Tensor]:
+    """The state dict of a program, of what is known about its nodes and gates."""
     import torch
 
-    tensors = by_node(state, source)
     parts: dict[str, dict[int, Tensor]] = defaultdict(dict)  # a tensor of the target -> its parts
     counts: dict[str, int] = {}
     for node, slot in target.modules.items():
         for name, value in tensors.get(node, {}).items():
-            parts[f"{slot.path}.{name}"].setdefault(slot.index, _cut(value, name, (cuts or {}).get(node, ())))
+            parts[f"{slot.path}.{name}"].setdefault(slot.index, value)
             counts[f"{slot.path}.{name}"] = slot.count
     for gate, slot in target.gates.items():
-        if gate in source.gates and source.gates[gate].path in state:
-            parts[slot.path][slot.index] = _part(state[source.gates[gate].path], source.gates[gate])
+        if gate in gates:
+            parts[slot.path][slot.index] = gates[gate]
             counts[slot.path] = slot.count
     whole = {name: [found[i] for i in sorted(found)] for name, found in parts.items() if len(found) == counts[name]}
     return {name: found[0] if found[0].ndim == 0 else torch.cat(found) for name, found in whole.items()}
@@ -56,6 +67,23 @@ def by_node(state: State, program: Emitted) -> dict[str, dict[str, Tensor]]:
             name = f"{outer}.{name}"
         for node, slot in nodes.get(path, ()):
             found[node][name] = _part(value, slot)
+    return found
+
+
+def by_gate(state: State, program: Emitted) -> dict[str, Tensor]:
+    """The values of the gates, each a tensor of one entry, out of the state dict of a program."""
+    return {gate: _part(state[slot.path], slot) for gate, slot in program.gates.items() if slot.path in state}
+
+
+def rescaled(tensors: ByNode, gates: State, fixed: Rescaled) -> dict[str, dict[str, Tensor]]:
+    """The tensors of a searched network as those of the fixed one, in whose weights the gates are factors."""
+    found = {node: dict(named) for node, named in tensors.items()}
+    for node, names in fixed.factors.items():
+        first, *others = (gates[name].view(()) for name in names)
+        factor = prod(others, start=first)
+        own = found.setdefault(node, {})
+        for name in fixed.graph[node].op.scaled_by():
+            own[name] = own[name] * factor if name in own else factor
     return found
 
 

@@ -90,6 +90,10 @@ class Op:
         """The operation once channels are removed: another one only where its arguments tell widths or groups."""
         return self
 
+    def scaled_by(self) -> tuple[str, ...]:
+        """The tensors of its module by which its output is multiplied when they are; none if there are no such."""
+        return ()
+
     @property
     def label(self) -> str:
         """What it is called in the names of nodes."""

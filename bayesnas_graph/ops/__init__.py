@@ -9,6 +9,7 @@ from bayesnas_graph.ops.join import Join, Sum
 from bayesnas_graph.ops.layout import Interleaved, Part, Phases, Repeated, Subsampled
 from bayesnas_graph.ops.light import LightBatchNorm, ReluConv, ReluDepthwise
 from bayesnas_graph.ops.norm import BatchNorm
+from bayesnas_graph.ops.rescale import Rescale
 from bayesnas_graph.ops.spatial import Flatten, PadChannels, Pool
 from bayesnas_graph.ops.structure import Choice, Gated, Input, Maybe, Zero
 
@@ -47,6 +48,7 @@ __all__ = [
     "ReluConv",
     "ReluDepthwise",
     "Repeated",
+    "Rescale",
     "Subsampled",
     "Sum",
     "Zero",

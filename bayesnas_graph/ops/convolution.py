@@ -39,6 +39,9 @@ class Convolution(Op):
         shift = {} if conv.bias is None else {"bias": per_channel(local.hessian)}
         return {"weight": total / len(x), **shift}
 
+    def scaled_by(self) -> tuple[str, ...]:
+        return ("weight", "bias") if getattr(self, "bias", False) else ("weight",)
+
 
 @register
 @dataclass(frozen=True)
@@ -172,6 +175,9 @@ class Linear(Op):
 
     def narrowed(self, inputs: tuple[Kept, ...], output: Kept) -> Linear:
         return replace(self, width=sum(output))
+
+    def scaled_by(self) -> tuple[str, ...]:
+        return ("weight", "bias") if self.bias else ("weight",)
 
 
 def _settings(

@@ -40,6 +40,9 @@ class Normalisation(Op):
         felt = local.hessian * self.normalised(local).square()
         return {"weight": per_channel(felt), "bias": per_channel(local.hessian)}
 
+    def scaled_by(self) -> tuple[str, ...]:
+        return ("weight", "bias") if getattr(self, "affine", False) else ()
+
     def _axes(self) -> tuple[Axis, ...]:
         return (Axis("weight", 0), Axis("bias", 0)) if getattr(self, "affine", False) else ()
 

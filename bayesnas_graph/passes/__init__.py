@@ -15,6 +15,7 @@ from bayesnas_graph.passes.lighten import lighten
 from bayesnas_graph.passes.merge_common_subexpressions import merge_common_subexpressions
 from bayesnas_graph.passes.plain import plain
 from bayesnas_graph.passes.prune import Disconnected, Misfit, prune
+from bayesnas_graph.passes.rescale_gates import Rescaled, rescale_gates
 from bayesnas_graph.passes.split_dilated import split_dilated
 from bayesnas_graph.passes.verify import verify
 
@@ -31,6 +32,7 @@ __all__ = [
     "Misfit",
     "Mode",
     "Pass",
+    "Rescaled",
     "faster",
     "fuse_siblings",
     "group_switches",
@@ -41,6 +43,7 @@ __all__ = [
     "passes",
     "plain",
     "prune",
+    "rescale_gates",
     "run",
     "split_dilated",
     "verify",

@@ -4,17 +4,20 @@ A network that is compiled with `--no-fuse`, and every derived network, needs to
 """
 
 from bayesnas_graph.runtime.activation import ReluConv2d
-from bayesnas_graph.runtime.drop import dropping
+from bayesnas_graph.runtime.drop import dropped, dropping
 from bayesnas_graph.runtime.gates import Watch, gated_sum, watched
 from bayesnas_graph.runtime.layout import interleaved, phases, subsampled
 from bayesnas_graph.runtime.norm import LightBatchNorm1d, LightBatchNorm2d
+from bayesnas_graph.runtime.rescale import Rescale
 from bayesnas_graph.runtime.synced import synchronised
 
 __all__ = [
     "LightBatchNorm1d",
     "LightBatchNorm2d",
     "ReluConv2d",
+    "Rescale",
     "Watch",
+    "dropped",
     "dropping",
     "gated_sum",
     "interleaved",

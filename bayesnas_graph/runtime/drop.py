@@ -1,4 +1,4 @@
-"""Drop-path: terms of gated sums that are left out at random, sample by sample."""
+"""Drop-path: terms of sums that are left out at random, sample by sample."""
 
 from __future__ import annotations
 
@@ -31,6 +31,17 @@ def dropping(probability: float, generator: torch.Generator | None = None) -> It
         yield
     finally:
         _dropping.pop()
+
+
+def dropped(value: Tensor) -> Tensor:
+    """A term of a sum without gates, which is dropped where gated sums drop theirs.
+
+    >>> with dropping(0.5, torch.Generator().manual_seed(0)):
+    ...     dropped(torch.ones(6))
+    tensor([0., 2., 0., 0., 0., 2.])
+    """
+    factors = drawn([value])
+    return value if factors is None else value * factors[0].view(-1, *[1] * (value.ndim - 1)).to(value.dtype)
 
 
 def drawn(values: Sequence[Tensor]) -> Tensor | None:

@@ -70,6 +70,8 @@ CASES: list[Case] = [
     *(_op("group_norm", IMAGE, groups=groups, affine=affine) for groups in (1, 2, 4) for affine in (True, False)),
     _op("group_norm", (6,), groups=2),
     _op("dropout", IMAGE),
+    _op("rescale", IMAGE),
+    _op("rescale", (5,)),
     *(_op(name, IMAGE) for name, cls in PRIMITIVES.items() if issubclass(cls, Elementwise)),
     *(_op(name, IMAGE) for name in ("global_avg_pool", "global_max_pool", "flatten", "crop")),
     _op("flatten", (5,)),
