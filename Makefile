@@ -21,13 +21,16 @@ $(READY): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $(READY)
 
-demo: $(READY)   ## check, describe, count, compile and search a shipped space
+demo: $(READY)   ## from a shipped space to a network of its own: check, count, compile, search, derive, export
 	$(BIN)/bayesnas-graph check $(SPACE)
 	$(BIN)/bayesnas-graph spaces $(SPACE)
 	$(BIN)/bayesnas-graph stats $(SPACE)
 	@rm -rf build/demo
 	$(BIN)/bayesnas-graph compile $(SPACE) -o build/demo
 	$(BIN)/bayesnas-graph search $(SPACE) -o build/demo/run
+	$(BIN)/bayesnas-graph derive build/demo/run
+	$(BIN)/bayesnas-graph export build/demo/run -o build/demo/run/digits.py --weights build/demo/run/digits.safetensors
+	$(BIN)/python benchmarks/exported_alone.py build/demo/run
 
 test: $(READY)   ## run the tests
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal

@@ -21,3 +21,9 @@ def folder(name: str) -> Path:
 def shipped_spaces() -> tuple[Path, ...]:
     """The shipped `.nas` files, by name."""
     return tuple(sorted(folder("spaces").glob("*.nas")))
+
+
+def shipped_space(name: str) -> Path | None:
+    """The shipped space of this name, with or without `.nas`."""
+    path = folder("spaces") / (name if name.endswith(".nas") else f"{name}.nas")
+    return path if path in shipped_spaces() else None

@@ -134,3 +134,19 @@ network evaluation(
         stride = stride
     )(x)
 }
+
+/// The whole network for ImageNet. Two stems bring 224 pixels down to 56 and to 28: the first cell
+/// reads both, as if a reduction stood before it.
+motif imagenet_backbone(normal_cell, reduction_cell, width, cells, affine) {
+    in x
+    node a = x : conv(floor(width / 2), 3, 2) > bn > relu > conv(width, 3, 2) > bn
+    node b = a : relu_conv_bn(width, 3, 2)
+    let body = stack(normal_cell, reduction_cell, width, cells, affine, true)
+    body(a, b) -> out : global_avg_pool > linear(1000)
+}
+
+/// The network that cells found on CIFAR-10 are trained in on ImageNet.
+network imagenet(width = 48, cells = 14) : image(3, 224, 224) -> classes(1000) {
+    in x
+    out imagenet_backbone(normal, reduction, width, cells, affine = true)(x)
+}

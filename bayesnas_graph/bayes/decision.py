@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 from typing import Any
@@ -14,6 +14,7 @@ from torch import Tensor
 
 from bayesnas_graph.bayes.dependency import whole_path
 from bayesnas_graph.bayes.entropy import entropy, keep
+from bayesnas_graph.bayes.ranking import Ranking
 from bayesnas_graph.bayes.switches import Switches
 from bayesnas_graph.bayes.update import State
 from bayesnas_graph.ir import Graph
@@ -31,15 +32,20 @@ class Why(StrEnum):
     UNDETERMINED = "undetermined"  # the data say nothing about it, so taking it out costs nothing
     DEAD_END = "dead end"  # it is on, but leads to no output
     LIMIT = "others of its choice are better"  # of which only so many may stay
+    NODE = "others into its node are better"  # likewise
+    SIZE = "no room for it"  # the architecture would be too large
+    LEFT_OUT = "not in the architecture"  # that was given
     NEEDED = "undetermined but needed"  # taking it out would cost an output
     BRIDGE = "off but needed"  # likewise; it is the best of those that could stay in its place
     ROOM = "off but there is room"  # the architecture may be larger than it would be without it
+    BEST = "best of its choice"  # or one of the best, where a fixed number stays
+    GIVEN = "in the architecture"  # that was given
     KEPT = "kept"
 
     @property
     def keep(self) -> bool:
         """Whether a switch with this reason stays."""
-        return self in (Why.NEEDED, Why.BRIDGE, Why.ROOM, Why.KEPT)
+        return self in (Why.NEEDED, Why.BRIDGE, Why.ROOM, Why.BEST, Why.GIVEN, Why.KEPT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +79,18 @@ class Verdict:
     w: tuple[float, ...]
     h: tuple[float, ...]
     places: tuple[Place, ...]
+    relevance: float = 0.0  # what it is worth by two rankings, as of the update that the rest is from
+    removal: float = 0.0
+
+    def worth(self, ranking: Ranking) -> float:
+        """What it is worth by a ranking; more is better."""
+        match ranking:
+            case "gamma":
+                return self.gamma
+            case "relevance":
+                return self.relevance
+            case "removal":
+                return self.removal
 
 
 @dataclass(frozen=True)
@@ -94,6 +112,17 @@ class Decision:
     def off(self) -> frozenset[str]:
         """The groups to prune."""
         return frozenset(verdict.name for verdict in self.verdicts if not verdict.keep)
+
+    def changed(self, names: Iterable[str], why: Why) -> Decision:
+        """The same but for some switches, for which there is another reason."""
+        others = frozenset(names)
+        verdicts = (replace(v, keep=why.keep, why=why) if v.name in others else v for v in self.verdicts)
+        return replace(self, verdicts=tuple(verdicts))
+
+    def ranked(self, relevance: Mapping[str, float], removal: Mapping[str, float]) -> Decision:
+        """The same, with what every switch is worth."""
+        verdicts = (replace(v, relevance=relevance[v.name], removal=removal[v.name]) for v in self.verdicts)
+        return replace(self, verdicts=tuple(verdicts))
 
     def to_plain(self) -> dict[str, Any]:
         """Dictionaries, lists, strings and numbers, as JSON has them. No number loses a digit."""

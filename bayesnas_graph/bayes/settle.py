@@ -28,9 +28,9 @@ def bridged(graph: Graph, decision: Decision, scores: Scores) -> Decision:
             prune(graph, decision.off)
             return replace(decision, lost=(), cut=(), misfit=None)
         except Disconnected as error:
-            decision = _with(decision, _best_first(error.cut, scores)[:1], Why.BRIDGE)
+            decision = decision.changed(_best_first(error.cut, scores)[:1], Why.BRIDGE)
         except Misfit:
-            decision = _with(decision, decision.off, Why.BRIDGE)
+            decision = decision.changed(decision.off, Why.BRIDGE)
 
 
 def limited(graph: Graph, decision: Decision, scores: Scores) -> Decision:
@@ -44,11 +44,11 @@ def limited(graph: Graph, decision: Decision, scores: Scores) -> Decision:
     for candidates, limit in _limits(graph):
         kept = [group for group in candidates if group not in decision.off]
         surplus.update(_best_first(kept, scores)[limit:])
-    together = _with(decision, surplus, Why.LIMIT)
+    together = decision.changed(surplus, Why.LIMIT)
     if _holds(graph, together):
         return without_dead_ends(graph, together)
     for group in reversed(_best_first(surplus, scores)):
-        smaller = _with(decision, [group], Why.LIMIT)
+        smaller = decision.changed([group], Why.LIMIT)
         decision = smaller if _holds(graph, smaller) else decision
     return without_dead_ends(graph, decision)
 
@@ -61,7 +61,7 @@ def enlarged(graph: Graph, decision: Decision, scores: Scores, fits: Callable[[G
     """
     limits = _limits(graph)
     for group in _best_first(decision.off, scores):
-        larger = _with(decision, [group], Why.ROOM)
+        larger = decision.changed([group], Why.ROOM)
         within = all(len(set(candidates) - larger.off) <= limit for candidates, limit in limits if group in candidates)
         if within and _holds(graph, larger) and fits(prune(graph, larger.off)):
             decision = larger
@@ -81,7 +81,7 @@ def without_dead_ends(graph: Graph, decision: Decision) -> Decision:
     """Close what no longer lies on a way from an input to an output."""
     left = {gate.group for gate in prune(graph, decision.off).gates}
     stranded = [verdict.name for verdict in decision.verdicts if verdict.keep and verdict.name not in left]
-    return _with(decision, stranded, Why.DEAD_END)
+    return decision.changed(stranded, Why.DEAD_END)
 
 
 def _holds(graph: Graph, decision: Decision) -> bool:
@@ -95,12 +95,3 @@ def _holds(graph: Graph, decision: Decision) -> bool:
 
 def _best_first(groups: Iterable[str], scores: Scores) -> list[str]:
     return sorted(groups, key=lambda group: (-scores[group], group))
-
-
-def _with(decision: Decision, groups: Iterable[str], why: Why) -> Decision:
-    changed = frozenset(groups)
-    verdicts = (
-        replace(verdict, keep=why.keep, why=why) if verdict.name in changed else verdict
-        for verdict in decision.verdicts
-    )
-    return replace(decision, verdicts=tuple(verdicts))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError, nearest, render
-from bayesnas_graph.resources import folder, shipped_spaces
+from bayesnas_graph.resources import shipped_space, shipped_spaces
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -70,12 +70,6 @@ def space_files(names: Iterable[Path]) -> list[tuple[Path, str]]:
         else:
             found.append((name, str(name)))
     return found
-
-
-def shipped_space(name: str) -> Path | None:
-    """The shipped space of this name, with or without `.nas`."""
-    path = folder("spaces") / (name if name.endswith(".nas") else f"{name}.nas")
-    return path if path in shipped_spaces() else None
 
 
 def unknown_space(name: str) -> NasError:

@@ -58,7 +58,7 @@ class Screen:
             self._tell(f"{warning.message}; {warning.help}")
         self.standing, self._began = standing, time.monotonic()
         console = Console(
-            file=cast("TextIO", _Lasting(self.stream)),
+            file=cast("TextIO", Lasting(self.stream)),
             no_color=not use_color(self.stream),
             highlight=False,
             force_terminal=True,
@@ -205,7 +205,7 @@ def _accuracy(standing: Standing) -> str:
     return ", ".join(known) or "-"
 
 
-class _Lasting:
+class Lasting:
     """As much of a stream as is used, which can still be written to when the terminal is gone."""
 
     def __init__(self, stream: TextIO) -> None:

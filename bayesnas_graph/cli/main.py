@@ -16,9 +16,12 @@ from bayesnas_graph.cli.check import check
 from bayesnas_graph.cli.compile import compile as compile_
 from bayesnas_graph.cli.console import show_diagnostics
 from bayesnas_graph.cli.data import data
+from bayesnas_graph.cli.derive import derive
 from bayesnas_graph.cli.diff import diff
 from bayesnas_graph.cli.draw import draw
+from bayesnas_graph.cli.eval import eval as eval_
 from bayesnas_graph.cli.explain import explain
+from bayesnas_graph.cli.export import export
 from bayesnas_graph.cli.fmt import fmt
 from bayesnas_graph.cli.new import new
 from bayesnas_graph.cli.ops import ops
@@ -26,6 +29,7 @@ from bayesnas_graph.cli.search import search
 from bayesnas_graph.cli.spaces import spaces
 from bayesnas_graph.cli.stats import stats
 from bayesnas_graph.cli.status import status
+from bayesnas_graph.cli.train import train
 from bayesnas_graph.diagnostics import NasError
 
 app = typer.Typer(
@@ -35,7 +39,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (check, fmt, stats, draw, compile_, diff, explain, ops, new, spaces, search, status):
+for verb in (
+    check,
+    fmt,
+    stats,
+    draw,
+    compile_,
+    diff,
+    explain,
+    ops,
+    new,
+    spaces,
+    search,
+    status,
+    derive,
+    export,
+    train,
+    eval_,
+):
     app.command()(verb)
 app.add_typer(data, name="data")
 

@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
-from bayesnas_graph.cli.console import shipped_space, unknown_space
+from bayesnas_graph.cli.console import unknown_space
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.lang import reserved_words
 from bayesnas_graph.ops import PRIMITIVES
+from bayesnas_graph.resources import shipped_space
 
 TEMPLATE = """\
 //! {title}: say here what this space is about; `bayesnas-graph spaces FILE` shows it.

@@ -51,7 +51,7 @@ class Outline:
     wanted: tuple[str, ...]  # sizes that were asked for
 
     def __post_init__(self) -> None:
-        if self.warmup < 0 or self.steps < 1 or self.iterations < 1 or self.finish < 0:
+        if self.warmup < 0 or self.steps < 1 or self.iterations < bool(self.switches) or self.finish < 0:
             raise ValueError("a search has steps and iterations")
 
     @property

@@ -17,12 +17,11 @@ import typer
 from bayesnas_graph.cli.console import show_diagnostics
 from bayesnas_graph.cli.target import load_with_files, number
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.resources import folder as shipped
 
 if TYPE_CHECKING:
-    from bayesnas_graph.search.config import Config
+    from bayesnas_graph.search.config import Config, Samples
     from bayesnas_graph.search.events import Watcher
-    from bayesnas_graph.search.folder import RunFolder
+    from bayesnas_graph.search.folder import Origin, RunFolder
     from bayesnas_graph.search.loop import Outcome
     from bayesnas_graph.search.place import Place
     from bayesnas_graph.search.run import Subject, Task
@@ -64,6 +63,7 @@ def begin(
         task = Task(subject, problem, data_dir, told_to_all(place.processes, made))
         if made is not None:
             write_down(task)
+            show_diagnostics([problem.nothing_to_decide] if problem.nothing_to_decide else [])
             if recipe is not None:
                 typer.echo(f"settings from {recipe.name}")
         _run(task, place, show)
@@ -78,35 +78,44 @@ def go_on(
 
     folder = RunFolder(run)
     manifest = folder.manifest()
+    no_settings(told)
+    config = manifest.config
+    if file is not None:
+        check_same_space(subject_of(file, str(file), config, allow_python=allow_python), manifest, folder)
+    subject = copy_of(folder, manifest, config, allow_python=allow_python)
+    with prepared(config, manifest.threads) as place:
+        data_dir = data_dir or Path(manifest.data_dir)
+        _run(Task(subject, posed(subject, config, data_dir, place.processes), data_dir, folder), place, show)
+
+
+def no_settings(told: Sequence[Settings]) -> None:
+    """Raise NasError if a run that goes on is told anything."""
     if told:
         help = "a run goes on under the settings it began with; begin another one for others"
         given = ", ".join(f"`{one.source.text if one.on_command_line else one.source.name}`" for one in told)
         raise NasError([Diagnostic("NAS601", f"`--resume` takes no settings, and there is {given}", help=help)])
-    config = manifest.config
-    if file is not None:
-        check_same_space(subject_of(file, str(file), config, allow_python=allow_python), manifest, folder)
+
+
+def copy_of(folder: RunFolder, manifest: Origin, config: Samples, *, allow_python: bool) -> Subject:
+    """The network of a run, from its own copy of the space. Raises NasError if that is no longer what it was."""
+    from bayesnas_graph.search.run import check_same_space
+
     if manifest.python_ops and not allow_python:
         help = "say `--allow-python-ops` again"
         raise NasError([Diagnostic("NAS105", "the run uses operations written in Python", help=help)])
     copy = folder.space / manifest.file
     subject = subject_of(copy, manifest.space, config, called=manifest.called, allow_python=allow_python)
     check_same_space(subject, manifest, folder)
-    with prepared(config, manifest.threads) as place:
-        data_dir = data_dir or Path(manifest.data_dir)
-        _run(Task(subject, posed(subject, config, data_dir, place.processes), data_dir, folder), place, show)
+    return subject
 
 
-def subject_of(file: Path, name: str, config: Config, *, called: str | None = None, allow_python: bool) -> Subject:
+def subject_of(file: Path, name: str, config: Samples, *, called: str | None = None, allow_python: bool) -> Subject:
     """The network of a run, with the files of the user's that it came from."""
     from bayesnas_graph.search.run import Subject
 
     overrides = {key: number(str(value).lower()) for key, value in config.parameters.items()}
-    network, modules = load_with_files(file, config.network, overrides, called=called, allow_python=allow_python)
-    own, *imported = modules
-    library = shipped("spaces").resolve()
-    kept = [own, *(module for module in imported if module.path and library not in module.path.parents)]
-    files = tuple((module.path, module.file.source.text) for module in kept if module.path is not None)
-    return Subject(name, own.file.source.name, network, files, allow_python)
+    loaded = load_with_files(file, config.network, overrides, called=called, allow_python=allow_python)
+    return Subject.of(loaded, name, allow_python=allow_python)
 
 
 def _run(task: Task, place: Place, show: Show) -> None:
@@ -114,7 +123,7 @@ def _run(task: Task, place: Place, show: Show) -> None:
     from bayesnas_graph.search.run import go
 
     try:
-        with _only_here(task.folder, place), _watching(task, place, show) as watchers:
+        with only_here(task.folder, place), _watching(task, place, show) as watchers:
             outcome = go(task, place, watchers)
     except Interrupted as stopped:
         if place.processes.first:
@@ -127,7 +136,7 @@ def _run(task: Task, place: Place, show: Show) -> None:
 
 
 @contextmanager
-def _only_here(folder: RunFolder, place: Place) -> Iterator[None]:
+def only_here(folder: RunFolder, place: Place) -> Iterator[None]:
     """The first process holds the folder for all."""
     if not place.processes.first:
         yield

@@ -10,7 +10,6 @@ import typer
 
 from bayesnas_graph.cli.console import show_table
 from bayesnas_graph.cli.target import AllowPython, NetworkName, Parameters
-from bayesnas_graph.resources import folder
 
 if TYPE_CHECKING:
     from bayesnas_graph.search.settings import Settings
@@ -115,7 +114,7 @@ def search(
     """Search a space: train all candidates together, and close the switches that the data do not call for."""
     from bayesnas_graph.cli import running
     from bayesnas_graph.cli import sweep as sweeps
-    from bayesnas_graph.search.settings import assigned, configured, option, read_settings
+    from bayesnas_graph.search.settings import assigned, configured, option, read_settings, recipe_of
 
     given = {
         "--data": ("data", data),
@@ -169,15 +168,6 @@ def search(
         sweeps.begin(file, told, chosen, grid, data_dir, output, show, recipe, allow_python=allow_python_ops)
         return
     running.begin(file, chosen, data_dir, output, show, recipe, allow_python=allow_python_ops)
-
-
-def recipe_of(file: Path) -> Path | None:
-    """The settings that come with a space: a file of its name that ends in `.toml`, beside it or shipped with it."""
-    beside = file.parent / f"{file.stem}.toml"
-    if file.is_file():
-        return beside if beside.is_file() else None
-    shipped = folder("spaces") / beside.name
-    return shipped if shipped.is_file() else None
 
 
 def size(flag: str, text: str | None) -> int | None:

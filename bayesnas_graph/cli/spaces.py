@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from bayesnas_graph.cli.console import shipped_space, show_diagnostics, show_table, unknown_space
+from bayesnas_graph.cli.console import show_diagnostics, show_table, unknown_space
 from bayesnas_graph.cli.ops import definition_signature
 from bayesnas_graph.diagnostics import NasError, Report
 from bayesnas_graph.elaborate import Checker, Network
 from bayesnas_graph.elaborate.values import show
 from bayesnas_graph.lang import ast, parse
-from bayesnas_graph.resources import shipped_spaces
+from bayesnas_graph.resources import shipped_space, shipped_spaces
 from bayesnas_graph.source import Source
 
 

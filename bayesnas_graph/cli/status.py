@@ -15,6 +15,7 @@ from bayesnas_graph.cli.outcome import unmet
 from bayesnas_graph.cli.standing import duration, step_time
 from bayesnas_graph.cli.tally import Tally
 from bayesnas_graph.cli.traces import Traces, read_traces
+from bayesnas_graph.cli.trained import is_training, training_json, training_rows
 from bayesnas_graph.cli.watch import labelled
 from bayesnas_graph.search.paths import RunPaths
 
@@ -25,7 +26,7 @@ def status(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
-    """Show how a search stands, while it runs and afterwards."""
+    """Show how a search or a training stands, while it runs and afterwards."""
     found, now = read_traces(RunPaths(run)), datetime.now(UTC)
     if as_json:
         typer.echo(json.dumps(_json(found), indent=2, allow_nan=False))
@@ -47,11 +48,13 @@ def _rows(found: Traces, now: datetime) -> list[tuple[str, str]]:
     subject = f"network {manifest['network']} of {manifest['space']} on {config.get('data')}"
     rows = [
         ("run", str(found.folder)),
-        ("search", f"{subject}, {device}, seed {config.get('seed')}"),
+        (_verb(found), f"{subject}, {device}, seed {config.get('seed')}"),
         ("begun", _begun(found, now)),
         ("state", _state(found, now)),
-        ("step", _step(found)),
     ]
+    if is_training(found):
+        return [*rows, *training_rows(found)]
+    rows.append(("step", _step(found)))
     if found.rows:
         first, last = found.rows[0], found.rows[-1]
         rows.append(("loss", f"{last['loss']:.4g}"))
@@ -75,7 +78,7 @@ def _begun(found: Traces, now: datetime) -> str:
 
 def _state(found: Traces, now: datetime) -> str:
     if found.result is not None and not found.running:
-        return f"finished: {found.result['why']}"
+        return f"finished: {found.result.get('why', 'all epochs are done')}"
     if found.state == "unfinished":
         return "not finished; whether it runs cannot be seen from here"
     if found.running:
@@ -112,14 +115,19 @@ def _met(found: Traces, text: str) -> str:
 
 def _resume(found: Traces) -> str:
     allowed = " --allow-python-ops" if found.manifest.get("python_ops") else ""
-    return f"bayesnas-graph search --resume {shlex.quote(str(found.folder))}{allowed}"
+    return f"bayesnas-graph {_verb(found)} --resume {shlex.quote(str(found.folder))}{allowed}"
+
+
+def _verb(found: Traces) -> str:
+    """What began the run, and goes on with it."""
+    return "train" if is_training(found) else "search"
 
 
 def _json(found: Traces) -> dict[str, Any]:
     outline, config = found.outline, found.config
     last: dict[str, float] = found.rows[-1] if found.rows else {}
     update: dict[str, float] = found.updates[-1] if found.updates else {}
-    return {
+    known = {
         "version": 1,
         "run": str(found.folder),
         "state": found.state,
@@ -129,6 +137,15 @@ def _json(found: Traces) -> dict[str, Any]:
         "device": outline.device if outline else None,
         "seed": config.get("seed"),
         "begun": found.begun.isoformat() if found.begun else None,
+    }
+    going_on = {
+        "checkpoint": found.checkpoint,
+        "resume": None if found.running or found.result else _resume(found),
+    }
+    if is_training(found):
+        return {**known, **training_json(found), **going_on}
+    return {
+        **known,
         "step": found.step,
         "steps": outline.total_steps if outline else None,
         "iteration": found.iteration,
@@ -148,10 +165,9 @@ def _json(found: Traces) -> dict[str, Any]:
         "weights": found.sizes[0] if found.sizes else None,
         "flops": found.sizes[1] if found.sizes else None,
         "switches": {switch.name: switch.name in found.alive for switch in found.switches},
-        "checkpoint": found.checkpoint,
         "why": found.result["why"] if found.result else None,
         "unmet": unmet(found.result, config) if found.result else None,
-        "resume": None if found.running or found.result else _resume(found),
+        **going_on,
     }
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from fractions import Fraction
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from bayesnas_graph.cli.console import show_diagnostics, space_files
-from bayesnas_graph.diagnostics import Diagnostic, NasError, Report
-from bayesnas_graph.elaborate import Checker, Limits, Module, Network
-
-Number = int | Fraction | bool
+from bayesnas_graph.elaborate import Loaded, Network, load
+from bayesnas_graph.elaborate.load import Number
 
 SpaceFile = Annotated[Path, typer.Argument(metavar="FILE", help="A file, or the name of a shipped space.")]
 NetworkName = Annotated[str | None, typer.Option("--network", help="Which network of the file; the first if left out.")]
@@ -26,8 +23,12 @@ AllowPython = Annotated[bool, typer.Option("--allow-python-ops", help="Import th
 
 def load_network(file: Path, name: str | None, parameters: list[str] | None, *, allow_python: bool = False) -> Network:
     """The network, written out. Warnings are shown; errors are raised."""
-    overrides = dict(_parameter(text) for text in parameters or [])
-    return load_with_files(file, name, overrides, allow_python=allow_python)[0]
+    return load_with_files(file, name, parameter_values(parameters or ()), allow_python=allow_python).network
+
+
+def parameter_values(given: Iterable[str]) -> dict[str, Number]:
+    """What `-p` was given, by name."""
+    return dict(map(_parameter, given))
 
 
 def load_with_files(
@@ -37,27 +38,12 @@ def load_with_files(
     *,
     called: str | None = None,
     allow_python: bool = False,
-) -> tuple[Network, tuple[Module, ...]]:
-    """The network, and the files that it was read from, the one that defines it first.
-
-    A copy may be called what the file was called that it is a copy of.
-    """
-    report = Report()
-    checker = Checker(report, Limits(), allow_python=allow_python)
+) -> Loaded:
+    """The network, and the files that it was read from. Warnings are shown; errors are raised."""
     ((path, shown),) = space_files([file])[:1]
-    shown = called or shown
-    space = checker.path(path, shown)
-    if space is None or report.has_errors:
-        raise NasError(report.diagnostics)
-    if name is None and not space.module.networks:
-        help = "`bayesnas-graph spaces` lists files with networks"
-        raise NasError([Diagnostic("NAS107", f"there is no network in {shown}", help=help)])
-    wanted = name or space.module.networks[0].name.name
-    network = checker.network(space.module, wanted, overrides)
-    if network is None:
-        raise NasError(report.diagnostics)
-    show_diagnostics(report.diagnostics)
-    return network, (space.module, *(module for module in checker.loader if module is not space.module))
+    loaded = load.load_network(path, name, overrides, called=called or shown, allow_python=allow_python)
+    show_diagnostics(loaded.warnings)
+    return loaded
 
 
 def _parameter(text: str) -> tuple[str, Number]:
@@ -70,10 +56,7 @@ def _parameter(text: str) -> tuple[str, Number]:
 
 def number(text: str) -> Number:
     """The value of a parameter, as it is written on the command line: `36`, `2.5`, `1/3`, `true`."""
-    if text in ("true", "false"):
-        return text == "true"
     try:
-        found = Fraction(text)
-    except (ValueError, ZeroDivisionError):
+        return load.number(text)
+    except ValueError:
         raise typer.BadParameter(f"`{text}` is no number, `true` or `false`", param_hint="-p") from None
-    return found.numerator if found.denominator == 1 else found

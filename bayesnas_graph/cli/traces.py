@@ -21,6 +21,7 @@ _METRICS = ("step", "loss", "accuracy", "seconds")  # what must be in a row for 
 _UPDATES = ("iteration", "accuracy", "parameters", "flops", "lambda", "seconds")
 _MANIFEST = {"space": str, "network": str, "begun": str, "config": dict}
 _RESULT = {"why": str, "parameters": int, "flops": int, "accuracy": float, "unmet": list}
+_TRAINED = {"parameters": int, "flops": int, "accuracy": float}
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def read_traces(paths: RunPaths) -> Traces:
         updates=tuple(_numbers(paths.updates, _UPDATES)),
         closed=frozenset(_closed(paths)),
         checkpoint=_last_step(paths.checkpoints),
-        result=_json(paths.result, _RESULT),
+        result=_json(paths.result, _TRAINED if manifest.get("kind") == "train" else _RESULT),
         heard=_written(paths.metrics),
     )
 

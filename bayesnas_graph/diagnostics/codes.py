@@ -88,5 +88,17 @@ CODES: dict[str, Code] = {
         Code("NAS607", "penalty too weak to close anything"),
         Code("NAS608", "architecture larger than asked for"),
         Code("NAS609", "device or package missing"),
+        Code("NAS610", "network that cannot be trained"),
+        Code("NAS611", "weights that do not fit"),
+        Code("NAS612", "architecture that falls apart"),
+        Code("NAS613", "architecture that does not fit together"),
+        Code("NAS614", "no architecture within the budget"),
+        Code("NAS615", "switch that nothing was decided about"),
+        Code("NAS616", "weights that there are not"),
+        Code("NAS617", "exported file computes something else"),
+        Code("NAS618", "format that cannot be written"),
+        # 7xx: architectures
+        Code("NAS701", "architecture string that cannot be read"),
+        Code("NAS702", "architecture string for another space"),
     )
 }

@@ -51,7 +51,7 @@ class Classes:
         self._by_key: dict[object, Class] = {}
         self._of: dict[Unit, Class] = {}
         self._imported = {"nn", "torch", "F", "Tensor", *_imported(root)}
-        self._names = {"Motif", *self._imported}  # of classes, and a word for kinds without letters
+        self._names = {"Motif", "WIDTH", *self._imported}  # of classes, a word for kinds without letters, a constant
         self._classify(root)
         for cls in self:
             cls.name = self._class_name(cls.scope.kind)

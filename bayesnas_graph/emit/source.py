@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 from bayesnas_graph.emit.classes import Classes
+from bayesnas_graph.emit.constants import name_widths
 from bayesnas_graph.emit.inputs import aligned
 from bayesnas_graph.emit.layout import Layout
 from bayesnas_graph.emit.names import plain
@@ -65,19 +66,21 @@ class Emitted:
     gates: dict[str, Slot]  # gate -> where its value is
 
 
-def emit(graph: Graph, doc: str = "", *, standalone: bool = False) -> Emitted:
+def emit(graph: Graph, doc: str = "", *, standalone: bool = False, constants: bool = False) -> Emitted:
     """The source of a graph: a class per kind of motif, a line per operation.
 
     It needs torch, and what it calls of our `runtime`. A graph that no pass has made faster calls but a function for
-    gates and a module for factors, which a `standalone` source has in itself.
+    gates and a module for factors, which a `standalone` source has in itself. With `constants`, widths are told by one
+    where they can be.
     """
     root = aligned(units(graph))
     classes = Classes(root)
+    width = name_widths(classes, root) if constants else ""
     layouts = {cls: Layout(classes, cls) for cls in classes}
     body = "".join(Printer(layout).text() for layout in layouts.values())
     included = {name: text for name, text in _OURS.items() if standalone and f"{name}(" in body}
     body = "".join(included.values()) + body
-    text = f'"""{doc or f"Network `{plain(graph.name)}`."}"""\n\n{_imports(body, graph, included)}{body}'
+    text = f'"""{doc or f"Network `{plain(graph.name)}`."}"""\n\n{_imports(body, graph, included)}{width}{body}'
     modules: dict[str, Slot] = {}
     gates: dict[str, Slot] = {}
     for path, unit, paths in _located(root, "", lambda unit: layouts[classes.of(unit)].paths):

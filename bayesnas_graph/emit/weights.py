@@ -29,11 +29,7 @@ def transfer(
     optimiser, which has other tensors of the same shapes and names. If the target is what is left of a pruned graph,
     `analysis.cuts` tells what to cut out of the tensors of a node.
     """
-    tensors = {
-        node: {name: _cut(value, name, (cuts or {}).get(node, ())) for name, value in found.items()}
-        for node, found in by_node(state, source).items()
-    }
-    return as_state(tensors, by_gate(state, source), target)
+    return as_state(narrowed(by_node(state, source), cuts or {}), by_gate(state, source), target)
 
 
 def as_state(tensors: ByNode, gates: State, target: Emitted) -> dict[str, Tensor]:
@@ -85,6 +81,14 @@ def rescaled(tensors: ByNode, gates: State, fixed: Rescaled) -> dict[str, dict[s
         for name in fixed.graph[node].op.scaled_by():
             own[name] = own[name] * factor if name in own else factor
     return found
+
+
+def narrowed(tensors: ByNode, cuts: Mapping[str, Sequence[Cut]]) -> dict[str, dict[str, Tensor]]:
+    """What is left of the tensors when channels are gone."""
+    return {
+        node: {name: _cut(value, name, cuts.get(node, ())) for name, value in found.items()}
+        for node, found in tensors.items()
+    }
 
 
 def _cut(value: Tensor, name: str, cuts: Sequence[Cut]) -> Tensor:

@@ -13,7 +13,7 @@ def plain(graph: Graph) -> Graph:
     """The fixed network that is left when all open switches of a graph stay, each as if its gate were 1.
 
     A choice is the sum of its candidates. What only hands on a value is gone: switches, identities, joins of a single
-    value; and a sum that only another sum reads is part of that.
+    value; and a sum that only another sum of the same motif reads is part of that.
     """
     return _without_inner_sums(_without_bare(graph))
 
@@ -45,7 +45,8 @@ def _without_inner_sums(graph: Graph) -> Graph:
             continue
         terms[node.name] = []
         for edge in graph.inputs(node.name):
-            is_inner = edge.source in terms and readers[edge.source] == 1
+            together = edge.source in terms and graph.enclosing(edge.source) == graph.enclosing(node.name)
+            is_inner = together and readers[edge.source] == 1
             inner |= {edge.source} if is_inner else set()
             terms[node.name] += terms[edge.source] if is_inner else [edge]
     nodes = [node for node in graph if node.name not in inner]

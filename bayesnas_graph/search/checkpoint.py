@@ -1,65 +1,32 @@
-"""The whole state of a search in a file that is either complete or not there."""
+"""The whole state of a search in a file."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from bayesnas_graph.bayes import State
-from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.emit import transfer
 from bayesnas_graph.passes import prune
-from bayesnas_graph.search.files import ROOM, written_whole
 from bayesnas_graph.search.learner import Learner, begin, program_for, share, take_weights
 from bayesnas_graph.search.place import Place
 from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import Progress
+from bayesnas_graph.search.saved import Saved
 
-VERSION = 1
 
-
-@dataclass(frozen=True)
-class Checkpoints:
-    """The checkpoints of a run, named by the number of steps."""
-
-    folder: Path
-    keep: int = 3
-    fingerprint: str = ""  # of the space that they belong to
-
-    def paths(self) -> list[Path]:
-        """Those that are there, the oldest first."""
-        return sorted(self.folder.glob("step-*.pt"))
+class Checkpoints(Saved):
+    """The checkpoints of a search."""
 
     def save(self, learner: Learner, progress: Progress) -> Path:
         """Write one, and remove those that are too many. Raises NasError if there is no room; all others stay."""
-        path = self.folder / f"step-{progress.step:09}.pt"
-        written = BytesIO()  # torch would tell of a full disk in riddles
-        torch.save(to_plain(learner, progress) | {"fingerprint": self.fingerprint}, written)
-        with written_whole(path, ROOM) as file:
-            file.write(written.getbuffer())
-        for old in self.paths()[: -self.keep]:
-            old.unlink(missing_ok=True)
-        return path
+        return self.write(progress.step, to_plain(learner, progress))
 
     def last(self, problem: Problem, place: Place) -> tuple[Learner, Progress] | None:
         """The newest, or None if there is none. Raises NasError if it cannot be read or is of another space."""
-        paths = self.paths()
-        if not paths:
-            return None
-        content = _read(paths[-1], place)
-        if content["fingerprint"] != self.fingerprint:
-            help = "a run goes on with the space it began with"
-            raise NasError([Diagnostic("NAS604", f"`{paths[-1]}` belongs to another space", help=help)])
-        try:
-            return from_plain(content, problem, place)
-        except torch.OutOfMemoryError:
-            raise
-        except (LookupError, TypeError, ValueError, RuntimeError):
-            raise _unreadable(paths[-1], "it does not belong to this run") from None
+        return self.read(place, lambda content: from_plain(content, problem, place))
 
 
 def to_plain(learner: Learner, progress: Progress) -> dict[str, Any]:
@@ -69,7 +36,6 @@ def to_plain(learner: Learner, progress: Progress) -> dict[str, Any]:
     """
     prior = learner.prior
     return {
-        "version": VERSION,
         "progress": progress.to_plain(),
         "fused_for": learner.place.fused_for,
         "samples": share(learner.config, learner.place),
@@ -99,25 +65,3 @@ def from_plain(content: dict[str, Any], problem: Problem, place: Place) -> tuple
     none = torch.zeros(0, dtype=torch.long, device=place.device)
     prior = State(**content["prior"], negative=none, infinite=none, undetermined=none)
     return learner.with_prior(prior, content["units"]), progress
-
-
-def _read(path: Path, place: Place) -> dict[str, Any]:
-    """What a file holds, as far as every checkpoint holds it. No code in it is run."""
-    try:
-        saved = BytesIO(path.read_bytes())
-    except OSError as error:
-        raise _unreadable(path, (error.strerror or str(error)).lower()) from None
-    try:
-        content: dict[str, Any] = torch.load(saved, map_location=place.device, weights_only=True)
-        version, _ = content["version"], content["fingerprint"]
-    except Exception:  # torch has no error of its own for what is no checkpoint
-        raise _unreadable(path, "it is damaged") from None
-    if version != VERSION:
-        raise _unreadable(path, f"it has version {version}, and this program reads {VERSION}")
-    return content
-
-
-def _unreadable(path: Path, reason: str) -> NasError:
-    older = [other.name for other in sorted(path.parent.glob("step-*.pt")) if other < path]
-    help = f"remove it to go on from `{older[-1]}`" if older else "begin another run: it is the only one"
-    return NasError([Diagnostic("NAS603", f"cannot read `{path}`: {reason}", help=help)])

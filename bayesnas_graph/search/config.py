@@ -1,8 +1,12 @@
-"""Every setting of a search, with its default and what it may be."""
+"""Every setting of a search, with its default and what it may be.
+
+Settings stand in groups. Those that are no matter of searching alone are shared with whatever else trains a network:
+who needs some of them asks for their group.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -15,16 +19,24 @@ Part = Annotated[float, Field(ge=0, lt=1)]
 Count = Annotated[int, Field(ge=1)]
 
 
-class Config(BaseModel):
-    """What a search is told. A file of settings has these keys, and `-s key=value` sets one."""
+class Group(BaseModel):
+    """Some settings."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, strict=True)
 
-    # What is searched, on what
+    verb: ClassVar[str] = "search"  # of the command that takes them
+
+    def to_plain(self) -> dict[str, Any]:
+        """Keys as in a file, with what was left out left out."""
+        return self.model_dump(by_alias=True, exclude_none=True)
+
+
+class Samples(Group):
+    """What is trained, on what."""
+
     network: str | None = Field(None, description="which network of the space; the first if left out")
     parameters: dict[str, int | float | bool | str] = Field({}, description="values for parameters of the network")
     data: str | None = Field(None, description="a data set: see `bayesnas-graph data list`")
-    held_out: Part = Field(0.2, gt=0, description="part of the training set that weights never see")
     pad: int = Field(0, ge=0, description="black pixels around every image")
     crop: int = Field(0, ge=0, description="pixels of padding from which a crop is cut at random")
     flip: bool = Field(False, description="mirror half of the images")
@@ -33,7 +45,17 @@ class Config(BaseModel):
     accumulate: Count = Field(1, description="parts in which the gradient of a step is computed, one after another")
     workers: int = Field(0, ge=0, description="processes that read images of folders and own data sets")
 
-    # How long
+    @model_validator(mode="after")
+    def _together(self) -> Self:
+        if self.batch % self.accumulate:
+            raise ValueError(f"`accumulate` is {self.accumulate}, which does not divide `batch`, {self.batch}")
+        return self
+
+
+class Length(Group):
+    """How long a search takes."""
+
+    held_out: Part = Field(0.2, gt=0, description="part of the training set that weights never see")
     iterations: Count = Field(10, description="updates of the prior at most")
     steps: Count | None = Field(None, description="steps of training in an iteration; an epoch if left out")
     warmup: int | None = Field(None, ge=0, description="steps before the gates move; an epoch if left out")
@@ -41,7 +63,10 @@ class Config(BaseModel):
     stable: int = Field(3, ge=0, description="iterations without a change after which to stop; 0 for never")
     stop_at_budget: bool = Field(True, description="stop when the `require` clauses of the network are met")
 
-    # Weights
+
+class Weights(Group):
+    """How weights are trained."""
+
     optimiser: Literal["sgd", "adamw"] = Field("sgd", description="what moves the weights")
     rate: Positive = Field(0.05, description="learning rate of the weights")
     momentum: Part = Field(0.9, description="of SGD")
@@ -53,7 +78,10 @@ class Config(BaseModel):
     label_smoothing: Part = Field(0.0, description="part of a label that is spread over all classes")
     drop_path: Part = Field(0.0, description="chance that a candidate is left out for a sample")
 
-    # Gates and their prior
+
+class Prior(Group):
+    """Gates and their prior."""
+
     lambda_w: Positive = Field(0.05, alias="lambda", description="intensity of the penalty on operations")
     lambda_zero: Positive | None = Field(None, description="that on zero switches; the same if left out")
     gate_rate: Positive = Field(0.1, description="learning rate of the gates")
@@ -68,12 +96,18 @@ class Config(BaseModel):
     unit: Literal["contribution", "gate"] = Field("contribution", description="what the prior is on")
     ranking: Ranking = Field("relevance", description="which switch is worth more, where one must go")
 
-    # A size instead of an intensity
+
+class Target(Group):
+    """A size instead of an intensity."""
+
     target_params: Count | None = Field(None, description="weights that the architecture may have")
     target_flops: Count | None = Field(None, description="multiply-adds that it may take for a sample")
     lambda_growth: float = Field(1.5, gt=1, le=10, description="factor on lambda after an iteration above the target")
 
-    # Where and how it runs
+
+class Machine(Group):
+    """Where and how it runs."""
+
     seed: int = Field(0, ge=0, lt=2**31, description="of everything that is random")
     deterministic: bool = Field(False, description="refuse operations that differ from run to run")
     device: Literal["auto", "cpu", "cuda", "mps"] = Field("auto", description="where it runs")
@@ -83,22 +117,19 @@ class Config(BaseModel):
     fuse: bool = Field(True, description="compute siblings together")
     threads: int = Field(0, ge=0, description="threads of torch; 0 for its own choice")
 
-    # What is kept
+
+class Kept(Group):
+    """What is kept."""
+
     log_steps: Count = Field(20, description="steps between two rows of the log")
     checkpoint_steps: Count = Field(200, description="steps between two checkpoints")
     keep: Count = Field(3, description="checkpoints that are kept")
 
-    @model_validator(mode="after")
-    def _together(self) -> Config:
-        if self.batch % self.accumulate:
-            raise ValueError(f"`accumulate` is {self.accumulate}, which does not divide `batch`, {self.batch}")
-        return self
+
+class Config(Kept, Machine, Target, Prior, Weights, Length, Samples):
+    """What a search is told. A file of settings has these keys, and `-s key=value` sets one."""
 
     @property
     def intensities(self) -> tuple[float, float]:
         """Of the penalty on operations, and on zero switches."""
         return self.lambda_w, self.lambda_w if self.lambda_zero is None else self.lambda_zero
-
-    def to_plain(self) -> dict[str, Any]:
-        """Keys as in a file, with what was left out left out."""
-        return self.model_dump(by_alias=True, exclude_none=True)

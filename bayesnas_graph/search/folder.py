@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
-from typing import Literal, NoReturn
+from typing import Literal, NoReturn, TypeVar
 
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -22,8 +22,8 @@ from bayesnas_graph.search.files import not_written, written_whole
 from bayesnas_graph.search.paths import RunPaths
 
 
-class Manifest(BaseModel):
-    """What a run is, as `run.json` has it."""
+class Origin(BaseModel):
+    """What is known about a run of any kind before it begins."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -35,26 +35,44 @@ class Manifest(BaseModel):
     fingerprint: str
     python_ops: bool  # whether it was allowed to import Python code
     data_dir: str
-    config: Config
     begun: str
     versions: dict[str, str]
     threads: int = Field(ge=1)
+
+
+class Manifest(Origin):
+    """What a search is, as `run.json` has it."""
+
+    kind: Literal["search"] = "search"
+    config: Config
+
+
+Kind = TypeVar("Kind", bound=Origin)
 
 
 class RunFolder(RunPaths):
     """Where everything about a run is."""
 
     def manifest(self) -> Manifest:
-        """What the run is. Raises NasError if this is no run."""
+        """What the search is. Raises NasError if this is no run of one."""
+        return self.manifest_of(Manifest, "search")
+
+    def manifest_of(self, kind: type[Kind], verb: str) -> Kind:
+        """What the run is, which a verb has begun. Raises NasError if this is no such run."""
         try:
-            return Manifest.model_validate_json(self.manifest_file.read_bytes())
+            return kind.model_validate_json(self.manifest_file.read_bytes())
         except (FileNotFoundError, NotADirectoryError):
-            help = "name the folder that `search` wrote: it has a `run.json`"
+            help = f"name the folder that `{verb}` wrote: it has a `run.json`"
             raise NasError([Diagnostic("NAS602", f"`{self.path}` is no run", help=help)]) from None
         except OSError as error:
             self._unreadable((error.strerror or str(error)).lower())
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
+            faults = error.errors(include_url=False)
+            if any(fault["loc"] == ("kind",) for fault in faults):
+                help = f"`bayesnas-graph status {self.path}` tells what it is"
+                message = f"`{self.path}` was not begun by `{verb}`"
+                raise NasError([Diagnostic("NAS602", message, help=help)]) from None
+            first = faults[0]
             where = ".".join(map(str, first["loc"]))
             self._unreadable(f"{where}: {first['msg'].lower()}" if where else "it is damaged")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
+from typing import get_args
 
 import torch
 from torch import Tensor
@@ -52,8 +53,10 @@ def iterate(
     learner = learner.with_prior(learner.prior, _units(learner, measured))
     prior = updated(learner, measured, progress.growth)
     learner = learner.with_prior(prior, learner.units)
-    scores = _scores(learner, measured, progress.growth)
+    worth = {ranking: _worth(learner, measured, progress.growth, ranking) for ranking in get_args(bayes.Ranking)}
+    scores = worth[learner.config.ranking]
     raw = bayes.decide(learner.graph, learner.switches, prior, measured.h, learner.supernet.gates.double())
+    raw = raw.ranked(worth["relevance"], worth["removal"])
     sound = bayes.without_dead_ends(learner.graph, bayes.bridged(learner.graph, raw, scores))
     chosen = bayes.limited(learner.graph, sound, scores)
     if problem.has_target and problem.on_target(prune(learner.graph, chosen.off)):
@@ -117,12 +120,12 @@ def _units(learner: Learner, measured: Measured) -> Tensor:
     return bayes.in_gauge(learner.switches.gauge, learner.supernet.gates.double(), measured.units)
 
 
-def _scores(learner: Learner, measured: Measured, growth: float) -> dict[str, float]:
-    """What every group is worth."""
+def _worth(learner: Learner, measured: Measured, growth: float, ranking: bayes.Ranking) -> dict[str, float]:
+    """What every group is worth by a ranking."""
     h, w = bayes.contributions(measured.h, learner.supernet.gates.double(), learner.units)
     slopes = torch.zeros_like(h) if measured.slopes is None else measured.slopes / learner.units
     lambda_w = learner.lambda_w(intensities(learner, growth))
     gamma, s = learner.prior.gamma, learner.prior.s
     own = torch.where(bayes.keep(gamma), gamma, s)  # what is off by another switch is judged by its own
-    values = bayes.score(learner.config.ranking, learner.switches, own, h, w, slopes, lambda_w)
-    return dict(zip(learner.switches.groups, values.tolist(), strict=True))
+    values = bayes.score(ranking, learner.switches, own, h, w, slopes, lambda_w)
+    return dict(zip(learner.switches.groups, values.nan_to_num().tolist(), strict=True))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -20,10 +19,9 @@ from bayesnas_graph.bayes import State, Switches
 from bayesnas_graph.emit import Emitted, emit, transfer
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.search.config import Config
+from bayesnas_graph.search.memory import Memory, memory_of, new_optimiser, remember
 from bayesnas_graph.search.place import Place
 from bayesnas_graph.supernet import Supernet
-
-Memory = dict[str, dict[str, Tensor]]  # what an optimiser remembers: kind of tensor -> name of the weight -> tensor
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,18 +53,11 @@ class Learner:
 
     def memory(self) -> Memory:
         """What the optimiser remembers."""
-        found: Memory = {}
-        for name, parameter in weights(self.supernet):
-            for kind, value in self.optimiser.state.get(parameter, {}).items():
-                if value is not None:
-                    found.setdefault(kind, {})[name] = value
-        return found
+        return memory_of(self.optimiser, weights(self.supernet))
 
     def remember(self, memory: Memory) -> None:
         """Give the optimiser its memory back."""
-        for name, parameter in weights(self.supernet):
-            held = {kind: values[name].to(_device_of(kind, parameter)) for kind, values in memory.items()}
-            self.optimiser.state[parameter] = {kind: value.clone() for kind, value in held.items()}
+        remember(self.optimiser, weights(self.supernet), memory)
 
 
 def begin(graph: Graph, config: Config, place: Place) -> Learner:
@@ -81,7 +72,7 @@ def begin(graph: Graph, config: Config, place: Place) -> Learner:
         supernet=supernet,
         network=network,
         switches=switches,
-        optimiser=_optimiser(config, trained),
+        optimiser=new_optimiser(config, trained),
         scaler=place.scaler(),
         prior=State.start(switches),
         units=torch.ones(len(switches.gates), dtype=torch.float64, device=place.device),
@@ -122,20 +113,6 @@ def weights(supernet: Supernet) -> list[tuple[str, nn.Parameter]]:
 def share(config: Config, place: Place) -> int:
     """Samples that a process computes at a time."""
     return max(1, config.batch // config.accumulate // place.processes.world)
-
-
-def _optimiser(config: Config, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
-    parameters = parameters or [
-        nn.Parameter(torch.zeros(1))
-    ]  # a space of pools has no weights, an optimiser needs some
-    if config.optimiser == "adamw":
-        return torch.optim.AdamW(parameters, config.rate, weight_decay=config.weight_decay)
-    settings: dict[str, Any] = {"momentum": config.momentum, "weight_decay": config.weight_decay}
-    return torch.optim.SGD(parameters, config.rate, **settings)
-
-
-def _device_of(kind: str, parameter: nn.Parameter) -> torch.device:
-    return torch.device("cpu") if kind == "step" else parameter.device  # a count, which torch keeps off the GPU
 
 
 def _positions(names: Sequence[str], wanted: Sequence[str]) -> Tensor:

@@ -81,6 +81,7 @@ class Search:
                 learner, progress = self._iterate(learner, progress)
             else:
                 learner, progress = self._train(learner, progress)
+        self._save(learner, progress)  # from which the weights are exported
         return self._outcome(learner, progress)
 
     def _start(self) -> tuple[Learner, Progress]:
@@ -89,7 +90,10 @@ class Search:
             return saved
         seed_everything(self.problem.config.seed, "weights")
         learner, progress = begin(self.problem.graph, self.problem.config, self.place), Progress()
-        if self.problem.config.unit == "contribution":
+        if not learner.graph.gates:
+            progress = replace(progress, measured=True, ended="there was nothing to decide", architecture=Decision(()))
+            progress = progress.concluded(self.problem.finish if weights(learner.supernet) else 0)
+        elif self.problem.config.unit == "contribution":
             equalise(learner, next(self.problem.batches(self.place, 0)))
         self._save(learner, progress)
         return learner, progress

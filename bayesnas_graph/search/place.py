@@ -15,7 +15,7 @@ from torch.nn.parallel import DistributedDataParallel
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.passes import Device
 from bayesnas_graph.runtime import synchronised
-from bayesnas_graph.search.config import Config
+from bayesnas_graph.search.config import Machine, Samples
 from bayesnas_graph.search.processes import Processes
 from bayesnas_graph.supernet import compile_regions
 
@@ -33,7 +33,7 @@ class Place:
     processes: Processes = field(default_factory=Processes)
 
     @staticmethod
-    def of(config: Config, device: torch.device, processes: Processes) -> Place:
+    def of(config: Machine, device: torch.device, processes: Processes) -> Place:
         """What the settings ask for."""
         # On CPUs the library that torch calls writes past the end of the gradients of narrow strided convolutions.
         channels_last = config.channels_last and device.type != "cpu"
@@ -71,7 +71,7 @@ class Place:
 
 
 @contextmanager
-def machine_limits(config: Config, place: Place) -> Iterator[None]:
+def machine_limits(config: Samples, place: Place) -> Iterator[None]:
     """Tell of what the machine cannot do: torch raises the same errors for that as for mistakes. Raises NasError."""
     try:
         yield
@@ -81,7 +81,7 @@ def machine_limits(config: Config, place: Place) -> Iterator[None]:
             message = f"a batch of {config.batch} does not fit into the memory of `{place.device.type}`"
             help = "set `accumulate` to more, which computes a batch in parts, or `batch` to less"
             raise NasError([Diagnostic("NAS601", message, help=help)]) from None
-        if config.compile and type(error).__module__.startswith(("torch._dynamo", "torch._inductor")):
+        if place.compile and type(error).__module__.startswith(("torch._dynamo", "torch._inductor")):
             help = "leave `--compile` away, or install a C++ compiler that works"
             raise NasError([Diagnostic("NAS609", f"torch.compile does not work here: {first}", help=help)]) from None
         raise

@@ -47,10 +47,7 @@ class Problem:
 
     @staticmethod
     def of(network: Network, data: Data, config: Config) -> Problem:
-        """Raises NasError if there is nothing to search, or if the data are not what the network takes."""
-        if not network.block.choices:
-            message = f"network `{network.name}` has no choices: there is nothing to search"
-            raise NasError([Diagnostic("NAS606", message, help="write `choose {...}` or `optional` on some edge")])
+        """Raises NasError if the data are not what the network takes."""
         parameters = {name: show(value) for name, value in network.arguments}
         outputs = tuple(kind.shape for kind in network.outputs)
         check_fit(data, network.name, tuple(kind.shape for kind in network.inputs), outputs, parameters)
@@ -78,18 +75,29 @@ class Problem:
 
     @property
     def warmup(self) -> int:
-        """Steps before the gates move."""
-        return self.steps_per_epoch if self.config.warmup is None else self.config.warmup
+        """Steps before the gates move, if there are any."""
+        warmup = self.steps_per_epoch if self.config.warmup is None else self.config.warmup
+        return warmup if self.graph.gates else 0
 
     @property
     def finish(self) -> int:
-        """Steps for the weights of the architecture, once it is found."""
-        return self.steps if self.config.finish is None else self.config.finish
+        """Steps for the weights of the architecture, once it is found; all of them where it is known from the start."""
+        finish = self.steps if self.config.finish is None else self.config.finish
+        return finish if self.graph.gates else self.total_steps + finish
 
     @property
     def total_steps(self) -> int:
         """Steps until the architecture is found, if nothing stops it earlier."""
         return self.warmup + self.config.iterations * self.steps
+
+    @property
+    def nothing_to_decide(self) -> Diagnostic | None:
+        """A warning, if the network has no switches."""
+        if self.graph.gates:
+            return None
+        message = f"network `{self.graph.name}` has no choices: its weights are trained, and nothing is decided"
+        help = "write `choose {...}` or `optional` on some edge; to train it well, use `bayesnas-graph train`"
+        return Diagnostic("NAS606", message, help=help, severity="warning")
 
     def loading(self, place: Place) -> Loading:
         """How batches come to a place."""

@@ -15,6 +15,10 @@ from bayesnas_graph.diagnostics import Diagnostic, NasError
 
 T = TypeVar("T")
 
+# A network that an error still refers to holds its group, too. If it were the last, the group would end while the
+# interpreter is locked, and wait for threads of its own that wait for the interpreter.
+_groups: list[object] = []
+
 
 @dataclass(frozen=True)
 class Processes:
@@ -65,6 +69,7 @@ def joined(device: torch.device) -> Iterator[Processes]:
         message = f"the processes of this search cannot find each other: {str(error).partition(chr(10))[0]}"
         help = "start all of them with one `torchrun`; where there is none, unset RANK and WORLD_SIZE"
         raise NasError([Diagnostic("NAS609", message, help=help)]) from None
+    _groups.append(distributed.group.WORLD)
     try:
         yield Processes(distributed.get_rank(), distributed.get_world_size())
     finally:

@@ -34,18 +34,18 @@ class Recorder:
     folder: RunFolder
 
     def begun(self, problem: Problem, learner: Learner, progress: Progress) -> None:
-        _cut(self.folder.metrics, METRICS, "step", progress.step)
-        _cut(self.folder.updates, UPDATES, "iteration", progress.iteration)
-        _cut(self.folder.history, HISTORY, "iteration", progress.iteration)
+        cut(self.folder.metrics, METRICS, "step", progress.step)
+        cut(self.folder.updates, UPDATES, "iteration", progress.iteration)
+        cut(self.folder.history, HISTORY, "iteration", progress.iteration)
 
     def logged(self, row: Row) -> None:
-        _append(self.folder.metrics, [[_cell(value) for value in asdict(row).values()]])
+        append(self.folder.metrics, [[cell(value) for value in asdict(row).values()]])
 
     def iterated(self, found: Iteration, accuracy: float, seconds: float) -> None:
         alive = sum(verdict.keep for verdict in found.decision.verdicts)
         numbers = accuracy, found.cost.parameters, found.cost.flops, alive, found.intensities[0], seconds
-        _append(self.folder.updates, [[str(found.number), *map(_cell, numbers)]])
-        _append(self.folder.history, (_of_switch(found.number, verdict) for verdict in found.decision.verdicts))
+        append(self.folder.updates, [[str(found.number), *map(cell, numbers)]])
+        append(self.folder.history, (_of_switch(found.number, verdict) for verdict in found.decision.verdicts))
 
     def concluded(self, progress: Progress) -> None:
         pass
@@ -71,11 +71,11 @@ def read_table(path: Path) -> list[dict[str, str]]:
 
 def _of_switch(iteration: int, v: Verdict) -> list[str]:
     """A row of the history."""
-    numbers = map(_cell, (v.gamma, v.s, v.omega, v.entropy))
+    numbers = map(cell, (v.gamma, v.s, v.omega, v.entropy))
     return [str(iteration), v.name, str(int(v.keep)), v.why, *numbers, _cells(v.w), _cells(v.h)]
 
 
-def _cut(path: Path, columns: tuple[str, ...], key: str, last: int) -> None:
+def cut(path: Path, columns: tuple[str, ...], key: str, last: int) -> None:
     """Leave the rows up to a step or an iteration; a table that is not there, or is another one, is begun."""
     rows = [row for row in read_table(path) if tuple(row) == columns and row[key].isdecimal()]
     text = io.StringIO(newline="")
@@ -86,7 +86,8 @@ def _cut(path: Path, columns: tuple[str, ...], key: str, last: int) -> None:
         file.write(text.getvalue().encode())
 
 
-def _append(path: Path, rows: Iterable[Sequence[str]]) -> None:
+def append(path: Path, rows: Iterable[Sequence[str]]) -> None:
+    """Add rows to a table. Raises NasError if there is no room."""
     try:
         with path.open("a", newline="", encoding="utf-8") as file:
             csv.writer(file, lineterminator="\n").writerows(rows)
@@ -94,7 +95,7 @@ def _append(path: Path, rows: Iterable[Sequence[str]]) -> None:
         raise not_written(path, error, ROOM) from None
 
 
-def _cell(value: float | None) -> str:
+def cell(value: float | None) -> str:
     """A number as it is read back; six digits are enough for a table."""
     if value is None:
         return ""
@@ -102,4 +103,4 @@ def _cell(value: float | None) -> str:
 
 
 def _cells(values: Iterable[float]) -> str:
-    return " ".join(map(_cell, values))
+    return " ".join(map(cell, values))

@@ -16,15 +16,16 @@ from types import FrameType
 
 import torch
 
-from bayesnas_graph.data import load, padded
+from bayesnas_graph.data import Data, load, padded
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.elaborate import Network
+from bayesnas_graph.elaborate import Loaded, Network
 from bayesnas_graph.exchange import fingerprint, to_json
+from bayesnas_graph.ir import Graph
 from bayesnas_graph.ops import BatchNorm
 from bayesnas_graph.search.checkpoint import Checkpoints
-from bayesnas_graph.search.config import Config
+from bayesnas_graph.search.config import Config, Machine, Samples
 from bayesnas_graph.search.events import Watcher, Watchers
-from bayesnas_graph.search.folder import Manifest, RunFolder, now, versions
+from bayesnas_graph.search.folder import Manifest, Origin, RunFolder, now, versions
 from bayesnas_graph.search.loop import Outcome, Search
 from bayesnas_graph.search.place import Place, find_device, machine_limits
 from bayesnas_graph.search.problem import Problem
@@ -43,6 +44,12 @@ class Subject:
     network: Network
     files: tuple[tuple[Path, str], ...]  # with their texts
     python_ops: bool = False
+
+    @staticmethod
+    def of(loaded: Loaded, name: str, *, allow_python: bool = False) -> Subject:
+        """What was loaded, under the name that it was asked for by."""
+        called = loaded.modules[0].file.source.name
+        return Subject(name, called, loaded.network, loaded.own_files, allow_python)
 
     @property
     def fingerprint(self) -> str:
@@ -66,7 +73,7 @@ class Task:
 
 
 @contextmanager
-def prepared(config: Config, threads: int = 0) -> Iterator[Place]:
+def prepared(config: Machine, threads: int = 0) -> Iterator[Place]:
     """Torch set up as the settings say, and joined with the processes that `torchrun` has started.
 
     A run that goes on does so with as many threads as it began with: sums depend on how they are shared out.
@@ -83,9 +90,20 @@ def prepared(config: Config, threads: int = 0) -> Iterator[Place]:
 
 def posed(subject: Subject, config: Config, data_dir: Path, processes: Processes) -> Problem:
     """What is to be searched, on data that are loaded. Raises NasError for all that can be known to be wrong."""
+    data = loaded(subject, config, config.seed, data_dir, processes)
+    problem = Problem.of(subject.network, data, config)
+    check_company(problem.graph, config)
+    if len(problem.indices[1]) < processes.world:
+        message = f"of {len(problem.data.train)} samples {len(problem.indices[1])} are held out to measure on"
+        raise NasError([Diagnostic("NAS601", message, help="set `held_out` to more")])
+    return problem
+
+
+def loaded(subject: Subject, config: Samples, seed: int, data_dir: Path, processes: Processes) -> Data:
+    """The data to train on. Raises NasError if there are none, or if their batches cannot be shared out."""
     if config.data is None:
         help = "`--data digits`, for instance; `bayesnas-graph data list` shows what there is"
-        raise NasError([Diagnostic("NAS601", "there are no data to search on", help=help)])
+        raise NasError([Diagnostic("NAS601", f"there are no data to {config.verb} on", help=help)])
     if config.batch % (config.accumulate * processes.world):
         message = f"a batch of {config.batch} is not shared out evenly among {processes.world} processes"
         parts = f" in {config.accumulate} parts each" if config.accumulate > 1 else ""
@@ -94,29 +112,24 @@ def posed(subject: Subject, config: Config, data_dir: Path, processes: Processes
     shape = subject.network.inputs[0].shape if subject.network.inputs else None
     if shape is not None and len(shape) == 3:
         shape = (shape[0], *(max(1, side - 2 * config.pad) for side in shape[1:]))
-    data = padded(load(config.data, data_dir, image_shape=shape, seed=config.seed), config.pad)
-    problem = Problem.of(subject.network, data, config)
-    alone = [node.name for node in problem.graph if isinstance(node.op, BatchNorm) and prod(node.shape[1:]) == 1]
+    return padded(load(config.data, data_dir, image_shape=shape, seed=seed), config.pad)
+
+
+def check_company(graph: Graph, config: Samples) -> None:
+    """Raise NasError if a norm would see one value at a time."""
+    alone = [node.name for node in graph if isinstance(node.op, BatchNorm) and prod(node.shape[1:]) == 1]
     if alone and config.batch == config.accumulate:
         message = f"`{alone[0]}` normalises over samples, and they come one at a time"
         raise NasError([Diagnostic("NAS601", message, help="set `batch` to more, or `accumulate` to less")])
-    if len(problem.indices[1]) < processes.world:
-        message = f"of {len(problem.data.train)} samples {len(problem.indices[1])} are held out to measure on"
-        raise NasError([Diagnostic("NAS601", message, help="set `held_out` to more")])
-    return problem
 
 
 def write_down(task: Task) -> None:
     """Write what the run is into its new folder, before anything else is done."""
     subject, folder = task.subject, task.folder
-    paths = [path for path, _ in subject.files]
-    root = Path(commonpath([path.parent for path in paths]))
-    for path, text in subject.files:
-        folder.write(folder.space / path.relative_to(root), text)
     manifest = Manifest(
         space=subject.name,
         called=subject.called,
-        file=str(paths[0].relative_to(root)),
+        file=copied(subject, folder),
         network=subject.network.name,
         fingerprint=subject.fingerprint,
         python_ops=subject.python_ops,
@@ -127,6 +140,15 @@ def write_down(task: Task) -> None:
         threads=torch.get_num_threads(),
     )
     folder.write_json(folder.manifest_file, manifest.model_dump(by_alias=True, exclude_none=True))
+
+
+def copied(subject: Subject, folder: RunFolder) -> str:
+    """Copy the files of a space into the folder of a run; where there the one is that defines the network."""
+    paths = [path for path, _ in subject.files]
+    root = Path(commonpath([path.parent for path in paths]))
+    for path, text in subject.files:
+        folder.write(folder.space / path.relative_to(root), text)
+    return str(paths[0].relative_to(root))
 
 
 def go(task: Task, place: Place, watchers: tuple[Watcher, ...]) -> Outcome:
@@ -158,7 +180,7 @@ def write_results(folder: RunFolder, problem: Problem, outcome: Outcome) -> None
     folder.write_json(folder.result, result)
 
 
-def check_same_space(subject: Subject, manifest: Manifest, folder: RunFolder) -> None:
+def check_same_space(subject: Subject, manifest: Origin, folder: RunFolder) -> None:
     """Raises NasError if a run was begun with another space than this one."""
     if subject.fingerprint != manifest.fingerprint:
         message = f"`{folder.path}` was begun with another space than `{subject.name}`"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from math import cos, pi
 
-from bayesnas_graph.search.config import Config
+from bayesnas_graph.search.config import Weights
 
 
-def rate(config: Config, step: int, total: int) -> float:
+def rate(config: Weights, step: int, total: int) -> float:
     """The learning rate of the weights in one of `total` steps.
 
-    >>> config = Config(rate=0.1, final_rate=0.0, rate_warmup=2)
+    >>> config = Weights(rate=0.1, final_rate=0.0, rate_warmup=2)
     >>> [round(rate(config, step, 10), 3) for step in (0, 1, 2, 5, 9)]
     [0.05, 0.1, 0.1, 0.069, 0.004]
     """

@@ -8,17 +8,20 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError, Report, did_you_mean
-from bayesnas_graph.search.config import Config
+from bayesnas_graph.resources import folder
+from bayesnas_graph.search.config import Config, Group
 from bayesnas_graph.search.keys import find
 from bayesnas_graph.source import Source, Span
 
 LARGEST = 2**20  # bytes of a file of settings
 COMMAND_LINE = "the command line"
+
+Told = TypeVar("Told", bound=Group)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +60,15 @@ def read_settings(path: Path) -> Settings:
         raise NasError([_not_toml(source, str(error))]) from None
 
 
+def recipe_of(file: Path) -> Path | None:
+    """The settings that come with a space: a file of its name that ends in `.toml`, beside it or shipped with it."""
+    beside = file.parent / f"{file.stem}.toml"
+    if file.is_file():
+        return beside if beside.is_file() else None
+    shipped = folder("spaces") / beside.name
+    return shipped if shipped.is_file() else None
+
+
 def assigned(text: str) -> Settings:
     """`key=value` from the command line. What is no TOML is taken as a text: `data=digits` needs no quotes."""
     source = Source(COMMAND_LINE, text)
@@ -77,33 +89,43 @@ def option(flag: str, key: str, value: object) -> Settings:
     return Settings(Source(COMMAND_LINE, f"{flag} {value}"), {key: value})
 
 
+def told(values: Mapping[str, Any]) -> Settings:
+    """Values that were given by a program."""
+    return Settings(Source("<settings>", ""), values)
+
+
 def configured(settings: Iterable[Settings]) -> Config:
-    """The configuration that some settings make, later ones before earlier ones. Raises NasError."""
+    """The configuration of a search that some settings make. Raises NasError."""
+    return merged(settings, Config)
+
+
+def merged(settings: Iterable[Settings], kind: type[Told]) -> Told:
+    """The configuration of some kind that settings make, later ones before earlier ones. Raises NasError."""
     given = list(settings)
-    merged: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for one in given:
         for key, value in one.values.items():
-            both = isinstance(value, dict) and isinstance(merged.get(key), dict)
-            merged[key] = merged[key] | value if both else value
+            both = isinstance(value, dict) and isinstance(values.get(key), dict)
+            values[key] = values[key] | value if both else value
     try:
-        return Config.model_validate(merged)
+        return kind.model_validate(values)
     except ValidationError as error:
         report = Report()  # which tells once of a value that could have been one of several kinds, and is none
         for fault in error.errors(include_url=False):
-            report.add(_wrong(dict(fault), given))
+            report.add(_wrong(dict(fault), given, kind))
         raise NasError(report.diagnostics) from None
 
 
-def _wrong(fault: dict[str, Any], given: list[Settings]) -> Diagnostic:
+def _wrong(fault: dict[str, Any], given: list[Settings], kind: type[Group]) -> Diagnostic:
     path = fault["loc"][:2]  # the rest tells which kind was tried
     if not path:
         return Diagnostic("NAS601", str(fault["ctx"]["error"]) if "ctx" in fault else fault["msg"])
     key = ".".join(map(str, path))
     origin = next((one for one in reversed(given) if _has(one.values, path)), None)
     span = None if origin is None else origin.place(path) or Span(origin.source, 0, len(origin.source.text))
-    known = {field.alias or name: field for name, field in Config.model_fields.items()}
+    known = {field.alias or name: field for name, field in kind.model_fields.items()}
     if fault["type"] == "extra_forbidden":
-        help = did_you_mean(key, known) or "`bayesnas-graph search --settings` lists them"
+        help = did_you_mean(key, known) or f"`bayesnas-graph {kind.verb} --settings` lists them"
         return Diagnostic("NAS601", f"there is no setting `{key}`", _label(span, "not known"), help=help)
     reason = _reason(fault) if len(path) == 1 else "should be a number, `true` or `false`"
     label = _label(span, f"{reason}, this is {_shown(fault['input'])}")

@@ -102,7 +102,7 @@ def test_folders(run: Run, folder: Path) -> None:
         ([".", "--network", "other"], 1, "error[NAS107]"),
         (["-", *DATA], 1, "error[NAS011]"),
         ([], 2, "name a space, or a run with `--resume`"),
-        (["resnet18_cifar", *DATA], 1, "error[NAS606]"),
+        (["resnet18_cifar", *DATA], 1, "error[NAS504]"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_before_anything_is_made(

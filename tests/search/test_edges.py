@@ -170,7 +170,6 @@ def test_no_weights(chosen: dict[str, Any], tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "code", "said"),
     [
-        (of("x -> out : global_avg_pool > linear(10)"), "NAS606", "network `net` has no choices"),
         (TINY.replace("10", "7"), "NAS504", "`tiny` has 10 classes, and the network `net` gives 7 classes"),
         (TINY.replace("image(1, 8, 8)", "image(3, 8, 8)"), "NAS504", "images of `tiny` are 1x8x8"),
         (
@@ -192,3 +191,17 @@ def test_what_cannot_be_searched(text: str, code: str, said: str) -> None:
         Problem.of(network(text), tiny_data(), config())
     assert [d.code for d in error.value.diagnostics] == [code]
     assert error.value.diagnostics[0].message.startswith(said)
+
+
+def test_a_network_without_choices_is_trained(tmp_path: Path) -> None:
+    given = Problem.of(network(of("x -> out : conv(8) > relu > global_avg_pool > linear(10)")), tiny_data(), config())
+    warning = given.nothing_to_decide
+    assert warning is not None
+    assert (warning.code, warning.severity) == ("NAS606", "warning")
+    assert given.warmup == 0
+    outcome = search(given, tmp_path).run()
+    assert outcome.why == "there was nothing to decide"
+    assert outcome.decision.verdicts == ()
+    assert outcome.graph == given.graph
+    again = search(given, tmp_path).run()
+    assert again.accuracy == outcome.accuracy

@@ -96,8 +96,8 @@ def test_killed_at_every_file(moment: str, tmp_path: Path, monkeypatch: pytest.M
 
 
 def expected_saves() -> list[int]:
-    """The steps after which a short search saves: in the beginning, every fourth, and after each update."""
-    return [0, 4, 8, 12, 12, 16, 20, 20, 24, 28, 28, 32, 36]
+    """The steps after which a short search saves: in the beginning, every fourth, after each update, and in the end."""
+    return [0, 4, 8, 12, 12, 16, 20, 20, 24, 28, 28, 32, 36, 36]
 
 
 # ----------------------------------------------------------------------------------------- stopped

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 
-from bayesnas_graph.search.config import Config
+from bayesnas_graph.search.config import Config, Group
 from tests.conftest import ROOT
 
 PAGE = ROOT / "docs" / "search.md"
 
 
-def table() -> str:
+def table(kind: type[Group] = Config) -> str:
     rows = ["| key | default | |", "|---|---|---|"]
-    for name, field in Config.model_fields.items():
+    for name, field in kind.model_fields.items():
         default = (
             ""
             if field.default in (None, {})

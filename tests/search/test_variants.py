@@ -131,7 +131,7 @@ def random_space(random: Random) -> str:
 @settings(max_examples=10, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(data=st.data(), random=st.randoms(use_true_random=False))
 def test_random_spaces(data: st.DataObject, random: Random, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Whatever can be written can be searched, unless there is nothing to search or the loss explodes."""
+    """Whatever can be written can be searched, unless the loss explodes."""
     chosen = {key: data.draw(st.sampled_from(values), label=key) for key, values in CHOICES.items()}
     space, diagnostics = check(random_space(random))
     assume(not any(diagnostic.severity == "error" for diagnostic in diagnostics))
@@ -139,7 +139,7 @@ def test_random_spaces(data: st.DataObject, random: Random, tmp_path_factory: py
         given = Problem.of(space.networks[-1], tiny_data(), config(**FEW, **chosen))
         assert_sound(search(given, tmp_path_factory.mktemp("random")).run(), given)
     except NasError as error:
-        if error.diagnostics[0].code not in ("NAS605", "NAS606"):
+        if error.diagnostics[0].code != "NAS605":
             raise
 
 

@@ -1,0 +1,118 @@
+"""`eval`: how good a network with its weights is, how large, and how fast."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bayesnas_graph.cli.fixed import network_of
+from bayesnas_graph.cli.running import copy_of
+from bayesnas_graph.cli.standing import step_time
+from bayesnas_graph.cli.target import AllowPython, NetworkName, Parameters
+from bayesnas_graph.cli.watch import labelled
+from bayesnas_graph.diagnostics import Diagnostic, NasError
+
+if TYPE_CHECKING:
+    from bayesnas_graph.search.run import Subject
+    from bayesnas_graph.search.settings import Settings
+    from bayesnas_graph.train.appraise import Appraisal
+    from bayesnas_graph.train.config import EvalConfig
+
+
+def eval(
+    target: Annotated[
+        Path, typer.Argument(metavar="TARGET", help="The folder of a training; or a file, with `--weights`.")
+    ],
+    weights: Annotated[Path | None, typer.Option(metavar="FILE", help="Weights, as safetensors.")] = None,
+    data: Annotated[str | None, typer.Option(help="The data; those of the training if left out.")] = None,
+    data_dir: Annotated[
+        Path | None, typer.Option(envvar="BAYESNAS_DATA", help="Where files of data sets are; `data` if left out.")
+    ] = None,
+    network: NetworkName = None,
+    parameters: Parameters = None,
+    pad: Annotated[int | None, typer.Option(help="Black pixels around every image.")] = None,
+    batch: Annotated[int | None, typer.Option(help="Images at a time, for the accuracy.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of data that are drawn.")] = None,
+    device: Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps.")] = None,
+    precision: Annotated[str | None, typer.Option(help="fp32, bf16 or fp16.")] = None,
+    runs: Annotated[int, typer.Option(min=1, help="How often a latency is measured.")] = 30,
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    allow_python_ops: AllowPython = False,
+) -> None:
+    """Measure a network: accuracy and loss on the test set, size, and how long it takes on this device."""
+    from bayesnas_graph.search.run import loaded, prepared
+    from bayesnas_graph.search.settings import assigned, merged, option
+    from bayesnas_graph.train.appraise import appraise
+    from bayesnas_graph.train.config import EvalConfig
+
+    given = {
+        "--data": ("data", data),
+        "--network": ("network", network),
+        "--pad": ("pad", pad),
+        "--batch": ("batch", batch),
+        "--seed": ("seed", seed),
+        "--device": ("device", device),
+        "--precision": ("precision", precision),
+    }
+    told = [assigned(f"parameters.{text}") for text in parameters or []]
+    told += [option(flag, key, value) for flag, (key, value) in given.items() if value is not None]
+    if (target / "run.json").is_file():
+        if weights is not None or network is not None or parameters:
+            raise typer.BadParameter("a training has its own network and weights", param_hint="TARGET")
+        subject, config, weights, folder = _of_training(target, told, allow_python=allow_python_ops)
+    else:
+        config, folder = merged(told, EvalConfig), Path("data")
+        if weights is None and config.data is not None:
+            raise typer.BadParameter(
+                "name the weights that the accuracy is to be measured with", param_hint="--weights"
+            )
+        subject = network_of(target, config, allow_python=allow_python_ops)
+    with prepared(config) as place:
+        folder = data_dir or folder
+        samples = None if config.data is None else loaded(subject, config, config.seed, folder, place.processes)
+        found = appraise(subject.network, weights, samples, config, place, runs)
+    if not place.processes.first:
+        return
+    if as_json:
+        about = {"version": 1, "network": subject.network.name, "data": config.data, "device": str(place.device)}
+        typer.echo(json.dumps(about | found.to_plain(), indent=2, allow_nan=False))
+        return
+    for line in _lines(subject, config, found, str(place.device)):
+        typer.echo(line)
+
+
+def _of_training(run: Path, told: list[Settings], *, allow_python: bool) -> tuple[Subject, EvalConfig, Path, Path]:
+    """The network of a training, its settings as far as they matter here, its weights, and where its data are."""
+    from bayesnas_graph.search.settings import Settings, merged
+    from bayesnas_graph.source import Source
+    from bayesnas_graph.train.config import EvalConfig
+    from bayesnas_graph.train.folder import TrainFolder
+
+    folder = TrainFolder(run)
+    manifest = folder.training()
+    if not folder.weights.is_file():
+        help = f"it ends when all epochs are done: `bayesnas-graph train --resume {shlex.quote(str(run))}`"
+        raise NasError([Diagnostic("NAS602", f"`{run}` has no weights: the training has not ended", help=help)])
+    shared = set(EvalConfig.model_fields) - {"accumulate"}  # which need not divide another batch
+    own = manifest.config.model_dump(include=shared, exclude_none=True)
+    config = merged([Settings(Source(str(folder.manifest_file), ""), own), *told], EvalConfig)
+    subject = copy_of(folder, manifest, manifest.config, allow_python=allow_python)
+    return subject, config, folder.weights, Path(manifest.data_dir)
+
+
+def _lines(subject: Subject, config: EvalConfig, found: Appraisal, device: str) -> Iterator[str]:
+    yield labelled("network", f"{subject.network.name} of {subject.name}")
+    if found.score is not None:
+        yield labelled("accuracy", f"{found.score.accuracy:.4f} on the {found.samples:,} test images of {config.data}")
+        yield labelled("loss", f"{found.score.loss:.4f}")
+    yield labelled("weights", f"{found.parameters:,}, which take {found.bytes:,} bytes")
+    yield labelled("multiply-adds", f"{found.flops:,} per sample")
+    for one in found.latencies:
+        spread = f"{step_time(one.low)} to {step_time(one.high)}"
+        images = "1 image" if one.batch == 1 else f"{one.batch} images"
+        yield labelled("latency", f"{step_time(one.median)} ({spread}) for {images}, {device}")

@@ -1,0 +1,108 @@
+"""A training on the command line: begun or gone on with, shown while it runs, and summed up in the end."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from bayesnas_graph.cli.fixed import network_of
+from bayesnas_graph.cli.running import Show, copy_of, no_settings, only_here, subject_of
+from bayesnas_graph.cli.watch import labelled, say
+
+if TYPE_CHECKING:
+    from bayesnas_graph.search.place import Place
+    from bayesnas_graph.search.settings import Settings
+    from bayesnas_graph.train.config import TrainConfig
+    from bayesnas_graph.train.events import Watcher
+    from bayesnas_graph.train.loop import Outcome
+    from bayesnas_graph.train.run import Task
+
+
+def begin(
+    file: Path, config: TrainConfig, data_dir: Path, output: Path | None, show: Show, *, allow_python: bool
+) -> None:
+    """Begin a training in a new folder."""
+    from bayesnas_graph.search.folder import new_folder
+    from bayesnas_graph.search.run import prepared, told_to_all
+    from bayesnas_graph.train.folder import TrainFolder
+    from bayesnas_graph.train.run import Task, posed, write_down
+
+    subject = network_of(file, config, allow_python=allow_python)
+    with prepared(config) as place:
+        course = posed(subject, config, data_dir, place.processes)
+        made = new_folder(output, f"{file.stem}-train") if place.processes.first else None
+        task = Task(subject, course, data_dir, TrainFolder(told_to_all(place.processes, made).path))
+        if made is not None:
+            write_down(task)
+        _run(task, place, show)
+
+
+def go_on(
+    run: Path, file: Path | None, told: Sequence[Settings], data_dir: Path | None, show: Show, *, allow_python: bool
+) -> None:
+    """Go on with a training, from its last checkpoint, under the settings that it began with."""
+    from bayesnas_graph.search.run import check_same_space, prepared
+    from bayesnas_graph.train.folder import TrainFolder
+    from bayesnas_graph.train.run import Task, posed
+
+    folder = TrainFolder(run)
+    manifest = folder.training()
+    no_settings(told)
+    config = manifest.config
+    if file is not None:
+        check_same_space(subject_of(file, str(file), config, allow_python=allow_python), manifest, folder)
+    subject = copy_of(folder, manifest, config, allow_python=allow_python)
+    with prepared(config, manifest.threads) as place:
+        data_dir = data_dir or Path(manifest.data_dir)
+        _run(Task(subject, posed(subject, config, data_dir, place.processes), data_dir, folder), place, show)
+
+
+def _run(task: Task, place: Place, show: Show) -> None:
+    from bayesnas_graph.search.loop import Interrupted
+    from bayesnas_graph.train.run import go
+
+    try:
+        with only_here(task.folder, place), _watching(task, place, show) as watchers:
+            outcome = go(task, place, watchers)
+    except Interrupted as stopped:
+        if place.processes.first:
+            typer.echo(f"stopped after step {stopped.step}; go on with")
+            allowed = " --allow-python-ops" if task.subject.python_ops else ""
+            typer.echo(f"  bayesnas-graph train --resume {shlex.quote(str(task.folder.path))}{allowed}")
+        raise typer.Exit(130) from None
+    if place.processes.first:
+        _sum_up(task, outcome)
+
+
+@contextmanager
+def _watching(task: Task, place: Place, show: Show) -> Iterator[tuple[Watcher, ...]]:
+    """Who tells of a training: on a terminal with a bar, elsewhere in lines."""
+    from bayesnas_graph.cli.epochs import Bar, Lines
+
+    if not place.processes.first:
+        yield ()
+        return
+    say(labelled("run", str(task.folder.path)))
+    device = f"{place.device}{f', {place.processes.world} processes' if place.processes.world > 1 else ''}"
+    if not show.live:
+        yield (Lines(task.subject, device),)
+        return
+    with Bar(task.subject, device) as bar:
+        yield (bar,)
+
+
+def _sum_up(task: Task, outcome: Outcome) -> None:
+    folder = task.folder
+    say("")
+    mean = ", with the running mean of the weights" if task.config.ema else ""
+    say(labelled("accuracy", f"{outcome.score.accuracy:.4f} on the test set{mean}"))
+    say(labelled("loss", f"{outcome.score.loss:.4f}"))
+    for path in (folder.source, folder.weights, folder.result, folder.metrics):
+        say(f"wrote {path}")
+    say("measure it with")
+    say(f"  bayesnas-graph eval {shlex.quote(str(folder.path))}")

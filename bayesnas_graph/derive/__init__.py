@@ -1,0 +1,23 @@
+"""From what a search decided to a network without choices: a rule, connectivity, and a text."""
+
+from bayesnas_graph.derive.architecture import Architecture, of_run, of_string
+from bayesnas_graph.derive.derived import Derived, about, derive, given
+from bayesnas_graph.derive.explain import Line, as_text, explained
+from bayesnas_graph.derive.rules import Rule
+from bayesnas_graph.derive.text import Written, written
+
+__all__ = [
+    "Architecture",
+    "Derived",
+    "Line",
+    "Rule",
+    "Written",
+    "about",
+    "as_text",
+    "derive",
+    "explained",
+    "given",
+    "of_run",
+    "of_string",
+    "written",
+]

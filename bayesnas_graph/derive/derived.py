@@ -1,0 +1,112 @@
+"""From a decision to an architecture that holds together, or to the reason why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from bayesnas_graph.bayes import Decision, Verdict, Why
+from bayesnas_graph.bayes.decision import Place
+from bayesnas_graph.bayes.settle import without_dead_ends
+from bayesnas_graph.derive.rules import Rule, apply, left_groups
+from bayesnas_graph.diagnostics import Diagnostic, Label, NasError, did_you_mean
+from bayesnas_graph.ir import Graph
+from bayesnas_graph.passes import Disconnected, Misfit, prune
+from bayesnas_graph.source import Span
+
+SHOWN = 6  # switches that a message names
+
+
+@dataclass(frozen=True, eq=False)
+class Derived:
+    """An architecture: what is left of a graph, and the decision about every switch of it."""
+
+    graph: Graph  # pruned; its gates are those of what is left
+    decision: Decision
+
+
+def derive(graph: Graph, decision: Decision, rule: Rule | None = None) -> Derived:
+    """The architecture that a decision leaves of a graph, by a rule. Raises NasError if it does not hold together.
+
+    The graph has its zero switches and its groups. It may be another one than that which was searched, if it has the
+    same switches: cells that were found in a small network are put into a large one.
+    """
+    decision = about(graph, decision)
+    decision = apply(rule or Rule(), graph, decision)
+    try:
+        left = prune(graph, decision.off)
+    except Disconnected as error:
+        raise NasError([_disconnected(graph, error)]) from None
+    except Misfit as error:
+        help = "keep more of what that joins, or write the network so that its width may change"
+        raise NasError([Diagnostic("NAS613", f"what is left does not fit together at `{error}`", help=help)]) from None
+    return Derived(left, without_dead_ends(graph, decision))
+
+
+def about(graph: Graph, decision: Decision) -> Decision:
+    """A decision about the switches of this graph, in its order. Raises NasError if one is not decided upon."""
+    known = {verdict.name: verdict for verdict in decision.verdicts}
+    wanted = list(dict.fromkeys(gate.group for gate in graph.gates))
+    missing = [group for group in wanted if group not in known]
+    if missing:
+        message = f"nothing was decided about {_named(missing)} of network `{graph.name}`"
+        help = did_you_mean(missing[0], known) or "take a network of the space that was searched, with the same cells"
+        raise NasError([Diagnostic("NAS615", message, _label(graph, missing[0]), help=help)])
+    return Decision(tuple(known[group] for group in wanted))
+
+
+def given(graph: Graph, kept: Collection[str]) -> Decision:
+    """The decision that keeps these switches and no others."""
+    spans: dict[str, dict[Span, None]] = {}
+    gates: dict[str, list[str]] = {}
+    for edge in graph.edges:
+        if edge.gate is not None:
+            gates.setdefault(edge.gate.group, []).append(edge.gate.name)
+            spans.setdefault(edge.gate.group, {}).update({edge.span: None} if edge.span else {})
+    return Decision(
+        tuple(
+            Verdict(
+                name=group,
+                keep=group in kept,
+                why=Why.GIVEN if group in kept else Why.LEFT_OUT,
+                gamma=float(group in kept),
+                s=float(group in kept),
+                omega=1.0,
+                entropy=None,
+                gates=tuple(dict.fromkeys(names)),
+                w=(),
+                h=(),
+                places=tuple(map(Place.of, spans.get(group, ()))),
+                relevance=float(group in kept),
+            )
+            for group, names in gates.items()
+        )
+    )
+
+
+def _disconnected(graph: Graph, error: Disconnected) -> Diagnostic:
+    """Which closed switches are in the way, and where they were written."""
+    lost = "the output" if len(graph.outputs) == 1 else f"output {', '.join(f'`{name}`' for name in error.outputs)}"
+    message = f"nothing reaches {lost}: {_named(error.cut)} {'is' if len(error.cut) == 1 else 'are'} off"
+    help = "keep one of them: with `--keep-per-edge 1`, a search with less lambda, or in the architecture given"
+    labels = [label for label in (_label(graph, group) for group in error.cut) if label is not None]
+    places = list({label.span: label for label in labels}.values())
+    primary, others = (places[0], tuple(places[1:SHOWN])) if places else (None, ())
+    return Diagnostic("NAS612", message, primary, others, help=help)
+
+
+def _label(graph: Graph, group: str) -> Label | None:
+    for edge in graph.edges:
+        if edge.gate is not None and edge.gate.group == group and edge.span is not None:
+            return Label(edge.span, "off, and the way to the output leads through here")
+    return None
+
+
+def _named(groups: Collection[str]) -> str:
+    shown = [f"`{group}`" for group in list(groups)[:SHOWN]]
+    return ", ".join(shown) + (f" and {len(groups) - SHOWN} more" if len(groups) > SHOWN else "")
+
+
+def kept_groups(derived: Derived) -> frozenset[str]:
+    """The switches of an architecture."""
+    return frozenset(left_groups(derived.graph))

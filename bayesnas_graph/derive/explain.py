@@ -1,0 +1,58 @@
+"""What was kept and what was dropped, and why, line by line of the text that the switches were written in."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bayesnas_graph.bayes import Decision, Verdict, Why
+from bayesnas_graph.ir import Graph
+
+
+@dataclass(frozen=True)
+class Line:
+    """The switches of one line of a text."""
+
+    file: str
+    number: int  # 0 for switches that no text tells of
+    text: str
+    kept: tuple[Verdict, ...]
+    dropped: tuple[tuple[Why, tuple[Verdict, ...]], ...]  # by reason
+
+
+def explained(graph: Graph, decision: Decision) -> list[Line]:
+    """Every line with switches, in the order of the text. Zero switches count with their candidates."""
+    texts = {
+        (edge.span.source.name, edge.span.source.position(edge.span.start)[0]): edge.span.source
+        for edge in graph.edges
+        if edge.gate is not None and edge.span is not None
+    }
+    lines: dict[tuple[str, int], list[Verdict]] = defaultdict(list)
+    for verdict in decision.verdicts:
+        place = verdict.places[0] if verdict.places else None
+        lines[(place.file, place.line) if place else ("", 0)].append(verdict)
+    found = []
+    for (file, number), verdicts in sorted(lines.items()):
+        source = texts.get((file, number))
+        text = source.text.splitlines()[number - 1].strip() if source is not None else ""
+        shown = [verdict for verdict in verdicts if not verdict.name.endswith("zero")] or verdicts
+        dropped: dict[Why, list[Verdict]] = defaultdict(list)
+        for verdict in shown:
+            if not verdict.keep:
+                dropped[verdict.why].append(verdict)
+        kept = tuple(verdict for verdict in shown if verdict.keep)
+        found.append(Line(file, number, text, kept, tuple((why, tuple(all_)) for why, all_ in dropped.items())))
+    return found
+
+
+def as_text(lines: list[Line]) -> Iterator[str]:
+    """The lines for people: what they kept by name and gamma, what they dropped by reason."""
+    for line in lines:
+        yield f"{line.file}:{line.number}  {line.text}" if line.number else "switches that no text tells of"
+        for verdict in line.kept:
+            note = "" if verdict.why in (Why.KEPT, Why.GIVEN) else f", {verdict.why}"
+            yield f"  + {verdict.name}  gamma {verdict.gamma:.3g}{note}"
+        for why, verdicts in line.dropped:
+            names = ", ".join(verdict.name for verdict in verdicts)
+            yield f"  - {len(verdicts)} {why}: {names}"

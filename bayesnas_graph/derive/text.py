@@ -1,0 +1,78 @@
+"""A derived network as a `.nas` file, with where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from bayesnas_graph.bayes import Decision
+from bayesnas_graph.diagnostics import NasError, Report
+from bayesnas_graph.elaborate import Checker, Limits, Network
+from bayesnas_graph.ir import Edge, Graph, Node
+from bayesnas_graph.ops import Rescale, Zero
+from bayesnas_graph.passes import plain
+from bayesnas_graph.source import Source
+from bayesnas_graph.unparse import correspondence, unparse
+
+
+@dataclass(frozen=True, eq=False)
+class Written:
+    """A fixed network, written down and read again: everything that is exported comes from the text."""
+
+    text: str
+    network: Network
+    graph: Graph  # of that network
+    names: Mapping[str, str]  # node of the derived graph -> node of this one
+
+
+def written(fixed: Graph, doc: str, notes: Mapping[str, str], *, allow_python: bool = False) -> Written:
+    """A fixed graph as a text, and as what the text says."""
+    text = unparse(fixed, doc=doc, notes=notes)
+    report = Report()
+    space = Checker(report, Limits(), allow_python=allow_python).text(Source("derived.nas", text))
+    if report.has_errors or not space.networks:
+        raise NasError(report.diagnostics)
+    graph = space.networks[0].graph()
+    return Written(text, space.networks[0], graph, correspondence(fixed, graph))
+
+
+def gamma_notes(searched: Graph, decision: Decision, fixed: Graph) -> dict[str, str]:
+    """What `unparse` is to say of a fixed graph: the gamma of every switch, where its candidate is written.
+
+    A candidate is a use of a motif, an operation, or an edge that hands a value on as it is.
+    """
+    gamma = {verdict.name: f"gamma {verdict.gamma:.3g}" for verdict in decision.verdicts}
+    named = {node.name for node in fixed} | {scope.name for scope in fixed.scopes}
+    marked, marks = _marked(searched)
+    readers = {edge.source: edge for edge in marked.edges}
+    found: dict[str, str] = {}
+    for mark, edge in marks.items():
+        assert edge.gate is not None, "only what is switched is marked"
+        if edge.gate.name in named:
+            found[edge.gate.name] = gamma[edge.gate.group]
+        elif edge.source.startswith(f"{edge.gate.name}.") and edge.source in named:
+            found[edge.source] = gamma[edge.gate.group]
+        elif mark in readers and mark in marked.nx:
+            reader, handed = readers[mark], marked.inputs(mark)[0].source
+            same = [e for e in fixed.inputs(reader.target) if e.slot == reader.slot] if reader.target in named else []
+            if same and same[0].source == handed:
+                found[f"{reader.target}#{reader.slot}"] = gamma[edge.gate.group]
+    return found
+
+
+def _marked(searched: Graph) -> tuple[Graph, dict[str, Edge]]:
+    """The fixed graph with a node more on every edge that had a switch, to see where the edges have come to."""
+    nodes: list[Node] = []
+    edges: list[Edge] = []
+    marks: dict[str, Edge] = {}
+    for node in searched:
+        for edge in searched.inputs(node.name):
+            if edge.gate is None or isinstance(node.op, Zero):
+                edges.append(edge)
+                continue
+            mark = f"{node.name}#{edge.slot}"  # which no node is called
+            marks[mark] = edge
+            nodes.append(Node(mark, Rescale(), searched[edge.source].shape))
+            edges += [Edge(edge.source, mark, 0), replace(edge, source=mark, gate=None)]
+        nodes.append(node)
+    return plain(searched.replace(nodes, edges, searched.outputs)), marks

@@ -1,0 +1,1 @@
+"""Trainings: the weights of a network without choices, from random ones to those that are kept."""

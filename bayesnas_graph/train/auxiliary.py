@@ -1,0 +1,88 @@
+"""An auxiliary head: a second, small classifier in the middle of a network, which helps to train what is before it.
+
+It reads a value in the second half of the network: relu > global_avg_pool > linear. Its loss is added to that of the
+network with a weight. It is part of the graph that is trained, and of none that is kept.
+"""
+
+from __future__ import annotations
+
+from bayesnas_graph.diagnostics import Diagnostic, NasError, did_you_mean
+from bayesnas_graph.ir import Edge, Graph, Node, Op, Scope, Shape
+from bayesnas_graph.ops import Input, Relu
+from bayesnas_graph.ops.convolution import Linear
+from bayesnas_graph.ops.spatial import GlobalAvgPool
+from bayesnas_graph.passes.names import Fresh
+
+
+def with_auxiliary_head(graph: Graph, value: str, classes: int) -> Graph:
+    """The same network with a second output, for so many classes."""
+    fresh, nodes, edges = Fresh(graph), list(graph), list(graph.edges)
+    pooled = [GlobalAvgPool()] if len(graph[value].shape) == 3 else []
+    head: list[Op] = [Relu(), *pooled, Linear(classes)]
+    shape = graph[value].shape
+    for op in head:
+        name, shape = fresh.name("", "auxiliary", op.name), op.shape(shape)
+        nodes.append(Node(name, op, shape))
+        edges.append(Edge(value, name, 0))
+        value = name
+    return graph.replace(nodes, edges, (*graph.outputs, value))
+
+
+def place_of_head(graph: Graph, wanted: str | None) -> str:
+    """The value that an auxiliary head reads: that of the operation or motif that is named, or the usual one.
+
+    The usual one is where images become as small as they get: the value of the outermost motif that makes them so and
+    is followed by more on images of that size, such as the last reduction cell of a stack of cells. Raises NasError.
+    """
+    if wanted is not None:
+        return _named(graph, wanted)
+    images = [node for node in graph if _is_map(node.shape)]
+    first = next((node for node in images if isinstance(node.op, Input)), None)
+    smallest = images[-1].shape[1:] if images else None
+    if first is None or smallest is None or first.shape[1:] == smallest:
+        message = "there is no place for an auxiliary head: images do not get smaller on the way"
+        raise NasError([Diagnostic("NAS601", message, help="name one with `auxiliary_at`, or set `auxiliary` to 0")])
+    reached = next(node for node in images if node.shape[1:] == smallest)
+    for scope in reversed(graph.enclosing(reached.name)):
+        value = _made_by(graph, scope)
+        if value is not None and graph[value].shape[1:] == smallest and _goes_on(graph, scope, value):
+            return value
+    return reached.name
+
+
+def _named(graph: Graph, wanted: str) -> str:
+    scope = next((scope for scope in graph.scopes if scope.name == wanted), None)
+    value = wanted if wanted in graph.nx else None if scope is None else _made_by(graph, scope)
+    if value is None:
+        known = [node.name for node in graph] + [scope.name for scope in graph.scopes]
+        message = f"`auxiliary_at`: there is no operation or motif `{wanted}` with one value in the network"
+        help = did_you_mean(wanted, known) or "`bayesnas-graph compile` writes all names into `graph.json`"
+        raise NasError([Diagnostic("NAS601", message, help=help)])
+    return value
+
+
+def _is_map(shape: Shape) -> bool:
+    """Whether it is an image of more than one pixel."""
+    return len(shape) == 3 and shape[1] * shape[2] > 1
+
+
+def _made_by(graph: Graph, scope: Scope) -> str | None:
+    """The one value that others read of a motif; None if there are several."""
+    inside = _inside(graph, scope)
+    read = {edge.source for edge in graph.edges if edge.source in inside and edge.target not in inside}
+    made = read | (inside & set(graph.outputs))
+    return made.pop() if len(made) == 1 else None
+
+
+def _goes_on(graph: Graph, scope: Scope, value: str) -> bool:
+    """Whether something outside is computed of the value, and is as large."""
+    inside, after = _inside(graph, scope), False
+    for node in graph:
+        after = after or node.name == value
+        if after and node.name not in inside and node.shape[1:] == graph[value].shape[1:]:
+            return True
+    return False
+
+
+def _inside(graph: Graph, scope: Scope) -> set[str]:
+    return {node.name for node in graph if scope in graph.enclosing(node.name)}

@@ -1,0 +1,121 @@
+"""What is trained: a network without choices, on some data, under some settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count
+
+import torch
+from torch import Tensor
+
+from bayesnas_graph.analysis import cost
+from bayesnas_graph.data import Augmentation, Data, Loading, check_fit, evaluation, steps_per_epoch, training
+from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.elaborate import Network
+from bayesnas_graph.elaborate.values import show
+from bayesnas_graph.ir import Graph
+from bayesnas_graph.search.place import Place
+from bayesnas_graph.search.schedule import rate
+from bayesnas_graph.train.auxiliary import place_of_head, with_auxiliary_head
+from bayesnas_graph.train.config import TrainConfig
+from bayesnas_graph.train.paths import with_dropped_paths
+
+Batches = Iterator[tuple[Tensor, Tensor]]
+
+
+@dataclass(frozen=True, eq=False)
+class Course:
+    """A network to train, on some data, under some settings. Nothing in it changes during a training."""
+
+    config: TrainConfig
+    graph: Graph  # what is kept in the end
+    data: Data
+
+    @staticmethod
+    def of(network: Network, data: Data, config: TrainConfig) -> Course:
+        """Raises NasError if the network cannot be trained, or if the data are not what it takes."""
+        check_fixed(network)
+        check_network_fits(network, data)
+        course = Course(config, network.graph(), data)
+        if not cost(course.graph).parameters:
+            message = f"network `{network.name}` has no weights: there is nothing to train"
+            raise NasError([Diagnostic("NAS610", message, help="put a convolution or a linear layer into it")])
+        side = min(data.shape[1:], default=0)
+        if config.cutout and config.cutout >= side:
+            message = f"`cutout` blanks squares of {config.cutout} pixels, and images of `{data.name}` have {side}"
+            raise NasError([Diagnostic("NAS601", message, help=f"`-s cutout={side // 2}` is half of a side")])
+        if not course.steps_per_epoch:
+            message = f"a batch of {config.batch} is more than the {len(data.train)} samples to train on"
+            raise NasError([Diagnostic("NAS601", message, help="set `batch` to less")])
+        _ = course.trained_graph  # for a wrong place of its head is told of now
+        return course
+
+    @cached_property
+    def trained_graph(self) -> Graph:
+        """The network with all that is there for training alone: paths that are dropped, an auxiliary head."""
+        config, graph = self.config, self.graph
+        place = place_of_head(graph, config.auxiliary_at) if config.auxiliary else None
+        if config.drop_path:
+            graph = with_dropped_paths(graph)
+        return graph if place is None else with_auxiliary_head(graph, place, self.data.classes)
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Whole batches in the training set."""
+        return steps_per_epoch(len(self.data.train), self.config.batch)
+
+    @property
+    def total_steps(self) -> int:
+        """Steps of the whole training."""
+        return self.config.epochs * self.steps_per_epoch
+
+    def rate(self, step: int) -> float:
+        """The learning rate in a step."""
+        return rate(self.config, step, self.total_steps)
+
+    def drop(self, step: int) -> float:
+        """The chance that a path is dropped in a step: it rises from zero with every step."""
+        return self.config.drop_path * step / self.total_steps
+
+    def loading(self, place: Place) -> Loading:
+        """How batches come to a place."""
+        config = self.config
+        return Loading(
+            batch=config.batch,
+            seed=config.seed,
+            augmentation=Augmentation(crop=config.crop, flip=config.flip, cutout=config.cutout),
+            statistics=self.data.statistics,
+            device=place.device,
+            workers=config.workers,
+            rank=place.processes.rank,
+            world=place.processes.world,
+            channels_last=place.channels_last,
+        )
+
+    def batches(self, place: Place, step: int) -> Batches:
+        """Batches to train on from a step on, without end."""
+        first, start = divmod(step, self.steps_per_epoch)
+        indices = torch.arange(len(self.data.train))
+        for epoch in count(first):
+            yield from training(self.data.train, indices, self.loading(place), epoch, start)
+            start = 0
+
+    def test_batches(self, place: Place) -> Batches:
+        """All samples of the test set."""
+        return evaluation(self.data.test, torch.arange(len(self.data.test)), self.loading(place))
+
+
+def check_fixed(network: Network) -> None:
+    """Raise NasError if a network leaves anything open."""
+    if network.block.choices:
+        message = f"network `{network.name}` has {network.block.choices:,} choices: it is no architecture yet"
+        help = "derive an architecture first: `bayesnas-graph search`, then `bayesnas-graph derive`"
+        raise NasError([Diagnostic("NAS610", message, help=help)])
+
+
+def check_network_fits(network: Network, data: Data) -> None:
+    """Raise NasError if data are not what a network takes."""
+    inputs, outputs = (tuple(kind.shape for kind in kinds) for kinds in (network.inputs, network.outputs))
+    check_fit(data, network.name, inputs, outputs, {name: show(value) for name, value in network.arguments})

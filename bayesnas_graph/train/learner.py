@@ -1,0 +1,118 @@
+"""A network that is being trained: its program, its weights, and their running mean.
+
+The program is that of the graph with all that serves training alone. Weights are kept under the names that they have
+in the plainest program of that graph, wherever they are trained, and given away under those of the network itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from bayesnas_graph import passes
+from bayesnas_graph.emit import Emitted, build, emit, transfer
+from bayesnas_graph.search.memory import Memory, memory_of, new_optimiser, remember
+from bayesnas_graph.search.place import Place
+from bayesnas_graph.train.course import Course
+
+State = dict[str, Tensor]
+
+
+@dataclass(frozen=True, eq=False)
+class Learner:
+    """Everything that is learnt, and what is needed to go on learning. Its tensors change in every step."""
+
+    course: Course
+    place: Place
+    program: Emitted  # perhaps fused
+    plain: Emitted  # the same graph, an operation a line
+    module: nn.Module
+    network: nn.Module  # what is called in training: the module, perhaps wrapped
+    optimiser: torch.optim.Optimizer
+    scaler: torch.amp.GradScaler
+    mean: State | None  # of the weights over the last steps, where it is asked for
+
+    def kept(self) -> State:
+        """The weights that count: their running mean, where there is one."""
+        return self.module.state_dict() if self.mean is None else self.mean
+
+    def weights_for(self, network: Emitted) -> State:
+        """The weights that count under the names of another program of the network."""
+        found = transfer(self.kept(), self.program, network)
+        return {name: value.detach().contiguous() for name, value in found.items()}
+
+    def to_plain(self) -> dict[str, object]:
+        """Tensors, dictionaries, lists, strings and numbers. They do not tell where they come from."""
+        memory = memory_of(self.optimiser, self.module.named_parameters())
+        return {
+            "weights": transfer(self.module.state_dict(), self.program, self.plain),
+            "mean": None if self.mean is None else transfer(self.mean, self.program, self.plain),
+            "memory": {kind: transfer(values, self.program, self.plain) for kind, values in memory.items()},
+            "scaler": self.scaler.state_dict(),
+        }
+
+    def take(self, weights: State, mean: State | None, memory: Memory, scaler: Mapping[str, float]) -> None:
+        """Take over what `to_plain` told, here or elsewhere."""
+        self.module.load_state_dict(transfer(weights, self.plain, self.program))
+        if self.mean is not None:
+            told = transfer(mean or {}, self.plain, self.program)
+            for name, value in self.mean.items():
+                value.copy_(told[name])
+        moved = {kind: transfer(values, self.plain, self.program) for kind, values in memory.items()}
+        remember(self.optimiser, self.module.named_parameters(), moved)
+        self.scaler.load_state_dict(dict(scaler))
+
+
+def begin(course: Course, place: Place) -> Learner:
+    """A learner that has learnt nothing: its weights are random."""
+    config, graph = course.config, course.trained_graph
+    samples = max(1, config.batch // config.accumulate // place.processes.world)
+    program = emit(passes.run(graph, passes.faster(place.fused_for, samples) if config.fuse else ()))
+    module = build(program)
+    if place.compile:
+        compile_motifs(module)
+    network = place.prepared(module)
+    state = module.state_dict()
+    return Learner(
+        course=course,
+        place=place,
+        program=program,
+        plain=emit(graph),
+        module=module,
+        network=network,
+        optimiser=new_optimiser(config, list(module.parameters())),
+        scaler=place.scaler(),
+        mean={name: value.detach().clone() for name, value in state.items()} if config.ema else None,
+    )
+
+
+@torch.no_grad()
+def follow(mean: State, state: Mapping[str, Tensor], decay: float, steps: int) -> None:
+    """Move a running mean on to the state after so many steps.
+
+    It is the mean of the states after all steps, each of which weighs `decay` times what the next one does. That before
+    the first step is not among them, so that a mean of few steps is not one of random weights.
+    """
+    share = (1 - decay) / (1 - decay**steps)
+    for name, value in mean.items():
+        if value.is_floating_point():
+            value.lerp_(state[name], share)
+        else:
+            value.copy_(state[name])
+
+
+def compile_motifs(network: nn.Module, backend: str = "inductor") -> nn.Module:
+    """Pass the innermost motifs of a network through torch.compile; the network itself.
+
+    They are few kinds, each used many times, and torch compiles a kind once for every shape. Those in which paths are
+    dropped are left out: each step drops with another chance, and would be compiled anew.
+    """
+    for module in network.modules():
+        ours = type(module).__module__ == type(network).__module__
+        innermost = all(type(child).__module__ != type(network).__module__ for child in module.children())
+        if ours and innermost and "dropped" not in type(module).forward.__code__.co_names:
+            module.compile(dynamic=False, backend=backend)
+    return network

@@ -1,0 +1,81 @@
+"""How good a network is, and how fast."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median, quantiles
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from bayesnas_graph.ir import Shape
+from bayesnas_graph.search.place import Place
+
+WARM_UP = 5  # runs before those that are measured: torch chooses kernels and asks for memory in the first
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """On all samples of a set."""
+
+    loss: float
+    accuracy: float
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Seconds for a batch: the median of some runs, and the quarters below and above it."""
+
+    batch: int
+    median: float
+    low: float
+    high: float
+
+
+@torch.no_grad()
+def score(network: nn.Module, batches: Iterable[tuple[Tensor, Tensor]], place: Place) -> Score:
+    """The mean loss and the part of the samples that a network is right about, over all processes."""
+    network.eval()
+    found, samples = torch.zeros(2, dtype=torch.float64), 0
+    for x, y in batches:
+        with place.autocast():
+            outputs = network(x).float()
+        right = (outputs.argmax(1) == y).sum()
+        found += torch.stack([F.cross_entropy(outputs, y, reduction="sum"), right]).cpu()
+        samples += len(y)
+    part = found / max(1, samples)
+    if place.processes.world > 1:
+        part = place.processes.mean(part.to(place.device), samples)
+    loss, accuracy = part.tolist()
+    return Score(loss, accuracy)
+
+
+@torch.no_grad()
+def latency(network: nn.Module, shapes: Sequence[Shape], batch: int, place: Place, runs: int) -> Latency:
+    """How long a network takes for a batch of values of the shapes that it reads."""
+    network.eval()
+    values = [torch.zeros(batch, *shape, device=place.device) for shape in shapes]
+    if place.channels_last:
+        values = [value.contiguous(memory_format=torch.channels_last) if value.ndim == 4 else value for value in values]
+    seconds = []
+    for _ in range(WARM_UP + runs):
+        _wait(place.device)
+        start = time.perf_counter()
+        with place.autocast():
+            network(*values)
+        _wait(place.device)
+        seconds.append(time.perf_counter() - start)
+    measured = seconds[WARM_UP:]
+    low, _, high = quantiles(measured, n=4, method="inclusive") if runs > 1 else measured * 3
+    return Latency(batch, median(measured), low, high)
+
+
+def _wait(device: torch.device) -> None:
+    """Until the device has done all that it was asked for."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+    elif device.type == "mps":
+        torch.mps.synchronize()

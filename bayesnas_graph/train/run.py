@@ -1,0 +1,101 @@
+"""A training from its beginning to its results, or on from where it stopped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from bayesnas_graph.analysis import cost
+from bayesnas_graph.elaborate import Network
+from bayesnas_graph.elaborate.values import show
+from bayesnas_graph.search.folder import now, versions
+from bayesnas_graph.search.place import Place, machine_limits
+from bayesnas_graph.search.processes import Processes
+from bayesnas_graph.search.run import Subject, check_company, copied, loaded, stopping
+from bayesnas_graph.train.checkpoint import Checkpoints
+from bayesnas_graph.train.config import TrainConfig
+from bayesnas_graph.train.course import Course
+from bayesnas_graph.train.events import Recorder, Watcher, Watchers
+from bayesnas_graph.train.folder import TrainFolder, TrainManifest
+from bayesnas_graph.train.loop import Outcome, Training
+from bayesnas_graph.train.weights import bytes_of, write_weights
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is needed for a training, begun or not."""
+
+    subject: Subject
+    course: Course
+    data_dir: Path
+    folder: TrainFolder
+
+    @property
+    def config(self) -> TrainConfig:
+        """The settings."""
+        return self.course.config
+
+
+def posed(subject: Subject, config: TrainConfig, data_dir: Path, processes: Processes) -> Course:
+    """What is to be trained, on data that are loaded. Raises NasError for all that can be known to be wrong."""
+    data = loaded(subject, config, config.seed, data_dir, processes)
+    course = Course.of(subject.network, data, config)
+    check_company(course.graph, config)
+    return course
+
+
+def write_down(task: Task) -> None:
+    """Write what the training is into its new folder, before anything else is done."""
+    subject, folder = task.subject, task.folder
+    manifest = TrainManifest(
+        space=subject.name,
+        called=subject.called,
+        file=copied(subject, folder),
+        network=subject.network.name,
+        fingerprint=subject.fingerprint,
+        python_ops=subject.python_ops,
+        data_dir=str(task.data_dir.absolute()),  # for a run may be gone on with from elsewhere
+        config=task.config,
+        begun=now(),
+        versions=versions(),
+        threads=torch.get_num_threads(),
+    )
+    folder.write_json(folder.manifest_file, manifest.model_dump(by_alias=True, exclude_none=True))
+
+
+def go(task: Task, place: Place, watchers: tuple[Watcher, ...]) -> Outcome:
+    """Train, from the beginning or from the last checkpoint, and write the results. Raises Interrupted or NasError."""
+    subject, folder = task.subject, task.folder
+    checkpoints = Checkpoints(folder.checkpoints, task.config.keep, subject.fingerprint)
+    watcher = Watchers((Recorder(folder), *watchers) if place.processes.first else ())
+    doc = described(subject.network, subject.fingerprint)
+    with stopping(say=place.processes.first) as stop, machine_limits(task.config, place):
+        outcome = Training(task.course, place, checkpoints, watcher, stop, doc).run()
+    if place.processes.first:
+        write_results(task, outcome)
+    return outcome
+
+
+def described(network: Network, fingerprint: str) -> str:
+    """What the source of a network says about it."""
+    given = ", ".join(f"{name} = {show(value)}" for name, value in network.arguments)
+    name = f"{network.name}({given})" if given else network.name
+    return f"Network `{name}`, without choices.\n\nFingerprint of the space: {fingerprint[:16]}.\n"
+
+
+def write_results(task: Task, outcome: Outcome) -> None:
+    """The source, the weights, and the outcome in numbers. The numbers come last: with them a training has ended."""
+    folder, found = task.folder, cost(task.course.graph)
+    folder.write(folder.source, outcome.program.text)
+    write_weights(folder.weights, outcome.weights, task.subject.fingerprint)
+    result = {
+        "epochs": task.config.epochs,
+        "accuracy": outcome.score.accuracy,
+        "loss": outcome.score.loss,
+        "parameters": found.parameters,
+        "flops": found.flops,
+        "bytes": bytes_of(outcome.weights),
+    }
+    folder.write_json(folder.result, result)

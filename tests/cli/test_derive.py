@@ -1,0 +1,326 @@
+"""`derive` and `export` on the command line: from the folder of a search to files that stand by themselves."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from bayesnas_graph.cli.main import main
+from bayesnas_graph.derive.runs import read_run
+from bayesnas_graph.emit.text import LINE
+from bayesnas_graph.search.checkpoint import Checkpoints, from_plain
+from bayesnas_graph.search.place import Place, find_device
+from bayesnas_graph.search.problem import Problem
+from bayesnas_graph.search.processes import Processes
+from tests.cli.conftest import Run
+from tests.search.spaces import SHORT, TINY, tiny_data
+
+DATA = ("--data", "tests.search.spaces:tiny_data")
+LARGER = """
+import "tiny.nas"
+
+network large(width = 8) : image(1, 8, 8) -> classes(10) {
+    in x
+    x -> out : conv(width) > bn > block > block > block > block > global_avg_pool > linear(10)
+}
+"""
+SEARCHED = {**{key: value for key, value in SHORT.items() if key != "data"}, "threads": 1}
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run that has ended."""
+    where = tmp_path_factory.mktemp("derive")
+    (where / "tiny.nas").write_text(TINY)
+    (where / "large.nas").write_text(LARGER)
+    (where / "tiny.toml").write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in SEARCHED.items()))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(where)
+        patch.setattr(sys, "argv", ["bayesnas-graph", "search", "tiny.nas", *DATA, "-o", "run"])
+        with pytest.raises(SystemExit) as exit:
+            main()
+    assert not exit.value.code
+    return where
+
+
+@pytest.fixture
+def folder(done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of it to work in."""
+    shutil.copytree(done, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def searched_network(run: Path) -> torch.nn.Module:
+    """The network of the search with the weights it had in the end."""
+    found = read_run(run)
+    config = found.manifest.config
+    place = Place.of(config, find_device("cpu"), Processes())
+    problem = Problem(config, found.graph, (), tiny_data())
+    saved = Checkpoints(found.folder.checkpoints, fingerprint=found.manifest.fingerprint)
+    learner = saved.read(place, lambda content: from_plain(content, problem, place)[0])
+    assert learner is not None
+    return learner.supernet.module.eval()
+
+
+def built(source: Path, name: str = "Net") -> torch.nn.Module:
+    scope: dict[str, Any] = {"__name__": "model"}
+    exec(compile(source.read_text(), str(source), "exec"), scope)
+    network: torch.nn.Module = scope[name]()
+    return network.eval()
+
+
+# ------------------------------------------------------------------------------------------ derive
+
+
+def test_what_is_written(run: Run, folder: Path) -> None:
+    result = run("derive", "run")
+    assert result.code == 0, result.err
+    files = sorted(path.name for path in (folder / "run" / "derived").iterdir())
+    assert files == ["decision.json", "derived.json", "network.nas"]
+    assert "tiny.nas:" in result.out
+    assert "choose { twice, conv(), max_pool(3) }" in result.out, "the line of the text is shown"
+    text = (folder / "run" / "derived" / "network.nas").read_text()
+    assert text.startswith("//! Network `net(width = 4)` of tiny.nas")
+    assert "// gamma " in text
+    assert "choose" not in text.partition("\n\n")[2]
+    about = json.loads((folder / "run" / "derived" / "derived.json").read_text())
+    assert about["rule"] == "every switch with a positive entropy"
+    assert f"{about['weights']:,} weights" in result.out
+
+
+@pytest.mark.parametrize("verb", [["check"], ["stats"], ["fmt", "--check"], ["draw", "-o", "picture.svg"]])
+def test_other_verbs_take_it(verb: list[str], run: Run, folder: Path) -> None:
+    run("derive", "run")
+    network = folder / "run" / "derived" / "network.nas"
+    result = run(*verb, network)
+    assert result.code == 0, result.err + result.out
+    assert run("diff", network, network).code == 0
+
+
+def test_it_can_be_searched(run: Run, folder: Path) -> None:
+    run("derive", "run")
+    (folder / "run" / "derived" / "network.toml").write_text((folder / "tiny.toml").read_text())
+    result = run("search", "run/derived/network.nas", *DATA, "-o", "again")
+    assert result.code == 0, result.err
+    assert "warning[NAS606]" in result.err
+    assert "there was nothing to decide" in result.out
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        (["--keep-per-edge", "1"], "1 candidate on every edge, by relevance"),
+        (["--keep-per-node", "1", "--rank", "gamma"], "1 edge into every node, 1 candidate on every edge, by gamma"),
+        (["--budget", "params=600"], "at most 600 weights, by relevance"),
+        (["--budget", "flops=1M", "--rank", "removal"], "at most 1,000,000 multiply-adds, by removal"),
+    ],
+)
+def test_rules(options: list[str], rule: str, run: Run, folder: Path) -> None:
+    result = run("derive", "run", "-o", "out", *options)
+    assert result.code == 0, result.err
+    assert json.loads((folder / "out" / "derived.json").read_text())["rule"] == rule
+    assert run("check", "out/network.nas").code == 0
+
+
+def test_cells_in_another_network(run: Run, folder: Path) -> None:
+    small = run("derive", "run", "-o", "small")
+    wide = run("derive", "run", "-o", "wide", "-p", "width=16")
+    large = run("derive", "run", "-o", "large", "--space", "large.nas", "--network", "large")
+    assert (small.code, wide.code, large.code) == (0, 0, 0), large.err
+    weights = [
+        json.loads((folder / name / "derived.json").read_text())["weights"] for name in ("small", "wide", "large")
+    ]
+    assert weights[0] < min(weights[1:])
+    kept = [
+        {v["name"] for v in json.loads((folder / name / "decision.json").read_text())["verdicts"] if v["keep"]}
+        for name in ("small", "large")
+    ]
+    assert kept[0] == kept[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["tiny.nas"], 1, "error[NAS602]: `tiny.nas` is no run"),
+        (["nowhere"], 1, "error[NAS602]: `nowhere` is no run"),
+        (["."], 1, "error[NAS602]: `.` is no run"),
+        (["run", "--budget", "params=10"], 1, "error[NAS614]"),
+        (["run", "--budget", "size=10"], 2, "is not of the form params=1.5M"),
+        (["run", "--budget", "params=few"], 2, "`few` is no size"),
+        (["run", "--keep-per-edge", "0"], 2, "greater than or equal"),
+        (["run", "--rank", "luck"], 2, "luck"),
+        (["run", "--network", "other"], 1, "error[NAS107]"),
+        (["run", "--space", "quickstart"], 1, "error[NAS615]"),
+        (["run", "--architecture", "|none~0|"], 2, "says itself which"),
+        (["tiny.nas", "--architecture", "|none~0|"], 1, "error[NAS70"),
+        (["nasbench201", "--architecture", "@missing.txt"], 1, "error[NAS011]"),
+        (["run", "--string"], 2, "there is no notation"),
+    ],
+)
+def test_what_goes_wrong(arguments: list[str], code: int, said: str, run: Run, folder: Path) -> None:
+    before = sorted(folder.rglob("*"))
+    result = run("derive", *arguments)
+    assert result.code == code, result.err + result.out
+    assert said in result.err
+    assert sorted(folder.rglob("*")) == before, "nothing is half-written"
+
+
+def test_nothing_connects(run: Run, folder: Path) -> None:
+    empty = "|none~0|+|none~0|none~1|+|none~0|none~1|none~2|"
+    result = run("derive", "nasbench201", "--architecture", empty, "-o", "out")
+    assert result.code == 1
+    assert "error[NAS612]: nothing reaches the output" in result.err
+    assert not (folder / "out").exists()
+
+
+@pytest.mark.parametrize("name", ["decision.json", "run.json"])
+def test_damaged_runs(name: str, run: Run, folder: Path) -> None:
+    whole = (folder / "run" / name).read_text()
+    for text, said in ((whole[:-40], "error[NAS602]: cannot read"), (None, "error[NAS602]")):
+        (folder / "run" / name).unlink()
+        if text is not None:
+            (folder / "run" / name).write_text(text)
+        result = run("derive", "run")
+        assert result.code == 1
+        assert said in result.err
+
+
+def test_a_run_that_has_not_ended(run: Run, folder: Path) -> None:
+    (folder / "run" / "decision.json").unlink()
+    result = run("derive", "run")
+    assert "has come to no decision yet" in result.err
+    assert "bayesnas-graph search --resume run" in result.err
+
+
+def test_strings(run: Run, folder: Path) -> None:
+    text = "|nor_conv_3x3~0|+|none~0|nor_conv_1x1~1|+|skip_connect~0|none~1|nor_conv_3x3~2|"
+    (folder / "cell.txt").write_text(f"{text}\n")
+    for given in (text, "@cell.txt"):
+        result = run("derive", "nasbench201", "--architecture", given, "--string")
+        assert result.out == f"{text}\n", result.err
+
+
+# ------------------------------------------------------------------------------------------ export
+
+
+def test_weights_of_the_search(run: Run, folder: Path) -> None:
+    result = run("export", "run", "-o", "model.py", "--weights", "model.safetensors")
+    assert result.code == 0, result.err
+    network = built(folder / "model.py")
+    network.load_state_dict(load_file(folder / "model.safetensors"), strict=True)
+    x = torch.randn(5, 1, 8, 8)
+    expected = searched_network(folder / "run")
+    with torch.no_grad():
+        torch.testing.assert_close(network(x), expected(x), rtol=1e-4, atol=1e-5)
+        torch.testing.assert_close(network.double()(x.double()), expected.double()(x.double()), rtol=1e-6, atol=1e-8)
+
+
+def test_twice_the_same_bytes(run: Run, folder: Path) -> None:
+    for name in ("one", "two"):
+        assert run("export", "run", "-o", f"{name}.py", "--weights", f"{name}.safetensors").code == 0
+    assert (folder / "one.py").read_bytes() == (folder / "two.py").read_bytes()
+    assert (folder / "one.safetensors").read_bytes() == (folder / "two.safetensors").read_bytes()
+
+
+def test_the_run_and_its_text_are_one_source(run: Run, folder: Path) -> None:
+    """All but the docstring, which says where it comes from."""
+    run("derive", "run")
+    assert run("export", "run", "-o", "of_run.py").code == 0
+    assert run("export", "run/derived/network.nas", "-o", "of_text.py").code == 0
+    bodies = [
+        ast.dump(ast.Module(ast.parse((folder / f"{n}.py").read_text()).body[1:], [])) for n in ("of_run", "of_text")
+    ]
+    assert bodies[0] == bodies[1]
+
+
+def test_it_runs_alone(run: Run, folder: Path) -> None:
+    run("export", "run", "-o", "alone/model.py", "--weights", "alone/model.safetensors")
+    code = (
+        "import sys; sys.modules['bayesnas_graph'] = None\n"
+        "import torch, model; from safetensors.torch import load_file\n"
+        "net = model.Net(); net.load_state_dict(load_file('model.safetensors'))\n"
+        "print(tuple(net(torch.zeros(2, 1, 8, 8)).shape))"
+    )
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder / "alone", env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "(2, 10)\n", done.stderr
+
+
+def test_recalibrated(run: Run, folder: Path) -> None:
+    result = run("export", "run", "-o", "model.py", "--weights", "new.safetensors", "--recalibrate", "2")
+    assert result.code == 0, result.err
+    assert "norms anew on 2 batches" in result.out
+    run("export", "run", "-o", "old.py", "--weights", "old.safetensors")
+    old, new = load_file(folder / "old.safetensors"), load_file(folder / "new.safetensors")
+    assert old.keys() == new.keys()
+    changed = {name.rpartition(".")[2] for name in old if not torch.equal(old[name], new[name])}
+    assert changed <= {"running_mean", "running_var", "num_batches_tracked"}
+    assert "running_mean" in changed
+
+
+def test_linters_have_nothing_to_say(run: Run, folder: Path) -> None:
+    run("export", "run", "-o", "model.py", "--weights", "w.safetensors")
+    run("export", "darts_v2", "-o", "darts.py")
+    for command in (
+        ["ruff", "check", "--isolated"],
+        ["ruff", "format", "--isolated", "--check", "--line-length", str(LINE)],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", *command, "model.py", "darts.py"],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--no-warn-return-any", "model.py", "darts.py"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["tiny.nas"], 1, "error[NAS610]"),
+        (["lenet5", "--weights", "w.safetensors"], 1, "error[NAS616]"),
+        (["run", "-p", "width=8", "--weights", "w.safetensors"], 1, "error[NAS616]"),
+        (["lenet5", "--keep-per-edge", "1"], 2, "there is nothing to choose from"),
+        (["run", "-o", "/proc/nowhere/model.py"], 1, "error[NAS012]"),
+        (["missing.nas"], 1, "error[NAS011]"),
+    ],
+)
+def test_what_cannot_be_exported(arguments: list[str], code: int, said: str, run: Run, folder: Path) -> None:
+    result = run("export", *arguments)
+    assert result.code == code, result.err + result.out
+    assert said in result.err
+
+
+def test_weights_behind_closed_switches_are_gone(run: Run, folder: Path) -> None:
+    decision = json.loads((folder / "run" / "decision.json").read_text())
+    closed = [verdict for verdict in decision["verdicts"] if not verdict["keep"]]
+    assert closed, "the search has closed something"
+    for verdict in closed:
+        verdict["relevance"] = 1e9
+    (folder / "run" / "decision.json").write_text(json.dumps(decision))
+    result = run("export", "run", "--keep-per-edge", "3", "--weights", "w.safetensors")
+    assert result.code == 1
+    assert "error[NAS616]: the weights behind" in result.err
+    assert not (folder / "w.safetensors").exists()

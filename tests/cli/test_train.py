@@ -1,0 +1,206 @@
+"""`train` on the command line: where runs are kept, how they go on, and what is said when they cannot."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from bayesnas_graph.cli.epochs import Bar, epoch_line
+from bayesnas_graph.cli.main import main
+from bayesnas_graph.search.run import Subject
+from bayesnas_graph.train.events import Row
+from bayesnas_graph.train.progress import Progress
+from tests.cli.conftest import Run
+from tests.helpers import network
+from tests.search.spaces import TINY
+from tests.train.networks import FIXED, course
+
+DATA = ("--data", "tests.search.spaces:tiny_data")
+QUICK = ("--epochs", "1", "--batch", "50", "-s", "cutout=3", "-s", "threads=1")
+
+
+def prepare(folder: Path) -> None:
+    (folder / "fixed.nas").write_text(FIXED)
+    (folder / "tiny.nas").write_text(TINY)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to work in, with a network without choices and one with some."""
+    prepare(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A training that has ended."""
+    where = tmp_path_factory.mktemp("done")
+    prepare(where)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(where)
+        patch.setattr(sys, "argv", ["bayesnas-graph", "train", "fixed.nas", *DATA, *QUICK, "-o", "run"])
+        with pytest.raises(SystemExit) as exit:
+            main()
+    assert not exit.value.code
+    return where / "run"
+
+
+@pytest.fixture
+def copied(done: Path, folder: Path) -> Path:
+    """A copy of that run, to do something to."""
+    shutil.copytree(done, folder / "run")
+    return folder / "run"
+
+
+# ----------------------------------------------------------------------------------------- beginning
+
+
+def test_what_is_printed(run: Run, folder: Path) -> None:
+    result = run("train", "fixed.nas", *DATA, *QUICK, "--auxiliary", "0.4", "-p", "width=6")
+    assert result.code == 0, result.err
+    lines = result.out.splitlines()
+    assert lines[:7] == [
+        "run            runs/fixed-train-1",
+        "train          network net of fixed.nas on tiny, cpu, seed 0",
+        "epochs         1 of 4 steps: 4",
+        "weights        4,252",
+        "multiply-adds  98,040 per sample",
+        "paths          6 that are dropped with a chance that rises to 0.2",
+        "auxiliary head on y.reduction.relu",
+    ]
+    assert lines[7].startswith("epoch 1/1  loss 2.")
+    assert lines[-2:] == ["measure it with", "  bayesnas-graph eval runs/fixed-train-1"]
+    assert run("train", "fixed.nas", *DATA, *QUICK).code == 0
+    assert sorted(path.name for path in (folder / "runs").iterdir()) == ["fixed-train-1", "fixed-train-2"]
+    result = run("train", "fixed.nas", *DATA, *QUICK, "-o", "runs/fixed-train-1")
+    assert "error[NAS602]: `runs/fixed-train-1` is already there" in result.err
+
+
+def test_what_cannot_be_trained(run: Run, folder: Path) -> None:
+    result = run("train", "tiny.nas", *DATA)
+    assert result.code == 1
+    assert result.err == (
+        "error[NAS610]: network `net` has 4 choices: it is no architecture yet\n"
+        " = help: derive an architecture first: `bayesnas-graph search`, then `bayesnas-graph derive`\n\n"
+    )
+    assert not (folder / "runs").exists()
+    assert run("train").code == 2
+    assert "there are no data to train on" in run("train", "fixed.nas").err
+    assert "there is no network `nte`" in run("train", "fixed.nas", *DATA, "--network", "nte").err
+
+
+def test_settings(run: Run, folder: Path) -> None:
+    (folder / "own.toml").write_text("epochs = 7\nrate = 0.5\n")
+    result = run("train", "--settings", "--config", "own.toml", "-s", "ema=0.99", "--rate", "0.1")
+    told = dict(line.split(maxsplit=1) for line in result.out.splitlines() if " " in line.strip())
+    assert (told["epochs"], told["rate"], told["ema"], told["batch"]) == ("7", "0.1", "0.99", "96")
+    (folder / "wrong.toml").write_text("# mine\nepoch = 7\n")
+    assert run("train", "fixed.nas", "--config", "wrong.toml").err == (
+        "error[NAS601]: there is no setting `epoch`\n"
+        " --> wrong.toml:2:1\n"
+        "  |\n"
+        "2 | epoch = 7\n"
+        "  | ^^^^^^^^^ not known\n"
+        "  |\n"
+        "  = help: did you mean `epochs`?\n\n"
+    )
+
+
+# ----------------------------------------------------------------------------------------- going on
+
+
+def test_going_on_under_its_own_settings(run: Run, copied: Path) -> None:
+    result = run("train", "--resume", "run", "--epochs", "3")
+    assert result.code == 1
+    assert "`--resume` takes no settings, and there is `--epochs 3`" in result.err
+    assert run("train", "--resume", "run", "-o", "other").code == 2
+    assert run("train", "--resume", "run", "--settings").code == 2
+    before = (copied / "result.json").read_text()
+    assert run("train", "--resume", "run").code == 0
+    assert (copied / "result.json").read_text() == before
+    assert run("train", "fixed.nas", "--resume", "run").code == 0
+    (Path("fixed.nas")).write_text(FIXED.replace("max_pool", "avg_pool"))
+    assert "error[NAS604]" in run("train", "fixed.nas", "--resume", "run").err
+
+
+def test_runs_of_another_kind(run: Run, copied: Path, folder: Path) -> None:
+    result = run("search", "--resume", "run")
+    assert result.code == 1
+    assert result.err == (
+        "error[NAS602]: `run` was not begun by `search`\n = help: `bayesnas-graph status run` tells what it is\n\n"
+    )
+    manifest = json.loads((copied / "run.json").read_text())
+    (copied / "run.json").write_text(json.dumps(manifest | {"kind": "search"}))
+    assert "error[NAS602]: `run` was not begun by `train`" in run("train", "--resume", "run").err
+    assert "error[NAS602]: `nowhere` is no run" in run("train", "--resume", "nowhere").err
+    (copied / "run.json").write_text("{")
+    assert "error[NAS602]: cannot read `run/run.json`" in run("train", "--resume", "run").err
+
+
+def test_damaged_checkpoints(run: Run, copied: Path) -> None:
+    for path in (copied / "checkpoints").iterdir():
+        path.write_bytes(b"nothing")
+    assert "error[NAS603]: cannot read `run/checkpoints/step-000000004.pt`" in run("train", "--resume", "run").err
+
+
+# ------------------------------------------------------------------------------------------- status
+
+
+def test_status(run: Run, copied: Path) -> None:
+    lines = run("status", "run").out.splitlines()
+    assert lines[0] == "run            run"
+    assert lines[1].startswith("train          network net of fixed.nas on tests.search.spaces:tiny_data")
+    assert "state          finished: all epochs are done" in lines
+    assert "epoch          1 of 1" in lines
+    assert any(line.endswith("on the test set") for line in lines)
+    found = json.loads(run("status", "run", "--json").out)
+    assert (found["kind"], found["state"], found["epoch"], found["epochs"]) == ("train", "finished", 1, 1)
+    assert found["accuracy"]["test"] == pytest.approx(json.loads((copied / "result.json").read_text())["accuracy"])
+    assert found["resume"] is None
+
+
+def test_status_of_one_that_was_stopped(run: Run, copied: Path) -> None:
+    (copied / "result.json").unlink()
+    (copied / "metrics.csv").unlink()
+    result = run("status", "run")
+    assert result.code == 0
+    assert "state          stopped, with a checkpoint at step 4" in result.out
+    assert "epoch          0 of 1" in result.out
+    assert result.out.endswith("go on with\n  bayesnas-graph train --resume run\n")
+    (copied / "metrics.csv").write_text("step,loss,accuracy,seconds\n4,1,0.5,2\n")
+    assert run("status", "run").code == 0
+    assert json.loads(run("status", "run", "--json").out)["accuracy"] == {"train": 0.5, "test": None}
+
+
+# ------------------------------------------------------------------------------------------ display
+
+
+def row(epoch: int) -> Row:
+    return Row(epoch, 10 * epoch, 1.5376, 0.5078, 1.2, 0.61, 0.0125, 90.0)
+
+
+def test_a_line() -> None:
+    assert epoch_line(row(7), 600) == (
+        "epoch   7/600  loss 1.538    accuracy 0.5078  test 0.6100  rate 0.0125    90.0 s  left 14:49:30"
+    )
+
+
+def test_a_bar() -> None:
+    """Lines stand above it, and it is gone in the end."""
+    stream, subject = io.StringIO(), Subject("fixed.nas", "fixed.nas", network(FIXED), ())
+    with Bar(subject, "cpu", stream=stream) as bar:
+        bar.begun(course(), Progress())
+        bar.stepped(6, 1.25)
+        bar.tested(row(1))
+        bar.said("something [unusual]")
+        bar.begun(course(), Progress(step=4))
+    text = stream.getvalue()
+    assert "epoch 1/3  loss 1.538" in text
+    assert "note   something [unusual]" in text
+    assert "4/30" in text

@@ -1,0 +1,91 @@
+"""Small networks of every kind, as they are when a search and a training are over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import torch
+from torch import nn
+
+from bayesnas_graph import passes
+from bayesnas_graph.diagnostics import Report
+from bayesnas_graph.elaborate import Checker
+from bayesnas_graph.emit import build, emit
+from bayesnas_graph.ir import Graph, Shape
+from bayesnas_graph.ops import Input
+from bayesnas_graph.source import Source
+from tests.conftest import ROOT
+from tests.helpers import graph
+from tests.passes.test_passes import shipped
+
+# Two inputs, two outputs, and every primitive.
+EVERYTHING = """
+import "std.nas"
+network n : image(3, 8, 8), vector(5) -> classes(4), image(8, 4, 4) {
+    in x, v
+    node a = x : conv(4, 3, stride = 2, bias = true) > bn > relu
+    node b = a : depthwise(3, dilation = 2) > group_norm(2) > gelu > rescale
+    node c = a : max_pool(3) > layer_norm > swish > dropout(0.3)
+    node d = x : crop(4) > pad_channels(4) > avg_pool(3) > relu6 > identity
+    node e = concat(sum(a, b), product(c, d)) : squeeze_excite
+    node m = mean(a, c) : conv(8, 1, groups = 2)
+    node y = sum(e, m) : tanh
+    node g = y : global_avg_pool
+    node h = y : global_max_pool
+    node w = v : linear(8) > sigmoid
+    node i = y : flatten > linear(8)
+    node z = scale(y, w)
+    node o = concat(g, h, i) : linear(4)
+    out o, z
+}
+"""
+
+
+@cache
+def small_resnet() -> Graph:
+    """ResNet-18 with a sixteenth of each width."""
+    text = (ROOT / "spaces" / "resnet18_cifar.nas").read_text()
+    for width in (64, 128, 256, 512):
+        text = text.replace(f"({width},", f"({width // 16},")
+    return graph(text)
+
+
+@cache
+def nasbench201() -> Graph:
+    text = (ROOT / "spaces" / "nasbench201.nas").read_text().replace("(nor_conv(3))(x)", "(nor_conv(3), 4, 1)(x)")
+    networks = Checker(Report()).text(Source("nasbench201.nas", text)).networks
+    return next(network for network in networks if network.name == "all_conv3x3").graph()
+
+
+@cache
+def searched() -> Graph:
+    """A cell of the quickstart, with factors where no weights can take the gates."""
+    found = passes.insert_zero_identity(shipped("quickstart", "digits"), "after")
+    kept = ("h.0.relu_conv_bn", "h.0.identity", "h.1.h_0.max_pool", "h.2.entry.relu_conv_bn", ".zero")
+    closed = {gate.group for gate in found.gates if not gate.group.endswith(kept)}
+    return passes.rescale_gates(passes.prune(found, closed)).graph
+
+
+NETWORKS: dict[str, Callable[[], Graph]] = {
+    "everything": cache(lambda: graph(EVERYTHING)),
+    "lenet5": lambda: shipped("lenet5", "lenet5"),
+    "resnet18": small_resnet,
+    "nasbench201": nasbench201,
+    "searched": searched,
+}
+
+
+def network(found: Graph) -> tuple[nn.Module, list[Shape]]:
+    """A network at rest, with statistics and factors that make a difference, and the shapes of its inputs."""
+    torch.manual_seed(0)
+    module = build(emit(found, standalone=True)).eval()
+    for name, value in module.named_buffers():
+        if value.is_floating_point():
+            value.uniform_(0.5, 2) if name.endswith(("var", "factor")) else value.normal_()
+    return module, [node.shape for node in found if isinstance(node.op, Input)]
+
+
+def tiny() -> tuple[nn.Module, Shape]:
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.Flatten(), nn.Linear(8, 3)).eval(), (1, 4, 4)

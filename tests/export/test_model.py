@@ -1,0 +1,146 @@
+"""Exported networks: what they compute, how large they are, and that they need torch alone."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bayesnas_graph import passes
+from bayesnas_graph.analysis import cost
+from bayesnas_graph.bayes import Decision
+from bayesnas_graph.bayes.settle import bridged
+from bayesnas_graph.derive import derive, written
+from bayesnas_graph.derive import given as given_switches
+from bayesnas_graph.diagnostics import NasError
+from bayesnas_graph.elaborate import load_network
+from bayesnas_graph.emit import as_state, build, by_gate, by_node, emit, rescaled
+from bayesnas_graph.export import model_of_network
+from bayesnas_graph.ir import Graph
+from bayesnas_graph.ops import Input
+from tests.helpers import network
+from tests.passes.test_passes import SIZES
+
+SPACES = [(space, network) for (space, network) in SIZES if space not in ("proxyless_mobile", "hierarchical")]
+
+
+def small(space: str, name: str) -> Graph:
+    found = load_network(Path(space), name, dict(SIZES[space, name])).network
+    return passes.run(found.graph(), passes.passes(fuse=False))
+
+
+def drawn(graph: Graph, share: float, seed: int) -> Decision:
+    """A random decision that holds together."""
+    random = Random(seed)
+    groups = sorted({gate.group for gate in graph.gates})
+    decision = given_switches(graph, {group for group in groups if random.random() < share})
+    return bridged(graph, decision, {group: random.random() for group in groups})
+
+
+@pytest.mark.parametrize("precision", [torch.float64, torch.float32])
+@pytest.mark.parametrize(("space", "name"), SPACES)
+@settings(max_examples=2, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 10**6))
+def test_every_space(space: str, name: str, precision: torch.dtype, seed: int) -> None:
+    """Searched, written down as a text, read again, and built from source: the outputs are the same."""
+    graph = small(space, name)
+    derived = derive(graph, drawn(graph, 0.5, seed))
+    source = emit(derived.graph)
+    torch.manual_seed(seed)
+    net = build(source).to(precision)
+    for slot in source.gates.values():
+        torch.nn.init.uniform_(net.get_parameter(slot.path), 0.5, 1.5)
+    inputs = [torch.randn(2, *node.shape, dtype=precision) for node in graph if isinstance(node.op, Input)]
+    state = {name: value.detach() for name, value in net.state_dict().items()}
+    fixed = passes.rescale_gates(derived.graph)
+    text = written(fixed.graph, "", {})
+    tensors = rescaled(by_node(state, source), by_gate(state, source), fixed)
+    target = emit(text.graph, standalone=True)
+    exported = build(target).to(precision)
+    renamed = {text.names[node]: found for node, found in tensors.items() if node in text.names}
+    exported.load_state_dict(as_state(renamed, {}, target), strict=True)
+    with torch.no_grad():
+        expected, found = net.eval()(*inputs), exported.eval()(*inputs)
+    tolerance = 1e-9 if precision == torch.float64 else 1e-3
+    torch.testing.assert_close(found, expected, rtol=tolerance, atol=tolerance * float(expected.abs().max()))
+    assert sum(p.numel() for p in exported.parameters()) == cost(derived.graph).parameters
+
+
+@pytest.mark.parametrize(
+    ("space", "name", "weights"),
+    [
+        ("darts_v2", None, 3_349_342),
+        ("lenet5", None, None),
+        ("lenet300", None, None),
+        ("resnet18_cifar", None, None),
+        ("nasbench201", "all_conv3x3", 1_531_546),
+        ("nasbench201", "all_skip", 73_306),
+        ("densenet", "densenet_bc_100_12", None),
+    ],
+)
+def test_fixed_networks(space: str, name: str | None, weights: int | None) -> None:
+    loaded = load_network(Path(space), name).network
+    model = model_of_network(loaded, space)
+    count = sum(p.numel() for p in model.build().parameters())
+    assert count == cost(loaded.graph()).parameters
+    assert weights is None or count == weights
+    assert model.program.text == model_of_network(loaded, space).program.text, "done twice, it is the same"
+    assert "bayesnas" not in model.program.text
+
+
+def test_a_space_is_no_model() -> None:
+    with pytest.raises(NasError) as error:
+        model_of_network(load_network(Path("quickstart")).network, "quickstart")
+    assert [d.code for d in error.value.diagnostics] == ["NAS610"]
+
+
+def test_names_cannot_get_out_of_the_docstring() -> None:
+    loaded = load_network(Path("lenet5")).network
+    text = model_of_network(loaded, 'x"""\nimport os\nos.system("echo")\n"""').program.text
+    assert "os.system" not in text.partition('"""\n\n')[2]
+    assert '"""' not in text.partition('"""')[2].partition('\n"""')[0]
+    compile(text, "model.py", "exec")
+
+
+def test_it_runs_where_this_package_is_not(tmp_path: Path) -> None:
+    path = tmp_path / "model.py"
+    model_of_network(load_network(Path("lenet5")).network, "lenet5").write_source(path)
+    code = (
+        "import sys; sys.modules['bayesnas_graph'] = None\n"
+        "import torch, model\n"
+        "print(tuple(model.Lenet5()(torch.zeros(2, 1, 28, 28)).shape))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout == "(2, 10)\n", done.stderr
+
+
+@pytest.mark.parametrize(("space", "size"), [("darts_v2", 32), ("resnet18_cifar", 32)])
+def test_a_width_can_be_changed(space: str, size: int) -> None:
+    """All widths are told by one constant, so that another number there is another network that runs."""
+    model = model_of_network(load_network(Path(space)).network, space)
+    (line,) = (line for line in model.program.text.splitlines() if line.startswith("WIDTH = "))
+    narrow = replace(model.program, text=model.program.text.replace(line, "WIDTH = 4"))
+    network = build(narrow).eval()
+    assert network(torch.zeros(1, 3, size, size)).shape == (1, 10)
+    whole = sum(p.numel() for p in build(model.program).parameters())
+    assert sum(p.numel() for p in network.parameters()) < whole / 50
+
+
+def test_widths_that_are_no_multiples_are_written_out() -> None:
+    assert "WIDTH" not in model_of_network(load_network(Path("lenet5")).network, "lenet5").program.text
+
+
+def test_a_motif_may_be_called_like_the_constant() -> None:
+    text = """
+    motif WIDTH(w) { in x x -> out : conv(w) > relu > conv(w) }
+    network net : image(3, 8, 8) -> classes(10) { in x x -> out : WIDTH(4) > WIDTH(8) > global_avg_pool > linear(10) }
+    """
+    model = model_of_network(network(text), "test")
+    assert model.build()(torch.zeros(1, 3, 8, 8)).shape == (1, 10)

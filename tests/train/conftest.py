@@ -1,0 +1,30 @@
+"""What the tests of trainings share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from tests.search.launcher import Launcher, launcher
+from tests.train.networks import FIXED, SHORT
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
+    """Starts the program beside a network, `fixed.nas`, and settings for a short training, `short.toml`."""
+    folder = tmp_path_factory.mktemp("trainings")
+    (folder / "fixed.nas").write_text(FIXED)
+    (folder / "short.toml").write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in SHORT.items()))
+    with launcher(folder) as running:
+        yield running

@@ -1,0 +1,33 @@
+motif conv_bn_relu(width, stride = 1) {
+    in x
+    x -> out : conv(width, 3, stride) > bn > relu
+}
+
+motif basic_block(width) {
+    in x
+    node y = x : conv_bn_relu(width) > conv(width) > bn
+    sum(y, x) -> out : relu
+}
+
+motif basic_block_2(width) {
+    in x
+    node y = x : conv_bn_relu(width, 2) > conv(width) > bn
+    node shortcut = x : conv(width, 1, 2) > bn
+    sum(y, shortcut) -> out : relu
+}
+
+motif stage_2 {
+    in x
+    x -> out : basic_block(64) > basic_block(64)
+}
+
+motif stage(width) {
+    in x
+    x -> out : basic_block_2(width) > basic_block(width)
+}
+
+network resnet18 : image(3, 32, 32) -> classes(10) {
+    in x
+    node y = x : conv_bn_relu(64) > stage_2 > stage(128) > stage(256) > stage(512)
+    y -> out : global_avg_pool > linear(10)
+}
