@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bayesnas_graph.cli.fixed import network_of
+from bayesnas_graph.cli.fixed import as_subject, network_of
 from bayesnas_graph.cli.running import copy_of
 from bayesnas_graph.cli.standing import step_time
 from bayesnas_graph.cli.target import AllowPython, NetworkName, Parameters
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 
 def eval(
     target: Annotated[
-        Path, typer.Argument(metavar="TARGET", help="The folder of a training; or a file, with `--weights`.")
+        Path,
+        typer.Argument(metavar="TARGET", help="The folder of a run; or a file, with `--weights`."),
     ],
     weights: Annotated[Path | None, typer.Option(metavar="FILE", help="Weights, as safetensors.")] = None,
     data: Annotated[str | None, typer.Option(help="The data; those of the training if left out.")] = None,
@@ -61,21 +64,23 @@ def eval(
     }
     told = [assigned(f"parameters.{text}") for text in parameters or []]
     told += [option(flag, key, value) for flag, (key, value) in given.items() if value is not None]
-    if (target / "run.json").is_file():
-        if weights is not None or network is not None or parameters:
-            raise typer.BadParameter("a training has its own network and weights", param_hint="TARGET")
-        subject, config, weights, folder = _of_training(target, told, allow_python=allow_python_ops)
-    else:
-        config, folder = merged(told, EvalConfig), Path("data")
-        if weights is None and config.data is not None:
-            raise typer.BadParameter(
-                "name the weights that the accuracy is to be measured with", param_hint="--weights"
-            )
-        subject = network_of(target, config, allow_python=allow_python_ops)
-    with prepared(config) as place:
-        folder = data_dir or folder
-        samples = None if config.data is None else loaded(subject, config, config.seed, folder, place.processes)
-        found = appraise(subject.network, weights, samples, config, place, runs)
+    with TemporaryDirectory() as temporary:
+        if (target / "run.json").is_file():
+            if weights is not None or network is not None or parameters:
+                raise typer.BadParameter("a run has its own network and weights", param_hint="TARGET")
+            written = Path(temporary) / "weights.safetensors"
+            subject, config, weights, folder = _of_run(target, told, written, allow_python=allow_python_ops)
+        else:
+            config, folder = merged(told, EvalConfig), Path("data")
+            if weights is None and config.data is not None:
+                raise typer.BadParameter(
+                    "name the weights that the accuracy is to be measured with", param_hint="--weights"
+                )
+            subject, config = network_of(target, config, allow_python=allow_python_ops)
+        with prepared(config) as place:
+            folder = data_dir or folder
+            samples = None if config.data is None else loaded(subject, config, config.seed, folder, place.processes)
+            found = appraise(subject.network, weights, samples, config, place, runs)
     if not place.processes.first:
         return
     if as_json:
@@ -84,6 +89,46 @@ def eval(
         return
     for line in _lines(subject, config, found, str(place.device)):
         typer.echo(line)
+
+
+def _of_run(
+    run: Path, told: list[Settings], written: Path, *, allow_python: bool
+) -> tuple[Subject, EvalConfig, Path, Path]:
+    """The network of a run, its settings as far as they matter here, its weights, and where its data are."""
+    if _is_search(run):
+        return _of_search(run, told, written, allow_python=allow_python)
+    return _of_training(run, told, allow_python=allow_python)
+
+
+def _is_search(run: Path) -> bool:
+    """Whether a run was begun by `search`."""
+    with suppress(OSError, ValueError, AttributeError):
+        return bool(json.loads((run / "run.json").read_bytes()).get("kind", "search") == "search")
+    return False
+
+
+def _of_search(
+    run: Path, told: list[Settings], weights: Path, *, allow_python: bool
+) -> tuple[Subject, EvalConfig, Path, Path]:
+    """The architecture that a search has found, with its weights, which are written into a file."""
+    from bayesnas_graph.derive import of_run
+    from bayesnas_graph.emit import as_state, emit
+    from bayesnas_graph.exchange import fingerprint
+    from bayesnas_graph.search.settings import Settings, merged
+    from bayesnas_graph.source import Source
+    from bayesnas_graph.train.config import EvalConfig
+    from bayesnas_graph.train.weights import write_weights
+
+    found = of_run(run, allow_python=allow_python)
+    assert found.searched is not None, "it is the architecture of a search"
+    manifest = found.searched.manifest
+    shared = set(EvalConfig.model_fields) - {"accumulate", "network", "parameters"}
+    own = manifest.config.model_dump(include=shared, exclude_none=True)
+    config = merged([Settings(Source(str(run), ""), own), *told], EvalConfig)
+    text, tensors = found.with_weights()
+    state = as_state(tensors, {}, emit(text.graph, standalone=True))
+    write_weights(weights, state, fingerprint(text.graph))
+    return as_subject(run, text, allow_python=allow_python), config, weights, Path(manifest.data_dir)
 
 
 def _of_training(run: Path, told: list[Settings], *, allow_python: bool) -> tuple[Subject, EvalConfig, Path, Path]:

@@ -18,7 +18,8 @@ _RUN, _PLACE = "The run", "Where it runs"
 
 def train(
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="A file, or the name of a shipped space.")
+        Path | None,
+        typer.Argument(metavar="[FILE|RUN]", help="A file, a shipped space, or the folder of a search."),
     ] = None,
     data: Annotated[str | None, typer.Option(help="The data; `bayesnas-graph data list` shows what there is.")] = None,
     data_dir: Annotated[

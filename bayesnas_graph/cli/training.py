@@ -32,7 +32,7 @@ def begin(
     from bayesnas_graph.train.folder import TrainFolder
     from bayesnas_graph.train.run import Task, posed, write_down
 
-    subject = network_of(file, config, allow_python=allow_python)
+    subject, config = network_of(file, config, allow_python=allow_python)
     with prepared(config) as place:
         course = posed(subject, config, data_dir, place.processes)
         made = new_folder(output, f"{file.stem}-train") if place.processes.first else None

@@ -324,3 +324,27 @@ def test_weights_behind_closed_switches_are_gone(run: Run, folder: Path) -> None
     assert result.code == 1
     assert "error[NAS616]: the weights behind" in result.err
     assert not (folder / "w.safetensors").exists()
+
+
+# ---------------------------------------------------------------------------------- train and eval
+
+
+def test_what_was_found_is_trained_anew(run: Run, folder: Path) -> None:
+    settings = ["--epochs", "1", "--batch", "20", "-s", "cutout=2", "-s", "threads=1", "--drop-path", "0"]
+    result = run("train", "run", *DATA, *settings, "-p", "width=6", "-o", "trained")
+    assert result.code == 0, result.err
+    assert (folder / "trained" / "space" / "network.nas").is_file()
+    network = built(folder / "trained" / "model.py")
+    network.load_state_dict(load_file(folder / "trained" / "weights.safetensors"), strict=True)
+    assert run("train", "--resume", "trained").code == 0, "its copy has no parameters to be told of"
+    assert run("eval", "trained", "--runs", "1").code == 0
+
+
+def test_what_was_found_is_measured(run: Run, folder: Path) -> None:
+    result = run("eval", "run", "--runs", "1", "--json")
+    assert result.code == 0, result.err
+    found = json.loads(result.out)
+    told = json.loads((folder / "run" / "result.json").read_text())
+    assert found["accuracy"] == pytest.approx(told["accuracy"], abs=0.02), "the weights of the search, in float32"
+    assert (found["parameters"], found["flops"]) == (told["parameters"], told["flops"])
+    assert run("eval", "run", "-p", "width=3").code == 2
