@@ -8,6 +8,7 @@ from itertools import groupby
 
 from bayesnas_graph.emit.layout import Layout
 from bayesnas_graph.emit.loops import Repeat
+from bayesnas_graph.emit.names import plain
 from bayesnas_graph.emit.signatures import constructed, expressed
 from bayesnas_graph.emit.text import LINE, operand, selected, term, wrapped
 from bayesnas_graph.emit.units import Compute, Item, Split, Use, Weigh
@@ -40,7 +41,7 @@ class Printer:
 
     def _doc(self) -> list[str]:
         scope = self.cls.scope
-        what = "A choice" if scope.role == "choice" else f"The {scope.role} `{scope.kind}`"
+        what = "A choice" if scope.role == "choice" else f"The {plain(scope.role)} `{plain(scope.kind)}`"
         count = len(self.unit.gates)
         switches = f", with {count} switch{'es' * (count != 1)} of its own" if count else ""
         return [f'    """{what}{switches}."""']

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from bayesnas_graph import passes
@@ -23,8 +26,8 @@ from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.elaborate import load_network
 from bayesnas_graph.emit import as_state, build, by_gate, by_node, emit, rescaled
 from bayesnas_graph.export import model_of_network
-from bayesnas_graph.ir import Graph
-from bayesnas_graph.ops import Input
+from bayesnas_graph.ir import Edge, Graph, Node, Scope
+from bayesnas_graph.ops import PRIMITIVES, Conv, Input
 from tests.helpers import network
 from tests.passes.test_passes import SIZES
 
@@ -101,12 +104,41 @@ def test_a_space_is_no_model() -> None:
     assert [d.code for d in error.value.diagnostics] == ["NAS610"]
 
 
-def test_names_cannot_get_out_of_the_docstring() -> None:
-    loaded = load_network(Path("lenet5")).network
-    text = model_of_network(loaded, 'x"""\nimport os\nos.system("echo")\n"""').program.text
-    assert "os.system" not in text.partition('"""\n\n')[2]
-    assert '"""' not in text.partition('"""')[2].partition('\n"""')[0]
-    compile(text, "model.py", "exec")
+LENET = load_network(Path("lenet5")).network
+BODY = ast.dump(ast.Module(ast.parse(model_of_network(LENET, "lenet5").program.text).body[1:], []))
+NASTY = ['x"""\nimport os\n"""', '""";K#', "\\", 'a"', "\x00", "{0}", "'''", "\r\n\t", "x; import os", "class"]
+CALLS = re.compile(r"super\(\)\.__init__|super|nn\.Conv2d|F\.relu|.*flatten|self\.\w+")
+
+
+@given(name=st.text(max_size=60) | st.sampled_from(NASTY))
+def test_names_of_files_stay_in_the_docstring(name: str) -> None:
+    head, *body = ast.parse(model_of_network(LENET, name).program.text).body
+    assert isinstance(head, ast.Expr)
+    assert isinstance(head.value, ast.Constant)
+    assert ast.dump(ast.Module(body, [])) == BODY
+
+
+@settings(max_examples=25, phases=[Phase.explicit, Phase.generate])
+@given(name=st.text(min_size=1, max_size=20) | st.sampled_from(NASTY))
+def test_names_of_nodes_stay_names(name: str) -> None:
+    """A graph from a document may call its nodes, its motifs and itself as it likes."""
+    part = name.replace(".", "_")
+    nodes = [
+        Node("x", Input(), (1, 4, 4)),
+        Node(f"{part}!.conv", Conv(2), (2, 4, 4)),
+        Node(f"{part}!.relu", PRIMITIVES["relu"](), (2, 4, 4)),
+        Node(f"{part}?", PRIMITIVES["flatten"](), (32,)),
+    ]
+    edges = [Edge(one.name, other.name, 0) for one, other in pairwise(nodes)]
+    graph = Graph(name, nodes, edges, [nodes[-1].name], [Scope(f"{part}!", name, "motif")])
+    for found in (graph, written(graph, name, {nodes[1].name: name}).graph):
+        source = emit(found, standalone=True, constants=True)
+        tree = ast.parse(source.text)
+        own = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+        calls = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        strange = [call for call in calls - own if not CALLS.fullmatch(call)]
+        assert not strange
+        assert build(source)(torch.zeros(2, 1, 4, 4)).shape == (2, 32)
 
 
 def test_it_runs_where_this_package_is_not(tmp_path: Path) -> None:
