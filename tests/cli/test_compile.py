@@ -98,7 +98,7 @@ def test_stats(run: Run) -> None:
     assert "125,122 to 176,122 in one architecture" in run("stats", "densenet", "--network", "search").out
     answer = json.loads(run("stats", "darts", "--json", "-p", "cells=4").out)
     assert answer["architectures"] == str(2**196)
-    given = {"width": "16", "cells": "4", "channels": "3", "size": "32", "labels": "10"}
+    given = {"width": "16", "cells": "4", "stride": "1", "channels": "3", "size": "32", "labels": "10"}
     assert answer["parameters"] == given
     ends = answer["architecture"]["weights"]
     assert ends["largest"] == {"cost": answer["weights"], "proven": True}

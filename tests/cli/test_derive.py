@@ -271,6 +271,21 @@ def test_recalibrated(run: Run, folder: Path) -> None:
     assert "running_mean" in changed
 
 
+def test_formats_of_other_tools(run: Run, folder: Path) -> None:
+    names = {"--onnx": "net.onnx", "--torchscript": "net.pt", "--torch-export": "net.pt2"}
+    given = [word for pair in names.items() for word in pair]
+    result = run("export", "run", "-o", "model.py", "--weights", "w.safetensors", *given)
+    assert result.code == 0, result.err
+    for name in names.values():
+        assert (folder / name).stat().st_size > 1000
+        assert f"wrote {name}: " in result.out
+    x = torch.randn(4, 1, 8, 8)
+    network = built(folder / "model.py")
+    network.load_state_dict(load_file(folder / "w.safetensors"))
+    with torch.no_grad():
+        torch.testing.assert_close(torch.jit.load(folder / "net.pt")(x), network(x), rtol=1e-4, atol=1e-5)
+
+
 def test_linters_have_nothing_to_say(run: Run, folder: Path) -> None:
     run("export", "run", "-o", "model.py", "--weights", "w.safetensors")
     run("export", "darts_v2", "-o", "darts.py")

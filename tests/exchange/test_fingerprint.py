@@ -52,8 +52,10 @@ def test_mutations_of_shipped_spaces_are_noticed(mutation: str) -> None:
 
 
 def test_spaces_are_told_apart() -> None:
-    known = [fingerprint(shipped(*which)) for which in all_shipped()]
-    assert len(set(known)) == len(known)
+    known = {which: fingerprint(shipped(*which)) for which in all_shipped()}
+    # The cells of DARTS are trained in one and the same network for ImageNet, wherever they were searched.
+    assert known.pop(("darts", 2)) == known["darts_imagenet", 1]
+    assert len(set(known.values())) == len(known)
 
 
 @pytest.mark.parametrize(
