@@ -2,7 +2,8 @@
 
 For some rules of `bayesnas-graph derive`, the table has the overlap of the candidates that two searches keep: the
 number that both keep over the number that one of them keeps, on average over all pairs. Beside it stands the overlap of
-sets of the same sizes that are drawn at random. `edges` is the same for the choices that keep anything.
+sets of the same sizes that are drawn at random. `convolutions` and `edges` are the same for candidates that are called
+so, for pools and skips cost no weights and are kept by every budget, and for the choices that keep anything.
 """
 
 from __future__ import annotations
@@ -28,24 +29,39 @@ def edges(kept: frozenset[str]) -> frozenset[str]:
     return frozenset(name.rpartition(".")[0] for name in kept)
 
 
-def at_random(found: Sequence[frozenset[str]], everything: Sequence[str]) -> tuple[float, float]:
-    """The overlaps of sets of these sizes, on average."""
+def convolutions(kept: frozenset[str]) -> frozenset[str]:
+    return frozenset(name for name in kept if "conv" in name)
+
+
+def compared(found: Sequence[frozenset[str]], everything: frozenset[str]) -> str:
+    """The overlap of some sets, and that of sets of their sizes that are drawn at random."""
     random = Random(0)
-    drawn = [[frozenset(random.sample(everything, len(one))) for one in found] for _ in range(DRAWS)]
-    return fmean(overlap(sets) or 1 for sets in drawn), fmean(overlap([*map(edges, sets)]) or 1 for sets in drawn)
+    drawn = [[frozenset(random.sample(sorted(everything), len(one))) for one in found] for _ in range(DRAWS)]
+    return f"{overlap(found):.2f} ({fmean(overlap(sets) or 0.0 for sets in drawn):.2f})"
 
 
 def row(runs: Sequence[Path], rule: Rule) -> str:
     found = [of_run(run, rule) for run in runs]
     kept = [candidates(one) for one in found]
-    everything = sorted({v.name for v in found[0].decision.verdicts if not v.name.endswith("zero")})
-    chance, chance_of_edges = at_random(kept, everything)
+    everything = frozenset(v.name for v in found[0].decision.verdicts if not v.name.endswith("zero"))
     weights = [one.cost.parameters for one in found]
     sizes = [len(one) for one in kept]
     return (
         f"| {rule} | {min(weights):,}-{max(weights):,} | {min(sizes)}-{max(sizes)} of {len(everything)} "
-        f"| {overlap(kept):.2f} ({chance:.2f}) | {overlap([*map(edges, kept)]):.2f} ({chance_of_edges:.2f}) |"
+        f"| {compared(kept, everything)} | {compared([*map(convolutions, kept)], convolutions(everything))} "
+        f"| {compared([*map(edges, kept)], edges(everything))} |"
     )
+
+
+def cells(runs: Sequence[Path], rule: Rule) -> None:
+    """What each run keeps on every edge, and beside it what all of them keep."""
+    found = [of_run(run, rule) for run in runs]
+    kept = [candidates(one) for one in found]
+    print(f"\n{rule}\n\n| edge | kept by all | by some |\n|---|---|---|")
+    for edge in dict.fromkeys(v.name.rpartition(".")[0] for v in found[0].decision.verdicts):
+        own = [{name.rpartition(".")[2] for name in one if name.rpartition(".")[0] == edge} for one in kept]
+        common, some = set.intersection(*own), set.union(*own)
+        print(f"| `{edge}` | {', '.join(sorted(common)) or '-'} | {', '.join(sorted(some - common)) or '-'} |")
 
 
 def main() -> None:
@@ -53,10 +69,14 @@ def main() -> None:
     parser.add_argument("runs", type=Path, nargs="+")
     parser.add_argument("--params", type=int, nargs="*", default=[])
     parser.add_argument("--rank", default="relevance", choices=["gamma", "relevance", "removal"])
+    parser.add_argument("--cells", type=int, help="show the edges under this budget, and nothing else")
     given = parser.parse_args()
+    if given.cells:
+        cells(given.runs, Rule(params=given.cells, rank=given.rank))
+        return
     rules = [Rule(), *(Rule(params=most, rank=given.rank) for most in given.params), Rule(per_node=2, rank=given.rank)]
-    print("| rule | weights | candidates | overlap (at random) | edges (at random) |")
-    print("|---|---|---|---|---|")
+    print("| rule | weights | candidates | overlap (at random) | convolutions | edges |")
+    print("|---|---|---|---|---|---|")
     for rule in rules:
         print(row(given.runs, rule))
 

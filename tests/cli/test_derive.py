@@ -279,11 +279,6 @@ def test_formats_of_other_tools(run: Run, folder: Path) -> None:
     for name in names.values():
         assert (folder / name).stat().st_size > 1000
         assert f"wrote {name}: " in result.out
-    x = torch.randn(4, 1, 8, 8)
-    network = built(folder / "model.py")
-    network.load_state_dict(load_file(folder / "w.safetensors"))
-    with torch.no_grad():
-        torch.testing.assert_close(torch.jit.load(folder / "net.pt")(x), network(x), rtol=1e-4, atol=1e-5)
 
 
 def test_linters_have_nothing_to_say(run: Run, folder: Path) -> None:
