@@ -1,7 +1,7 @@
 """How far two searches agree on the ranks of candidates: `python -m benchmarks.rank_agreement RUN RUN`.
 
-For every update, the rank correlation (Spearman) between two runs of what every candidate is worth, by `w^2 h`, by gamma
-and by `s`, of those that were open in both.
+For every update, the rank correlation (Spearman) between two runs of what every candidate is worth, by `w^2 h`, by
+gamma and by `s`, of those that were open in both.
 """
 
 from __future__ import annotations
