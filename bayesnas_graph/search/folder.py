@@ -101,6 +101,10 @@ class RunFolder(RunPaths):
         with written_whole(path) as file:
             file.write(text.encode())
 
+    def write_manifest(self, manifest: Origin) -> None:
+        """Write what the run is."""
+        self.write_json(self.manifest_file, manifest.model_dump(by_alias=True, exclude_none=True))
+
     def write_json(self, path: Path, content: object) -> None:
         """Write a file of JSON."""
         self.write(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")

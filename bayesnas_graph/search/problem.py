@@ -13,7 +13,6 @@ from torch import Tensor
 from bayesnas_graph import passes
 from bayesnas_graph.analysis import Cost, cost
 from bayesnas_graph.data import (
-    Augmentation,
     Data,
     Loading,
     check_fit,
@@ -29,6 +28,7 @@ from bayesnas_graph.elaborate.values import show
 from bayesnas_graph.elaborate.wiring import Budget
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.search.config import Config
+from bayesnas_graph.search.loading import loading
 from bayesnas_graph.search.place import Place
 
 Batches = Iterator[tuple[Tensor, Tensor]]
@@ -101,18 +101,7 @@ class Problem:
 
     def loading(self, place: Place) -> Loading:
         """How batches come to a place."""
-        config = self.config
-        return Loading(
-            batch=config.batch,
-            seed=config.seed,
-            augmentation=Augmentation(crop=config.crop, flip=config.flip, cutout=config.cutout),
-            statistics=self.data.statistics,
-            device=place.device,
-            workers=config.workers,
-            rank=place.processes.rank,
-            world=place.processes.world,
-            channels_last=place.channels_last,
-        )
+        return loading(self.data, self.config, self.config.seed, place)
 
     def batches(self, place: Place, step: int) -> Batches:
         """Batches to train on from a step on, without end."""

@@ -13,6 +13,7 @@ from math import prod
 from os.path import commonpath
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import torch
 
@@ -125,21 +126,24 @@ def check_company(graph: Graph, config: Samples) -> None:
 
 def write_down(task: Task) -> None:
     """Write what the run is into its new folder, before anything else is done."""
-    subject, folder = task.subject, task.folder
-    manifest = Manifest(
-        space=subject.name,
-        called=subject.called,
-        file=copied(subject, folder),
-        network=subject.network.name,
-        fingerprint=subject.fingerprint,
-        python_ops=subject.python_ops,
-        data_dir=str(task.data_dir.absolute()),  # for a run may be gone on with from elsewhere
-        config=task.config,
-        begun=now(),
-        versions=versions(),
-        threads=torch.get_num_threads(),
-    )
-    folder.write_json(folder.manifest_file, manifest.model_dump(by_alias=True, exclude_none=True))
+    origin = origin_of(task.subject, task.folder, task.data_dir)
+    task.folder.write_manifest(Manifest(**origin, config=task.config))
+
+
+def origin_of(subject: Subject, folder: RunFolder, data_dir: Path) -> dict[str, Any]:
+    """What is known about a run of any kind before it begins. Its space is copied into its folder."""
+    return {
+        "space": subject.name,
+        "called": subject.called,
+        "file": copied(subject, folder),
+        "network": subject.network.name,
+        "fingerprint": subject.fingerprint,
+        "python_ops": subject.python_ops,
+        "data_dir": str(data_dir.absolute()),  # for a run may be gone on with from elsewhere
+        "begun": now(),
+        "versions": versions(),
+        "threads": torch.get_num_threads(),
+    }
 
 
 def copied(subject: Subject, folder: RunFolder) -> str:

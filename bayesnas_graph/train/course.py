@@ -11,11 +11,12 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph.analysis import cost
-from bayesnas_graph.data import Augmentation, Data, Loading, check_fit, evaluation, steps_per_epoch, training
+from bayesnas_graph.data import Data, Loading, check_fit, evaluation, steps_per_epoch, training
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.elaborate import Network
 from bayesnas_graph.elaborate.values import show
 from bayesnas_graph.ir import Graph
+from bayesnas_graph.search.loading import loading
 from bayesnas_graph.search.place import Place
 from bayesnas_graph.search.schedule import rate
 from bayesnas_graph.train.auxiliary import place_of_head, with_auxiliary_head
@@ -81,18 +82,7 @@ class Course:
 
     def loading(self, place: Place) -> Loading:
         """How batches come to a place."""
-        config = self.config
-        return Loading(
-            batch=config.batch,
-            seed=config.seed,
-            augmentation=Augmentation(crop=config.crop, flip=config.flip, cutout=config.cutout),
-            statistics=self.data.statistics,
-            device=place.device,
-            workers=config.workers,
-            rank=place.processes.rank,
-            world=place.processes.world,
-            channels_last=place.channels_last,
-        )
+        return loading(self.data, self.config, self.config.seed, place)
 
     def batches(self, place: Place, step: int) -> Batches:
         """Batches to train on from a step on, without end."""

@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import torch
-
 from bayesnas_graph.analysis import cost
 from bayesnas_graph.elaborate import Network
 from bayesnas_graph.elaborate.values import show
-from bayesnas_graph.search.folder import now, versions
 from bayesnas_graph.search.place import Place, machine_limits
 from bayesnas_graph.search.processes import Processes
-from bayesnas_graph.search.run import Subject, check_company, copied, loaded, stopping
+from bayesnas_graph.search.run import Subject, check_company, loaded, origin_of, stopping
 from bayesnas_graph.train.checkpoint import Checkpoints
 from bayesnas_graph.train.config import TrainConfig
 from bayesnas_graph.train.course import Course
@@ -48,21 +45,8 @@ def posed(subject: Subject, config: TrainConfig, data_dir: Path, processes: Proc
 
 def write_down(task: Task) -> None:
     """Write what the training is into its new folder, before anything else is done."""
-    subject, folder = task.subject, task.folder
-    manifest = TrainManifest(
-        space=subject.name,
-        called=subject.called,
-        file=copied(subject, folder),
-        network=subject.network.name,
-        fingerprint=subject.fingerprint,
-        python_ops=subject.python_ops,
-        data_dir=str(task.data_dir.absolute()),  # for a run may be gone on with from elsewhere
-        config=task.config,
-        begun=now(),
-        versions=versions(),
-        threads=torch.get_num_threads(),
-    )
-    folder.write_json(folder.manifest_file, manifest.model_dump(by_alias=True, exclude_none=True))
+    origin = origin_of(task.subject, task.folder, task.data_dir)
+    task.folder.write_manifest(TrainManifest(**origin, config=task.config))
 
 
 def go(task: Task, place: Place, watchers: tuple[Watcher, ...]) -> Outcome:
