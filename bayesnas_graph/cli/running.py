@@ -185,3 +185,5 @@ def _sum_up(task: Task, outcome: Outcome) -> None:
         say(f"wrote {path}")
     say("look at it again with")
     say(f"  bayesnas-graph status {shlex.quote(str(folder.path))}")
+    say("make a network of it with")
+    say(f"  bayesnas-graph derive {shlex.quote(str(folder.path))}")

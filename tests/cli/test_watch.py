@@ -199,7 +199,8 @@ def test_a_search_in_lines(run: Run, here: Path) -> None:
     assert "warning[NAS607]" in result.err
     assert "warning[NAS608]" in result.err
     assert "h <- x    " in result.out
-    assert result.out.endswith("look at it again with\n  bayesnas-graph status first\n")
+    assert "look at it again with\n  bayesnas-graph status first\n" in result.out
+    assert result.out.endswith("make a network of it with\n  bayesnas-graph derive first\n")
     for name in re.findall(r"^wrote (.*)$", result.out, re.MULTILINE):
         assert Path(name).is_file()
     again = run("search", "tiny.nas", "--config", "short.toml", "-o", "second").out
