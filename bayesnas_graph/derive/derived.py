@@ -9,7 +9,7 @@ from bayesnas_graph.bayes import Decision, Verdict, Why
 from bayesnas_graph.bayes.decision import Place
 from bayesnas_graph.bayes.settle import without_dead_ends
 from bayesnas_graph.derive.rules import Rule, apply, left_groups
-from bayesnas_graph.diagnostics import Diagnostic, Label, NasError, did_you_mean
+from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes import Disconnected, Misfit, prune
 from bayesnas_graph.source import Span
@@ -39,7 +39,9 @@ def derive(graph: Graph, decision: Decision, rule: Rule | None = None) -> Derive
         raise NasError([_disconnected(graph, error)]) from None
     except Misfit as error:
         help = "keep more of what that joins, or write the network so that its width may change"
-        raise NasError([Diagnostic("NAS613", f"what is left does not fit together at `{error}`", help=help)]) from None
+        message = f"what is left does not fit together at `{error.node}`: {error.reason}"
+        lost = f", as inputs were lost by {_named(error.narrower)}" if error.narrower else ""
+        raise NasError([Diagnostic("NAS613", message + lost, help=help)]) from None
     return Derived(left, without_dead_ends(graph, decision))
 
 
@@ -50,8 +52,8 @@ def about(graph: Graph, decision: Decision) -> Decision:
     missing = [group for group in wanted if group not in known]
     if missing:
         message = f"nothing was decided about {_named(missing)} of network `{graph.name}`"
-        help = did_you_mean(missing[0], known) or "take a network of the space that was searched, with the same cells"
-        raise NasError([Diagnostic("NAS615", message, _label(graph, missing[0]), help=help)])
+        help = "take a network with the cells that were searched"
+        raise NasError([Diagnostic("NAS615", message, _label(graph, missing[0], "not searched"), help=help)])
     return Decision(tuple(known[group] for group in wanted))
 
 
@@ -89,16 +91,17 @@ def _disconnected(graph: Graph, error: Disconnected) -> Diagnostic:
     lost = "the output" if len(graph.outputs) == 1 else f"output {', '.join(f'`{name}`' for name in error.outputs)}"
     message = f"nothing reaches {lost}: {_named(error.cut)} {'is' if len(error.cut) == 1 else 'are'} off"
     help = "keep one of them: with `--keep-per-edge 1`, a search with less lambda, or in the architecture given"
-    labels = [label for label in (_label(graph, group) for group in error.cut) if label is not None]
+    said = "off, and the way to the output leads through here"
+    labels = [label for label in (_label(graph, group, said) for group in error.cut) if label is not None]
     places = list({label.span: label for label in labels}.values())
     primary, others = (places[0], tuple(places[1:SHOWN])) if places else (None, ())
     return Diagnostic("NAS612", message, primary, others, help=help)
 
 
-def _label(graph: Graph, group: str) -> Label | None:
+def _label(graph: Graph, group: str, text: str) -> Label | None:
     for edge in graph.edges:
         if edge.gate is not None and edge.gate.group == group and edge.span is not None:
-            return Label(edge.span, "off, and the way to the output leads through here")
+            return Label(edge.span, text)
     return None
 
 

@@ -141,9 +141,10 @@ def _sized(rule: Rule, graph: Graph, decision: Decision, scores: Scores) -> Deci
         left, decision = smaller, decision.changed({name}, Why.SIZE)
     if not rule.fits(left):
         found = cost(left)
-        message = f"nothing within the budget holds together: {found.parameters:,} weights and {found.flops:,} "
-        help = "allow more; `bayesnas-graph stats` on the space tells its smallest architecture"
-        raise NasError([Diagnostic("NAS614", f"{message}multiply-adds are left at least", help=help)])
+        left_over = f"{found.parameters:,} weights and {found.flops:,} multiply-adds"
+        message = f"no more switches can be closed, and {left_over} are left"
+        help = "allow more, or begin with less: `--keep-per-edge 1` goes with a budget"
+        raise NasError([Diagnostic("NAS614", message, help=help)])
     return enlarged(graph, decision, scores, rule.fits)
 
 

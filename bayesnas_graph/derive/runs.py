@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -125,9 +125,9 @@ def fixed_weights(searched: Searched, derived: Derived, fixed: passes.Rescaled) 
     return rescaled(narrowed(tensors, cuts(left, derived.graph)), gates, fixed)
 
 
-def _weights(content: dict[str, object], graph: Graph, config: Config) -> tuple[Graph, ByNode, Mapping[str, Tensor]]:
-    progress = Progress.from_plain(content["progress"])  # type: ignore[arg-type]
+def _weights(content: dict[str, Any], graph: Graph, config: Config) -> tuple[Graph, ByNode, Mapping[str, Tensor]]:
+    progress = Progress.from_plain(content["progress"])
     left = passes.prune(graph, {verdict.name for verdict in progress.closed})
-    program = program_for(left, config, content["fused_for"], content["samples"])  # type: ignore[arg-type]
-    state: Mapping[str, Tensor] = content["weights"]  # type: ignore[assignment]
+    program = program_for(left, config, content["fused_for"], content["samples"])
+    state: Mapping[str, Tensor] = content["weights"]
     return left, by_node(state, program), by_gate(state, program)
