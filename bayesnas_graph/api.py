@@ -85,45 +85,45 @@ def compile(
 
 
 def search(
-    file: File,
+    file: File | None = None,
     *,
     output: File | None = None,
-    resume: bool = False,
-    data_dir: File = "data",
+    resume: File | None = None,
+    data_dir: File | None = None,
     allow_python_ops: bool = False,
     watch: tuple[Watcher, ...] = (),
     **settings: Any,
 ) -> Found:
-    """Search a space, in a new folder or on in one that is there. Raises NasError, or Interrupted after Ctrl-C.
+    """Search a space in a new folder, or go on with a run. Raises NasError, or Interrupted after Ctrl-C.
 
     Settings are those of `bayesnas-graph search --settings`, `intensity` standing for `lambda`, which is a word of
-    Python. Where a space comes with a recipe, they change that.
+    Python. Where a space comes with a recipe, they change that. A run that goes on has its own space and settings.
     """
-    from bayesnas_graph.search.folder import RunFolder, new_folder
-    from bayesnas_graph.search.run import Subject, Task, check_same_space, go, posed, prepared, write_down
+    from bayesnas_graph.search.folder import RunFolder
+    from bayesnas_graph.search.run import Subject, Task, begun, copy_of, go, only_here, posed, prepared
     from bayesnas_graph.search.settings import configured, read_settings, recipe_of, told
 
+    if (file is None) == (resume is None) or (resume is not None and (settings or output is not None)):
+        raise TypeError("search takes a file and settings, or a run to `resume` and nothing else")
+    if resume is not None:
+        folder = RunFolder(Path(resume))
+        manifest = folder.manifest()
+        subject = copy_of(folder, manifest, manifest.config, allow_python=allow_python_ops)
+        with prepared(manifest.config, manifest.threads) as place, only_here(folder, place):
+            where = _path(data_dir) or Path(manifest.data_dir)
+            task = Task(subject, posed(subject, manifest.config, where, place.processes), where, folder)
+            return Found(folder.path, go(task, place, watch))
+    assert file is not None, "there is one of the two"
     if "intensity" in settings:
         settings["lambda"] = settings.pop("intensity")
     recipe = recipe_of(Path(file))
     config = configured([*([read_settings(recipe)] if recipe else []), told(settings)])
-    threads = 0
-    if resume:
-        manifest = RunFolder(Path(output or "")).manifest()
-        config, threads, data_dir = manifest.config, manifest.threads, manifest.data_dir
-    parameters = {key: _number(value) for key, value in config.parameters.items()}
-    loaded = load_network(Path(file), config.network, parameters, allow_python=allow_python_ops)
+    loaded = _loaded(file, config.network, config.parameters, allow_python=allow_python_ops)
     subject = Subject.of(loaded, str(file), allow_python=allow_python_ops)
-    with prepared(config, threads) as place:
-        problem = posed(subject, config, Path(data_dir), place.processes)
-        folder = RunFolder(Path(output or "")) if resume else new_folder(_path(output), Path(file).stem)
-        task = Task(subject, problem, Path(data_dir), folder)
-        if resume:
-            check_same_space(subject, folder.manifest(), folder)
-        else:
-            write_down(task)
-        with folder.locked():
-            return Found(folder.path, go(task, place, watch))
+    with prepared(config) as place:
+        task = begun(subject, config, _path(data_dir) or Path("data"), _path(output), Path(file).stem, place)
+        with only_here(task.folder, place):
+            return Found(task.folder.path, go(task, place, watch))
 
 
 def derive(
@@ -190,12 +190,10 @@ def train(
     Settings are those of `bayesnas-graph train --settings`.
     """
     from bayesnas_graph.derive import Architecture
-    from bayesnas_graph.search.folder import new_folder
-    from bayesnas_graph.search.run import Subject, prepared
+    from bayesnas_graph.search.run import Subject, only_here, prepared
     from bayesnas_graph.search.settings import merged, told
     from bayesnas_graph.train.config import TrainConfig
-    from bayesnas_graph.train.folder import TrainFolder
-    from bayesnas_graph.train.run import Task, go, posed, write_down
+    from bayesnas_graph.train.run import begun, go
 
     config = merged([told(settings)], TrainConfig)
     if isinstance(source, Architecture):
@@ -206,12 +204,9 @@ def train(
         loaded = _loaded(source, config.network, config.parameters, allow_python=allow_python_ops)
         subject = Subject.of(loaded, str(source), allow_python=allow_python_ops)
     with prepared(config) as place:
-        course = posed(subject, config, Path(data_dir), place.processes)
-        folder = TrainFolder(new_folder(_path(output), f"{name}-train").path)
-        task = Task(subject, course, Path(data_dir), folder)
-        write_down(task)
-        with folder.locked():
-            return Trained(folder.path, go(task, place, watch))
+        task = begun(subject, config, Path(data_dir), _path(output), f"{name}-train", place)
+        with only_here(task.folder, place):
+            return Trained(task.folder.path, go(task, place, watch))
 
 
 def _loaded(file: File, network: str | None, parameters: Mapping[str, Any], *, allow_python: bool) -> Loaded:

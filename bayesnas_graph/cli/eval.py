@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bayesnas_graph.cli.fixed import as_subject, network_of
-from bayesnas_graph.cli.running import copy_of
 from bayesnas_graph.cli.standing import step_time
 from bayesnas_graph.cli.target import AllowPython, NetworkName, Parameters
 from bayesnas_graph.cli.watch import labelled
@@ -133,6 +132,7 @@ def _of_search(
 
 def _of_training(run: Path, told: list[Settings], *, allow_python: bool) -> tuple[Subject, EvalConfig, Path, Path]:
     """The network of a training, its settings as far as they matter here, its weights, and where its data are."""
+    from bayesnas_graph.search.run import copy_of
     from bayesnas_graph.search.settings import Settings, merged
     from bayesnas_graph.source import Source
     from bayesnas_graph.train.config import EvalConfig

@@ -21,7 +21,6 @@ from bayesnas_graph.diagnostics import Diagnostic, NasError
 if TYPE_CHECKING:
     from bayesnas_graph.search.config import Config, Samples
     from bayesnas_graph.search.events import Watcher
-    from bayesnas_graph.search.folder import Origin, RunFolder
     from bayesnas_graph.search.loop import Outcome
     from bayesnas_graph.search.place import Place
     from bayesnas_graph.search.run import Subject, Task
@@ -53,17 +52,14 @@ def begin(
     allow_python: bool,
 ) -> None:
     """Begin a run in a new folder."""
-    from bayesnas_graph.search.folder import new_folder
-    from bayesnas_graph.search.run import Task, posed, prepared, told_to_all, write_down
+    from bayesnas_graph.search.run import begun, prepared
 
     subject = subject_of(file, str(file), config, allow_python=allow_python)
     with prepared(config) as place:
-        problem = posed(subject, config, data_dir, place.processes)
-        made = new_folder(output, file.stem) if place.processes.first else None
-        task = Task(subject, problem, data_dir, told_to_all(place.processes, made))
-        if made is not None:
-            write_down(task)
-            show_diagnostics([problem.nothing_to_decide] if problem.nothing_to_decide else [])
+        task = begun(subject, config, data_dir, output, file.stem, place)
+        if place.processes.first:
+            warning = task.problem.nothing_to_decide
+            show_diagnostics([] if warning is None else [warning])
             if recipe is not None:
                 typer.echo(f"settings from {recipe.name}")
         _run(task, place, show)
@@ -74,7 +70,7 @@ def go_on(
 ) -> None:
     """Go on with a run, from its last checkpoint, under the settings that it began with."""
     from bayesnas_graph.search.folder import RunFolder
-    from bayesnas_graph.search.run import Task, check_same_space, posed, prepared
+    from bayesnas_graph.search.run import Task, check_same_space, copy_of, posed, prepared
 
     folder = RunFolder(run)
     manifest = folder.manifest()
@@ -96,19 +92,6 @@ def no_settings(told: Sequence[Settings]) -> None:
         raise NasError([Diagnostic("NAS601", f"`--resume` takes no settings, and there is {given}", help=help)])
 
 
-def copy_of(folder: RunFolder, manifest: Origin, config: Samples, *, allow_python: bool) -> Subject:
-    """The network of a run, from its own copy of the space. Raises NasError if that is no longer what it was."""
-    from bayesnas_graph.search.run import check_same_space
-
-    if manifest.python_ops and not allow_python:
-        help = "say `--allow-python-ops` again"
-        raise NasError([Diagnostic("NAS105", "the run uses operations written in Python", help=help)])
-    copy = folder.space / manifest.file
-    subject = subject_of(copy, manifest.space, config, called=manifest.called, allow_python=allow_python)
-    check_same_space(subject, manifest, folder)
-    return subject
-
-
 def subject_of(file: Path, name: str, config: Samples, *, called: str | None = None, allow_python: bool) -> Subject:
     """The network of a run, with the files of the user's that it came from."""
     from bayesnas_graph.search.run import Subject
@@ -120,7 +103,7 @@ def subject_of(file: Path, name: str, config: Samples, *, called: str | None = N
 
 def _run(task: Task, place: Place, show: Show) -> None:
     from bayesnas_graph.search.loop import Interrupted
-    from bayesnas_graph.search.run import go
+    from bayesnas_graph.search.run import go, only_here
 
     try:
         with only_here(task.folder, place), _watching(task, place, show) as watchers:
@@ -133,16 +116,6 @@ def _run(task: Task, place: Place, show: Show) -> None:
         raise typer.Exit(130) from None
     if place.processes.first:
         _sum_up(task, outcome)
-
-
-@contextmanager
-def only_here(folder: RunFolder, place: Place) -> Iterator[None]:
-    """The first process holds the folder for all."""
-    if not place.processes.first:
-        yield
-        return
-    with folder.locked():
-        yield
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from bayesnas_graph.cli.fixed import network_of
-from bayesnas_graph.cli.running import Show, copy_of, no_settings, only_here, subject_of
+from bayesnas_graph.cli.running import Show, no_settings, subject_of
 from bayesnas_graph.cli.watch import labelled, say
 
 if TYPE_CHECKING:
@@ -27,26 +27,19 @@ def begin(
     file: Path, config: TrainConfig, data_dir: Path, output: Path | None, show: Show, *, allow_python: bool
 ) -> None:
     """Begin a training in a new folder."""
-    from bayesnas_graph.search.folder import new_folder
-    from bayesnas_graph.search.run import prepared, told_to_all
-    from bayesnas_graph.train.folder import TrainFolder
-    from bayesnas_graph.train.run import Task, posed, write_down
+    from bayesnas_graph.search.run import prepared
+    from bayesnas_graph.train.run import begun
 
     subject, config = network_of(file, config, allow_python=allow_python)
     with prepared(config) as place:
-        course = posed(subject, config, data_dir, place.processes)
-        made = new_folder(output, f"{file.stem}-train") if place.processes.first else None
-        task = Task(subject, course, data_dir, TrainFolder(told_to_all(place.processes, made).path))
-        if made is not None:
-            write_down(task)
-        _run(task, place, show)
+        _run(begun(subject, config, data_dir, output, f"{file.stem}-train", place), place, show)
 
 
 def go_on(
     run: Path, file: Path | None, told: Sequence[Settings], data_dir: Path | None, show: Show, *, allow_python: bool
 ) -> None:
     """Go on with a training, from its last checkpoint, under the settings that it began with."""
-    from bayesnas_graph.search.run import check_same_space, prepared
+    from bayesnas_graph.search.run import check_same_space, copy_of, prepared
     from bayesnas_graph.train.folder import TrainFolder
     from bayesnas_graph.train.run import Task, posed
 
@@ -64,6 +57,7 @@ def go_on(
 
 def _run(task: Task, place: Place, show: Show) -> None:
     from bayesnas_graph.search.loop import Interrupted
+    from bayesnas_graph.search.run import only_here
     from bayesnas_graph.train.run import go
 
     try:

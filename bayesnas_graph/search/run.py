@@ -19,14 +19,15 @@ import torch
 
 from bayesnas_graph.data import Data, load, padded
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.elaborate import Loaded, Network
+from bayesnas_graph.elaborate import Loaded, Network, load_network
+from bayesnas_graph.elaborate.load import number
 from bayesnas_graph.exchange import fingerprint, to_json
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.ops import BatchNorm
 from bayesnas_graph.search.checkpoint import Checkpoints
 from bayesnas_graph.search.config import Config, Machine, Samples
 from bayesnas_graph.search.events import Watcher, Watchers
-from bayesnas_graph.search.folder import Manifest, Origin, RunFolder, now, versions
+from bayesnas_graph.search.folder import Manifest, Origin, RunFolder, new_folder, now, versions
 from bayesnas_graph.search.loop import Outcome, Search
 from bayesnas_graph.search.place import Place, find_device, machine_limits
 from bayesnas_graph.search.problem import Problem
@@ -122,6 +123,39 @@ def check_company(graph: Graph, config: Samples) -> None:
     if alone and config.batch == config.accumulate:
         message = f"`{alone[0]}` normalises over samples, and they come one at a time"
         raise NasError([Diagnostic("NAS601", message, help="set `batch` to more, or `accumulate` to less")])
+
+
+def begun(subject: Subject, config: Config, data_dir: Path, output: Path | None, name: str, place: Place) -> Task:
+    """A run in a new folder, which is named or called after the space; what it is has been written down."""
+    problem = posed(subject, config, data_dir, place.processes)
+    made = new_folder(output, name) if place.processes.first else None
+    task = Task(subject, problem, data_dir, told_to_all(place.processes, made))
+    if made is not None:
+        write_down(task)
+    return task
+
+
+def copy_of(folder: RunFolder, manifest: Origin, config: Samples, *, allow_python: bool) -> Subject:
+    """The network of a run, from its own copy of the space. Raises NasError if that is no longer what it was."""
+    if manifest.python_ops and not allow_python:
+        help = "say `--allow-python-ops` again"
+        raise NasError([Diagnostic("NAS105", "the run uses operations written in Python", help=help)])
+    given = {key: number(str(value).lower()) for key, value in config.parameters.items()}
+    copy = folder.space / manifest.file
+    loaded = load_network(copy, config.network, given, called=manifest.called, allow_python=allow_python)
+    subject = Subject.of(loaded, manifest.space, allow_python=allow_python)
+    check_same_space(subject, manifest, folder)
+    return subject
+
+
+@contextmanager
+def only_here(folder: RunFolder, place: Place) -> Iterator[None]:
+    """The first process holds the folder for all."""
+    if not place.processes.first:
+        yield
+        return
+    with folder.locked():
+        yield
 
 
 def write_down(task: Task) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 from bayesnas_graph.analysis import cost
 from bayesnas_graph.elaborate import Network
 from bayesnas_graph.elaborate.values import show
+from bayesnas_graph.search.folder import new_folder
 from bayesnas_graph.search.place import Place, machine_limits
 from bayesnas_graph.search.processes import Processes
-from bayesnas_graph.search.run import Subject, check_company, loaded, origin_of, stopping
+from bayesnas_graph.search.run import Subject, check_company, loaded, origin_of, stopping, told_to_all
 from bayesnas_graph.train.checkpoint import Checkpoints
 from bayesnas_graph.train.config import TrainConfig
 from bayesnas_graph.train.course import Course
@@ -41,6 +42,16 @@ def posed(subject: Subject, config: TrainConfig, data_dir: Path, processes: Proc
     course = Course.of(subject.network, data, config)
     check_company(course.graph, config)
     return course
+
+
+def begun(subject: Subject, config: TrainConfig, data_dir: Path, output: Path | None, name: str, place: Place) -> Task:
+    """A training in a new folder, which is named or called after the network; what it is has been written down."""
+    course = posed(subject, config, data_dir, place.processes)
+    made = new_folder(output, name) if place.processes.first else None
+    task = Task(subject, course, data_dir, TrainFolder(told_to_all(place.processes, made).path))
+    if made is not None:
+        write_down(task)
+    return task
 
 
 def write_down(task: Task) -> None:
