@@ -3,7 +3,7 @@
 //! K. He, X. Zhang, S. Ren, J. Sun: Deep Residual Learning for Image Recognition. CVPR 2016.
 //!
 //! The widths of the ImageNet network on small images, as in K. Liu's pytorch-cifar: the stem is
-//! one 3x3 convolution without stride or pooling. 11,173,962 weights.
+//! one 3x3 convolution without stride or pooling. 11,173,962 weights with a `width` of 64.
 
 import "std.nas"
 
@@ -22,9 +22,13 @@ motif stage(width, stride) {
     x -> out : basic_block(width, stride) > basic_block(width)
 }
 
-/// The whole network.
-network resnet18 : image(3, 32, 32) -> classes(10) {
+/// The whole network. Each stage is twice as wide as the one before.
+network resnet18(width = 64) : image(3, 32, 32) -> classes(10) {
     in x
-    node y = x : conv_bn_relu(64, 3) > stage(64, 1) > stage(128, 2) > stage(256, 2) > stage(512, 2)
+    node y = x : conv_bn_relu(width, 3)
+        > stage(width, 1)
+        > stage(2 * width, 2)
+        > stage(4 * width, 2)
+        > stage(8 * width, 2)
     y -> out : global_avg_pool > linear(10)
 }

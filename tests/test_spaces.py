@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from bayesnas_graph.diagnostics import Report, render
-from bayesnas_graph.elaborate import Checker, Space
+from bayesnas_graph.elaborate import Checker, Space, load_network
 from bayesnas_graph.lang import ast
+from bayesnas_graph.ops import BatchNorm
 from tests.conftest import ROOT, SPACES
 from tests.helpers import body, codes, formatted, weights
 
@@ -107,6 +108,16 @@ def test_search_and_evaluation_have_the_same_switches() -> None:
 def test_fixed_networks_have_no_choices() -> None:
     for name in ("lenet300", "lenet5", "resnet18_cifar", "darts_v2"):
         assert all(network.block.choices == 0 for network in load(name).networks)
+
+
+def test_resnet18_in_any_width() -> None:
+    graph = load_network(Path("resnet18_cifar"), parameters={"width": 4}).network.graph()
+    assert {node.shape for node in graph if isinstance(node.op, BatchNorm)} == {
+        (4, 32, 32),
+        (8, 16, 16),
+        (16, 8, 8),
+        (32, 4, 4),
+    }
 
 
 def test_every_operation_of_the_library_can_be_used() -> None:

@@ -3,6 +3,20 @@
 from bayesnas_graph.analysis.cost import Cost, cost
 from bayesnas_graph.analysis.extremes import Extreme, Extremes, Range, extremes
 from bayesnas_graph.analysis.narrowing import Cut, cuts
+from bayesnas_graph.analysis.operations import operations, operations_by_node
 from bayesnas_graph.analysis.settings import Switches, switches
 
-__all__ = ["Cost", "Cut", "Extreme", "Extremes", "Range", "Switches", "cost", "cuts", "extremes", "switches"]
+__all__ = [
+    "Cost",
+    "Cut",
+    "Extreme",
+    "Extremes",
+    "Range",
+    "Switches",
+    "cost",
+    "cuts",
+    "extremes",
+    "operations",
+    "operations_by_node",
+    "switches",
+]

@@ -20,6 +20,7 @@ from bayesnas_graph.bayes.settle import bridged, enlarged, limited, without_dead
 from bayesnas_graph.bayes.switches import Switches
 from bayesnas_graph.bayes.units import contributions
 from bayesnas_graph.bayes.update import LARGEST, State, omega_squared, posterior_variance, strength, update
+from bayesnas_graph.bayes.weights import weight_curvature
 
 __all__ = [
     "LARGEST",
@@ -63,6 +64,7 @@ __all__ = [
     "soft_threshold",
     "strength",
     "update",
+    "weight_curvature",
     "weighted_soft_threshold",
     "whole_path",
     "without_dead_ends",

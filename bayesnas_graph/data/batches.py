@@ -31,6 +31,7 @@ class Loading:
     rank: int = 0
     world: int = 1
     channels_last: bool = False
+    flat: bool = False  # images come as vectors, channel by channel
 
     def __post_init__(self) -> None:
         if self.batch < 1:
@@ -81,6 +82,8 @@ def evaluation(examples: Examples, indices: Tensor, loading: Loading) -> Iterato
 
 
 def _laid_out(images: Tensor, loading: Loading) -> Tensor:
+    if loading.flat:
+        return images.flatten(1)
     if loading.channels_last and images.ndim == 4:
         return images.contiguous(memory_format=torch.channels_last)
     return images.contiguous()

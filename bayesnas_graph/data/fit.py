@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 
 from bayesnas_graph.data.guard import by
 from bayesnas_graph.data.model import Data, Shape
@@ -17,14 +18,15 @@ def check_fit(
     outputs: tuple[Shape, ...],
     parameters: Mapping[str, object],
 ) -> None:
-    """Raise NasError unless the network takes one image of the data's shape and gives a number for each class."""
+    """Raise NasError unless the network takes one image of the data's shape and gives a number for each class.
+
+    It may take the image as a vector of all its values.
+    """
     problems = []
     if len(inputs) != 1:
         problems.append(_diagnostic(f"the network `{network_name}` takes {len(inputs)} inputs, and data sets have one"))
-    elif inputs[0] != data.shape:
-        message = (
-            f"images of `{data.name}` are {by(data.shape)}, and the network `{network_name}` takes {by(inputs[0])}"
-        )
+    elif not takes(inputs[0], data.shape):
+        message = _misfit(data, network_name, inputs[0])
         problems.append(_diagnostic(message, _help_with_input(data, inputs[0], outputs, parameters)))
     if len(outputs) != 1:
         problems.append(_diagnostic(f"the network `{network_name}` has {len(outputs)} outputs, and needs one"))
@@ -36,8 +38,25 @@ def check_fit(
         raise NasError(problems)
 
 
+def takes(taken: Shape, given: Shape) -> bool:
+    """Whether images of a shape are what a network takes, as they are or flattened.
+
+    >>> takes((1, 28, 28), (1, 28, 28)), takes((784,), (1, 28, 28)), takes((28, 28, 1), (1, 28, 28))
+    (True, True, False)
+    """
+    return taken in (given, (prod(given),))
+
+
 def _diagnostic(message: str, help: str = "name another network with `--network`") -> Diagnostic:
     return Diagnostic("NAS504", message, help=help)
+
+
+def _misfit(data: Data, network_name: str, taken: Shape) -> str:
+    network = f"and the network `{network_name}` takes"
+    if len(taken) == 1 < len(data.shape):
+        values = f"{prod(data.shape):,} values"
+        return f"images of `{data.name}` are {by(data.shape)}, {values}, {network} a vector of {taken[0]:,}"
+    return f"images of `{data.name}` are {by(data.shape)}, {network} {by(taken)}"
 
 
 def _help_with_input(data: Data, taken: Shape, outputs: tuple[Shape, ...], parameters: Mapping[str, object]) -> str:
@@ -50,7 +69,11 @@ def _help_with_input(data: Data, taken: Shape, outputs: tuple[Shape, ...], param
         square = data.shape[1] == data.shape[2] and taken[1] == taken[2]
         if all(name in parameters for name, _ in settings) and (square or data.shape[1:] == taken[1:]):
             return _set(settings)
-    return f"declare the input as `image({', '.join(map(str, data.shape))})`{_fitting(taken, outputs)}"
+    kind = "vector" if len(data.shape) == 1 else "image"
+    declared = f"`{kind}({', '.join(map(str, data.shape))})`"
+    if len(taken) == 1 < len(data.shape):
+        declared = f"`vector({prod(data.shape)})`, which takes them flattened, or as {declared}"
+    return f"declare the input as {declared}{_fitting(taken, outputs)}"
 
 
 def _help_with_output(data: Data, inputs: tuple[Shape, ...], given: Shape, parameters: Mapping[str, object]) -> str:
@@ -69,6 +92,6 @@ def _fitting(taken: Shape, outputs: tuple[Shape, ...]) -> str:
     names = [
         one.name
         for one in SETS.values()
-        if outputs == ((one.classes,),) and (one.shape == taken or (one.any_shape and len(taken) == 3))
+        if outputs == ((one.classes,),) and (takes(taken, one.shape) or (one.any_shape and len(taken) == 3))
     ]
     return f"; as it is, it fits {', '.join(f'`{name}`' for name in names)}" if names else ""

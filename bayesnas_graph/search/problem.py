@@ -101,7 +101,7 @@ class Problem:
 
     def loading(self, place: Place) -> Loading:
         """How batches come to a place."""
-        return loading(self.data, self.config, self.config.seed, place)
+        return loading(self.data, self.graph, self.config, self.config.seed, place)
 
     def batches(self, place: Place, step: int) -> Batches:
         """Batches to train on from a step on, without end."""

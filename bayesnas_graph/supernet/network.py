@@ -15,6 +15,7 @@ from bayesnas_graph.emit import Emitted, build, emit
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.runtime import Watch
 from bayesnas_graph.supernet.reference import ReferenceNetwork
+from bayesnas_graph.supernet.rest import at_rest
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,13 +80,8 @@ class Supernet:
     @contextmanager
     def measuring(self) -> Iterator[nn.Module]:
         """The module with its norms at rest: samples do not see each other, and nothing is updated."""
-        modes = {module: module.training for module in self.module.modules()}  # some may be at rest for good
-        self.module.eval()
-        try:
+        with at_rest(self.module):
             yield self.module
-        finally:
-            for module, training in modes.items():
-                module.training = training
 
     def reference(self, graph: Graph | None = None) -> ReferenceNetwork:
         """The plainest form of the network, or of its graph with common work merged, with the weights it has now."""

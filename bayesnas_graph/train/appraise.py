@@ -9,9 +9,10 @@ from typing import Any
 import torch
 
 from bayesnas_graph.analysis import cost
-from bayesnas_graph.data import Augmentation, Data, Loading, evaluation
+from bayesnas_graph.data import Data, evaluation
 from bayesnas_graph.elaborate import Network
 from bayesnas_graph.emit import build, emit
+from bayesnas_graph.search.loading import loading
 from bayesnas_graph.search.place import Place, machine_limits
 from bayesnas_graph.search.seeds import seed_everything
 from bayesnas_graph.train.config import EvalConfig
@@ -69,22 +70,9 @@ def appraise(
         if data is not None:
             check_network_fits(network, data)
             samples = len(data.test)
-            found = score(module, evaluation(data.test, torch.arange(samples), _loading(data, config, place)), place)
+            how = loading(data, graph, config, config.seed, place)
+            found = score(module, evaluation(data.test, torch.arange(samples), how), place)
         shapes = [kind.shape for kind in network.inputs]
         latencies = tuple(latency(module, shapes, batch, place, runs) for batch in BATCHES)
     size = cost(graph)
     return Appraisal(size.parameters, size.flops, held, latencies, found, samples)
-
-
-def _loading(data: Data, config: EvalConfig, place: Place) -> Loading:
-    return Loading(
-        batch=config.batch,
-        seed=config.seed,
-        augmentation=Augmentation(),
-        statistics=data.statistics,
-        device=place.device,
-        workers=config.workers,
-        rank=place.processes.rank,
-        world=place.processes.world,
-        channels_last=place.channels_last,
-    )

@@ -111,6 +111,17 @@ def test_any_start_and_any_number_of_processes(start: int, world: int, batch: in
         same(part, [(images[rank::world], labels[rank::world]) for images, labels in whole])
 
 
+@pytest.mark.parametrize("channels_last", [False, True])
+def test_vectors_are_the_same_images_channel_by_channel(channels_last: bool) -> None:
+    """Cropped, mirrored and covered as images."""
+    flat, indices = replace(LOADING, flat=True, channels_last=channels_last), torch.arange(COUNT)
+    for vectors, images in (
+        (training(MEMORY, indices, flat, 2), training(MEMORY, indices, LOADING, 2)),
+        (evaluation(MEMORY, indices, flat), evaluation(MEMORY, indices, LOADING)),
+    ):
+        same(vectors, [(x.reshape(len(x), 3 * 8 * 8), y) for x, y in images])
+
+
 @settings(max_examples=40)
 @given(world=st.integers(1, 5), batch=st.integers(1, 60))
 def test_evaluation(world: int, batch: int) -> None:

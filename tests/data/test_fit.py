@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -14,15 +16,18 @@ MNIST = Data("mnist", NONE, NONE, (1, 28, 28), 10, Statistics((0.1,), (0.3,)))
 Shapes = tuple[tuple[int, ...], ...]
 
 
-def said(inputs: Shapes, outputs: Shapes, parameters: dict[str, object] | None = None) -> list[tuple[str, str | None]]:
+def said(
+    inputs: Shapes, outputs: Shapes, parameters: dict[str, object] | None = None, data: Data = MNIST
+) -> list[tuple[str, str | None]]:
     with pytest.raises(NasError) as error:
-        check_fit(MNIST, "net", inputs, outputs, parameters or {})
+        check_fit(data, "net", inputs, outputs, parameters or {})
     assert {diagnostic.code for diagnostic in error.value.diagnostics} == {"NAS504"}
     return [(diagnostic.message, diagnostic.help) for diagnostic in error.value.diagnostics]
 
 
-def test_a_network_that_fits() -> None:
-    check_fit(MNIST, "net", ((1, 28, 28),), ((10,),), {})
+@pytest.mark.parametrize("taken", [(1, 28, 28), (784,)])
+def test_networks_that_fit(taken: tuple[int, ...]) -> None:
+    check_fit(MNIST, "net", (taken,), ((10,),), {})
 
 
 SHAPE = "images of `mnist` are 1x28x28, and the network `net` takes"
@@ -36,13 +41,30 @@ SHAPE = "images of `mnist` are 1x28x28, and the network `net` takes"
         ((3, 32, 32), ["channels", "size", "width"], "`-p channels=1 -p size=28` makes it fit"),
         ((3, 32, 32), ["size"], "declare the input as `image(1, 28, 28)`; as it is, it fits `shapes`, `cifar10`"),
         ((3, 32, 16), ["size", "channels"], "declare the input as `image(1, 28, 28)`; as it is, it fits `shapes`"),
-        ((784,), ["size", "channels"], "declare the input as `image(1, 28, 28)`"),
         ((1, 8, 8), [], "declare the input as `image(1, 28, 28)`; as it is, it fits `digits`, `shapes`"),
     ],
 )
 def test_inputs(taken: tuple[int, ...], parameters: list[str], help: str) -> None:
     found = said((taken,), ((10,),), dict.fromkeys(parameters, 1))
     assert found == [(f"{SHAPE} {'x'.join(map(str, taken))}", help)]
+
+
+@pytest.mark.parametrize(
+    ("length", "fits"),
+    [(64, "; as it is, it fits `digits`"), (783, ""), (3072, "; as it is, it fits `shapes`, `cifar10`")],
+)
+def test_vectors_of_another_length(length: int, fits: str) -> None:
+    message = f"images of `mnist` are 1x28x28, 784 values, and the network `net` takes a vector of {length:,}"
+    help = f"declare the input as `vector(784)`, which takes them flattened, or as `image(1, 28, 28)`{fits}"
+    assert said(((length,),), ((10,),), {"size": 28, "channels": 1}) == [(message, help)]
+
+
+def test_data_that_are_vectors() -> None:
+    own = replace(MNIST, name="own", shape=(7,))
+    check_fit(own, "net", ((7,),), ((10,),), {})
+    message, help = "images of `own` are 7, and the network `net` takes", "declare the input as `vector(7)`"
+    assert said(((8,),), ((10,),), data=own) == [(f"{message} 8", help)]
+    assert said(((1, 1, 7),), ((10,),), data=own) == [(f"{message} 1x1x7", f"{help}; as it is, it fits `shapes`")]
 
 
 @pytest.mark.parametrize(

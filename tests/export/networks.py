@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 
 import torch
 from torch import nn
 
 from bayesnas_graph import passes
 from bayesnas_graph.diagnostics import Report
-from bayesnas_graph.elaborate import Checker
+from bayesnas_graph.elaborate import Checker, load_network
 from bayesnas_graph.emit import build, emit
 from bayesnas_graph.ir import Graph, Shape
 from bayesnas_graph.ops import Input
@@ -36,7 +37,7 @@ network n : image(3, 8, 8), vector(5) -> classes(4), image(8, 4, 4) {
     node w = v : linear(8) > sigmoid
     node i = y : flatten > linear(8)
     node z = scale(y, w)
-    node o = concat(g, h, i) : linear(4)
+    node o = concat(g, h, i) : select(20) > linear(4)
     out o, z
 }
 """
@@ -45,10 +46,7 @@ network n : image(3, 8, 8), vector(5) -> classes(4), image(8, 4, 4) {
 @cache
 def small_resnet() -> Graph:
     """ResNet-18 with a sixteenth of each width."""
-    text = (ROOT / "spaces" / "resnet18_cifar.nas").read_text()
-    for width in (64, 128, 256, 512):
-        text = text.replace(f"({width},", f"({width // 16},")
-    return graph(text)
+    return load_network(Path("resnet18_cifar"), parameters={"width": 4}).network.graph()
 
 
 @cache

@@ -1,0 +1,105 @@
+"""The way back through a graph, from operation to operation, with the diagonal that each rule makes of the next.
+
+It begins at the output with the diagonal of the loss. A gate with the value `w` hands on `w^2` times what it is handed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from bayesnas_graph.bayes.losses import Loss
+from bayesnas_graph.ir import Edge, Node
+from bayesnas_graph.ops import Input
+from bayesnas_graph.ops.curvature import Local
+from bayesnas_graph.supernet import ReferenceNetwork
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arrival:
+    """What arrives at an edge: how the loss curves along what the operation reads there."""
+
+    edge: Edge
+    value: Tensor  # at the start of the edge, before its gate
+    hessian: Tensor  # at its end, behind the gate
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Visit:
+    """An operation on the way."""
+
+    node: Node
+    local: Local
+    arrivals: tuple[Arrival, ...]  # one for each of its inputs
+
+
+class Walk:
+    """A network with all its values for a batch, to be walked through once.
+
+    It asks for a network in evaluation mode, with one output. With `of_means` there is one sample, the mean of all, and
+    each channel has its mean everywhere.
+    """
+
+    def __init__(
+        self, network: ReferenceNetwork, loss: Loss, x: Tensor, targets: Tensor, *, of_means: bool = False
+    ) -> None:
+        self.graph = network.graph
+        self.network = network
+        self.of_means = of_means
+        self.values, self.gradients = self._forward(loss, x, targets)  # whole, be it a walk of means or not
+        (output,) = self.graph.outputs
+        self.hessians: dict[str, Tensor] = {output: self._mean(loss.diagonal(self.values[output]))}
+
+    def _forward(self, loss: Loss, x: Tensor, targets: Tensor) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+        """Every value, and the gradients of those whose rule asks for them."""
+        bent = [node.name for node in self.graph if node.op.bends]
+        with torch.set_grad_enabled(bool(bent)):
+            values = self.network.values(x.detach().requires_grad_(bool(bent)))  # a rule may ask before any weight
+            gradients: dict[str, Tensor] = {}
+            if bent:
+                (output,) = self.graph.outputs
+                total = len(x) * loss(values[output], targets)
+                found = torch.autograd.grad(total, [values[name] for name in bent])
+                gradients = dict(zip(bent, found, strict=True))
+        return {name: value.detach() for name, value in values.items()}, gradients
+
+    @torch.no_grad()
+    def run(self, see: Callable[[Visit], None]) -> None:
+        """Walk back, and show every operation once all that read it have been visited."""
+        for node in reversed(list(self.graph)):
+            if isinstance(node.op, Input):
+                continue
+            see(self._visit(node))
+            self.values.pop(node.name)  # all that read it have been visited: it is needed no more
+
+    def _visit(self, node: Node) -> Visit:
+        edges = self.graph.inputs(node.name)
+        gates = [self.network.gate(edge.gate.name) if edge.gate else None for edge in edges]
+        read = [self._mean(self.values[edge.source]) for edge in edges]
+        inputs = [value if gate is None else value * gate for value, gate in zip(read, gates, strict=True)]
+        output = self._mean(self.values[node.name])
+        gradient = self.gradients.get(node.name)
+        local = Local(
+            tuple(inputs),
+            output,
+            self.hessians.pop(node.name),
+            torch.zeros_like(output) if gradient is None else self._mean(gradient),
+            self.network.module(node.name),
+        )
+        handed_on = zip(edges, read, node.op.curvature(local), strict=True)
+        arrivals = tuple(Arrival(edge, value, hessian) for edge, value, hessian in handed_on)
+        for arrival, gate in zip(arrivals, gates, strict=True):
+            source = arrival.edge.source
+            handed = self._mean(arrival.hessian if gate is None else arrival.hessian * gate**2)
+            self.hessians[source] = self.hessians[source] + handed if source in self.hessians else handed
+        return Visit(node, local, arrivals)
+
+    def _mean(self, value: Tensor) -> Tensor:
+        """The mean over samples and positions, in every position of one sample; or just the value."""
+        if not self.of_means:
+            return value
+        axes = [0, *range(2, value.ndim)]
+        return value.mean(axes, keepdim=True).expand(1, *value.shape[1:])

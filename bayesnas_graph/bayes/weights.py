@@ -1,0 +1,58 @@
+"""How the loss curves along every weight: the diagonal that is carried backwards, as far as each weight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from torch import Tensor
+
+from bayesnas_graph.bayes.losses import Loss
+from bayesnas_graph.bayes.walk import Visit, Walk
+from bayesnas_graph.supernet import ReferenceNetwork, at_rest
+
+
+def weight_curvature(
+    network: ReferenceNetwork, batches: Iterable[tuple[Tensor, Tensor]], loss: Loss
+) -> dict[str, dict[str, Tensor]]:
+    """The second derivative of the mean loss by every weight: node -> parameter -> a tensor of its shape.
+
+    It is the mean over all samples of all batches, with norms at rest. What a diagonal cannot hold is dropped at every
+    operation, as by `recursive`. Smooth activations make some numbers negative: who needs none must clamp them. Gates,
+    where there are any, have the values they have.
+
+    >>> import torch
+    >>> from bayesnas_graph.bayes import SquaredError
+    >>> from bayesnas_graph.ir import Edge, Graph, Node
+    >>> from bayesnas_graph.ops import PRIMITIVES, Input
+    >>> nodes = [Node("x", Input(), (2,)), Node("y", PRIMITIVES["linear"](width=1), (1,))]
+    >>> network = ReferenceNetwork(Graph("net", nodes, [Edge("x", "y", 0)], ["y"]))
+    >>> found = weight_curvature(network, [(torch.tensor([[3.0, 0.0]]), torch.tensor([[1.0]]))], SquaredError())
+    >>> found["y"]["weight"], found["y"]["bias"]
+    (tensor([[18.,  0.]]), tensor([2.]))
+    """
+    if len(network.graph.outputs) != 1:
+        raise ValueError(f"a loss is of one output, and the network has {len(network.graph.outputs)}")
+    totals: dict[str, dict[str, Tensor]] = {}
+    count = 0
+    with at_rest(network):
+        for x, targets in batches:
+            _add(totals, Walk(network, loss, x, targets), len(x))
+            count += len(x)
+    if not count:
+        raise ValueError("there are no batches to measure curvature on")
+    return {
+        node.name: {name: total / count for name, total in totals[node.name].items()}
+        for node in network.graph
+        if node.name in totals
+    }
+
+
+def _add(totals: dict[str, dict[str, Tensor]], walk: Walk, samples: int) -> None:
+    """Add what the weights feel on a walk: a mean, which counts once for every sample."""
+
+    def feel(visit: Visit) -> None:
+        for name, h in visit.node.op.weight_curvature(visit.local).items():
+            held = totals.setdefault(visit.node.name, {})
+            held[name] = held[name].add_(h, alpha=samples) if name in held else h * samples
+
+    walk.run(feel)

@@ -1,0 +1,89 @@
+"""Networks that take an image as a vector, on the command line: every verb that reads data flattens it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from torch import Tensor
+
+from bayesnas_graph.export.samples import samples_of
+from bayesnas_graph.search.processes import Processes
+from bayesnas_graph.search.run import Subject
+from bayesnas_graph.train.run import posed
+from tests.cli.conftest import Run
+from tests.data.files import write_mnist
+from tests.helpers import network
+from tests.train.networks import config, place
+
+FIXED = """
+network net(size = 8) : vector(size * size) -> classes(10) {
+    in x
+    x -> out : linear(32) > bn > relu > linear(10)
+}
+"""
+SPACE = FIXED.replace("relu", "choose { relu, tanh }")
+SEARCH = ("-s", "warmup=2", "-s", "iterations=1", "-s", "steps=3", "-s", "finish=1", "-s", "threads=1")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a network of vectors and a space of such."""
+    (tmp_path / "fixed.nas").write_text(FIXED)
+    (tmp_path / "space.nas").write_text(SPACE)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_training_and_measuring(run: Run, folder: Path) -> None:
+    """With crops and squares of images, which a vector would not know."""
+    quick = ("--epochs", "6", "-s", "crop=1", "-s", "flip=false", "-s", "cutout=2", "-s", "rate=0.1", "-s", "threads=1")
+    result = run("train", "fixed.nas", "--data", "digits", *quick, "-o", "run")
+    assert result.code == 0, result.err
+    found = json.loads((folder / "run" / "result.json").read_text())
+    assert found["accuracy"] > 0.6
+    measured = json.loads(run("eval", "run", "--json", "--runs", "1").out)
+    assert measured["accuracy"] == found["accuracy"]
+
+
+def test_the_shipped_network_learns_from_mnist(run: Run, folder: Path) -> None:
+    """Under the settings that a training has by itself, squares of 16 pixels included."""
+    write_mnist(folder / "data" / "mnist")
+    result = run(
+        "train", "lenet300", "--data", "mnist", "--batch", "10", "--epochs", "1", "-s", "threads=1", "-o", "run"
+    )
+    assert result.code == 0, result.err
+    assert "of lenet300 on mnist" in result.out
+
+
+def test_searching_and_exporting(run: Run, folder: Path) -> None:
+    result = run("search", "space.nas", "--data", "digits", *SEARCH, "-o", "run")
+    assert result.code == 0, result.err
+    samples: Iterator[Tensor] = samples_of(Path("run"), 2, None)
+    assert [tuple(x.shape) for x in samples] == [(64, 64)] * 2
+    result = run("export", "run", "-o", "model.py", "--weights", "model.safetensors", "--recalibrate", "2")
+    assert result.code == 0, result.err
+    assert run("eval", "run", "--runs", "1").code == 0
+
+
+def test_a_border_counts() -> None:
+    subject = Subject("net", "net", network(FIXED.replace("size = 8", "size = 12")), ())
+    course = posed(subject, config(data="digits", pad=2, auxiliary=0.0), Path(), Processes())
+    (vectors, _), *_ = course.test_batches(place(course.config))
+    assert course.data.shape == (1, 12, 12)
+    assert vectors.shape[1:] == (144,)
+    assert (vectors[:, :24] == vectors.min()).all(), "the first two rows are black"
+
+
+def test_images_that_do_not_fit(run: Run, folder: Path) -> None:
+    result = run("train", "lenet300", "--data", "digits")
+    assert result.code == 1
+    assert result.err == (
+        "error[NAS504]: images of `digits` are 1x8x8, 64 values, and the network `lenet300` takes a vector of 784\n"
+        " = help: declare the input as `vector(64)`, which takes them flattened, or as `image(1, 8, 8)`; "
+        "as it is, it fits `mnist`, `fashion-mnist`\n\n"
+    )
+    assert not (folder / "runs").exists()
+    assert "`cutout` blanks squares of 16 pixels" in run("train", "fixed.nas", "--data", "digits").err
