@@ -43,8 +43,22 @@ class Rescale(nn.Module):
         return self.factor * x
 '''
 
+_SELECT = '''
 
-_OURS = {"gated_sum": _GATED_SUM, "Rescale": _RESCALE}
+class Select(nn.Module):
+    """The channels of a value whose numbers are loaded with the weights and not trained."""
+
+    channels: Tensor
+
+    def __init__(self, inputs: int, width: int) -> None:
+        super().__init__()
+        self.register_buffer("channels", torch.arange(width) * inputs // width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.index_select(1, self.channels)
+'''
+
+_OURS = {"gated_sum": _GATED_SUM, "Rescale": _RESCALE, "Select": _SELECT}
 
 
 @dataclass(frozen=True, slots=True)

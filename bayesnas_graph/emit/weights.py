@@ -93,9 +93,11 @@ def narrowed(tensors: ByNode, cuts: Mapping[str, Sequence[Cut]]) -> dict[str, di
 
 def _cut(value: Tensor, name: str, cuts: Sequence[Cut]) -> Tensor:
     """What is left of a tensor."""
+    import torch
+
     for cut in cuts:
         if cut.name == name and value.ndim > cut.axis:
-            value = value.index_select(cut.axis, value.new_tensor(cut.entries).long())
+            value = value.index_select(cut.axis, torch.tensor(cut.entries, device=value.device))
     return value
 
 

@@ -1,7 +1,7 @@
 """The graph: operations as nodes, values along edges, frozen once built."""
 
 from bayesnas_graph.ir.call import Expression, ModuleCall
-from bayesnas_graph.ir.coupling import Axis, Coupling, Kept, Link
+from bayesnas_graph.ir.coupling import Axis, Coupling, Kept, Link, both, either
 from bayesnas_graph.ir.graph import Edge, Gate, Graph, Node, Scope
 from bayesnas_graph.ir.op import Argument, Op, Shape, ShapeError, Value, named_shape, shape_text
 
@@ -22,6 +22,8 @@ __all__ = [
     "Shape",
     "ShapeError",
     "Value",
+    "both",
+    "either",
     "named_shape",
     "shape_text",
 ]

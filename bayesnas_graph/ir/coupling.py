@@ -7,9 +7,28 @@ on its other side, in its other inputs, and in its parameters. A vector's channe
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import and_, or_
 from typing import Literal
 
 Kept = tuple[bool, ...]  # for every channel of a value, whether it stays
+
+
+def either(one: Kept, other: Kept) -> Kept:
+    """What is in one of two sets of channels.
+
+    >>> either((True, False, False), (False, False, True))
+    (True, False, True)
+    """
+    return tuple(map(or_, one, other))
+
+
+def both(one: Kept, other: Kept) -> Kept:
+    """What is in both of two sets of channels.
+
+    >>> both((True, True, False), (False, True, True))
+    (False, True, False)
+    """
+    return tuple(map(and_, one, other))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +63,33 @@ class Link:
         """The channels of the input that a channel of the output depends on; none outside of the blocks."""
         block = (channel - self.first) // self.outputs
         return range(block * self.inputs, (block + 1) * self.inputs) if 0 <= block < self.blocks else range(0)
+
+    def forwards(self, some: Kept, width: int) -> Kept:
+        """The channels of an output so wide that depend on some channels of the input.
+
+        >>> Link(blocks=2, inputs=2, first=1).forwards((False, False, True, False), 4)
+        (False, False, True, False)
+        """
+        reached = _repeated(_by_block(some, self.inputs), self.outputs)
+        return (False,) * self.first + reached + (False,) * (width - self.first - len(reached))
+
+    def backwards(self, some: Kept) -> Kept:
+        """The channels of the input that some channels of the output depend on.
+
+        >>> Link(blocks=2, inputs=2, first=1).backwards((True, False, True, False))
+        (False, False, True, True)
+        """
+        within = some[self.first : self.first + self.blocks * self.outputs]
+        return _repeated(_by_block(within, self.outputs), self.inputs)
+
+
+def _by_block(some: Kept, size: int) -> Kept:
+    """For every block of so many channels whether any of it is in a set; most blocks have one."""
+    return some if size == 1 else tuple(any(some[i : i + size]) for i in range(0, len(some), size))
+
+
+def _repeated(some: Kept, times: int) -> Kept:
+    return some if times == 1 else tuple(one for one in some for _ in range(times))
 
 
 @dataclass(frozen=True, slots=True)

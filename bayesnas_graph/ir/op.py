@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
+from functools import reduce
 from math import prod
 from typing import Any, ClassVar, Literal
 
 from bayesnas_graph.ir.call import Expression, ModuleCall
-from bayesnas_graph.ir.coupling import Coupling, Kept
+from bayesnas_graph.ir.coupling import Coupling, Kept, either
 
 Shape = tuple[int, ...]  # of one sample: (channels, height, width), or (features,)
 Kind = Literal["integer", "rational", "boolean"]
@@ -60,6 +62,10 @@ class Op:
         """Multiply-adds per sample, one each. Only convolutions and linear layers count, as in the literature."""
         return 0
 
+    def operations(self, *inputs: Shape) -> int:
+        """Additions and multiplications per sample, counted as in papers on compression; of the same operations."""
+        return 0
+
     def stores(self, *inputs: Shape) -> int:
         """How many values it stores per sample: those of its output, unless it only looks at its input anew."""
         return prod(self.shape(*inputs))
@@ -89,6 +95,28 @@ class Op:
     def narrowed(self, inputs: tuple[Kept, ...], output: Kept) -> Op:
         """The operation once channels are removed: another one only where its arguments tell widths or groups."""
         return self
+
+    # The next three look at zeros in weights, out of training. Tensors come by their names in the module.
+
+    def carries(self, arriving: tuple[Kept, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Kept:
+        """The channels of the output that can be other than zero, given those of every input that can."""
+        width = self.shape(*inputs)[0]
+        links = self.coupling(*inputs).links
+        reached = (link.forwards(some, width) for link, some in zip(links, arriving, strict=True))
+        return reduce(either, reached, (False,) * width)
+
+    def needs(self, output: Kept, tensors: Mapping[str, Any], *inputs: Shape) -> tuple[Kept, ...]:
+        """The channels of every input that have an influence on some channels of the output."""
+        return tuple(link.backwards(output) for link in self.coupling(*inputs).links)
+
+    def cut(self, tensors: Mapping[str, Any], kept: tuple[Kept, ...], output: Kept, *inputs: Shape) -> dict[str, Any]:
+        """What is left of its tensors when these channels of inputs and output are, of inputs that had these shapes."""
+        left = dict(tensors)
+        for axis in self.coupling(*inputs).axes:
+            stays = output if axis.follows == "output" else kept[0]
+            entries = [i for i, is_left in enumerate(stays) if is_left]
+            left[axis.name] = left[axis.name][(slice(None),) * axis.axis + (entries,)]
+        return left
 
     def scaled_by(self) -> tuple[str, ...]:
         """The tensors of its module by which its output is multiplied when they are; none if there are no such."""

@@ -10,6 +10,7 @@ from bayesnas_graph.ops.layout import Interleaved, Part, Phases, Repeated, Subsa
 from bayesnas_graph.ops.light import LightBatchNorm, ReluConv, ReluDepthwise
 from bayesnas_graph.ops.norm import BatchNorm
 from bayesnas_graph.ops.rescale import Rescale
+from bayesnas_graph.ops.select import Select
 from bayesnas_graph.ops.spatial import Flatten, PadChannels, Pool
 from bayesnas_graph.ops.structure import Choice, Gated, Input, Maybe, Zero
 
@@ -49,6 +50,7 @@ __all__ = [
     "ReluDepthwise",
     "Repeated",
     "Rescale",
+    "Select",
     "Subsampled",
     "Sum",
     "Zero",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayesnas_graph.ir import Axis, Coupling, Kept, Link, ModuleCall, Op, Shape, ShapeError
 from bayesnas_graph.ops.base import count, flag, image, register, same, vector, window
 from bayesnas_graph.ops.curvature import Local, per_channel
+from bayesnas_graph.ops.zeros import carried, needed
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -38,6 +40,12 @@ class Convolution(Op):
         total = conv2d_weight(x.square(), conv.weight.shape, local.hessian, *_sliding(conv))  # type: ignore[no-untyped-call]
         shift = {} if conv.bias is None else {"bias": per_channel(local.hessian)}
         return {"weight": total / len(x), **shift}
+
+    def carries(self, arriving: tuple[Kept, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Kept:
+        return carried(tensors, arriving[0])
+
+    def needs(self, output: Kept, tensors: Mapping[str, Any], *inputs: Shape) -> tuple[Kept, ...]:
+        return (needed(tensors, output, inputs[0][0]),)
 
     def scaled_by(self) -> tuple[str, ...]:
         return ("weight", "bias") if getattr(self, "bias", False) else ("weight",)
@@ -76,6 +84,10 @@ class Conv(Convolution):
     def flops(self, *inputs: Shape) -> int:
         _, rows, columns = self.shape(*inputs)
         return rows * columns * (self.parameters(*inputs) - (self.width or inputs[0][0]) * self.bias)
+
+    def operations(self, *inputs: Shape) -> int:
+        out, rows, columns = self.shape(*inputs)
+        return 2 * rows * columns * (inputs[0][0] // self.groups * self.k**2 + 1) * out
 
     def torch(self, *inputs: Shape) -> ModuleCall:
         channels = inputs[0][0]
@@ -123,6 +135,10 @@ class Depthwise(Convolution):
         out, rows, columns = self.shape(*inputs)
         return out * rows * columns * self.k**2
 
+    def operations(self, *inputs: Shape) -> int:
+        out, rows, columns = self.shape(*inputs)
+        return 2 * rows * columns * (self.k**2 + 1) * out
+
     def torch(self, *inputs: Shape) -> ModuleCall:
         channels = inputs[0][0]
         settings = _settings(self.stride, self.k, self.padding, self.dilation, channels, self.bias)
@@ -157,6 +173,10 @@ class Linear(Op):
         (features,) = inputs[0]
         return features * (self.width or features)
 
+    def operations(self, *inputs: Shape) -> int:
+        (features,) = inputs[0]
+        return (2 * features - 1) * (self.width or features)
+
     def torch(self, *inputs: Shape) -> ModuleCall:
         (features,) = inputs[0]
         return ModuleCall("Linear", (features, self.width or features), () if self.bias else (("bias", False),))
@@ -175,6 +195,12 @@ class Linear(Op):
 
     def narrowed(self, inputs: tuple[Kept, ...], output: Kept) -> Linear:
         return replace(self, width=sum(output))
+
+    def carries(self, arriving: tuple[Kept, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Kept:
+        return carried(tensors, arriving[0])
+
+    def needs(self, output: Kept, tensors: Mapping[str, Any], *inputs: Shape) -> tuple[Kept, ...]:
+        return (needed(tensors, output, inputs[0][0]),)
 
     def scaled_by(self) -> tuple[str, ...]:
         return ("weight", "bias") if self.bias else ("weight",)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 from itertools import accumulate
 from operator import mul
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from bayesnas_graph.ir import Coupling, Expression, Link, Op, Shape, ShapeError, shape_text
+from bayesnas_graph.ir import Coupling, Expression, Kept, Link, Op, Shape, ShapeError, both, shape_text
 from bayesnas_graph.ops.base import image, register, vector
 from bayesnas_graph.ops.curvature import Local
 
@@ -84,6 +85,9 @@ class Product(Pointwise):
         squares = [x.square() for x in local.inputs]
         return tuple(reduce(mul, squares[:i] + squares[i + 1 :], local.hessian) for i in range(len(squares)))
 
+    def carries(self, arriving: tuple[Kept, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Kept:
+        return reduce(both, arriving)
+
 
 @register
 @dataclass(frozen=True)
@@ -137,6 +141,9 @@ class Scale(Op):
 
     def coupling(self, *inputs: Shape) -> Coupling:
         return Coupling.each(*inputs)
+
+    def carries(self, arriving: tuple[Kept, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Kept:
+        return both(*arriving)
 
 
 def _between(operator: str, inputs: tuple[Shape, ...]) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from bayesnas_graph.ir import Axis, Coupling, Kept, Link, ModuleCall, Op, Shape, ShapeError
+from bayesnas_graph.ir import Axis, Coupling, Kept, Link, ModuleCall, Op, Shape, ShapeError, both, either
 from bayesnas_graph.ops.base import count, flag, rational, register
 from bayesnas_graph.ops.curvature import Local, per_channel
 
@@ -43,6 +44,11 @@ class Normalisation(Op):
     def scaled_by(self) -> tuple[str, ...]:
         return ("weight", "bias") if getattr(self, "affine", False) else ()
 
+    def needs(self, output: Kept, tensors: Mapping[str, Any], *inputs: Shape) -> tuple[Kept, ...]:
+        if "weight" in tensors:
+            output = both(output, _is_there(tensors["weight"]))
+        return super().needs(output, tensors, *inputs)
+
     def _axes(self) -> tuple[Axis, ...]:
         return (Axis("weight", 0), Axis("bias", 0)) if getattr(self, "affine", False) else ()
 
@@ -75,6 +81,12 @@ class BatchNorm(Normalisation):
 
     def coupling(self, *inputs: Shape) -> Coupling:
         return Coupling.each(*inputs, axes=(*self._axes(), Axis("running_mean", 0), Axis("running_var", 0)))
+
+    def carries(self, arriving: tuple[Kept, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Kept:
+        """A channel carries where it is multiplied and something arrives, or where zero becomes something else."""
+        factor = (tensors["running_var"] + float(self.eps)).rsqrt() * tensors.get("weight", 1)
+        of_zero = tensors.get("bias", 0) - tensors["running_mean"] * factor
+        return either(both(arriving[0], _is_there(factor)), _is_there(of_zero))
 
 
 @dataclass(frozen=True)
@@ -109,6 +121,13 @@ class SampleNorm(Normalisation):
         diagonal = a * (1 - 2 * (1 + z**2) / m)
         crossed = (zero + 2 * z * one + z**2 * two) / m**2
         return ((diagonal + crossed).reshape(x.shape),)
+
+    def carries(self, arriving: tuple[Kept, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Kept:
+        """What arrives in a channel is in the mean of its group, and so in all channels of that."""
+        spread = super().carries(arriving, tensors, *inputs)
+        if "weight" not in tensors:
+            return spread
+        return either(both(spread, _is_there(tensors["weight"])), _is_there(tensors["bias"]))
 
 
 @register
@@ -191,6 +210,11 @@ def _changed(**settings: tuple[Fraction | bool, float | bool]) -> tuple[tuple[st
     """The keywords whose values differ from the defaults of torch."""
     plain = {name: (v if isinstance(v, bool) else float(v), default) for name, (v, default) in settings.items()}
     return tuple((name, value) for name, (value, default) in plain.items() if value != default)
+
+
+def _is_there(values: Tensor) -> Kept:
+    """Which entries are not zero."""
+    return tuple((values != 0).tolist())
 
 
 def _along_channels(values: Tensor, like: Tensor) -> Tensor:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from keyword import iskeyword
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from bayesnas_graph.ir import Coupling, Link, ModuleCall, Op, Shape, ShapeError, Value
+from bayesnas_graph.ir import Coupling, Kept, Link, ModuleCall, Op, Shape, ShapeError, Value
 from bayesnas_graph.ops.curvature import Local
 
 if TYPE_CHECKING:
@@ -71,6 +71,9 @@ class PythonOp(Op):
         """Nobody knows: no channel can go without all others, on either side."""
         out = self.shape(*inputs)[0]
         return Coupling(tuple(Link(1, shape[0], out) for shape in inputs))
+
+    def carries(self, arriving: tuple[Kept, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Kept:
+        return (True,) * self.shape(*inputs)[0]  # whatever arrives
 
 
 def _parts(op: PythonOp) -> tuple[str, str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from bayesnas_graph.ir import Coupling, ModuleCall, Op, Shape
+from bayesnas_graph.ir import Coupling, Kept, ModuleCall, Op, Shape
 from bayesnas_graph.ops.base import register
 from bayesnas_graph.ops.curvature import Local
 
@@ -38,6 +39,12 @@ class Rescale(Op):
 
     def coupling(self, *inputs: Shape) -> Coupling:
         return Coupling.each(*inputs)
+
+    def carries(self, arriving: tuple[Kept, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Kept:
+        return tuple(some and bool(tensors["factor"] != 0) for some in arriving[0])
+
+    def needs(self, output: Kept, tensors: Mapping[str, Any], *inputs: Shape) -> tuple[Kept, ...]:
+        return (tuple(some and bool(tensors["factor"] != 0) for some in output),)
 
     def scaled_by(self) -> tuple[str, ...]:
         return ("factor",)

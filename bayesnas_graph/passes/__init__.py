@@ -7,12 +7,14 @@ from functools import partial
 from typing import Literal
 
 from bayesnas_graph.ir import Graph
+from bayesnas_graph.passes.drop_unused import drop_unused
 from bayesnas_graph.passes.fuse_siblings import fuse_siblings
 from bayesnas_graph.passes.group_switches import Mode, group_switches
 from bayesnas_graph.passes.infer_shapes import infer_shapes
 from bayesnas_graph.passes.insert_zero_identity import insert_zero_identity
 from bayesnas_graph.passes.lighten import lighten
 from bayesnas_graph.passes.merge_common_subexpressions import merge_common_subexpressions
+from bayesnas_graph.passes.narrow import Narrowed, Place, narrow
 from bayesnas_graph.passes.plain import plain
 from bayesnas_graph.passes.prune import Disconnected, Misfit, prune
 from bayesnas_graph.passes.rescale_gates import Rescaled, rescale_gates
@@ -31,8 +33,11 @@ __all__ = [
     "Disconnected",
     "Misfit",
     "Mode",
+    "Narrowed",
     "Pass",
+    "Place",
     "Rescaled",
+    "drop_unused",
     "faster",
     "fuse_siblings",
     "group_switches",
@@ -40,6 +45,7 @@ __all__ = [
     "insert_zero_identity",
     "lighten",
     "merge_common_subexpressions",
+    "narrow",
     "passes",
     "plain",
     "prune",

@@ -9,6 +9,7 @@ from bayesnas_graph.runtime.gates import Watch, gated_sum, watched
 from bayesnas_graph.runtime.layout import interleaved, phases, subsampled
 from bayesnas_graph.runtime.norm import LightBatchNorm1d, LightBatchNorm2d
 from bayesnas_graph.runtime.rescale import Rescale
+from bayesnas_graph.runtime.select import Select
 from bayesnas_graph.runtime.synced import synchronised
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "LightBatchNorm2d",
     "ReluConv2d",
     "Rescale",
+    "Select",
     "Watch",
     "dropped",
     "dropping",

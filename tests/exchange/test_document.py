@@ -113,7 +113,7 @@ def test_version_1_had_no_scopes() -> None:
 
 @pytest.mark.parametrize("name", [name for name, cls in PRIMITIVES.items() if cls.inputs == 1])
 def test_every_primitive_survives(name: str) -> None:
-    given = {"group_norm": "(3)", "pad_channels": "(5)"}.get(name, "")
+    given = {"group_norm": "(3)", "pad_channels": "(5)", "select": "(2)"}.get(name, "")
     before, after = ("flatten > ", "") if name == "linear" else ("", "flatten > ")
     text = body(f"x -> out : {before}{name}{given} > {after}linear(2)", "image(3, 8, 8) -> classes(2)")
     original = graph(text)

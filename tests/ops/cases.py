@@ -72,6 +72,8 @@ CASES: list[Case] = [
     _op("dropout", IMAGE),
     _op("rescale", IMAGE),
     _op("rescale", (5,)),
+    _op("select", IMAGE, width=3),
+    _op("select", (5,), width=2),
     *(_op(name, IMAGE) for name, cls in PRIMITIVES.items() if issubclass(cls, Elementwise)),
     *(_op(name, IMAGE) for name in ("global_avg_pool", "global_max_pool", "flatten", "crop")),
     _op("flatten", (5,)),
