@@ -24,6 +24,8 @@ from bayesnas_graph.resources import shipped_space
 
 if TYPE_CHECKING:
     from bayesnas_graph.bayes import Ranking
+    from bayesnas_graph.compress.events import Watcher as CompressWatcher
+    from bayesnas_graph.compress.run import Outcome as CompressOutcome
     from bayesnas_graph.derive import Architecture
     from bayesnas_graph.export import Model
     from bayesnas_graph.passes import Device, Mode
@@ -51,6 +53,14 @@ class Trained:
 
     path: Path  # the folder of the run
     outcome: TrainOutcome
+
+
+@dataclass(frozen=True, eq=False)
+class Compressed:
+    """A compression that has come to its end."""
+
+    path: Path  # the folder of the run
+    outcome: CompressOutcome
 
 
 def load(file: File, network: str | None = None, *, allow_python_ops: bool = False, **parameters: Value) -> Network:
@@ -207,6 +217,46 @@ def train(
         task = begun(subject, config, Path(data_dir), _path(output), f"{name}-train", place)
         with only_here(task.folder, place):
             return Trained(task.folder.path, go(task, place, watch))
+
+
+def compress(
+    source: Found | Trained | File | None = None,
+    *,
+    weights: File | None = None,
+    output: File | None = None,
+    resume: File | None = None,
+    data_dir: File | None = None,
+    allow_python_ops: bool = False,
+    watch: tuple[CompressWatcher, ...] = (),
+    **settings: Any,
+) -> Compressed:
+    """Make a network, or that of a run, smaller in a new folder, or go on with a compression.
+
+    Raises NasError, or Interrupted after Ctrl-C. Settings are those of `bayesnas-graph compress --settings`,
+    `intensity` standing for `lambda`. Where a network comes with a recipe, they change that.
+    """
+    from bayesnas_graph.compress.run import begun, go, task_of
+    from bayesnas_graph.compress.source import configured
+    from bayesnas_graph.search.run import only_here, prepared
+    from bayesnas_graph.search.settings import read_settings, recipe_of, told
+
+    if (source is None) == (resume is None) or (resume is not None and (settings or output or weights)):
+        raise TypeError("compress takes a network and settings, or a run to `resume` and nothing else")
+    if resume is not None:
+        with task_of(Path(resume), _path(data_dir), allow_python=allow_python_ops) as (task, place):
+            return Compressed(task.folder.path, go(task, place, watch))
+    assert source is not None, "there is one of the two"
+    path = source.path if isinstance(source, Found | Trained) else Path(source)
+    if "intensity" in settings:
+        settings["lambda"] = settings.pop("intensity")
+    recipe = recipe_of(path, "compress")
+    given = [*([read_settings(recipe)] if recipe else []), told(settings)]
+    origin, config = configured(path, given, _path(weights), allow_python=allow_python_ops)
+    with prepared(config) as place:
+        where = _path(data_dir) or origin.data_dir or Path("data")
+        task = begun(origin.subject, config, where, _path(output), f"{path.stem}-compress", place, origin.weights)
+        with only_here(task.folder, place):
+            return Compressed(task.folder.path, go(task, place, watch))
 
 
 def _loaded(file: File, network: str | None, parameters: Mapping[str, Any], *, allow_python: bool) -> Loaded:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING, TextIO, cast
+from typing import TYPE_CHECKING, Self, TextIO, cast
 
 from bayesnas_graph.cli.standing import duration
 from bayesnas_graph.cli.watch import labelled, note, say
@@ -32,9 +32,16 @@ class Lines:
     def begun(self, course: Course, progress: Progress) -> None:
         self.epochs = course.config.epochs
         if not self.shown:
-            for line in head(self.subject, course, progress, self.device):
+            for line in self.head(course, progress):
                 self.say(line)
         self.shown = True
+
+    def head(self, course: Course, progress: Progress) -> list[str]:
+        """What is said in the beginning."""
+        return head(self.subject, course, progress, self.device)
+
+    def close(self) -> None:
+        """Nothing is shown any more."""
 
     def stepped(self, step: int, loss: float) -> None:
         pass
@@ -57,12 +64,15 @@ class Bar(Lines):
     _bar: RichProgress | None = None
     _task: TaskID | None = None
 
-    def __enter__(self) -> Bar:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None

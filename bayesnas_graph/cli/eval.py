@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
@@ -16,7 +14,6 @@ from bayesnas_graph.cli.fixed import as_subject, network_of
 from bayesnas_graph.cli.standing import step_time
 from bayesnas_graph.cli.target import AllowPython, NetworkName, Parameters
 from bayesnas_graph.cli.watch import labelled
-from bayesnas_graph.diagnostics import Diagnostic, NasError
 
 if TYPE_CHECKING:
     from bayesnas_graph.search.run import Subject
@@ -94,16 +91,12 @@ def _of_run(
     run: Path, told: list[Settings], written: Path, *, allow_python: bool
 ) -> tuple[Subject, EvalConfig, Path, Path]:
     """The network of a run, its settings as far as they matter here, its weights, and where its data are."""
-    if _is_search(run):
+    from bayesnas_graph.compress.source import kind_of
+
+    kind = kind_of(run)
+    if kind == "search":
         return _of_search(run, told, written, allow_python=allow_python)
-    return _of_training(run, told, allow_python=allow_python)
-
-
-def _is_search(run: Path) -> bool:
-    """Whether a run was begun by `search`."""
-    with suppress(OSError, ValueError, AttributeError):
-        return bool(json.loads((run / "run.json").read_bytes()).get("kind", "search") == "search")
-    return False
+    return (_of_compression if kind == "compress" else _of_training)(run, told, allow_python=allow_python)
 
 
 def _of_search(
@@ -132,6 +125,7 @@ def _of_search(
 
 def _of_training(run: Path, told: list[Settings], *, allow_python: bool) -> tuple[Subject, EvalConfig, Path, Path]:
     """The network of a training, its settings as far as they matter here, its weights, and where its data are."""
+    from bayesnas_graph.compress.source import check_ended
     from bayesnas_graph.search.run import copy_of
     from bayesnas_graph.search.settings import Settings, merged
     from bayesnas_graph.source import Source
@@ -140,14 +134,28 @@ def _of_training(run: Path, told: list[Settings], *, allow_python: bool) -> tupl
 
     folder = TrainFolder(run)
     manifest = folder.training()
-    if not folder.weights.is_file():
-        help = f"it ends when all epochs are done: `bayesnas-graph train --resume {shlex.quote(str(run))}`"
-        raise NasError([Diagnostic("NAS602", f"`{run}` has no weights: the training has not ended", help=help)])
+    check_ended(folder.weights, run, "train")
     shared = set(EvalConfig.model_fields) - {"accumulate"}  # which need not divide another batch
     own = manifest.config.model_dump(include=shared, exclude_none=True)
     config = merged([Settings(Source(str(folder.manifest_file), ""), own), *told], EvalConfig)
     subject = copy_of(folder, manifest, manifest.config, allow_python=allow_python)
     return subject, config, folder.weights, Path(manifest.data_dir)
+
+
+def _of_compression(run: Path, told: list[Settings], *, allow_python: bool) -> tuple[Subject, EvalConfig, Path, Path]:
+    """What a compression has left, likewise."""
+    from bayesnas_graph.compress.folder import CompressFolder
+    from bayesnas_graph.compress.source import of_compression
+    from bayesnas_graph.search.settings import Settings, merged
+    from bayesnas_graph.source import Source
+    from bayesnas_graph.train.config import EvalConfig
+
+    found, folder = of_compression(run, allow_python=allow_python), CompressFolder(run)
+    assert found.settings is not None, "it is that of a run"
+    shared = set(EvalConfig.model_fields) - {"accumulate", "network", "parameters"}
+    own = found.settings.model_dump(include=shared, exclude_none=True)
+    config = merged([Settings(Source(str(folder.manifest_file), ""), own), *told], EvalConfig)
+    return found.subject, config, folder.weights, found.data_dir or Path("data")
 
 
 def _lines(subject: Subject, config: EvalConfig, found: Appraisal, device: str) -> Iterator[str]:

@@ -85,8 +85,11 @@ def export(
 
 
 def _model(wanted: Wanted, *, with_weights: bool) -> Model:
+    from bayesnas_graph.compress.source import kind_of
     from bayesnas_graph.export import model_of, model_of_network
 
+    if wanted.string is None and kind_of(wanted.target) in ("train", "compress"):
+        return _trained(wanted)
     if not wanted.is_fixed:
         return model_of(wanted.architecture(), weights=with_weights)
     if with_weights:
@@ -97,6 +100,21 @@ def _model(wanted: Wanted, *, with_weights: bool) -> Model:
         raise typer.BadParameter("there is nothing to choose from in a network that is given", param_hint="FILE")
     found = load_network(wanted.target, wanted.network, list(wanted.parameters), allow_python=wanted.allow_python)
     return model_of_network(found, str(wanted.target))
+
+
+def _trained(wanted: Wanted) -> Model:
+    """The network of a training or of a compression, with its weights."""
+    from bayesnas_graph.compress.config import CompressConfig
+    from bayesnas_graph.compress.source import origin_of
+    from bayesnas_graph.emit import as_state
+    from bayesnas_graph.export import model_of_network
+
+    if wanted.space or wanted.network or wanted.parameters or wanted.per_edge or wanted.per_node or wanted.budget:
+        raise typer.BadParameter("the network of this run is what it is: there is nothing to choose", param_hint="RUN")
+    found = origin_of(wanted.target, CompressConfig(), allow_python=wanted.allow_python)
+    assert found.weights is not None, "a run that has ended has some"
+    model = model_of_network(found.subject.network, found.subject.name)
+    return model.with_weights(as_state(found.weights, {}, model.program))
 
 
 def _recalibrated(wanted: Wanted, model: Model, batches: int, data_dir: Path | None) -> Model:

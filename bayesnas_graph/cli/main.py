@@ -14,6 +14,7 @@ import typer
 from bayesnas_graph import __version__
 from bayesnas_graph.cli.check import check
 from bayesnas_graph.cli.compile import compile as compile_
+from bayesnas_graph.cli.compress import compress
 from bayesnas_graph.cli.console import show_diagnostics
 from bayesnas_graph.cli.data import data
 from bayesnas_graph.cli.derive import derive
@@ -55,6 +56,7 @@ for verb in (
     derive,
     export,
     train,
+    compress,
     eval_,
 ):
     app.command()(verb)

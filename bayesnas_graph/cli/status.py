@@ -26,7 +26,7 @@ def status(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
-    """Show how a search or a training stands, while it runs and afterwards."""
+    """Show how a search, a training or a compression stands, while it runs and afterwards."""
     found, now = read_traces(RunPaths(run)), datetime.now(UTC)
     if as_json:
         typer.echo(json.dumps(_json(found), indent=2, allow_nan=False))
@@ -120,7 +120,7 @@ def _resume(found: Traces) -> str:
 
 def _verb(found: Traces) -> str:
     """What began the run, and goes on with it."""
-    return "train" if is_training(found) else "search"
+    return str(found.manifest["kind"]) if is_training(found) else "search"
 
 
 def _json(found: Traces) -> dict[str, Any]:

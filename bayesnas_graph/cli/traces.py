@@ -112,7 +112,7 @@ def read_traces(paths: RunPaths) -> Traces:
         updates=tuple(_numbers(paths.updates, _UPDATES)),
         closed=frozenset(_closed(paths)),
         checkpoint=_last_step(paths.checkpoints),
-        result=_json(paths.result, _TRAINED if manifest.get("kind") == "train" else _RESULT),
+        result=_json(paths.result, _TRAINED if manifest.get("kind") in ("train", "compress") else _RESULT),
         heard=_written(paths.metrics),
     )
 

@@ -97,6 +97,8 @@ CODES: dict[str, Code] = {
         Code("NAS616", "weights that there are not"),
         Code("NAS617", "exported file computes something else"),
         Code("NAS618", "format that cannot be written"),
+        Code("NAS620", "pattern or layer that there is not"),
+        Code("NAS621", "penalty that closes every way"),
         # 7xx: architectures
         Code("NAS701", "architecture string that cannot be read"),
         Code("NAS702", "architecture string for another space"),

@@ -60,9 +60,12 @@ def read_settings(path: Path) -> Settings:
         raise NasError([_not_toml(source, str(error))]) from None
 
 
-def recipe_of(file: Path) -> Path | None:
-    """The settings that come with a space: a file of its name that ends in `.toml`, beside it or shipped with it."""
-    beside = file.parent / f"{file.stem}.toml"
+def recipe_of(file: Path, verb: str = "search") -> Path | None:
+    """The settings that come with a space: a file of its name that ends in `.toml`, beside it or shipped with it.
+
+    Those for another verb than `search` end in its name before that, as in `lenet5.compress.toml`.
+    """
+    beside = file.parent / (f"{file.stem}.toml" if verb == "search" else f"{file.stem}.{verb}.toml")
     if file.is_file():
         return beside if beside.is_file() else None
     shipped = folder("spaces") / beside.name

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from bayesnas_graph.emit import Emitted, by_node
+from bayesnas_graph.emit.weights import ByNode
 from bayesnas_graph.ir import Graph, ModuleCall
 from bayesnas_graph.ops import Input
 from bayesnas_graph.ops.build import build_function, build_module
@@ -69,14 +70,18 @@ class ReferenceNetwork(nn.Module):
 
     def load(self, state: Mapping[str, Tensor], program: Emitted) -> ReferenceNetwork:
         """Take the weights and gates of a program of the same graph, however that was compiled; the network itself."""
-        tensors = by_node(state, program)
-        for node in self.graph:
-            ((first, *_),) = node.stands_for  # which fused graphs do not have
-            if first in tensors:
-                self.weights[_key(node.name)].load_state_dict(tensors[first])
+        self.take(by_node(state, program))
         with torch.no_grad():
             for name, slot in program.gates.items():
                 self.gates[_key(name)].copy_(state[slot.path][slot.index])
+        return self
+
+    def take(self, tensors: ByNode) -> ReferenceNetwork:
+        """Take the weights of nodes; the network itself."""
+        for node in self.graph:
+            ((first, *_),) = node.stands_for  # which fused graphs do not have
+            if first in tensors:
+                self.weights[_key(node.name)].load_state_dict(dict(tensors[first]))
         return self
 
 

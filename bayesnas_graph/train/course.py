@@ -33,13 +33,14 @@ class Course:
     config: TrainConfig
     graph: Graph  # what is kept in the end
     data: Data
+    samples: Tensor | None = None  # numbers of those that are trained on; all of the training set if None
 
     @staticmethod
-    def of(network: Network, data: Data, config: TrainConfig) -> Course:
+    def of(network: Network, data: Data, config: TrainConfig, samples: Tensor | None = None) -> Course:
         """Raises NasError if the network cannot be trained, or if the data are not what it takes."""
         check_fixed(network)
         check_network_fits(network, data)
-        course = Course(config, network.graph(), data)
+        course = Course(config, network.graph(), data, samples)
         if not cost(course.graph).parameters:
             message = f"network `{network.name}` has no weights: there is nothing to train"
             raise NasError([Diagnostic("NAS610", message, help="put a convolution or a linear layer into it")])
@@ -48,7 +49,7 @@ class Course:
             message = f"`cutout` blanks squares of {config.cutout} pixels, and images of `{data.name}` have {side}"
             raise NasError([Diagnostic("NAS601", message, help=f"`-s cutout={side // 2}` is half of a side")])
         if not course.steps_per_epoch:
-            message = f"a batch of {config.batch} is more than the {len(data.train)} samples to train on"
+            message = f"a batch of {config.batch} is more than the {len(course.indices)} samples to train on"
             raise NasError([Diagnostic("NAS601", message, help="set `batch` to less")])
         _ = course.trained_graph  # for a wrong place of its head is told of now
         return course
@@ -63,9 +64,14 @@ class Course:
         return graph if place is None else with_auxiliary_head(graph, place, self.data.classes)
 
     @property
+    def indices(self) -> Tensor:
+        """The numbers of the samples that are trained on."""
+        return torch.arange(len(self.data.train)) if self.samples is None else self.samples
+
+    @property
     def steps_per_epoch(self) -> int:
-        """Whole batches in the training set."""
-        return steps_per_epoch(len(self.data.train), self.config.batch)
+        """Whole batches of the samples that are trained on."""
+        return steps_per_epoch(len(self.indices), self.config.batch)
 
     @property
     def total_steps(self) -> int:
@@ -82,14 +88,13 @@ class Course:
 
     def loading(self, place: Place) -> Loading:
         """How batches come to a place."""
-        return loading(self.data, self.config, self.config.seed, place)
+        return loading(self.data, self.graph, self.config, self.config.seed, place)
 
     def batches(self, place: Place, step: int) -> Batches:
         """Batches to train on from a step on, without end."""
         first, start = divmod(step, self.steps_per_epoch)
-        indices = torch.arange(len(self.data.train))
         for epoch in count(first):
-            yield from training(self.data.train, indices, self.loading(place), epoch, start)
+            yield from training(self.data.train, self.indices, self.loading(place), epoch, start)
             start = 0
 
     def test_batches(self, place: Place) -> Batches:

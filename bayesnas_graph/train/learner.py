@@ -13,7 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from bayesnas_graph import passes
-from bayesnas_graph.emit import Emitted, build, emit, transfer
+from bayesnas_graph.emit import Emitted, as_state, build, emit, transfer
+from bayesnas_graph.emit.weights import ByNode
 from bayesnas_graph.search.memory import Memory, memory_of, new_optimiser, remember
 from bayesnas_graph.search.place import Place
 from bayesnas_graph.train.course import Course
@@ -66,12 +67,14 @@ class Learner:
         self.scaler.load_state_dict(dict(scaler))
 
 
-def begin(course: Course, place: Place) -> Learner:
-    """A learner that has learnt nothing: its weights are random."""
+def begin(course: Course, place: Place, start: ByNode | None = None) -> Learner:
+    """A learner that has learnt nothing: its weights are random, or those that are given for nodes."""
     config, graph = course.config, course.trained_graph
     samples = max(1, config.batch // config.accumulate // place.processes.world)
     program = emit(passes.run(graph, passes.faster(place.fused_for, samples) if config.fuse else ()))
     module = build(program)
+    if start is not None:
+        module.load_state_dict(module.state_dict() | as_state(start, {}, program))
     if place.compile:
         compile_motifs(module)
     network = place.prepared(module)

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.emit import Emitted, build, emit
+from bayesnas_graph.emit.weights import ByNode
 from bayesnas_graph.search.loop import EXPLODED, MOST_EXPLOSIONS, Interrupted
 from bayesnas_graph.search.place import Place
 from bayesnas_graph.search.seeds import seed_everything
@@ -27,6 +28,12 @@ from bayesnas_graph.train.learner import Learner, State, begin
 from bayesnas_graph.train.measure import Score, score
 from bayesnas_graph.train.progress import Progress
 from bayesnas_graph.train.step import train_step
+
+AfterStep = Callable[[Learner, float], None]  # what is done after a step at some learning rate; it may change weights
+
+
+def nothing(_learner: Learner, _rate: float) -> None:
+    """Is done after a step, usually."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +55,8 @@ class Training:
     watcher: Watcher
     stop: Callable[[], bool] = lambda: False  # asked between two steps
     doc: str = ""  # of the source of the network
+    start: ByNode | None = None  # the weights that it begins with, by node; random ones if None
+    after_step: AfterStep = nothing
     _batches: Batches | None = None
     _timed: tuple[int, float] = (0, 0.0)  # steps of the epoch that were taken here, and their seconds
 
@@ -80,7 +89,7 @@ class Training:
         if saved is not None:
             return saved
         seed_everything(self.course.config.seed, "weights")
-        learner, progress = begin(self.course, self.place), Progress()
+        learner, progress = begin(self.course, self.place, self.start), Progress()
         self._save(learner, progress)
         return learner, progress
 
@@ -106,7 +115,7 @@ class Training:
             limit = EXPLODED * (progress.first_loss or math.inf)
             if not latest < limit or not _is_finite(learner):  # nan is not less than anything either
                 return self._roll_back(progress, until, latest)
-            first = progress.first_loss or latest
+            first = progress.first_loss or max(latest, math.log(self.course.data.classes))  # not less than a guess has
             progress = replace(progress, step=until, loss=loss, right=right, first_loss=first)
             self.watcher.stepped(until, latest)
         if self.place.processes.any(self.stop()):
@@ -120,7 +129,9 @@ class Training:
         if self._batches is None:
             self._batches = self.course.batches(self.place, step)
         seed_everything(self.course.config.seed, "step", step, self.place.processes.rank)
-        return train_step(learner, next(self._batches), step, progress.slowdown)
+        found = train_step(learner, next(self._batches), step, progress.slowdown)
+        self.after_step(learner, self.course.rate(step) * progress.slowdown)
+        return found
 
     def _test(self, learner: Learner, progress: Progress) -> Progress:
         """End an epoch: a test, a row of the log, a checkpoint."""

@@ -53,24 +53,36 @@ def score(network: nn.Module, batches: Iterable[tuple[Tensor, Tensor]], place: P
     return Score(loss, accuracy)
 
 
-@torch.no_grad()
 def latency(network: nn.Module, shapes: Sequence[Shape], batch: int, place: Place, runs: int) -> Latency:
     """How long a network takes for a batch of values of the shapes that it reads."""
-    network.eval()
+    return latencies([network], shapes, batch, place, runs)[0]
+
+
+@torch.no_grad()
+def latencies(
+    networks: Sequence[nn.Module], shapes: Sequence[Shape], batch: int, place: Place, runs: int
+) -> list[Latency]:
+    """The same for networks that read the same. They take turns, so that what else the machine does hits all alike."""
     values = [torch.zeros(batch, *shape, device=place.device) for shape in shapes]
     if place.channels_last:
         values = [value.contiguous(memory_format=torch.channels_last) if value.ndim == 4 else value for value in values]
-    seconds = []
+    seconds: list[list[float]] = [[] for _ in networks]
+    for network in networks:
+        network.eval()
     for _ in range(WARM_UP + runs):
-        _wait(place.device)
-        start = time.perf_counter()
-        with place.autocast():
-            network(*values)
-        _wait(place.device)
-        seconds.append(time.perf_counter() - start)
-    measured = seconds[WARM_UP:]
-    low, _, high = quantiles(measured, n=4, method="inclusive") if runs > 1 else measured * 3
-    return Latency(batch, median(measured), low, high)
+        for network, taken in zip(networks, seconds, strict=True):
+            _wait(place.device)
+            start = time.perf_counter()
+            with place.autocast():
+                network(*values)
+            _wait(place.device)
+            taken.append(time.perf_counter() - start)
+    return [_summed_up(batch, taken[WARM_UP:]) for taken in seconds]
+
+
+def _summed_up(batch: int, seconds: list[float]) -> Latency:
+    low, _, high = quantiles(seconds, n=4, method="inclusive") if len(seconds) > 1 else seconds * 3
+    return Latency(batch, median(seconds), low, high)
 
 
 def _wait(device: torch.device) -> None:

@@ -1,0 +1,1 @@
+"""Structured compression: groups of weights go, and the network gets smaller with them."""
