@@ -236,9 +236,9 @@ def compress(
     `intensity` standing for `lambda`. Where a network comes with a recipe, they change that.
     """
     from bayesnas_graph.compress.run import begun, go, task_of
-    from bayesnas_graph.compress.source import configured
+    from bayesnas_graph.compress.source import configured, recipe_for
     from bayesnas_graph.search.run import only_here, prepared
-    from bayesnas_graph.search.settings import read_settings, recipe_of, told
+    from bayesnas_graph.search.settings import read_settings, told
 
     if (source is None) == (resume is None) or (resume is not None and (settings or output or weights)):
         raise TypeError("compress takes a network and settings, or a run to `resume` and nothing else")
@@ -249,12 +249,12 @@ def compress(
     path = source.path if isinstance(source, Found | Trained) else Path(source)
     if "intensity" in settings:
         settings["lambda"] = settings.pop("intensity")
-    recipe = recipe_of(path, "compress")
+    recipe = recipe_for(path)
     given = [*([read_settings(recipe)] if recipe else []), told(settings)]
-    origin, config = configured(path, given, _path(weights), allow_python=allow_python_ops)
+    start, config = configured(path, given, _path(weights), allow_python=allow_python_ops)
     with prepared(config) as place:
-        where = _path(data_dir) or origin.data_dir or Path("data")
-        task = begun(origin.subject, config, where, _path(output), f"{path.stem}-compress", place, origin.weights)
+        where = _path(data_dir) or start.data_dir or Path("data")
+        task = begun(start.subject, config, where, _path(output), f"{path.stem}-compress", place, start.weights)
         with only_here(task.folder, place):
             return Compressed(task.folder.path, go(task, place, watch))
 

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bayesnas_graph.cli.console import show_table
+from bayesnas_graph.cli.options import (
+    RUN,
+    Assignments,
+    ConfigFile,
+    DataDir,
+    Device,
+    Display,
+    ListSettings,
+    Output,
+    Precision,
+    Resume,
+    Seed,
+)
 from bayesnas_graph.cli.search import size
 from bayesnas_graph.cli.target import AllowPython, NetworkName, Parameters
 
 if TYPE_CHECKING:
     from bayesnas_graph.search.settings import Settings
 
-_WHAT, _RUN, _PLACE = "What goes", "The run", "Where it runs"
+_WHAT = "What goes"
 
 
 def compress(
@@ -23,9 +36,7 @@ def compress(
         typer.Argument(metavar="[FILE|RUN]", help="A network without choices, or the folder of a run."),
     ] = None,
     data: Annotated[str | None, typer.Option(help="The data; those of the run if left out.")] = None,
-    data_dir: Annotated[
-        Path | None, typer.Option(envvar="BAYESNAS_DATA", help="Where files of data sets are; `data` if left out.")
-    ] = None,
+    data_dir: DataDir = None,
     weights: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Weights to begin with, as safetensors; random if left out.")
     ] = None,
@@ -52,41 +63,30 @@ def compress(
         bool | None,
         typer.Option("--rival", help="Remove as much by magnitude, too, to compare.", rich_help_panel=_WHAT),
     ] = None,
-    config: Annotated[Path | None, typer.Option(metavar="TOML", help="A file of settings.")] = None,
-    setting: Annotated[
-        list[str] | None, typer.Option("-s", "--set", metavar="KEY=VALUE", help="Any setting; `--settings` lists them.")
-    ] = None,
-    settings: Annotated[
-        bool, typer.Option("--settings", help="List all settings with their values and leave.")
-    ] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="DIR", help="A new folder for the run.", rich_help_panel=_RUN),
-    ] = None,
-    resume: Annotated[
-        Path | None,
-        typer.Option(metavar="RUN", help="Go on with a compression from its last checkpoint.", rich_help_panel=_RUN),
-    ] = None,
+    config: ConfigFile = None,
+    setting: Assignments = None,
+    settings: ListSettings = False,
+    output: Output = None,
+    resume: Resume = None,
     epochs: Annotated[
-        int | None, typer.Option(help="Epochs of training before anything goes.", rich_help_panel=_RUN)
+        int | None, typer.Option(help="Epochs of training before anything goes.", rich_help_panel=RUN)
     ] = None,
-    loops: Annotated[int | None, typer.Option(help="Rounds of removals at most.", rich_help_panel=_RUN)] = None,
+    loops: Annotated[int | None, typer.Option(help="Rounds of removals at most.", rich_help_panel=RUN)] = None,
     fine_epochs: Annotated[
-        int | None, typer.Option(help="Epochs of training for what is left.", rich_help_panel=_RUN)
+        int | None, typer.Option(help="Epochs of training for what is left.", rich_help_panel=RUN)
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Of everything that is random.", rich_help_panel=_RUN)] = None,
-    display: Annotated[
-        Literal["auto", "live", "plain"], typer.Option(help="With a bar, or lines alone.", rich_help_panel=_RUN)
-    ] = "auto",
-    device: Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps.", rich_help_panel=_PLACE)] = None,
-    precision: Annotated[str | None, typer.Option(help="fp32, bf16 or fp16.", rich_help_panel=_PLACE)] = None,
+    seed: Seed = None,
+    display: Display = "auto",
+    device: Device = None,
+    precision: Precision = None,
     allow_python_ops: AllowPython = False,
 ) -> None:
     """Make a network smaller: groups of weights go, and with them the channels and layers that are then of no use."""
     from bayesnas_graph.cli import compressing
     from bayesnas_graph.cli.running import Show
     from bayesnas_graph.compress.config import CompressConfig
-    from bayesnas_graph.search.settings import assigned, merged, option, read_settings, recipe_of
+    from bayesnas_graph.compress.source import recipe_for
+    from bayesnas_graph.search.settings import assigned, merged, option, read_settings
 
     given = {
         "--data": ("data", data),
@@ -113,7 +113,7 @@ def compress(
     if resume is not None:
         compressing.go_on(resume, target, told, data_dir, show, allow_python=allow_python_ops)
         return
-    recipe = None if target is None else recipe_of(target, "compress")
+    recipe = None if target is None else recipe_for(target)
     told = [*([] if recipe is None else [read_settings(recipe)]), *told]
     if settings:
         chosen = merged(told, CompressConfig)

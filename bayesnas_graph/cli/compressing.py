@@ -8,11 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from bayesnas_graph.cli.compressed import summary
-from bayesnas_graph.cli.running import Show, no_settings
-from bayesnas_graph.cli.watch import labelled, say
+from bayesnas_graph.cli.running import Show, no_settings, stoppable
+from bayesnas_graph.cli.watch import labelled, note, say
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 
 if TYPE_CHECKING:
@@ -37,11 +35,11 @@ def begin(
     from bayesnas_graph.compress.source import configured
     from bayesnas_graph.search.run import only_here, prepared
 
-    origin, config = configured(target, told, weights, allow_python=allow_python)
+    start, config = configured(target, told, weights, allow_python=allow_python)
     with prepared(config) as place:
-        where = data_dir or origin.data_dir or Path("data")
+        where = data_dir or start.data_dir or Path("data")
         name = f"{target.stem}-compress"
-        task = begun(origin.subject, config, where, output, name, place, origin.weights)
+        task = begun(start.subject, config, where, output, name, place, start.weights)
         with only_here(task.folder, place):
             _run(task, place, show)
 
@@ -62,17 +60,9 @@ def go_on(
 
 def _run(task: Task, place: Place, show: Show) -> None:
     from bayesnas_graph.compress.run import go
-    from bayesnas_graph.search.loop import Interrupted
 
-    try:
-        with _watching(task, place, show) as watchers:
-            outcome = go(task, place, watchers)
-    except Interrupted as stopped:
-        if place.processes.first:
-            typer.echo(f"stopped after step {stopped.step} of this stage; go on with")
-            allowed = " --allow-python-ops" if task.subject.python_ops else ""
-            typer.echo(f"  bayesnas-graph compress --resume {shlex.quote(str(task.folder.path))}{allowed}")
-        raise typer.Exit(130) from None
+    with stoppable("compress", task.subject, task.folder, place), _watching(task, place, show) as watchers:
+        outcome = go(task, place, watchers)
     if place.processes.first:
         _sum_up(task, outcome)
 
@@ -99,6 +89,9 @@ def _sum_up(task: Task, outcome: Outcome) -> None:
     say("")
     for line in summary(outcome):
         say(line)
+    if not outcome.on_target:
+        say("")
+        say(note("it is larger than was asked for: set `lambda`, `tolerance` or `loops` to more"))
     say("")
     for path in (folder.network, folder.source, folder.weights, folder.layers, folder.result):
         say(f"wrote {path}")

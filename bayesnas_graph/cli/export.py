@@ -105,13 +105,13 @@ def _model(wanted: Wanted, *, with_weights: bool) -> Model:
 def _trained(wanted: Wanted) -> Model:
     """The network of a training or of a compression, with its weights."""
     from bayesnas_graph.compress.config import CompressConfig
-    from bayesnas_graph.compress.source import origin_of
+    from bayesnas_graph.compress.source import start_of
     from bayesnas_graph.emit import as_state
     from bayesnas_graph.export import model_of_network
 
     if wanted.space or wanted.network or wanted.parameters or wanted.per_edge or wanted.per_node or wanted.budget:
         raise typer.BadParameter("the network of this run is what it is: there is nothing to choose", param_hint="RUN")
-    found = origin_of(wanted.target, CompressConfig(), allow_python=wanted.allow_python)
+    found = start_of(wanted.target, CompressConfig(), allow_python=wanted.allow_python)
     assert found.weights is not None, "a run that has ended has some"
     model = model_of_network(found.subject.network, found.subject.name)
     return model.with_weights(as_state(found.weights, {}, model.program))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bayesnas_graph.search.config import Config, Samples
     from bayesnas_graph.search.events import Watcher
     from bayesnas_graph.search.loop import Outcome
+    from bayesnas_graph.search.paths import RunPaths
     from bayesnas_graph.search.place import Place
     from bayesnas_graph.search.run import Subject, Task
     from bayesnas_graph.search.settings import Settings
@@ -102,20 +103,28 @@ def subject_of(file: Path, name: str, config: Samples, *, called: str | None = N
 
 
 def _run(task: Task, place: Place, show: Show) -> None:
-    from bayesnas_graph.search.loop import Interrupted
     from bayesnas_graph.search.run import go, only_here
 
+    stopped = stoppable("search", task.subject, task.folder, place)
+    with stopped, only_here(task.folder, place), _watching(task, place, show) as watchers:
+        outcome = go(task, place, watchers)
+    if place.processes.first:
+        _sum_up(task, outcome)
+
+
+@contextmanager
+def stoppable(verb: str, subject: Subject, folder: RunPaths, place: Place) -> Iterator[None]:
+    """Where a run is stopped, say how to go on, and leave."""
+    from bayesnas_graph.search.loop import Interrupted
+
     try:
-        with only_here(task.folder, place), _watching(task, place, show) as watchers:
-            outcome = go(task, place, watchers)
+        yield
     except Interrupted as stopped:
         if place.processes.first:
             typer.echo(f"stopped after step {stopped.step}; go on with")
-            allowed = " --allow-python-ops" if task.subject.python_ops else ""
-            typer.echo(f"  bayesnas-graph search --resume {shlex.quote(str(task.folder.path))}{allowed}")
+            allowed = " --allow-python-ops" if subject.python_ops else ""
+            typer.echo(f"  bayesnas-graph {verb} --resume {shlex.quote(str(folder.path))}{allowed}")
         raise typer.Exit(130) from None
-    if place.processes.first:
-        _sum_up(task, outcome)
 
 
 @contextmanager

@@ -4,56 +4,60 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bayesnas_graph.cli.console import show_table
+from bayesnas_graph.cli.options import (
+    RUN,
+    Assignments,
+    Batch,
+    ChannelsLast,
+    Compile,
+    ConfigFile,
+    DataDir,
+    DataName,
+    Deterministic,
+    Device,
+    Display,
+    ListSettings,
+    Output,
+    Precision,
+    Resume,
+    Seed,
+)
 from bayesnas_graph.cli.target import AllowPython, NetworkName, Parameters
 
 if TYPE_CHECKING:
     from bayesnas_graph.search.settings import Settings
 
-_RUN, _SWEEP, _PRIOR, _PLACE = "The run", "Many runs", "Gates and their prior", "Where it runs"
+_SWEEP, _PRIOR = "Many runs", "Gates and their prior"
 
 
 def search(
     file: Annotated[
         Path | None, typer.Argument(metavar="[FILE]", help="A file, or the name of a shipped space.")
     ] = None,
-    data: Annotated[str | None, typer.Option(help="The data; `bayesnas-graph data list` shows what there is.")] = None,
-    data_dir: Annotated[
-        Path | None, typer.Option(envvar="BAYESNAS_DATA", help="Where files of data sets are; `data` if left out.")
-    ] = None,
+    data: DataName = None,
+    data_dir: DataDir = None,
     network: NetworkName = None,
     parameters: Parameters = None,
-    config: Annotated[Path | None, typer.Option(metavar="TOML", help="A file of settings.")] = None,
-    setting: Annotated[
-        list[str] | None, typer.Option("-s", "--set", metavar="KEY=VALUE", help="Any setting; `--settings` lists them.")
-    ] = None,
-    settings: Annotated[
-        bool, typer.Option("--settings", help="List all settings with their values and leave.")
-    ] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="DIR", help="A new folder for the run.", rich_help_panel=_RUN),
-    ] = None,
-    resume: Annotated[
-        Path | None,
-        typer.Option(metavar="RUN", help="Go on with a run from its last checkpoint.", rich_help_panel=_RUN),
-    ] = None,
-    iterations: Annotated[int | None, typer.Option(help="Updates of the prior at most.", rich_help_panel=_RUN)] = None,
+    config: ConfigFile = None,
+    setting: Assignments = None,
+    settings: ListSettings = False,
+    output: Output = None,
+    resume: Resume = None,
+    iterations: Annotated[int | None, typer.Option(help="Updates of the prior at most.", rich_help_panel=RUN)] = None,
     steps: Annotated[
-        int | None, typer.Option(help="Steps of training between two updates.", rich_help_panel=_RUN)
+        int | None, typer.Option(help="Steps of training between two updates.", rich_help_panel=RUN)
     ] = None,
-    warmup: Annotated[int | None, typer.Option(help="Steps before the gates move.", rich_help_panel=_RUN)] = None,
-    batch: Annotated[int | None, typer.Option(help="Samples in a step.", rich_help_panel=_RUN)] = None,
-    seed: Annotated[int | None, typer.Option(help="Of everything that is random.", rich_help_panel=_RUN)] = None,
-    display: Annotated[
-        Literal["auto", "live", "plain"], typer.Option(help="A live table, or lines.", rich_help_panel=_RUN)
-    ] = "auto",
+    warmup: Annotated[int | None, typer.Option(help="Steps before the gates move.", rich_help_panel=RUN)] = None,
+    batch: Batch = None,
+    seed: Seed = None,
+    display: Display = "auto",
     tensorboard: Annotated[
-        bool, typer.Option("--tensorboard", help="Write events for TensorBoard, too.", rich_help_panel=_RUN)
+        bool, typer.Option("--tensorboard", help="Write events for TensorBoard, too.", rich_help_panel=RUN)
     ] = False,
     sweep: Annotated[
         list[str] | None,
@@ -96,19 +100,11 @@ def search(
     mode: Annotated[
         str | None, typer.Option(help="Who shares switches: written, proxy or proxyless.", rich_help_panel=_PRIOR)
     ] = None,
-    device: Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps.", rich_help_panel=_PLACE)] = None,
-    precision: Annotated[str | None, typer.Option(help="fp32, bf16 or fp16.", rich_help_panel=_PLACE)] = None,
-    channels_last: Annotated[
-        bool | None,
-        typer.Option("--channels-last", help="Keep channels innermost in memory.", rich_help_panel=_PLACE),
-    ] = None,
-    compile: Annotated[
-        bool | None, typer.Option("--compile", help="Use torch.compile.", rich_help_panel=_PLACE)
-    ] = None,
-    deterministic: Annotated[
-        bool | None,
-        typer.Option("--deterministic", help="Refuse operations that differ from run to run.", rich_help_panel=_PLACE),
-    ] = None,
+    device: Device = None,
+    precision: Precision = None,
+    channels_last: ChannelsLast = None,
+    compile: Compile = None,
+    deterministic: Deterministic = None,
     allow_python_ops: AllowPython = False,
 ) -> None:
     """Search a space: train all candidates together, and close the switches that the data do not call for."""

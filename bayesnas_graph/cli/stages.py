@@ -23,13 +23,17 @@ _TITLES = {
 
 @dataclass
 class _Stages(Lines):
-    """A title for every stage, and a line for every update of the prior."""
+    """A title for every stage, and a line for every loop."""
+
+    stage: str = ""  # which has its title
 
     def entered(self, stage: Stage) -> None:
         self.close()
-        self.shown = False
-        self.say("")
-        self.say(_TITLES[stage.name])
+        self.shown = stage.name == self.stage  # loops follow one another
+        self.stage = stage.name
+        if not self.shown:
+            self.say("")
+            self.say(_TITLES[stage.name])
 
     def head(self, course: Course, progress: Progress) -> list[str]:
         return stage_head(course, progress)
@@ -50,14 +54,13 @@ class StageBar(_Stages, Bar):
 
 def stage_head(course: Course, progress: Progress) -> list[str]:
     """How long a stage takes at most."""
-    epochs = f"{course.config.epochs:,} of {course.steps_per_epoch:,} steps: {course.total_steps:,}"
-    rows = [("epochs", epochs)]
+    rows = [("epochs", f"{course.config.epochs:,} of {course.steps_per_epoch:,} steps")]
     if progress.step:
         rows.append(("goes on", f"after step {progress.step:,}"))
     return [labelled(label, text) for label, text in rows]
 
 
 def loop_line(loop: Loop) -> str:
-    """An update of the prior in a line."""
+    """A loop in a line."""
     size = f"{loop.size.parameters:,} weights, {loop.size.operations:,} operations"
-    return f"update {loop.number}  held-out loss {loop.loss:<7.4g}  left: {loop.groups:,} groups, {size}"
+    return f"loop {loop.number}  held-out loss {loop.loss:<7.4g}  left: {loop.groups:,} groups, {size}"

@@ -8,10 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from bayesnas_graph.cli.fixed import network_of
-from bayesnas_graph.cli.running import Show, no_settings, subject_of
+from bayesnas_graph.cli.running import Show, no_settings, stoppable, subject_of
 from bayesnas_graph.cli.watch import labelled, say
 
 if TYPE_CHECKING:
@@ -56,19 +54,12 @@ def go_on(
 
 
 def _run(task: Task, place: Place, show: Show) -> None:
-    from bayesnas_graph.search.loop import Interrupted
     from bayesnas_graph.search.run import only_here
     from bayesnas_graph.train.run import go
 
-    try:
-        with only_here(task.folder, place), _watching(task, place, show) as watchers:
-            outcome = go(task, place, watchers)
-    except Interrupted as stopped:
-        if place.processes.first:
-            typer.echo(f"stopped after step {stopped.step}; go on with")
-            allowed = " --allow-python-ops" if task.subject.python_ops else ""
-            typer.echo(f"  bayesnas-graph train --resume {shlex.quote(str(task.folder.path))}{allowed}")
-        raise typer.Exit(130) from None
+    stopped = stoppable("train", task.subject, task.folder, place)
+    with stopped, only_here(task.folder, place), _watching(task, place, show) as watchers:
+        outcome = go(task, place, watchers)
     if place.processes.first:
         _sum_up(task, outcome)
 

@@ -15,8 +15,8 @@ class Stages(Group):
     """How long everything takes."""
 
     epochs: int = Field(20, ge=0, description="epochs of training before anything is removed")
-    loops: Count = Field(10, description="updates of the prior, each followed by removals, at most")
-    loop_epochs: Count = Field(2, description="epochs of training under the penalty before each of them")
+    loops: Count = Field(20, description="updates of the prior, each followed by removals, at most")
+    loop_epochs: Count = Field(1, description="epochs of training under the penalty before each of them")
     loop_rate: Positive = Field(0.02, description="learning rate under the penalty")
     fine_epochs: int = Field(20, ge=0, description="epochs of training for what is left")
     fine_rate: Positive | None = Field(None, description="learning rate for that in the beginning; `rate` if left out")
@@ -29,13 +29,15 @@ class Removal(Group):
     """What goes, and how much of it."""
 
     patterns: dict[str, str] = Field(PATTERNS, description="which weights go together, for kinds and names of layers")
-    lambda_w: Positive = Field(1e-5, alias="lambda", description="intensity of the penalty on groups")
+    lambda_w: Positive | None = Field(
+        None, alias="lambda", description="intensity of the penalty; 0.1 over the number of samples if left out"
+    )
     lambda_growth: float = Field(1.0, ge=1, le=10, description="factor on lambda after every loop")
     prune: Literal["removal", "entropy", "zero"] = Field(
         "removal", description="which groups go: those that cost little, that have no entropy, or that are zero"
     )
     tolerance: NotNegative = Field(
-        0.02, description="part of the loss that what goes in a loop may cost, for `removal`"
+        0.005, description="part of the loss that what goes in a loop may cost, for `removal`"
     )
     held_out: Part = Field(0.1, gt=0, description="part of the training set on which curvature is measured")
     curvature_batches: Count = Field(50, description="held-out batches that it is measured on")
@@ -77,5 +79,5 @@ class CompressConfig(Kept, Machine, Removal, Weights, Stages, Samples):
 
     def _training(self, **own: object) -> TrainConfig:
         # Weights are shrunk and masked one layer at a time, so that layers are not computed together.
-        shared = set(CompressConfig.model_fields) & set(TrainConfig.model_fields) - {"drop_path", "compile"}
+        shared = set(CompressConfig.model_fields) & set(TrainConfig.model_fields)
         return TrainConfig(**(self.model_dump(include=shared) | {"fuse": False, "drop_path": 0.0} | own))

@@ -101,7 +101,7 @@ def _patterns(key: str, text: str) -> tuple[str, ...]:
         return ()
     for name in found:
         if name not in PATTERNS:
-            help = did_you_mean(name, [*PATTERNS, NONE]) or f"there are {', '.join(PATTERNS)}, and {NONE}"
+            help = did_you_mean(name, PATTERNS) or f"there are {', '.join(PATTERNS)}, and {NONE} by itself"
             raise NasError([Diagnostic("NAS620", f"there is no pattern `{name}`, for `{key}`", help=help)])
     return found
 

@@ -18,10 +18,8 @@ from bayesnas_graph.compress.judge import Size
 from bayesnas_graph.compress.report import LayerReport, layer_reports, widths
 from bayesnas_graph.compress.work import Compression, Smaller
 from bayesnas_graph.data import Data
-from bayesnas_graph.derive.architecture import plain_text
 from bayesnas_graph.emit import Emitted, as_state, build, emit
 from bayesnas_graph.exchange import fingerprint
-from bayesnas_graph.ir import Graph
 from bayesnas_graph.search.folder import new_folder
 from bayesnas_graph.search.place import Place, machine_limits
 from bayesnas_graph.search.processes import Processes
@@ -55,21 +53,7 @@ class Task:
 
     def compression(self, place: Place, watcher: Watcher) -> Compression:
         """The work that it is."""
-        return Compression(self.subject, self.config, self.data, self.folder, place, watcher, doc=self._doc)
-
-    def _doc(self, graph: Graph) -> str:
-        """A few lines on where what is left comes from."""
-        size, config = Size.of(graph), self.config
-        return "\n".join(
-            [
-                f"Network `{self.subject.network.name}` of {plain_text(self.subject.name)}, compressed to",
-                f"{widths(graph)}.",
-                "",
-                f"{size.parameters:,} weights, {size.flops:,} multiply-adds.",
-                f"Fingerprint of the whole network: {self.subject.fingerprint[:16]}.",
-                f"On {plain_text(config.data or '')} with seed {config.seed}, lambda {config.lambda_w:g}.",
-            ]
-        )
+        return Compression(self.subject, self.config, self.data, self.folder, place, watcher)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +85,7 @@ class Outcome:
     cut: Score  # of what is left, before it was trained
     layers: list[LayerReport]
     loops: int
+    on_target: bool  # whether it is as small as asked for, if anything was
     network: Smaller
     program: Emitted
     rival: Measured | None = None
@@ -179,6 +164,7 @@ def _measured(work: Compression, weights: ByNode, score: Score, found: Smaller, 
         cut=found.before,
         layers=layer_reports(work.graph, work.groups, found.shrunk),
         loops=work.loops_done,
+        on_target=not work.target.is_given or work.target.is_met(Size.of(found.text.graph)),
         network=found,
         program=program,
         rival=None if rival is None else _in_numbers(rival),
@@ -210,6 +196,7 @@ def write_results(task: Task, outcome: Outcome) -> None:
     folder.write_json(folder.layers, [layer.to_plain() for layer in outcome.layers])
     result = {
         "loops": outcome.loops,
+        "on_target": outcome.on_target,
         "accuracy": outcome.left.score.accuracy,
         "parameters": outcome.left.size.parameters,
         "flops": outcome.left.size.flops,

@@ -19,7 +19,7 @@ from bayesnas_graph.elaborate.load import number
 from bayesnas_graph.emit import build, by_node, emit
 from bayesnas_graph.search.config import Samples
 from bayesnas_graph.search.run import Subject, copy_of
-from bayesnas_graph.search.settings import Settings, merged
+from bayesnas_graph.search.settings import Settings, merged, recipe_of
 from bayesnas_graph.source import Source
 from bayesnas_graph.train.course import check_fixed
 from bayesnas_graph.train.folder import TrainFolder
@@ -29,7 +29,7 @@ OF_DATA = {"data", "pad", "crop", "flip", "cutout"}  # settings that a compressi
 
 
 @dataclass(frozen=True, eq=False)
-class Origin:
+class Start:
     """A network, its weights by node, and the settings of the run that it comes from."""
 
     subject: Subject
@@ -38,7 +38,7 @@ class Origin:
     data_dir: Path | None = None
 
 
-def origin_of(path: Path, config: CompressConfig, weights: Path | None = None, *, allow_python: bool) -> Origin:
+def start_of(path: Path, config: CompressConfig, weights: Path | None = None, *, allow_python: bool) -> Start:
     """What a path leads to: a file, a shipped space, or the folder of a search, a training or a compression.
 
     Raises NasError if there are choices left, or if the weights of a file do not fit.
@@ -49,7 +49,7 @@ def origin_of(path: Path, config: CompressConfig, weights: Path | None = None, *
         loaded = load_network(path, config.network, given, allow_python=allow_python)
         subject = Subject.of(loaded, str(path), allow_python=allow_python)
         check_fixed(subject.network)
-        return Origin(subject, None if weights is None else weights_of(subject.network, weights))
+        return Start(subject, None if weights is None else weights_of(subject.network, weights))
     if weights is not None or config.network is not None or config.parameters:
         message = f"`{path}` is a run, which has its own network and weights"
         raise NasError([Diagnostic("NAS601", message, help="leave `--weights`, `--network` and `-p` away")])
@@ -59,14 +59,19 @@ def origin_of(path: Path, config: CompressConfig, weights: Path | None = None, *
 
 def configured(
     path: Path, told: Sequence[Settings], weights: Path | None = None, *, allow_python: bool
-) -> tuple[Origin, CompressConfig]:
+) -> tuple[Start, CompressConfig]:
     """What is compressed and under which settings: those that are told, and for a run those of its data."""
     config = merged(told, CompressConfig)
-    origin = origin_of(path, config, weights, allow_python=allow_python)
-    if origin.settings is not None:
-        own = origin.settings.model_dump(include=OF_DATA, exclude_none=True)
+    start = start_of(path, config, weights, allow_python=allow_python)
+    if start.settings is not None:
+        own = start.settings.model_dump(include=OF_DATA, exclude_none=True)
         config = merged([Settings(Source(str(path), ""), own), *told], CompressConfig)
-    return origin, config
+    return start, config
+
+
+def recipe_for(path: Path) -> Path | None:
+    """The settings that come with a network; a run has its own, whatever it is called."""
+    return None if kind_of(path) else recipe_of(path, "compress")
 
 
 def kind_of(path: Path) -> str | None:
@@ -85,7 +90,7 @@ def weights_of(network: Network, path: Path) -> ByNode:
     return by_node(module.state_dict(), program)
 
 
-def _of_search(path: Path, *, allow_python: bool) -> Origin:
+def _of_search(path: Path, *, allow_python: bool) -> Start:
     """The architecture that a search has found, with its weights."""
     found = of_run(path, allow_python=allow_python)
     assert found.searched is not None, "it is the architecture of a search"
@@ -93,26 +98,26 @@ def _of_search(path: Path, *, allow_python: bool) -> Origin:
     files = ((Path("network.nas"), text.text),)
     subject = Subject(str(path), "network.nas", text.network, files, allow_python)
     manifest = found.searched.manifest
-    return Origin(subject, weights, manifest.config, Path(manifest.data_dir))
+    return Start(subject, weights, manifest.config, Path(manifest.data_dir))
 
 
-def _of_training(path: Path, *, allow_python: bool) -> Origin:
+def _of_training(path: Path, *, allow_python: bool) -> Start:
     folder = TrainFolder(path)
     manifest = folder.training()
     check_ended(folder.weights, path, "train")
     subject = copy_of(folder, manifest, manifest.config, allow_python=allow_python)
     weights = weights_of(subject.network, folder.weights)
-    return Origin(subject, weights, manifest.config, Path(manifest.data_dir))
+    return Start(subject, weights, manifest.config, Path(manifest.data_dir))
 
 
-def of_compression(path: Path, *, allow_python: bool) -> Origin:
+def of_compression(path: Path, *, allow_python: bool) -> Start:
     """What a compression has left. Raises NasError if it has not ended."""
     folder = CompressFolder(path)
     manifest = folder.compression()
     check_ended(folder.weights, path, "compress")
     loaded = load_network(folder.network, allow_python=allow_python)
     subject = Subject.of(loaded, str(path), allow_python=allow_python)
-    return Origin(subject, weights_of(subject.network, folder.weights), manifest.config, Path(manifest.data_dir))
+    return Start(subject, weights_of(subject.network, folder.weights), manifest.config, Path(manifest.data_dir))
 
 
 def check_ended(weights: Path, run: Path, verb: str) -> None:

@@ -21,8 +21,10 @@ from bayesnas_graph.compress.judge import Size, Target
 from bayesnas_graph.compress.magnitude import pruned_by_magnitude
 from bayesnas_graph.compress.masks import Masks, alive, masked
 from bayesnas_graph.compress.penalty import Held
+from bayesnas_graph.compress.report import widths
 from bayesnas_graph.compress.verdict import judged, measured, penalty
 from bayesnas_graph.data import Data, evaluation, order, split
+from bayesnas_graph.derive.architecture import plain_text
 from bayesnas_graph.derive.text import Written, written
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.emit import Emitted, as_state, build, by_node, emit
@@ -37,6 +39,9 @@ from bayesnas_graph.train.course import Course
 from bayesnas_graph.train.loop import AfterStep, Training, nothing
 from bayesnas_graph.train.measure import Score, score
 from bayesnas_graph.train.weights import read_weights, write_weights
+
+# One over the number of samples is what Bayes' rule asks for. It is more than small networks bear.
+TEMPERED = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +66,6 @@ class Compression:
     place: Place
     watcher: Watcher
     stop: Callable[[], bool] = lambda: False
-    doc: Callable[[Graph], str] = lambda _: ""  # of the text of what is left
 
     @cached_property
     def graph(self) -> Graph:
@@ -83,10 +87,32 @@ class Compression:
         """The samples to train on, and those on which curvature is measured."""
         return split(len(self.data.train), self.config.held_out, self.config.seed)
 
+    @property
+    def intensity(self) -> float:
+        """Of the penalty in the first loop."""
+        return self.config.lambda_w or TEMPERED / len(self.held_out[0])
+
+    def doc(self, graph: Graph) -> str:
+        """A few lines on where what is left comes from."""
+        size, config = Size.of(graph), self.config
+        return "\n".join(
+            [
+                f"Network `{self.subject.network.name}` of {plain_text(self.subject.name)}, compressed to",
+                f"{widths(graph)}.",
+                "",
+                f"{size.parameters:,} weights, {size.flops:,} multiply-adds.",
+                f"Fingerprint of the whole network: {self.subject.fingerprint[:16]}.",
+                f"On {plain_text(config.data or '')} with seed {config.seed}, lambda {self.intensity:.3g}.",
+            ]
+        )
+
     def check(self) -> None:
         """Raise NasError for all that can be known to be wrong before anything is done."""
         for config in (self.config.dense, self.config.loop(1)):
             Course.of(self.subject.network, self.data, config, self.held_out[0])
+        if len(self.held_out[1]) < self.place.processes.world:
+            message = f"of {len(self.data.train)} samples {len(self.held_out[1])} are held out to measure on"
+            raise NasError([Diagnostic("NAS601", message, help="set `held_out` to more")])
         _ = self.groups
 
     def dense(self) -> tuple[ByNode, Score]:
@@ -116,7 +142,7 @@ class Compression:
     def _loop(self, left: Shrunk, number: int) -> Shrunk:
         """A training under the penalty, and what is left after it."""
         config, graph = self.config, left.graph
-        intensity = config.lambda_w * config.lambda_growth ** (number - 1)
+        intensity = self.intensity * config.lambda_growth ** (number - 1)
         groups = regrouped(self.groups, graph)
 
         def train() -> ByNode:

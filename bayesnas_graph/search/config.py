@@ -76,6 +76,11 @@ class Weights(Group):
     rate_warmup: int = Field(0, ge=0, description="steps in which the rate rises to its full height")
     clip: NotNegative = Field(5.0, description="largest norm of a gradient; 0 for any")
     label_smoothing: Part = Field(0.0, description="part of a label that is spread over all classes")
+
+
+class Paths(Group):
+    """What is left out while training."""
+
     drop_path: Part = Field(0.0, description="chance that a candidate is left out for a sample")
 
 
@@ -114,8 +119,13 @@ class Machine(Group):
     precision: Literal["fp32", "bf16", "fp16"] = Field("fp32", description="of most arithmetic")
     channels_last: bool = Field(False, description="keep channels innermost in memory, where there is a GPU")
     compile: bool = Field(False, description="pass choices through torch.compile")
-    fuse: bool = Field(True, description="compute siblings together")
     threads: int = Field(0, ge=0, description="threads of torch; 0 for its own choice")
+
+
+class Fusing(Group):
+    """How networks are compiled."""
+
+    fuse: bool = Field(True, description="compute siblings together")
 
 
 class Kept(Group):
@@ -126,7 +136,7 @@ class Kept(Group):
     keep: Count = Field(3, description="checkpoints that are kept")
 
 
-class Config(Kept, Machine, Target, Prior, Weights, Length, Samples):
+class Config(Kept, Fusing, Machine, Target, Prior, Paths, Weights, Length, Samples):
     """What a search is told. A file of settings has these keys, and `-s key=value` sets one."""
 
     @property

@@ -6,7 +6,19 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from bayesnas_graph.search.config import Count, Group, Kept, Machine, NotNegative, Part, Positive, Samples, Weights
+from bayesnas_graph.search.config import (
+    Count,
+    Fusing,
+    Group,
+    Kept,
+    Machine,
+    NotNegative,
+    Part,
+    Paths,
+    Positive,
+    Samples,
+    Weights,
+)
 
 
 class Aids(Group):
@@ -23,7 +35,7 @@ class Epochs(Group):
     epochs: Count = Field(600, description="how often every sample is seen")
 
 
-class TrainConfig(Kept, Machine, Aids, Weights, Epochs, Samples):
+class TrainConfig(Kept, Fusing, Machine, Aids, Paths, Weights, Epochs, Samples):
     """What a training is told. A file of settings has these keys, and `-s key=value` sets one."""
 
     verb: ClassVar[str] = "train"

@@ -1,0 +1,78 @@
+"""Points over a logarithmic axis, as an SVG that is fit for a page, light or dark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from math import ceil, floor, log10
+from statistics import fmean
+
+WIDTH, HEIGHT = 640, 400
+LEFT, RIGHT, TOP, BOTTOM = 64, 16, 16, 48
+COLORS = ("#1f6feb", "#d1603d", "#2da44e")
+STYLE = (
+    "text{font:13px system-ui,sans-serif;fill:#57606a}line{stroke:#d0d7de}"
+    "@media(prefers-color-scheme:dark){text{fill:#8b949e}line{stroke:#30363d}}"
+)
+
+
+@dataclass(frozen=True)
+class Point:
+    """Where something lies."""
+
+    x: float
+    y: float
+
+
+def curve(series: Mapping[str, Sequence[Sequence[Point]]], x_label: str, y_label: str) -> str:
+    """Series of points in clusters, each series with a line through the means of its clusters."""
+    points = [point for clusters in series.values() for some in clusters for point in some]
+    low, high = min(log10(p.x) for p in points) - 0.05, max(log10(p.x) for p in points) + 0.05
+    step = 0.1 if max(p.y for p in points) - min(p.y for p in points) < 1 else 0.2
+    bottom, top = (floor(min(p.y for p in points) / step) * step, ceil(max(p.y for p in points) / step) * step)
+
+    def place(point: Point) -> tuple[float, float]:
+        x = LEFT + (log10(point.x) - low) / (high - low) * (WIDTH - LEFT - RIGHT)
+        y = HEIGHT - BOTTOM - (point.y - bottom) / (top - bottom) * (HEIGHT - TOP - BOTTOM)
+        return round(x, 1), round(y, 1)
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
+        f'aria-label="{escape(y_label)} over {escape(x_label)}"><style>{STYLE}</style>'
+    ]
+    for number in range(round((top - bottom) / step) + 1):
+        _, y = place(Point(10**low, bottom + number * step))
+        parts.append(f'<line x1="{LEFT}" y1="{y}" x2="{WIDTH - RIGHT}" y2="{y}"/>')
+        parts.append(f'<text x="{LEFT - 8}" y="{y + 4}" text-anchor="end">{bottom + number * step:.1f}</text>')
+    for value in _ticks(10**low, 10**high):
+        x, _ = place(Point(value, bottom))
+        parts.append(f'<text x="{x}" y="{HEIGHT - BOTTOM + 20}" text-anchor="middle">{_short(value)}</text>')
+    parts.append(
+        f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 8}" text-anchor="middle">{escape(x_label)}</text>'
+    )
+    middle = (TOP + HEIGHT - BOTTOM) / 2
+    parts.append(f'<text transform="translate(16 {middle}) rotate(-90)" text-anchor="middle">{escape(y_label)}</text>')
+    for number, ((name, clusters), color) in enumerate(zip(series.items(), COLORS, strict=False)):
+        some = [point for cluster in clusters for point in cluster]
+        line = " ".join(f"{x},{y}" for x, y in map(place, map(_mean, clusters)))
+        parts.append(f'<polyline points="{line}" fill="none" stroke="{color}" stroke-width="2"/>')
+        parts += [f'<circle cx="{x}" cy="{y}" r="4" fill="{color}"/>' for x, y in map(place, some)]
+        y = TOP + 16 + 20 * number
+        parts.append(f'<circle cx="{WIDTH - 150}" cy="{y - 4}" r="4" fill="{color}"/>')
+        parts.append(f'<text x="{WIDTH - 138}" y="{y}">{escape(name)}</text>')
+    return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def _mean(points: Sequence[Point]) -> Point:
+    return Point(fmean(p.x for p in points), fmean(p.y for p in points))
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """1, 2 and 5 times powers of ten."""
+    powers = range(floor(log10(low)), ceil(log10(high)) + 1)
+    return [m * 10.0**p for p in powers for m in (1, 2, 5) if low <= m * 10.0**p <= high]
+
+
+def _short(value: float) -> str:
+    return f"{value / 1e6:g} M" if value >= 1e6 else f"{value / 1e3:g} K" if value >= 1e3 else f"{value:g}"
