@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bayesnas_graph import api
+from bayesnas_graph.compress.events import Loop, Stage
 from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.search.events import Row
 from bayesnas_graph.search.loop import Interrupted
+from bayesnas_graph.train.course import Course
+from bayesnas_graph.train.events import Row as TrainRow
+from bayesnas_graph.train.progress import Progress
+from tests.compress.small import LENET
 from tests.search.spaces import SHORT, TINY, Notes
 
 SETTINGS: dict[str, Any] = {**SHORT, "threads": 1}
@@ -70,6 +76,96 @@ def test_what_was_found_is_trained(space: Path) -> None:
     assert 0 <= trained.outcome.score.accuracy <= 1
     assert (trained.path / "model.py").is_file()
     assert api.load(trained.path / "space" / "network.nas").name == "net"
+
+
+COMPRESS: dict[str, Any] = {
+    "data": SETTINGS["data"],
+    "batch": 20,
+    "epochs": 1,
+    "loops": 2,
+    "loop_epochs": 1,
+    "fine_epochs": 1,
+    "tolerance": 0.01,
+    "threads": 1,
+}
+
+
+@dataclass
+class Stages:
+    """A watcher of compressions, which may give up after a loop."""
+
+    last: int = 99
+    names: list[str] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)
+
+    def entered(self, stage: Stage) -> None:
+        self.names.append(stage.name)
+
+    def looped(self, loop: Loop) -> None:
+        self.loops.append(loop)
+        if loop.number == self.last:
+            raise Interrupted(0)
+
+    def begun(self, course: Course, progress: Progress) -> None: ...
+
+    def stepped(self, step: int, loss: float) -> None: ...
+
+    def tested(self, row: TrainRow) -> None: ...
+
+    def said(self, text: str) -> None: ...
+
+
+def test_a_compression_goes_on_to_the_same_result(space: Path) -> None:
+    space.write_text(LENET)
+    watcher = Stages()
+    whole = api.compress(space, output="whole", intensity=1e-4, watch=(watcher,), **COMPRESS)
+    assert watcher.names == ["dense", "loops", "loops", "fine"]
+    assert [loop.intensity for loop in watcher.loops] == [1e-4, 1e-4]
+    outcome = whole.outcome
+    assert outcome.loops == 2
+    assert watcher.loops[-1].size == outcome.left.size
+    assert outcome.left.size.operations < outcome.whole.size.operations
+    assert api.load(whole.path / "network.nas").name == "lenet"
+    with pytest.raises(Interrupted):
+        api.compress(space, output="cut", intensity=1e-4, watch=(Stages(last=2),), **COMPRESS)
+    gone_on = api.compress(resume="cut")
+    assert gone_on.outcome.left.size == outcome.left.size
+    weights = [(run / "weights.safetensors").read_bytes() for run in (whole.path, gone_on.path)]
+    assert weights[0] == weights[1]
+
+
+def test_what_was_trained_is_compressed(space: Path) -> None:
+    space.write_text(LENET)
+    given = {"data": SETTINGS["data"], "epochs": 1, "batch": 20, "cutout": 2, "threads": 1}
+    trained = api.train(space, output="trained", **given)
+    settings = {**COMPRESS, "epochs": 0, "loops": 1, "patterns": {"conv": "shape", "y.conv": "none"}}
+    del settings["data"]
+    found = api.compress(trained, **settings)
+    assert found.path == Path("runs/trained-compress-1")
+    assert found.outcome.whole.score.accuracy == pytest.approx(trained.outcome.score.accuracy)
+    assert {layer.name: list(layer.groups) for layer in found.outcome.layers} == {
+        "y.conv": [],
+        "y.conv_2": ["shape"],
+        "linear": ["row", "column"],
+        "linear_2": ["column"],
+    }
+
+
+def test_what_cannot_be_compressed(space: Path) -> None:
+    for wrong in (
+        {},
+        {"source": space, "resume": "run"},
+        {"resume": "run", "batch": 3},
+        {"resume": "run", "output": "x"},
+    ):
+        with pytest.raises(TypeError, match="a network and settings, or a run"):
+            api.compress(**wrong)
+    with pytest.raises(NasError, match="has 4 choices"):
+        api.compress(space, **COMPRESS)
+    space.write_text(LENET)
+    with pytest.raises(NasError, match="there is no pattern"):
+        api.compress(space, patterns={"conv": "rows"}, **COMPRESS)
+    assert not Path("runs").exists()
 
 
 def test_checks(space: Path) -> None:

@@ -73,9 +73,9 @@ class CompressConfig(Kept, Machine, Removal, Weights, Stages, Samples):
         own = {"rate": self.loop_rate, "schedule": "constant", "rate_warmup": 0, "weight_decay": 0.0}
         return self._training(epochs=self.loop_epochs, seed=mixed(self.seed, "loop", number) % 2**31, **own)
 
-    def fine(self, more: int = 0) -> TrainConfig:
-        """That of what is left, perhaps some epochs longer."""
-        return self._training(epochs=max(1, self.fine_epochs + more), rate=self.fine_rate or self.rate)
+    def fine(self, epochs: int) -> TrainConfig:
+        """That of what is left, for so many epochs."""
+        return self._training(epochs=epochs, rate=self.fine_rate or self.rate)
 
     def _training(self, **own: object) -> TrainConfig:
         # Weights are shrunk and masked one layer at a time, so that layers are not computed together.

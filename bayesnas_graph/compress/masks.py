@@ -24,11 +24,18 @@ def masks_of(groups: Iterable[Groups], weights: ByNode) -> Masks:
 
 
 def without(masks: Masks, going: Mapping[Groups, Tensor]) -> Masks:
-    """The masks once some groups are gone: those at which there is a 1, or True."""
+    """The masks once some groups are gone: those at which there is a 1, or True.
+
+    A filter of which other groups have left no weight goes, too, with its bias and its norm: it would be a constant.
+    """
     found = {node: dict(named) for node, named in masks.items()}
     for groups, gone in going.items():
         for node, name, part in groups.spread(gone.bool(), masks):
             found[node][name] = found[node][name] * ~part
+    for groups in going:
+        empty = found[groups.layer]["weight"].flatten(1).sum(1) == 0
+        for node, name in groups.companions:
+            found[node][name] = found[node][name] * ~empty
     return found
 
 

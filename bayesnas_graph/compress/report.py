@@ -13,6 +13,8 @@ from bayesnas_graph.compress.patterns import is_layer, named
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.shrink import Shrunk
 
+MOST_WIDTHS = 8  # layers of a network that is told by its widths
+
 
 @dataclass(frozen=True)
 class Part:
@@ -83,9 +85,12 @@ def layer_reports(graph: Graph, groups: Iterable[Groups], shrunk: Shrunk) -> lis
 def widths(graph: Graph) -> str:
     """The features that layers read, one after another, as papers tell small networks by: `465-37-90-10`.
 
-    Of a convolution they are its filters, of linear layers what the first reads and what each gives.
+    Of a convolution they are its filters, of linear layers what the first reads and what each gives. Of larger networks
+    it is said how many layers they have.
     """
     layers = [node for node in graph if is_layer(node)]
+    if len(layers) > MOST_WIDTHS:
+        return f"{len(layers)} layers"
     numbers: list[int] = []
     for before, node in zip([None, *layers], layers, strict=False):
         linear_begins = node.op.name == "linear" and (before is None or before.op.name != "linear")

@@ -34,7 +34,6 @@ from bayesnas_graph.search.run import Subject
 from bayesnas_graph.search.seeds import seed_everything
 from bayesnas_graph.shrink import Shrunk, shrink
 from bayesnas_graph.train.checkpoint import Checkpoints
-from bayesnas_graph.train.config import TrainConfig
 from bayesnas_graph.train.course import Course
 from bayesnas_graph.train.loop import AfterStep, Training, nothing
 from bayesnas_graph.train.measure import Score, score
@@ -97,7 +96,7 @@ class Compression:
         size, config = Size.of(graph), self.config
         return "\n".join(
             [
-                f"Network `{self.subject.network.name}` of {plain_text(self.subject.name)}, compressed to",
+                f"Network `{self.subject.network.name}` of {plain_text(self.subject.name)}, compressed:",
                 f"{widths(graph)}.",
                 "",
                 f"{size.parameters:,} weights, {size.flops:,} multiply-adds.",
@@ -169,30 +168,29 @@ class Compression:
 
     def fine(self, left: Shrunk) -> Smaller:
         """The third stage: what is left is trained, on all samples."""
-        epochs = self.config.epochs + self.loops_done * self.config.loop_epochs
-        steps = epochs * (len(self.held_out[0]) // self.config.batch)
-        return self._trained("fine", left, self.config.fine(), epochs, steps)
+        before = self.config.epochs + self.loops_done * self.config.loop_epochs
+        return self._trained("fine", left, self.config.fine_epochs, before)
 
     def rival(self, weights: ByNode, left: Shrunk) -> Smaller:
         """Another network of the same size, made by magnitude out of the same weights and trained for as long."""
         target = Target(Size.of(left.graph).operations)
         found = pruned_by_magnitude(self.graph, weights, self.groups, target).shrunk
-        return self._trained("rival", found, self.config.fine(self.loops_done * self.config.loop_epochs))
+        return self._trained("rival", found, self.loops_done * self.config.loop_epochs + self.config.fine_epochs)
 
     @property
     def loops_done(self) -> int:
         """How many loops there were."""
         return self.place.processes.tell(len(list(self.folder.stage("x").parent.glob("loop-*.safetensors"))))
 
-    def _trained(self, name: Name, left: Shrunk, config: TrainConfig, epochs: int = 0, steps: int = 0) -> Smaller:
+    def _trained(self, name: Name, left: Shrunk, epochs: int, epochs_before: int = 0) -> Smaller:
         text = written(left.graph, self.doc(left.graph), {}, allow_python=self.subject.python_ops)
-        start: ByNode = {text.names[node]: found for node, found in left.tensors.items() if node in text.names}
-        before = self._score(text.graph, start)
-        if self.config.fine_epochs:
-            stage = Stage(name, Course(config, text.graph, self.data), 0, epochs, steps)
-            weights = self._stage(stage, start, Held(_zeros(start)))
-        else:
-            weights = start
+        weights: ByNode = {text.names[node]: found for node, found in left.tensors.items() if node in text.names}
+        before = self._score(text.graph, weights)
+        if epochs:
+            course = Course(self.config.fine(epochs), text.graph, self.data)
+            steps_before = epochs_before * (len(self.held_out[0]) // self.config.batch)
+            stage = Stage(name, course, 0, epochs_before, steps_before)
+            weights = self._stage(stage, weights, Held(_zeros(weights)))
         return Smaller(left, text, weights, before, self._score(text.graph, weights))
 
     def _stage(self, stage: Stage, start: ByNode | None, after_step: AfterStep = nothing) -> ByNode:
