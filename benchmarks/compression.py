@@ -19,7 +19,7 @@ from typing import Any
 from bayesnas_graph import api
 from benchmarks.curve import Point, curve
 
-LAMBDAS = {"lenet300": (2e-6, 5e-6, 1e-5, 2e-5), "lenet5": (2e-6, 5e-6, 1e-5)}
+LAMBDAS = {"lenet300": (2e-6, 5e-6, 1e-5, 2e-5), "lenet5": (2e-5, 5e-5)}
 # Widths, error in percent and operations of the paper's own networks (Zhou et al., 2019).
 PAPER = {"lenet300": ("465-37-90-10", 1.54, 42_733), "lenet5": ("5-10-65-25-10", 1.00, 314_755)}
 

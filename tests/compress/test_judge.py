@@ -66,6 +66,19 @@ def test_what_is_gone_is_gone() -> None:
             assert torch.equal(value, there[node][name])
 
 
+def test_a_filter_without_weights_is_gone() -> None:
+    """With all channels of a layer its filters go, or they would be constants that a norm makes."""
+    found = graph(SMALL)
+    weights, groups = random_weights(found), groups_of(found, USUAL)
+    filters = next(some for some in groups if some.shares == "n" and len(some.companions) == 2)
+    channels = next(some for some in groups if some.shares == "c" and some.layer == filters.layer)
+    none = torch.zeros_like(filters.norms(weights), dtype=torch.bool)
+    all_of_them = torch.ones_like(channels.norms(weights), dtype=torch.bool)
+    left = without(masks_of(groups, weights), {filters: none, channels: all_of_them})
+    assert [float(left[node][name].sum()) for node, name in filters.companions] == [0.0, 0.0]
+    assert not bool(alive(filters, left).any())
+
+
 # ----------------------------------------------------------------------------------------- ranking
 
 
