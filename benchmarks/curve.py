@@ -69,9 +69,9 @@ def _mean(points: Sequence[Point]) -> Point:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """1, 2 and 5 times powers of ten."""
+    """Round numbers."""
     powers = range(floor(log10(low)), ceil(log10(high)) + 1)
-    return [m * 10.0**p for p in powers for m in (1, 2, 5) if low <= m * 10.0**p <= high]
+    return [m * 10.0**p for p in powers for m in (1, 1.5, 2, 3, 4, 5, 7) if low <= m * 10.0**p <= high]
 
 
 def _short(value: float) -> str:
