@@ -71,7 +71,7 @@ def spread(numbers: list[float], form: str = ".2f") -> str:
 
 def table(network: str, runs: Path, intensities: tuple[float, ...]) -> None:
     """Print the table."""
-    print("| lambda | widths with seed 0 | operations | error, % | by magnitude, % | latency of 64 images |")
+    print("| lambda | widths with seed 0 | operations | error, % | by magnitude, % | time, of the whole |")
     print("|---|---|---|---|---|---|")
     for intensity in intensities:
         found = read(runs, intensity)
