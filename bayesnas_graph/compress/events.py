@@ -11,6 +11,7 @@ from bayesnas_graph.search.record import append, cell, cut
 from bayesnas_graph.train.course import Course
 from bayesnas_graph.train.events import METRICS, Row
 from bayesnas_graph.train.events import Watcher as TrainWatcher
+from bayesnas_graph.train.events import Watchers as TrainWatchers
 from bayesnas_graph.train.progress import Progress
 
 Name = Literal["dense", "loops", "fine", "rival"]
@@ -51,7 +52,7 @@ class Watcher(TrainWatcher, Protocol):
 
 
 @dataclass(frozen=True)
-class Watchers:
+class Watchers(TrainWatchers):
     """Several of them as one."""
 
     all: tuple[Watcher, ...] = ()
@@ -60,25 +61,9 @@ class Watchers:
         for watcher in self.all:
             watcher.entered(stage)
 
-    def begun(self, course: Course, progress: Progress) -> None:
-        for watcher in self.all:
-            watcher.begun(course, progress)
-
-    def stepped(self, step: int, loss: float) -> None:
-        for watcher in self.all:
-            watcher.stepped(step, loss)
-
-    def tested(self, row: Row) -> None:
-        for watcher in self.all:
-            watcher.tested(row)
-
     def looped(self, loop: Loop) -> None:
         for watcher in self.all:
             watcher.looped(loop)
-
-    def said(self, text: str) -> None:
-        for watcher in self.all:
-            watcher.said(text)
 
 
 @dataclass

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from torch import Tensor
 
 from bayesnas_graph.compress.patterns import Chosen, chosen_for, is_layer, shared
+from bayesnas_graph.emit.weights import ByNode
 from bayesnas_graph.ir import Graph, Node
 from bayesnas_graph.ops.convolution import Conv, Depthwise
 from bayesnas_graph.ops.norm import Normalisation
 
-ByNode = Mapping[str, Mapping[str, Tensor]]  # node -> name -> tensor
 Entries = Callable[[str, str], Tensor]  # node and name -> a tensor of the shape of that weight
 
 # A weight is looked at with the groups of a convolution apart: [group, filter, channel, row, column].

@@ -11,9 +11,10 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph.analysis import Cost, cost, operations
-from bayesnas_graph.compress.groups import ByNode, Groups
+from bayesnas_graph.compress.groups import Groups
 from bayesnas_graph.compress.masks import Masks, alive, masked, without
 from bayesnas_graph.compress.ways import gets_through
+from bayesnas_graph.emit.weights import ByNode
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.shrink import Shrunk, shrink
 

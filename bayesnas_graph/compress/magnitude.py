@@ -5,9 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from bayesnas_graph.compress.groups import ByNode, Groups
+from bayesnas_graph.compress.groups import Groups
 from bayesnas_graph.compress.judge import Pruning, Ranked, Target, prune
 from bayesnas_graph.compress.masks import masks_of
+from bayesnas_graph.emit.weights import ByNode
 from bayesnas_graph.ir import Graph
 
 

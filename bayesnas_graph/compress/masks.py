@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 import torch
 from torch import Tensor
 
-from bayesnas_graph.compress.groups import ByNode, Groups
+from bayesnas_graph.compress.groups import Groups
+from bayesnas_graph.emit.weights import ByNode
 
 Masks = dict[str, dict[str, Tensor]]
 

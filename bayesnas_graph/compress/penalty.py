@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from bayesnas_graph.compress.groups import ByNode, Groups
+from bayesnas_graph.compress.groups import Groups
 from bayesnas_graph.compress.masks import Masks, apply
 from bayesnas_graph.compress.prior import shrink_towards_zero
 from bayesnas_graph.emit import by_node
+from bayesnas_graph.emit.weights import ByNode
 from bayesnas_graph.train.learner import Learner
 
 

@@ -17,8 +17,9 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph.bayes import omega_squared, strength
-from bayesnas_graph.compress.groups import ByNode, Groups
+from bayesnas_graph.compress.groups import Groups
 from bayesnas_graph.compress.masks import Masks
+from bayesnas_graph.emit.weights import ByNode
 
 MOST_UPDATES = 100
 CLOSE = 1e-3  # relative change of gamma at which it has settled

@@ -13,12 +13,12 @@ from torch import Tensor, nn
 from bayesnas_graph.compress.config import CompressConfig
 from bayesnas_graph.compress.events import Recorder, Watcher, Watchers
 from bayesnas_graph.compress.folder import CompressFolder, CompressManifest
-from bayesnas_graph.compress.groups import ByNode
 from bayesnas_graph.compress.judge import Size
 from bayesnas_graph.compress.report import LayerReport, layer_reports, widths
 from bayesnas_graph.compress.work import Compression, Smaller
 from bayesnas_graph.data import Data
 from bayesnas_graph.emit import Emitted, as_state, build, emit
+from bayesnas_graph.emit.weights import ByNode
 from bayesnas_graph.exchange import fingerprint
 from bayesnas_graph.search.folder import new_folder
 from bayesnas_graph.search.place import Place, machine_limits

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from bayesnas_graph.compress.config import CompressConfig
 from bayesnas_graph.compress.folder import CompressFolder
-from bayesnas_graph.compress.groups import ByNode
 from bayesnas_graph.derive import of_run
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.elaborate import Network, load_network
 from bayesnas_graph.elaborate.load import number
 from bayesnas_graph.emit import build, by_node, emit
+from bayesnas_graph.emit.weights import ByNode
 from bayesnas_graph.search.config import Samples
 from bayesnas_graph.search.run import Subject, copy_of
 from bayesnas_graph.search.settings import Settings, merged, recipe_of

@@ -10,13 +10,14 @@ from torch import Tensor
 
 from bayesnas_graph.bayes import THRESHOLD, CrossEntropy, weight_curvature
 from bayesnas_graph.compress.config import CompressConfig
-from bayesnas_graph.compress.groups import ByNode, Groups
+from bayesnas_graph.compress.groups import Groups
 from bayesnas_graph.compress.judge import Pruning, Ranked, Target, per_operation, prune, pruned
 from bayesnas_graph.compress.masks import masks_of, without
 from bayesnas_graph.compress.penalty import Penalty
 from bayesnas_graph.compress.prior import data_variances, removal_costs, settled
 from bayesnas_graph.compress.ways import gets_through, is_connected
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.emit.weights import ByNode
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.search.place import Place
 from bayesnas_graph.supernet import ReferenceNetwork

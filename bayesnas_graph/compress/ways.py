@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from bayesnas_graph.compress.groups import ByNode
+from bayesnas_graph.emit.weights import ByNode
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.ops import Input
 from bayesnas_graph.shrink.alive import alive

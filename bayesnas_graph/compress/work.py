@@ -16,7 +16,7 @@ from torch import Tensor
 from bayesnas_graph.compress.config import CompressConfig
 from bayesnas_graph.compress.events import Loop, Name, Stage, Watcher
 from bayesnas_graph.compress.folder import CompressFolder
-from bayesnas_graph.compress.groups import ByNode, Groups, groups_of, regrouped
+from bayesnas_graph.compress.groups import Groups, groups_of, regrouped
 from bayesnas_graph.compress.judge import Size, Target
 from bayesnas_graph.compress.magnitude import pruned_by_magnitude
 from bayesnas_graph.compress.masks import Masks, alive, masked
@@ -28,6 +28,7 @@ from bayesnas_graph.derive.architecture import plain_text
 from bayesnas_graph.derive.text import Written, written
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.emit import Emitted, as_state, build, by_node, emit
+from bayesnas_graph.emit.weights import ByNode
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.search.place import Place
 from bayesnas_graph.search.run import Subject
