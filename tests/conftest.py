@@ -11,9 +11,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # Quick by default; `HYPOTHESIS_PROFILE=long` looks ten times as far.
-settings.register_profile("ci", deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("long", settings.get_profile("ci"), max_examples=1000)
+settings.register_profile("ci", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("long", settings.get_profile("ci"), max_examples=600)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+LONG = 10 if settings.get_current_profile_name() == "long" else 1  # for tests that say how many examples they need
 
 ROOT = Path(__file__).parent.parent
 SPACES = sorted((ROOT / "spaces").glob("*.nas"))

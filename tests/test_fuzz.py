@@ -16,13 +16,12 @@ from bayesnas_graph.diagnostics import Report, as_json, render
 from bayesnas_graph.elaborate import Checker, Limits, Space
 from bayesnas_graph.lang import format_source
 from bayesnas_graph.source import Source
-from tests.conftest import SPACES
+from tests.conftest import LONG, SPACES
 from tests.lang.test_format import words
 from tests.programs import Program, mutate, programs
 
 # Small, so that the many cases take little time each; reaching a limit is a diagnostic like any other.
 LIMITS = Limits(nodes=20_000, edges=80_000, depth=60, steps=20_000)
-EXAMPLES = settings().max_examples // 100  # 1, or 10 in the long profile
 
 
 def answer(text: str) -> tuple[Space, Report]:
@@ -50,25 +49,25 @@ def assert_formats(text: str) -> None:
     assert words(once) == words(text)
 
 
-@settings(max_examples=700 * EXAMPLES)
+@settings(max_examples=700 * LONG)
 @given(programs(fault=0))
 def test_sound_programs(text: str) -> None:
     answer(text)
 
 
-@settings(max_examples=700 * EXAMPLES)
+@settings(max_examples=700 * LONG)
 @given(programs(fault=0.15))
 def test_faulty_programs(text: str) -> None:
     answer(text)
 
 
-@settings(max_examples=900 * EXAMPLES)
+@settings(max_examples=900 * LONG)
 @given(st.sampled_from(SPACES), st.randoms(use_true_random=False))
 def test_mutated_spaces(path: Path, random: Random) -> None:
     answer(mutate(path.read_text(), random))
 
 
-@settings(max_examples=300 * EXAMPLES)
+@settings(max_examples=300 * LONG)
 @given(st.text())
 def test_any_text(text: str) -> None:
     answer(text)

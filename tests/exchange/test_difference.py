@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from bayesnas_graph.exchange import Difference, compare, fingerprint, summary
 from bayesnas_graph.ir import Graph
+from tests.conftest import LONG
 from tests.exchange.graphs import MUTATIONS, disguised, graphs, mutated
 from tests.helpers import graph
 
-LONG = 10 if settings.get_current_profile_name() == "long" else 1
 RANDOMS = st.randoms(use_true_random=False)
 
 TEXT = """

@@ -19,12 +19,11 @@ from bayesnas_graph.ir import Edge, Graph, Node
 from bayesnas_graph.ops import PRIMITIVES, BatchNorm, Input
 from bayesnas_graph.ops.python import PythonOp
 from bayesnas_graph.source import Source
-from tests.conftest import ROOT, SPACES
+from tests.conftest import LONG, ROOT, SPACES
 from tests.exchange.graphs import graphs, shipped
 from tests.helpers import body, graph
 
 PAGE = ROOT / "docs" / "graph-json.md"
-LONG = 10 if settings.get_current_profile_name() == "long" else 1
 TEXT = body("node y = x : choose {conv(3), bn(eps = 0.001)} out concat(y, x)", "image(3, 8, 8) -> image(6, 8, 8)")
 PYTHON = PythonOp("half", "no.such.module:Half", (("width", 2), ("rate", 0.5), ("on", True)))
 

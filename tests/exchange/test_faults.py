@@ -17,10 +17,10 @@ from bayesnas_graph import passes
 from bayesnas_graph.diagnostics import NasError, render
 from bayesnas_graph.exchange import from_json, read_graph, to_json
 from bayesnas_graph.ir import Graph
+from tests.conftest import LONG
 from tests.exchange.test_document import TEXT, document
 from tests.helpers import body, graph
 
-LONG = 10 if settings.get_current_profile_name() == "long" else 1
 CANDIDATES = "{depthwise(3, dilation = 2) > bn(false), relu > conv(3)}"
 FUSED = passes.run(graph(body(f"node y[4] = x : choose {CANDIDATES} out sum(y)")), passes.passes(batch=1))
 DOCUMENTS = [document(), json.loads(to_json(FUSED))]

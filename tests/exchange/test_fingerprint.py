@@ -12,10 +12,10 @@ from bayesnas_graph.exchange import fingerprint
 from bayesnas_graph.ir import Edge, Gate, Graph, Node
 from bayesnas_graph.ops import Choice, Conv, Input, Sum
 from bayesnas_graph.ops.python import PythonOp
+from tests.conftest import LONG
 from tests.exchange.graphs import MUTATIONS, all_shipped, disguised, generated, graphs, isomorphic, mutated, shipped
 from tests.helpers import body, graph
 
-LONG = 10 if settings.get_current_profile_name() == "long" else 1
 RANDOMS = st.randoms(use_true_random=False)
 
 

@@ -16,11 +16,10 @@ from bayesnas_graph.exchange import compare, fingerprint, from_json, summary, to
 from bayesnas_graph.ir import Graph, Op
 from bayesnas_graph.ops import COMPILED, PRIMITIVES
 from bayesnas_graph.ops.python import PythonOp
-from tests.conftest import ROOT, SPACES
+from tests.conftest import LONG, ROOT, SPACES
 from tests.exchange.graphs import generated, shipped
 from tests.helpers import body, graph
 
-LONG = 10 if settings.get_current_profile_name() == "long" else 1
 NAMES = [path.stem for path in SPACES if path.stem != "std"]
 # Parameters that make a large space small. They leave every kind of operation in it.
 SMALLER = {
