@@ -12,7 +12,6 @@ printed, and no file is written that was not asked for.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,46 +20,20 @@ from bayesnas_graph.diagnostics import Diagnostic, NasError, Report
 from bayesnas_graph.elaborate import Checker, Loaded, Network, load_network
 from bayesnas_graph.elaborate.load import Number
 from bayesnas_graph.resources import shipped_space
+from bayesnas_graph.results import Compressed, Found, Trained
 
 if TYPE_CHECKING:
     from bayesnas_graph.bayes import Ranking
     from bayesnas_graph.compress.events import Watcher as CompressWatcher
-    from bayesnas_graph.compress.run import Outcome as CompressOutcome
     from bayesnas_graph.derive import Architecture
     from bayesnas_graph.export import Model
     from bayesnas_graph.passes import Device, Mode
     from bayesnas_graph.search.events import Watcher
-    from bayesnas_graph.search.loop import Outcome
     from bayesnas_graph.supernet import Supernet
     from bayesnas_graph.train.events import Watcher as TrainWatcher
-    from bayesnas_graph.train.loop import Outcome as TrainOutcome
 
 File = str | Path
 Value = int | float | bool | Fraction
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """A search that has come to its end."""
-
-    path: Path  # the folder of the run
-    outcome: Outcome
-
-
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """A training that has come to its end."""
-
-    path: Path  # the folder of the run
-    outcome: TrainOutcome
-
-
-@dataclass(frozen=True, eq=False)
-class Compressed:
-    """A compression that has come to its end."""
-
-    path: Path  # the folder of the run
-    outcome: CompressOutcome
 
 
 def load(file: File, network: str | None = None, *, allow_python_ops: bool = False, **parameters: Value) -> Network:
@@ -122,7 +95,7 @@ def search(
         with prepared(manifest.config, manifest.threads) as place, only_here(folder, place):
             where = _path(data_dir) or Path(manifest.data_dir)
             task = Task(subject, posed(subject, manifest.config, where, place.processes), where, folder)
-            return Found(folder.path, go(task, place, watch))
+            return Found(folder.path, go(task, place, watch), subject.network)
     assert file is not None, "there is one of the two"
     if "intensity" in settings:
         settings["lambda"] = settings.pop("intensity")
@@ -133,7 +106,7 @@ def search(
     with prepared(config) as place:
         task = begun(subject, config, _path(data_dir) or Path("data"), _path(output), Path(file).stem, place)
         with only_here(task.folder, place):
-            return Found(task.folder.path, go(task, place, watch))
+            return Found(task.folder.path, go(task, place, watch), subject.network)
 
 
 def derive(
@@ -216,7 +189,7 @@ def train(
     with prepared(config) as place:
         task = begun(subject, config, Path(data_dir), _path(output), f"{name}-train", place)
         with only_here(task.folder, place):
-            return Trained(task.folder.path, go(task, place, watch))
+            return Trained(task.folder.path, go(task, place, watch), subject.network)
 
 
 def compress(

@@ -15,7 +15,7 @@ import pytest
 from tests.conftest import ROOT, SPACES
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
@@ -24,7 +24,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def program(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The console script of an environment that holds the wheel alone.
 
@@ -73,7 +73,10 @@ def test_every_import_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = [one for name, some in project["optional-dependencies"].items() if name != "dev" for one in some]
     names = {requirement.split(">")[0].split("[")[0] for requirement in (*project["dependencies"], *extras)}
-    declared = {{"scikit-learn": "sklearn", "pillow": "PIL"}.get(name, name) for name in names}
+    declared = {
+        {"scikit-learn": "sklearn", "pillow": "PIL", "vl-convert-python": "vl_convert"}.get(name, name)
+        for name in names
+    }
     imported: set[str] = set()
     for path in (ROOT / "bayesnas_graph").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):

@@ -1,5 +1,7 @@
 """Answers about a graph: what it costs, and how many architectures it holds."""
 
+from bayesnas_graph.analysis.candidates import cost_by_switch
+from bayesnas_graph.analysis.choices import ChoiceSwitches, choices
 from bayesnas_graph.analysis.cost import Cost, cost
 from bayesnas_graph.analysis.extremes import Extreme, Extremes, Range, extremes
 from bayesnas_graph.analysis.narrowing import Cut, cuts
@@ -7,13 +9,16 @@ from bayesnas_graph.analysis.operations import operations, operations_by_node
 from bayesnas_graph.analysis.settings import Switches, switches
 
 __all__ = [
+    "ChoiceSwitches",
     "Cost",
     "Cut",
     "Extreme",
     "Extremes",
     "Range",
     "Switches",
+    "choices",
     "cost",
+    "cost_by_switch",
     "cuts",
     "extremes",
     "operations",

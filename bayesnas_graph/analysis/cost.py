@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bayesnas_graph.ir import Graph
+from bayesnas_graph.ir import Graph, Node
 from bayesnas_graph.ops import Input
 
 
@@ -16,6 +16,9 @@ class Cost:
     flops: int  # multiply-adds for one sample, of convolutions and linear layers
     values: int  # that the operations write for one sample
 
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(self.parameters + other.parameters, self.flops + other.flops, self.values + other.values)
+
     def memory(self, batch: int, size: int = 4) -> int:
         """Bytes that the forward pass of a batch leaves for the backward pass, with `size` bytes per value."""
         return self.values * batch * size
@@ -23,12 +26,12 @@ class Cost:
 
 def cost(graph: Graph) -> Cost:
     """The cost of a graph. For a search space that is the cost of all candidates together."""
-    parameters = flops = values = 0
-    for node in graph:
-        if isinstance(node.op, Input):
-            continue
-        inputs = [graph[edge.source].shape for edge in graph.inputs(node.name)]
-        parameters += node.op.parameters(*inputs)
-        flops += node.op.flops(*inputs)
-        values += node.op.stores(*inputs)
-    return Cost(parameters, flops, values)
+    return sum((cost_of(graph, node) for node in graph), Cost(0, 0, 0))
+
+
+def cost_of(graph: Graph, node: Node) -> Cost:
+    """The cost of one operation of a graph."""
+    if isinstance(node.op, Input):
+        return Cost(0, 0, 0)
+    inputs = [graph[edge.source].shape for edge in graph.inputs(node.name)]
+    return Cost(node.op.parameters(*inputs), node.op.flops(*inputs), node.op.stores(*inputs))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _RULE = "Which switches stay"
 _ELSEWHERE = "In another network"
 
-Ranked = Literal["gamma", "relevance", "removal"]
+Ranked = Literal["gamma", "relevance", "removal", "magnitude"]
 
 Target = Annotated[Path, typer.Argument(metavar="RUN|FILE", help="The folder of a search, or a space.")]
 PerEdge = Annotated[

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from bayesnas_graph.traces.compression import LAYER_HEAD, latency_cells, layer_cells
+
 if TYPE_CHECKING:
-    from bayesnas_graph.compress.report import LayerReport
     from bayesnas_graph.compress.run import Measured, Outcome
 
 
@@ -20,7 +21,7 @@ def summary(outcome: Outcome) -> Iterator[str]:
         [["", *networks], *([label, *(column.get(label, "") for column in columns)] for label in columns[0])]
     )
     yield ""
-    yield from aligned([_HEAD, *map(_layer, outcome.layers)])
+    yield from aligned([LAYER_HEAD, *map(layer_cells, outcome.layers)])
 
 
 def _column(found: Measured) -> dict[str, str]:
@@ -30,33 +31,8 @@ def _column(found: Measured) -> dict[str, str]:
         "weights": f"{found.size.parameters:,}",
         "multiply-adds": f"{found.size.flops:,}",
         "operations": f"{found.size.operations:,}",
-        **{_images(one.batch): _time(one.median) for one in found.latencies},
+        **dict(latency_cells(one.batch, one.median) for one in found.latencies),
     }
-
-
-def _time(seconds: float) -> str:
-    return f"{1e3 * seconds:.1f} ms" if seconds >= 1e-3 else f"{1e6 * seconds:.0f} us"
-
-
-def _images(batch: int) -> str:
-    return "1 image" if batch == 1 else f"{batch} images"
-
-
-_HEAD = ["layer", "kind", "outputs", "inputs", "groups left", "zero", "weights", "operations"]
-
-
-def _layer(layer: LayerReport) -> list[str]:
-    groups = ", ".join(f"{name} {part}" for name, part in layer.groups.items())
-    return [
-        layer.name,
-        layer.kind,
-        str(layer.outputs),
-        str(layer.inputs),
-        "gone" if layer.is_gone else groups,
-        f"{100 * layer.zeros:.1f} %",
-        str(layer.parameters),
-        str(layer.operations),
-    ]
 
 
 def aligned(rows: Iterable[Sequence[str]]) -> Iterator[str]:

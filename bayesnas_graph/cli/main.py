@@ -26,6 +26,7 @@ from bayesnas_graph.cli.export import export
 from bayesnas_graph.cli.fmt import fmt
 from bayesnas_graph.cli.new import new
 from bayesnas_graph.cli.ops import ops
+from bayesnas_graph.cli.report import report
 from bayesnas_graph.cli.search import search
 from bayesnas_graph.cli.spaces import spaces
 from bayesnas_graph.cli.stats import stats
@@ -58,6 +59,7 @@ for verb in (
     train,
     compress,
     eval_,
+    report,
 ):
     app.command()(verb)
 app.add_typer(data, name="data")

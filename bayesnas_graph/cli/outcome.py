@@ -6,12 +6,14 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bayesnas_graph.cli.outline import Outline, Switch, at_most
+from bayesnas_graph.cli.standing import PENALISED
 from bayesnas_graph.cli.watch import labelled
 from bayesnas_graph.diagnostics import Diagnostic
+from bayesnas_graph.traces.outline import Outline, Switch, at_most
 
 if TYPE_CHECKING:
     from bayesnas_graph.bayes import Decision
+    from bayesnas_graph.search.config import Config
     from bayesnas_graph.search.loop import Outcome
 
 MOST_CHOICES = 60  # that are listed; a space may have thousands
@@ -67,11 +69,13 @@ def unmet(result: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
     return [*result["unmet"], *above]
 
 
-def too_large(result: Mapping[str, Any], missed: Sequence[str], intensity: float) -> Diagnostic | None:
+def too_large(result: Mapping[str, Any], missed: Sequence[str], config: Config) -> Diagnostic | None:
     """A warning, if an architecture has not the size that was asked for."""
     if not missed:
         return None
     asked = " and ".join(f"`{text}`" for text in missed)
     size = f"{result['parameters']:,} weights and takes {result['flops']:,} multiply-adds"
-    help = f"search again with more `--iterations`, or with a larger `--lambda` than {intensity:g}"
+    help = f"search again with more `--iterations`, or with a larger `--lambda` than {config.lambda_w:g}"
+    if config.strategy not in PENALISED:
+        help = "search again with `--target-params` or `--target-flops`, or derive with `--budget`"
     return Diagnostic("NAS608", f"the architecture has {size}, not {asked}", help=help, severity="warning")

@@ -153,19 +153,19 @@ def _watching(task: Task, place: Place, show: Show) -> Iterator[tuple[Watcher, .
 def _sum_up(task: Task, outcome: Outcome) -> None:
     """What came out, choice by choice, and where it was written."""
     from bayesnas_graph.cli.outcome import outcome_lines, too_large, unmet
-    from bayesnas_graph.cli.outline import Outline
     from bayesnas_graph.cli.watch import say
+    from bayesnas_graph.traces.outline import Outline
 
     folder, result = task.folder, json.loads(task.folder.result.read_bytes())
     missed = unmet(result, task.config.to_plain())
     for line in outcome_lines(Outline.from_json(folder.outline.read_bytes()), outcome, missed):
         say(line)
-    warning = too_large(result, missed, task.config.lambda_w)
+    warning = too_large(result, missed, task.config)
     if warning is not None:
         show_diagnostics([warning])
     for path in (folder.decision, folder.architecture, folder.result, folder.metrics, folder.updates, folder.history):
         say(f"wrote {path}")
-    say("look at it again with")
-    say(f"  bayesnas-graph status {shlex.quote(str(folder.path))}")
+    say("look at it with")
+    say(f"  bayesnas-graph report {shlex.quote(str(folder.path))}")
     say("make a network of it with")
     say(f"  bayesnas-graph derive {shlex.quote(str(folder.path))}")

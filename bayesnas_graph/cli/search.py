@@ -70,6 +70,10 @@ def search(
     ray: Annotated[
         bool, typer.Option("--ray", help="Search on the machines of a Ray cluster.", rich_help_panel=_SWEEP)
     ] = False,
+    strategy: Annotated[
+        str | None,
+        typer.Option(help="By which rule: bayes, darts, gdas, snas ...", rich_help_panel=_PRIOR),
+    ] = None,
     intensity: Annotated[
         float | None,
         typer.Option("--lambda", help="Intensity of the penalty: more makes it smaller.", rich_help_panel=_PRIOR),
@@ -91,7 +95,7 @@ def search(
         str | None,
         typer.Option(help="fisher, ggn, exact, empirical, recursive or mean.", rich_help_panel=_PRIOR),
     ] = None,
-    dependency: Annotated[str | None, typer.Option(help="one_hop or whole_path.", rich_help_panel=_PRIOR)] = None,
+    dependency: Annotated[str | None, typer.Option(help="none, one_hop or whole_path.", rich_help_panel=_PRIOR)] = None,
     zero: Annotated[
         str | None, typer.Option(help="Zero switches: before or after the candidates.", rich_help_panel=_PRIOR)
     ] = None,
@@ -120,6 +124,7 @@ def search(
         "--warmup": ("warmup", warmup),
         "--batch": ("batch", batch),
         "--seed": ("seed", seed),
+        "--strategy": ("strategy", strategy),
         "--lambda": ("lambda", intensity),
         "--lambda-zero": ("lambda_zero", lambda_zero),
         "--target-params": ("target_params", size("--target-params", target_params)),

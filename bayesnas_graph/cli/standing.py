@@ -6,14 +6,16 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from bayesnas_graph.cli.outline import Outline
+from bayesnas_graph.traces.outline import Outline
 
 if TYPE_CHECKING:
     from bayesnas_graph.analysis import Cost
     from bayesnas_graph.search.budget import Shrink
     from bayesnas_graph.search.events import Row
-    from bayesnas_graph.search.iterate import Iteration
+    from bayesnas_graph.search.iteration import Iteration
     from bayesnas_graph.search.progress import Progress
+
+PENALISED = ("bayes", "dso")  # strategies that lambda means something to
 
 
 @dataclass(frozen=True)
@@ -27,13 +29,13 @@ class Standing:
     parameters: int  # of the architecture so far
     flops: int
     intensity: float  # of the penalty on operations: lambda
-    shrink: Shrink | None = None  # None where gates no longer move
+    shrink: Shrink | None = None  # None where gates no longer move, or are not closed by a penalty
     row: Row | None = None
     held_out: float | None = None  # accuracy, at the last update
     update_seconds: float = 0.0
 
     @staticmethod
-    def start(outline: Outline, progress: Progress, size: Cost, intensity: float, shrink: Shrink) -> Standing:
+    def start(outline: Outline, progress: Progress, size: Cost, intensity: float, shrink: Shrink | None) -> Standing:
         """That of a search that begins, or goes on."""
         closed = {verdict.name for verdict in progress.closed}
         return Standing(
@@ -103,6 +105,13 @@ def shrink_text(shrink: Shrink | None) -> str:
         return "-"
     low, high = (f"{value:.2f}" if value < 99 else ">99" for value in (shrink.smallest, shrink.largest))
     return low if low == high else f"{low} to {high}"
+
+
+def pressure_text(standing: Standing) -> str:
+    """How hard the penalty presses on the gates, where it is what closes them."""
+    if standing.shrink is None:
+        return ""
+    return f"lambda {standing.intensity:.3g}  shrink {shrink_text(standing.shrink)}  "
 
 
 def able_text(shrink: Shrink) -> str:

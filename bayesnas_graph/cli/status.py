@@ -12,12 +12,12 @@ from typing import Annotated, Any
 import typer
 
 from bayesnas_graph.cli.outcome import unmet
-from bayesnas_graph.cli.standing import duration, step_time
+from bayesnas_graph.cli.standing import PENALISED, duration, step_time
 from bayesnas_graph.cli.tally import Tally
-from bayesnas_graph.cli.traces import Traces, read_traces
 from bayesnas_graph.cli.trained import is_training, training_json, training_rows
 from bayesnas_graph.cli.watch import labelled
 from bayesnas_graph.search.paths import RunPaths
+from bayesnas_graph.traces.run import Traces, read_traces
 
 WIDTH, HEIGHT = 100, 40  # of the table of switches, at most
 
@@ -65,7 +65,7 @@ def _rows(found: Traces, now: datetime) -> list[tuple[str, str]]:
         rows.append(("", f"{found.result['accuracy']:.3f} on the test set, with the weights of the search"))
     if found.rows:
         rows.append(("step time", f"{step_time(first['seconds'])} at first, {step_time(last['seconds'])} now"))
-    if found.updates:
+    if found.updates and found.config.get("strategy", "bayes") in PENALISED:
         rows.append(("lambda", f"{found.updates[-1]['lambda']:.3g}"))
     return [*rows, *_size(found)]
 

@@ -11,14 +11,22 @@ from typing import TYPE_CHECKING, Protocol
 import typer
 
 from bayesnas_graph.cli.console import show_diagnostics
-from bayesnas_graph.cli.outline import outline
-from bayesnas_graph.cli.standing import Standing, able_text, closed_text, duration, shrink_text, step_time
+from bayesnas_graph.cli.standing import (
+    Standing,
+    able_text,
+    closed_text,
+    duration,
+    pressure_text,
+    shrink_text,
+    step_time,
+)
+from bayesnas_graph.traces.outline import outline
 
 if TYPE_CHECKING:
     from bayesnas_graph.diagnostics import Diagnostic
     from bayesnas_graph.search.events import Row
     from bayesnas_graph.search.folder import RunFolder
-    from bayesnas_graph.search.iterate import Iteration
+    from bayesnas_graph.search.iteration import Iteration
     from bayesnas_graph.search.learner import Learner
     from bayesnas_graph.search.problem import Problem
     from bayesnas_graph.search.progress import Progress
@@ -59,12 +67,13 @@ class Reporter:
 
         found = outline(self.space, problem, learner.place, progress)
         self.folder.write(self.folder.outline, found.to_json().decode())
-        budgets = shrink(problem, learner, progress)
+        budgets = shrink(problem, learner, progress) if problem.config.strategy == "bayes" else None
         begins = progress.step <= problem.warmup  # later, what is left is less than there was
-        warning = too_weak(problem, learner, budgets) if begins else None
+        warning = too_weak(problem, learner, budgets) if begins and budgets is not None else None
         so_far = problem.graph if progress.architecture is None else prune(problem.graph, progress.architecture.off)
         intensity = problem.config.lambda_w * progress.growth
-        self.standing = Standing.start(found, progress, cost(so_far), intensity, Shrink.of(budgets))
+        reach = None if budgets is None else Shrink.of(budgets)
+        self.standing = Standing.start(found, progress, cost(so_far), intensity, reach)
         self.display.begun(self.standing, warning)
 
     def logged(self, row: Row) -> None:
@@ -113,7 +122,7 @@ class Lines:
             f"update {standing.iteration:>{len(str(outline.iterations))}}/{outline.iterations}  "
             f"held-out {standing.held_out:.3f}  switches {len(standing.alive):>{len(switches)},}/{switches}  "
             f"weights {standing.parameters:>{len(weights)},}  multiply-adds {standing.flops:>{len(flops)},}  "
-            f"lambda {standing.intensity:.3g}  shrink {shrink_text(standing.shrink)}  "
+            f"{pressure_text(standing)}"
             f"{closed_text(before, standing)}  {standing.update_seconds:.1f} s"
         )
 

@@ -15,14 +15,16 @@ from bayesnas_graph.derive.derived import Derived, derive, given, kept_groups
 from bayesnas_graph.derive.explain import Line, explained
 from bayesnas_graph.derive.rules import Rule
 from bayesnas_graph.derive.runs import Searched, fixed_weights, read_run
-from bayesnas_graph.derive.text import Written, gamma_notes, written
+from bayesnas_graph.derive.text import Written, strength_notes, written
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.elaborate import Network, load_network
 from bayesnas_graph.elaborate.load import Number
 from bayesnas_graph.elaborate.values import show
 from bayesnas_graph.exchange import fingerprint
 from bayesnas_graph.ir import Graph
+from bayesnas_graph.search.config import Config
 from bayesnas_graph.search.folder import RunFolder
+from bayesnas_graph.showing import Card, architecture_svg
 from bayesnas_graph.strings import read_architecture, write_architecture
 
 if TYPE_CHECKING:
@@ -57,6 +59,12 @@ class Architecture:
         return cost(self.graph)
 
     @property
+    def measure(self) -> str:
+        """What switches were judged by: gamma, or the strength that other strategies than the Bayesian one have."""
+        is_other = self.searched is not None and self.searched.manifest.config.strategy != "bayes"
+        return "strength" if is_other else "gamma"
+
+    @property
     def lines(self) -> list[Line]:
         """What was kept and dropped on every line of the space."""
         return explained(self.space, self.decision)
@@ -70,7 +78,7 @@ class Architecture:
     def written(self) -> Written:
         """As a fixed network in the language."""
         fixed = passes.plain(self.graph)
-        notes = gamma_notes(self.graph, self.decision, fixed) if self.searched else {}
+        notes = strength_notes(self.graph, self.decision, fixed, self.measure) if self.searched else {}
         return written(fixed, self.doc, notes, allow_python=self.allow_python)
 
     def with_weights(self) -> tuple[Written, dict[str, dict[str, Tensor]]]:
@@ -82,7 +90,7 @@ class Architecture:
             message = "an architecture that was given has no weights"
             raise NasError([Diagnostic("NAS616", message, help="`bayesnas-graph train` finds some")])
         fixed = passes.rescale_gates(self.graph)
-        notes = gamma_notes(self.graph, self.decision, fixed.graph)
+        notes = strength_notes(self.graph, self.decision, fixed.graph, self.measure)
         text = written(fixed.graph, self.doc, notes, allow_python=self.allow_python)
         tensors = fixed_weights(self.searched, self.derived, fixed)
         return text, {text.names[node]: found for node, found in tensors.items() if node in text.names}
@@ -103,7 +111,7 @@ class Architecture:
         if self.searched is not None:
             config, versions = self.searched.manifest.config, self.searched.manifest.versions
             lines += [
-                f"Searched on {plain_text(config.data or '')} with seed {config.seed}, lambda {config.lambda_w:g}, by "
+                f"Searched on {plain_text(config.data or '')} with seed {config.seed}, {_way(config)}, by "
                 f"bayesnas-graph {versions['bayesnas-graph']} and torch {versions['torch']}."
             ]
         return "\n".join(lines)
@@ -128,6 +136,30 @@ class Architecture:
         out.write_json(paths["derived.json"], about)
         return paths
 
+    def __repr__(self) -> str:
+        return f"<architecture of {self.name}: {self.cost.parameters:,} weights, {self.cost.flops:,} multiply-adds>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        left, whole = self.cost, cost(self.space)
+        kept = sum(verdict.keep for verdict in self.decision.verdicts)
+        return Card(
+            title="An architecture",
+            about=(f"Network {self.network.name} ({self.name}): {self.rule}.",),
+            columns=("left", "all candidates"),
+            rows=(
+                ("weights", f"{left.parameters:,}", f"{whole.parameters:,}"),
+                ("multiply-adds", f"{left.flops:,}", f"{whole.flops:,}"),
+                ("switches", f"{kept:,}", f"{len(self.decision.verdicts):,}"),
+            ),
+            picture=architecture_svg(self.network, self.graph),
+        ).html()
+
+
+def _way(config: Config) -> str:
+    """How it was searched, in a few words."""
+    return f"lambda {config.lambda_w:g}" if config.strategy == "bayes" else f"strategy {config.strategy}"
+
 
 def plain_text(text: str) -> str:
     """A text from outside that may stand in a comment or a docstring of any language: letters, digits, a few marks."""
@@ -149,7 +181,13 @@ def of_run(
     graph = searched.graph
     derived = derive(graph, searched.decision, rule)
     name = searched.manifest.space if space is None else str(space)
-    return Architecture(name, searched.network, graph, derived, str(rule), searched, allow_python)
+    return Architecture(name, searched.network, graph, derived, _told(rule, searched), searched, allow_python)
+
+
+def _told(rule: Rule, searched: Searched) -> str:
+    """How an architecture came about, in words."""
+    strategy = searched.manifest.config.strategy
+    return f"as strategy {strategy} decided" if strategy != "bayes" and not rule.decides else str(rule)
 
 
 def of_string(

@@ -46,13 +46,13 @@ def explained(graph: Graph, decision: Decision) -> list[Line]:
     return found
 
 
-def as_text(lines: list[Line]) -> Iterator[str]:
-    """The lines for people: what they kept by name and gamma, what they dropped by reason."""
+def as_text(lines: list[Line], measure: str = "gamma") -> Iterator[str]:
+    """The lines for people: what they kept by name and gamma, or another measure, what they dropped by reason."""
     for line in lines:
         yield f"{line.file}:{line.number}  {line.text}" if line.number else "switches that no text tells of"
         for verdict in line.kept:
             note = "" if verdict.why in (Why.KEPT, Why.GIVEN) else f", {verdict.why}"
-            yield f"  + {verdict.name}  gamma {verdict.gamma:.3g}{note}"
+            yield f"  + {verdict.name}  {measure} {verdict.gamma:.3g}{note}"
         for why, verdicts in line.dropped:
             names = ", ".join(verdict.name for verdict in verdicts)
             yield f"  - {len(verdicts)} {why}: {names}"

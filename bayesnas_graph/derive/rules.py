@@ -10,12 +10,11 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from bayesnas_graph.analysis import cost
+from bayesnas_graph.analysis import ChoiceSwitches, choices, cost
 from bayesnas_graph.bayes import Decision, Ranking, Why
-from bayesnas_graph.bayes.settle import enlarged
+from bayesnas_graph.bayes.settle import enlarged, reduced
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.ops import Choice, Join
 from bayesnas_graph.passes import Disconnected, Misfit, prune
 
 Scores = Mapping[str, float]
@@ -49,6 +48,11 @@ class Rule:
         return 1 if self.per_edge is None and self.per_node is not None else self.per_edge
 
     @property
+    def decides(self) -> bool:
+        """Whether anything was asked for that the search has not decided."""
+        return self.sized or self.ranked_per_edge is not None
+
+    @property
     def sized(self) -> bool:
         """Whether there is a budget."""
         return self.params is not None or self.flops is not None
@@ -68,23 +72,14 @@ def apply(rule: Rule, graph: Graph, decision: Decision) -> Decision:
     return _sized(rule, graph, decision, scores) if rule.sized else decision
 
 
-@dataclass(frozen=True)
-class _Choice:
-    """The switches of a choice, the same for all uses of a cell."""
-
-    candidates: tuple[str, ...]
-    zero: str | None
-    node: str  # that it leads into, by the name it has where it was met first
-
-
 def _ranked(count: int, per_node: int | None, graph: Graph, decision: Decision, scores: Scores) -> Decision:
     """The best candidates of every choice, of the best choices into every node."""
     best: dict[str, Why] = {}
-    into: dict[str, list[_Choice]] = defaultdict(list)
-    for choice in _choices(graph):
+    into: dict[str, list[ChoiceSwitches]] = defaultdict(list)
+    for choice in choices(graph):
         into[choice.node].append(choice)
-    for choices in into.values():
-        strongest = sorted(choices, key=lambda choice: -max(scores[name] for name in choice.candidates))
+    for rivals in into.values():
+        strongest = sorted(rivals, key=lambda choice: -max(scores[name] for name in choice.candidates))
         for place, choice in enumerate(strongest):
             is_in = per_node is None or place < per_node
             for rank, name in enumerate(sorted(choice.candidates, key=lambda name: (-scores[name], name))):
@@ -98,47 +93,13 @@ def _ranked(count: int, per_node: int | None, graph: Graph, decision: Decision, 
     return replace(decision, verdicts=tuple(verdicts))
 
 
-def _choices(graph: Graph) -> list[_Choice]:
-    """All choices, each once however many uses share it."""
-    readers: dict[str, list[str]] = defaultdict(list)
-    for edge in graph.edges:
-        readers[edge.source].append(edge.target)
-    groups = {gate.name: gate.group for gate in graph.gates}
-    found: dict[tuple[str, ...], _Choice] = {}
-    for node in graph:
-        if not isinstance(node.op, Choice):
-            continue
-        candidates = tuple(edge.gate.group for edge in graph.inputs(node.name) if edge.gate)
-        if candidates in found:
-            continue
-        zero = groups.get(f"{node.name}.zero")
-        found[candidates] = _Choice(candidates, zero, _joined_at(graph, readers, node.name))
-    return list(found.values())
-
-
-def _joined_at(graph: Graph, readers: Mapping[str, list[str]], name: str) -> str:
-    """The node at which a value meets others, or the last that it alone leads to."""
-    while len(readers[name]) == 1:
-        name = readers[name][0]
-        if isinstance(graph[name].op, Join) and len(graph.inputs(name)) > 1:
-            break
-    return name
-
-
 def _sized(rule: Rule, graph: Graph, decision: Decision, scores: Scores) -> Decision:
     """As much as there is room for: the worst go until the rest fits, and then the best come back that fit as well."""
     try:
+        decision = reduced(graph, decision, scores, rule.fits)
         left = prune(graph, decision.off)
     except (Disconnected, Misfit):
         return decision  # which is told later, and why
-    for name in sorted(left_groups(left), key=lambda name: (scores[name], name)):
-        if rule.fits(left):
-            break
-        try:
-            smaller = prune(left, {name})
-        except (Disconnected, Misfit):
-            continue
-        left, decision = smaller, decision.changed({name}, Why.SIZE)
     if not rule.fits(left):
         found = cost(left)
         left_over = f"{found.parameters:,} weights and {found.flops:,} multiply-adds"

@@ -36,12 +36,13 @@ def written(fixed: Graph, doc: str, notes: Mapping[str, str], *, allow_python: b
     return Written(text, space.networks[0], graph, correspondence(fixed, graph))
 
 
-def gamma_notes(searched: Graph, decision: Decision, fixed: Graph) -> dict[str, str]:
+def strength_notes(searched: Graph, decision: Decision, fixed: Graph, called: str) -> dict[str, str]:
     """What `unparse` is to say of a fixed graph: the gamma of every switch, where its candidate is written.
 
-    A candidate is a use of a motif, an operation, or an edge that hands a value on as it is.
+    Strategies that know of no gamma call it something else. A candidate is a use of a motif, an operation, or an edge
+    that hands a value on as it is.
     """
-    gamma = {verdict.name: f"gamma {verdict.gamma:.3g}" for verdict in decision.verdicts}
+    gamma = {verdict.name: f"{called} {verdict.gamma:.3g}" for verdict in decision.verdicts}
     named = {node.name for node in fixed} | {scope.name for scope in fixed.scopes}
     marked, marks = _marked(searched)
     readers = {edge.source: edge for edge in marked.edges}

@@ -24,7 +24,7 @@ class Compute:
     inputs: tuple[int, ...]
     shape: Shape
     span: Span = field(repr=False)
-    gates: tuple[str, ...] = ()  # one per input, where a search may close them
+    gates: tuple[tuple[str, Span], ...] = ()  # one per input, where a search may close them, with what is behind it
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,7 @@ class Nested:
     name: str
     block: Block
     inputs: tuple[int, ...]
+    span: Span = field(repr=False)  # of the use
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,17 +94,18 @@ class _Flattener:
             sources = [values[i] for i in step.inputs]
             if isinstance(step, Nested):
                 motif = step.block.definition
-                self.scopes.append(Scope(name, motif.name.name, motif.role, len(step.block.outputs)))
+                self.scopes.append(Scope(name, motif.name.name, motif.role, len(step.block.outputs), step.span))
                 values.extend(self.write(step.block, sources, f"{name}.", cell))
                 continue
             if isinstance(step.op, Choice):
-                self.scopes.append(Scope(name, "choice", "choice"))
+                self.scopes.append(Scope(name, "choice", "choice", span=step.span))
             self.nodes.append(Node(name, step.op, step.shape, step.span))
             for slot, source in enumerate(sources):
                 gate = None
                 if step.gates:
-                    full = prefix + step.gates[slot]
-                    gate = Gate(full, f"{cell[0]}:{full[cell[1] :]}" if cell else full)
+                    label, span = step.gates[slot]
+                    full = prefix + label
+                    gate = Gate(full, f"{cell[0]}:{full[cell[1] :]}" if cell else full, span)
                 self.edges.append(Edge(source, name, slot, gate, step.span))
             values.append(name)
         return [values[i] for i in block.outputs]

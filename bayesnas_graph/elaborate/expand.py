@@ -242,7 +242,8 @@ class _Writer:
                 return [self._primitive(operation, inputs, name or label_of(operation))]
             case Use():
                 block = self.expander.block(operation, tuple(self.shapes[i] for i in inputs), operation.span)
-                self.steps.append(Nested(self.names.unique(name or label_of(operation)), block, tuple(inputs)))
+                called = self.names.unique(name or label_of(operation))
+                self.steps.append(Nested(called, block, tuple(inputs), operation.span))
                 first = len(self.shapes)
                 self.shapes.extend(block.output_shapes)
                 return list(range(first, len(self.shapes)))
@@ -257,7 +258,8 @@ class _Writer:
             case Perhaps():
                 name = self.names.unique(name or label_of(operation))
                 inner = self._single(operation.operation, inputs, f"{name}.{label_of(operation.operation)}", span)
-                return [self._compute(name, Maybe(), [inner], self.shapes[inner], operation.span, (name,))]
+                gates = ((name, operation.operation.span),)
+                return [self._compute(name, Maybe(), [inner], self.shapes[inner], operation.span, gates)]
 
     def _primitive(self, operation: Primitive, inputs: list[int], name: str) -> int:
         op = operation.op
@@ -288,7 +290,7 @@ class _Writer:
             ]
             message = "candidates of a choice give different shapes"
             self.report.fail(_disagreement("NAS209", message, "chosen here", selection.span, places, shapes))
-        gates = tuple(f"{name}.{label}" for label in labels)
+        gates = tuple((f"{name}.{label}", c.span) for label, c in zip(labels, selection.candidates, strict=True))
         return self._compute(name, Choice(selection.limit), values, shapes[0], selection.span, gates)
 
     def _single(self, operation: Operation, inputs: list[int], name: str, span: Span) -> int:
@@ -299,7 +301,13 @@ class _Writer:
         return values[0]
 
     def _compute(
-        self, name: str, op: Op, inputs: list[int], shape: Shape, span: Span, gates: tuple[str, ...] = ()
+        self,
+        name: str,
+        op: Op,
+        inputs: list[int],
+        shape: Shape,
+        span: Span,
+        gates: tuple[tuple[str, Span], ...] = (),
     ) -> int:
         self.steps.append(Compute(name, op, tuple(inputs), shape, span, gates))
         self.shapes.append(shape)

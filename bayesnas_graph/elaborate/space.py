@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,7 +22,7 @@ from bayesnas_graph.elaborate.files import Loader, Module
 from bayesnas_graph.elaborate.limits import Limits, Meter
 from bayesnas_graph.elaborate.names import check_names
 from bayesnas_graph.elaborate.scope import Scope
-from bayesnas_graph.elaborate.values import MotifFunction, Use, Value, ValueType, type_text
+from bayesnas_graph.elaborate.values import MotifFunction, Use, Value, ValueType, show, type_text
 from bayesnas_graph.elaborate.wiring import Budget
 from bayesnas_graph.ir import Graph, named_shape
 from bayesnas_graph.lang import ast
@@ -47,6 +48,16 @@ class Network:
     def graph(self) -> Graph:
         """The network as one flat graph."""
         return flatten(self.block, self.name)
+
+    def __repr__(self) -> str:
+        arguments = ", ".join(f"{name} = {show(value)}" for name, value in self.arguments)
+        called = f"{self.name}({arguments})" if arguments else self.name
+        return f"<network {called}: {self.block.nodes:,} operations, {self.block.choices:,} choices>"
+
+    def _repr_svg_(self) -> str | None:
+        """What a notebook shows. What draws networks knows them and not they it, so it is found by its name."""
+        svg: str | None = import_module("bayesnas_graph.showing").network_svg(self)
+        return svg
 
 
 @dataclass(frozen=True)

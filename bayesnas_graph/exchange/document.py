@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +59,13 @@ def to_document(graph: Graph) -> GraphDocument:
         nodes=nodes,
         edges=edges,
         outputs=list(graph.outputs),
-        scopes=[ScopeDocument(**asdict(scope)) for scope in graph.scopes],
+        scopes=[_scope(scope) for scope in graph.scopes],
     )
+
+
+def _scope(scope: Scope) -> ScopeDocument:
+    told = {"name": scope.name, "kind": scope.kind, "role": scope.role, "outputs": scope.outputs}
+    return ScopeDocument.model_validate(told)
 
 
 def from_document(document: GraphDocument, source_name: str = "<document>") -> Graph:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from bayesnas_graph.ir.op import Op, Shape, shape_text
@@ -24,6 +25,7 @@ class Gate:
 
     name: str
     group: str
+    span: Span | None = field(default=None, compare=False, repr=False)  # of what it lets through, where that is one
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,7 @@ class Scope:
     kind: str  # the name of the motif
     role: str  # "motif", "cell", "network" or "choice"
     outputs: int = 1
+    span: Span | None = field(default=None, compare=False, repr=False)  # of the use
 
 
 class Graph:
@@ -171,3 +174,11 @@ class Graph:
             for node in self
         ]
         return "\n".join([*lines, f"return {', '.join(f'%{name}' for name in self.outputs)}"]) + "\n"
+
+    def __repr__(self) -> str:
+        return f"<graph {self.name}: {len(self):,} nodes, {len(self.edges):,} edges, {len(self.gates):,} gates>"
+
+    def _repr_svg_(self) -> str | None:
+        """What a notebook shows. It asks the graph, but what draws graphs knows them, so that is found by its name."""
+        svg: str | None = import_module("bayesnas_graph.showing").graph_svg(self)
+        return svg

@@ -18,7 +18,9 @@ def group_switches(graph: Graph, mode: Mode = "written") -> Graph:
     """
     if mode == "written":
         return graph
-    edges = [replace(e, gate=Gate(e.gate.name, _group(graph, e, e.gate, mode))) if e.gate else e for e in graph.edges]
+    edges = [
+        replace(e, gate=replace(e.gate, group=_group(graph, e, e.gate, mode))) if e.gate else e for e in graph.edges
+    ]
     return graph.replace(list(graph), edges, graph.outputs)
 
 

@@ -1,128 +1,72 @@
-"""The page: a heading, the legend, and the panels in rows."""
+"""The page: sections in one file that needs nothing but a browser, and asks nothing of any other computer."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from hashlib import sha256
+from importlib.resources import files
 
-from bayesnas_graph.report.diagram import Diagram, Panel
-from bayesnas_graph.report.geometry import Placement, Size, place
-from bayesnas_graph.report.measure import SMALL, TITLE, box_size, choice_size
-from bayesnas_graph.report.words import text_width
+from bayesnas_graph import __version__
+from bayesnas_graph.pictures import rules
+from bayesnas_graph.pictures.style import LIGHT
+from bayesnas_graph.report.charts.static import runtime
+from bayesnas_graph.report.charts.theme import config
+from bayesnas_graph.report.html import filled, json_script
+from bayesnas_graph.report.section import Section
 
-PAGE_WIDTH = 1400.0
-MARGIN = 24.0
-PANEL_GAP = 20.0
-INSET = 20.0  # between the frame of a panel and what is in it
-HEADING = 72.0  # the name of the network and a line about it
-PANEL_HEADING = 34.0
-NOTE_LINE = 16.0
-LEGEND_LINE = 22.0
-SWATCH = 22.0
-
-
-@dataclass(frozen=True)
-class Placed:
-    """A panel with its place on the page; what is in it is measured from `inner`."""
-
-    panel: Panel
-    sizes: tuple[Size, ...]
-    placement: Placement
-    x: float
-    y: float
-    width: float
-    height: float
-
-    @property
-    def inner(self) -> tuple[float, float]:
-        """Where the contents begin."""
-        return self.x + INSET, self.y + heading_height(self.panel)
+STYLES = ("page.css", "code.css")
+SCRIPTS = ("page.js", "charts.js", "search.js", "panels.js", "detail.js", "find.js", "graph.js")
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
-    """An entry of the legend."""
+def page_text(title: str, lead: str, sections: Sequence[Section]) -> str:
+    """The whole page."""
+    from markupsafe import Markup
 
-    label: str
-    sign: str  # "strand", or what else it explains
-    x: float
-    y: float
-
-
-@dataclass(frozen=True)
-class Page:
-    """Everything in its place."""
-
-    diagram: Diagram
-    panels: tuple[Placed, ...]
-    keys: tuple[Key, ...]
-    width: float
-    height: float
-
-
-def lay_out(diagram: Diagram) -> Page:
-    """Find a place for everything."""
-    room = PAGE_WIDTH - 2 * MARGIN
-    measured = [_measured(panel, room) for panel in diagram.panels]
-    room = max([room, *(placed.width for placed in measured)])
-    keys, bottom = _legend(diagram, room)
-    placed: list[Placed] = []
-    x, y, row = MARGIN, bottom + PANEL_GAP, 0.0
-    for panel in measured:
-        if x > MARGIN and x + panel.width > MARGIN + room:
-            x, y, row = MARGIN, y + row + PANEL_GAP, 0.0
-        placed.append(_moved(panel, x, y))
-        x += panel.width + PANEL_GAP
-        row = max(row, panel.height)
-    titles = text_width(diagram.title, 22, bold=True), text_width(diagram.summary, TITLE)
-    ends = [key.x + SWATCH + 8 + text_width(key.label, SMALL) for key in keys]
-    width = max([*(panel.x + panel.width for panel in placed), *ends, *(MARGIN + title for title in titles)])
-    return Page(diagram, tuple(placed), keys, width + MARGIN, y + row + MARGIN)
+    first, drawing = _web("theme.js"), runtime()
+    scripts = [f"\n{_web(name)}\n" for name in SCRIPTS]
+    page = filled(
+        "page.html",
+        title=title,
+        lead=lead,
+        sections=sections,
+        policy=_policy([first, drawing, *scripts]),
+        styles=Markup("\n".join([*map(_web, STYLES), *_picture_styles()])),
+        first=Markup(first),
+        runtime=Markup(drawing),
+        scripts=[Markup(script) for script in scripts],
+        data=json_script(_data(sections)),
+        version=__version__,
+        written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+    )
+    return f"{page}\n"
 
 
-def heading_height(panel: Panel) -> float:
-    """The room above the contents of a panel."""
-    return PANEL_HEADING + NOTE_LINE * len(panel.notes) + 12
+def _data(sections: Sequence[Section]) -> dict[str, object]:
+    """All that the scripts work on."""
+    charts = {chart.key: {"title": chart.title, "spec": chart.spec} for part in sections for chart in part.charts}
+    own = {key: value for section in sections for key, value in section.data.items()}
+    return {"themes": {"light": config(dark=False), "dark": config(dark=True)}, "charts": charts, **own}
 
 
-def _measured(panel: Panel, room: float) -> Placed:
-    sizes = {box.key: box_size(box) for box in panel.boxes}
-    sizes.update((choice.key, choice_size(panel, choice)) for choice in panel.choices)
-    order = {key: index for index, key in enumerate(sorted(sizes))}
-    edges = [(order[wire.source], order[wire.target]) for wire in panel.wires]
-    listed = tuple(sizes[key] for key in sorted(sizes))
-    placement = place(listed, edges, room - 2 * INSET)
-    texts = [text_width(panel.title, 15, bold=True), *(text_width(note, SMALL) for note in panel.notes)]
-    width = max(placement.width, *texts) + 2 * INSET
-    height = placement.height + heading_height(panel) + INSET
-    return Placed(panel, listed, placement, 0, 0, width, height)
+def _policy(scripts: Sequence[str]) -> str:
+    """What the browser is to hold the page to: these scripts and no others run, and nothing is fetched.
+
+    Vega makes functions out of the expressions of its charts, which is what `unsafe-eval` is for.
+    """
+    hashes = (b64encode(sha256(script.encode()).digest()).decode() for script in scripts)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
+    return (
+        f"default-src 'none'; script-src {allowed} 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )
 
 
-def _moved(placed: Placed, x: float, y: float) -> Placed:
-    return Placed(placed.panel, placed.sizes, placed.placement, x, y, placed.width, placed.height)
+def _picture_styles() -> Iterator[str]:
+    for name, dark in (("light", False), ("dark", True)):
+        yield rules(dark, len(LIGHT), f":root[data-theme={name}] .picture")
 
 
-def _legend(diagram: Diagram, room: float) -> tuple[tuple[Key, ...], float]:
-    """What the signs mean, and which colour is which candidate; as many lines as it takes."""
-    kinds = {box.kind for panel in diagram.panels for box in panel.boxes}
-    choices = [choice for panel in diagram.panels for choice in panel.choices]
-    signs = [
-        ("node", "node, joins what flows in", "node" in kinds),
-        ("operation", "operation", "operation" in kinds),
-        ("motif", "motif", any(b.kind == "motif" and not b.opened for p in diagram.panels for b in p.boxes)),
-        ("opened", "motif with a panel of its own", any(b.opened for p in diagram.panels for b in p.boxes)),
-        ("zero", "choice: all of it may be off", bool(choices)),
-        ("optional", "optional", any(choice.optional for choice in choices)),
-    ]
-    found: list[Key] = []
-    groups = [[(sign, text) for sign, text, shown in signs if shown], [("strand", name) for name in diagram.colours]]
-    y = HEADING
-    for group in groups:
-        x = MARGIN
-        for sign, label in group:
-            width = SWATCH + 8 + text_width(label, SMALL) + 20
-            if x > MARGIN and x + width > MARGIN + room:
-                x, y = MARGIN, y + LEGEND_LINE
-            found.append(Key(label, sign, x, y + LEGEND_LINE / 2))
-            x += width
-        y += LEGEND_LINE if group else 0
-    return tuple(found), y
+def _web(name: str) -> str:
+    return files("bayesnas_graph.report").joinpath("web", name).read_text(encoding="utf-8")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bayesnas_graph.cli.outline import Outline, Switch
 from bayesnas_graph.cli.standing import Standing
 from bayesnas_graph.search.budget import Shrink
 from bayesnas_graph.search.events import Row
+from bayesnas_graph.traces.outline import Outline, Switch
 
 OPERATIONS = ("conv", "pool", "skip", "zero")
 

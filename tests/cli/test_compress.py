@@ -69,7 +69,7 @@ def in_a_new_folder(factory: pytest.TempPathFactory, *arguments: str) -> Path:
     return where / "run"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A compression that has ended, with a rival."""
     return in_a_new_folder(tmp_path_factory, "compress", "small.nas", *LEARNS, "--rival")

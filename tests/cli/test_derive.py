@@ -37,7 +37,7 @@ network large(width = 8) : image(1, 8, 8) -> classes(10) {
 SEARCHED = {**{key: value for key, value in SHORT.items() if key != "data"}, "threads": 1}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a run that has ended."""
     where = tmp_path_factory.mktemp("derive")
@@ -219,11 +219,12 @@ def test_weights_of_the_search(run: Run, folder: Path) -> None:
     assert result.code == 0, result.err
     network = built(folder / "model.py")
     network.load_state_dict(load_file(folder / "model.safetensors"), strict=True)
-    x = torch.randn(5, 1, 8, 8)
+    x = torch.randn(5, 1, 8, 8, generator=torch.Generator().manual_seed(0))
     expected = searched_network(folder / "run")
     with torch.no_grad():
         torch.testing.assert_close(network(x), expected(x), rtol=1e-4, atol=1e-5)
-        torch.testing.assert_close(network.double()(x.double()), expected.double()(x.double()), rtol=1e-6, atol=1e-8)
+        # Weights are kept in single precision, and gates have gone into them.
+        torch.testing.assert_close(network.double()(x.double()), expected.double()(x.double()), rtol=1e-5, atol=1e-7)
 
 
 def test_twice_the_same_bytes(run: Run, folder: Path) -> None:

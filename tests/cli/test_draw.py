@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,9 +11,12 @@ from pathlib import Path
 import pytest
 import typer
 
+from bayesnas_graph import passes
 from bayesnas_graph.cli.draw import draw
 from bayesnas_graph.diagnostics import NasError
-from bayesnas_graph.report import png
+from bayesnas_graph.elaborate import load_network
+from bayesnas_graph.pictures import convert
+from bayesnas_graph.resources import shipped_space
 
 Draw = Callable[..., str]
 
@@ -80,22 +84,215 @@ def test_a_folder_that_is_not_there(drawn: Draw) -> None:
         drawn("quickstart", "-o", "nowhere/a.svg")
 
 
-def test_png_without_a_converter(drawn: Draw, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(png, "_CONVERTERS", ())
+@pytest.mark.parametrize("kind", ["png", "pdf"])
+def test_without_a_converter(drawn: Draw, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    monkeypatch.setattr(convert, "_CONVERTERS", ())
     with pytest.raises(NasError) as error:
-        drawn("quickstart", "-o", "a.png")
+        drawn("quickstart", "-o", f"a.{kind}")
     (diagnostic,) = error.value.diagnostics
     assert diagnostic.code == "NAS012"
+    assert kind.upper() in diagnostic.message
     assert "rsvg-convert" in (diagnostic.help or "")
-    assert not (tmp_path / "a.png").exists()
+    assert not (tmp_path / f"a.{kind}").exists()
 
 
-def test_png_with_a_converter(drawn: Draw, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(png, "_CONVERTERS", (("test", lambda svg, width, height: b"\x89PNG"),))
-    drawn("quickstart", "-o", "a.png")
-    assert (tmp_path / "a.png").read_bytes() == b"\x89PNG"
+@pytest.mark.parametrize("kind", ["png", "pdf"])
+def test_with_a_converter(drawn: Draw, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    monkeypatch.setattr(convert, "_CONVERTERS", (("test", lambda picture, kind: f"{kind} {picture.svg}".encode()),))
+    drawn("quickstart", "-o", f"a.{kind}")
+    made = (tmp_path / f"a.{kind}").read_text()
+    assert made.startswith(f"{kind} <svg")
+    assert "prefers-color-scheme" not in made, "paper and pixels do not change with the screen"
 
 
-def test_needs_no_torch() -> None:
-    code = "import bayesnas_graph.cli.draw, bayesnas_graph.report, sys; sys.exit('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+def test_themes(drawn: Draw) -> None:
+    light, dark = (drawn("lenet5", "-o", "-", "--theme", theme) for theme in ("light", "dark"))
+    auto = drawn("lenet5", "-o", "-")
+    assert "prefers-color-scheme" in auto
+    assert "prefers-color-scheme" not in light + dark
+    assert light != dark
+
+
+# ---- some of the panels, and figures
+
+
+def test_cells(drawn: Draw) -> None:
+    text = drawn("nasbench201", "-o", "-", "--cell", "dense", "--cell", "stage")
+    assert "cell dense" in text
+    assert "motif stage" in text
+    assert "network search" not in text
+
+
+def test_a_cell_that_is_not_there(drawn: Draw) -> None:
+    with pytest.raises(NasError) as error:
+        drawn("nasbench201", "--cell", "dens")
+    (diagnostic,) = error.value.diagnostics
+    assert diagnostic.code == "NAS101"
+    assert (diagnostic.help or "").startswith(
+        "did you mean `dense`? there are panels for `search`, `skeleton`, `stage`,"
+    )
+
+
+def test_a_figure_for_every_panel(drawn: Draw, tmp_path: Path) -> None:
+    assert drawn("quickstart", "--figure", "-o", "fig.svg") == "wrote fig-digits.svg\nwrote fig-block.svg\n"
+    assert all('pt"' in (tmp_path / f"fig-{name}.svg").read_text() for name in ("digits", "block"))
+    with pytest.raises(NasError, match=r"`fig-digits\.svg` is already there"):
+        drawn("quickstart", "--figure", "-o", "fig.svg")
+
+
+def test_one_figure_has_the_name_that_was_asked_for(drawn: Draw) -> None:
+    assert drawn("quickstart", "--figure", "--cell", "block", "-o", "fig.svg") == "wrote fig.svg\n"
+    assert drawn("quickstart", "--figure", "--cell", "block", "-o", "-").startswith("<svg")
+
+
+def test_a_figure_has_a_ground_where_it_is_said_which(drawn: Draw) -> None:
+    plain, light, dark = (
+        drawn("quickstart", "--figure", "--cell", "block", "-o", "-", "--theme", theme)
+        for theme in ("auto", "light", "dark")
+    )
+    assert 'fill="#ffffff"' not in plain
+    assert '<rect x="0" y="0"' in light
+    assert '<rect x="0" y="0"' in dark
+    assert light != dark
+
+
+def test_panels_of_one_name_are_numbered(drawn: Draw) -> None:
+    assert "wrote search-tree.svg\nwrote search-tree-2.svg\n" in drawn("tree_cell", "--figure")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("--mono",), ("--figure", "--format", "dot"), ("--figure", "-o", "-"), ("--figure", "-o", "a.mmd")],
+)
+def test_figures_that_cannot_be(drawn: Draw, arguments: tuple[str, ...]) -> None:
+    with pytest.raises(typer.BadParameter):
+        drawn("quickstart", *arguments)
+
+
+# ---- runs
+
+
+def made_run(folder: Path, kind: str = "search", **parameters: int) -> Path:
+    """The folder of a search that has kept what ends in `sep_conv`, with what `draw` looks at."""
+    (folder / "space").mkdir(parents=True)
+    text = shipped_text("quickstart")
+    (folder / "space" / "copy.nas").write_text(text)
+    manifest = {"space": "quickstart", "called": "<shipped>/quickstart.nas", "file": "copy.nas", "network": "digits"}
+    manifest |= {"begun": "2026-01-01T00:00:00+00:00", "kind": kind}
+    (folder / "run.json").write_text(
+        json.dumps({**manifest, "python_ops": False, "config": {"parameters": parameters}})
+    )
+    network = load_network(folder / "space" / "copy.nas").network
+    gates = passes.run(network.graph(), passes.passes(fuse=False)).gates
+    groups: dict[str, list[str]] = {}
+    for gate in gates:
+        groups.setdefault(gate.group, []).append(gate.name)
+    verdicts = [
+        {"name": group, "keep": group.endswith((".sep_conv", ".zero")), "gates": names}
+        for group, names in groups.items()
+    ]
+    (folder / "decision.json").write_text(json.dumps({"verdicts": verdicts}))
+    return folder
+
+
+def shipped_text(name: str) -> str:
+    path = shipped_space(name)
+    assert path is not None
+    return path.read_text()
+
+
+def test_a_search_is_drawn_as_it_ended(drawn: Draw, tmp_path: Path) -> None:
+    run = made_run(tmp_path / "run", width=16)
+    text = drawn(str(run), "-o", "-")
+    assert "digits(width = 16)" in text
+    assert "6 of 24 candidates stay" in text
+    assert "max_pool_bn" not in text
+    assert 'class="zero"' not in text
+    assert drawn(str(run)) == "wrote digits.svg\n"
+    assert 'class="zero"' in drawn(str(run), "--space", "-o", "-")
+    figure = drawn(str(run), "--figure", "--cell", "block", "-o", "-")
+    assert figure.count(">sep_conv<") == 6
+
+
+def test_a_training_is_drawn_as_it_began(drawn: Draw, tmp_path: Path) -> None:
+    run = made_run(tmp_path / "run", kind="train")
+    assert drawn(str(run), "-o", "-") == drawn(str(run), "--space", "-o", "-")
+
+
+def test_a_compression_is_drawn_as_it_ended(drawn: Draw, tmp_path: Path) -> None:
+    run = made_run(tmp_path / "run", kind="compress")
+    with pytest.raises(NasError, match=r"NAS602: `.*` has not ended"):
+        drawn(str(run))
+    (run / "network.nas").write_text(shipped_text("lenet5"))
+    assert "network lenet5" in drawn(str(run), "-o", "-")
+    assert "network digits" in drawn(str(run), "--space", "-o", "-")
+
+
+def test_what_was_derived(drawn: Draw, tmp_path: Path) -> None:
+    run = made_run(tmp_path / "run")
+    derived = tmp_path / "run" / "derived"
+    derived.mkdir()
+    about = {"space": "quickstart", "network": "digits", "parameters": {"width": "8"}, "run": str(run)}
+    (derived / "derived.json").write_text(json.dumps(about))
+    (derived / "decision.json").write_text((run / "decision.json").read_text())
+    (derived / "network.nas").write_text(shipped_text("lenet5"))
+    assert "6 of 24 candidates stay" in drawn(str(derived), "-o", "-")
+    assert 'class="zero"' in drawn(str(derived), "--space", "-o", "-")
+    (derived / "derived.json").write_text(json.dumps({**about, "run": None, "space": "gone.nas"}))
+    assert "network lenet5" in drawn(str(derived), "-o", "-"), "as it was written, if the space is gone"
+    with pytest.raises(NasError, match="NAS602: the space that"):
+        drawn(str(derived), "--space")
+
+
+@pytest.mark.parametrize(
+    ("decision", "message"),
+    [
+        (None, "NAS602: `run` has come to no decision yet"),
+        ("{", "it is damaged"),
+        ("[]", "it is damaged"),
+        ('{"verdicts": [{"keep": true}]}', "it is damaged"),
+        ('{"verdicts": [{"keep": true, "gates": [3]}]}', "it is damaged"),
+        ('{"verdicts": []}', "is not about the switches of network `digits`"),
+        ("[" * 100_000, "it is damaged"),
+    ],
+)
+def test_decisions_that_cannot_be_drawn(drawn: Draw, tmp_path: Path, decision: str | None, message: str) -> None:
+    run = made_run(tmp_path / "run")
+    (run / "decision.json").unlink()
+    if decision is not None:
+        (run / "decision.json").write_text(decision)
+    with pytest.raises(NasError, match=message):
+        drawn("run")
+    assert drawn("run", "--space") == "wrote digits.svg\n"
+
+
+def test_a_decision_that_leaves_nothing(drawn: Draw, tmp_path: Path) -> None:
+    run = made_run(tmp_path / "run")
+    text = (run / "decision.json").read_text()
+    (run / "decision.json").write_text(text.replace("true", "false"))
+    with pytest.raises(NasError, match="NAS612: nothing reaches the output"):
+        drawn("run")
+
+
+def test_what_is_no_run(drawn: Draw, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(NasError, match="NAS602: `empty` is no run"):
+        drawn("empty")
+    with pytest.raises(NasError, match="NAS602: `quickstart` is no run"):
+        drawn("quickstart", "--space")
+    made_run(tmp_path / "run")
+    with pytest.raises(NasError, match="NAS601: `run` is a run, which has its own network"):
+        drawn("run", "-p", "width=4")
+    (tmp_path / "run" / "run.json").write_text("{")
+    with pytest.raises(NasError, match="NAS602: cannot read"):
+        drawn("run")
+
+
+def test_needs_no_torch(tmp_path: Path) -> None:
+    """Neither to be imported, nor to draw a run."""
+    made_run(tmp_path / "run")
+    code = "import sys, typer; from bayesnas_graph.cli.draw import draw\n"
+    code += "app = typer.Typer(); app.command()(draw); app(['run'], standalone_mode=False)\n"
+    code += "sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False, cwd=tmp_path).returncode == 0
+    assert (tmp_path / "digits.svg").exists()

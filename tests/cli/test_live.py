@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from bayesnas_graph.cli.live import Screen, share
-from bayesnas_graph.cli.outline import Switch
 from bayesnas_graph.cli.running import Show
 from bayesnas_graph.cli.standing import Standing
 from bayesnas_graph.cli.tally import Tally
 from bayesnas_graph.diagnostics import Diagnostic
 from bayesnas_graph.search.progress import Progress
+from bayesnas_graph.traces.outline import Switch
 from tests.cli.showing import logged, outline, standing, updated
 
 WARNING = Diagnostic("NAS607", "the penalty is too weak", help="`--lambda 1` would be enough", severity="warning")

@@ -17,11 +17,12 @@ from bayesnas_graph import passes
 from bayesnas_graph.bayes import Verdict
 from bayesnas_graph.bayes.decision import Why
 from bayesnas_graph.cli.outcome import architecture_lines, too_large, unmet
-from bayesnas_graph.cli.outline import Outline, Switch, switches_of
 from bayesnas_graph.cli.standing import closed_text
 from bayesnas_graph.cli.watch import Lines, head
 from bayesnas_graph.diagnostics import Diagnostic
+from bayesnas_graph.search.config import Config
 from bayesnas_graph.search.progress import Progress
+from bayesnas_graph.traces.outline import Outline, Switch, switches_of
 from tests.cli.conftest import Run
 from tests.cli.showing import logged, outline, standing, updated
 from tests.conftest import ROOT
@@ -160,12 +161,15 @@ def test_larger_than_asked_for() -> None:
     assert unmet(result, {}) == ["params < 200"]
     missed = unmet(result, {"target_params": 300, "target_flops": 3999})
     assert missed == ["params < 200", "flops <= 3,999"]
-    warning = too_large(result, missed, 0.02)
+    warning = too_large(result, missed, Config(lambda_w=0.02))
     assert warning is not None
     assert (warning.code, warning.severity) == ("NAS608", "warning")
     assert "300 weights and takes 4,000 multiply-adds, not `params < 200` and `flops <= 3,999`" in warning.message
     assert "0.02" in (warning.help or "")
-    assert too_large(result, [], 0.02) is None
+    assert too_large(result, [], Config()) is None
+    other = too_large(result, missed, Config(strategy="darts"))  # to which lambda is nothing
+    assert other is not None
+    assert "--target-params" in (other.help or "")
 
 
 # ------------------------------------------------------------------------------------- real searches
@@ -199,7 +203,7 @@ def test_a_search_in_lines(run: Run, here: Path) -> None:
     assert "warning[NAS607]" in result.err
     assert "warning[NAS608]" in result.err
     assert "h <- x    " in result.out
-    assert "look at it again with\n  bayesnas-graph status first\n" in result.out
+    assert "look at it with\n  bayesnas-graph report first\n" in result.out
     assert result.out.endswith("make a network of it with\n  bayesnas-graph derive first\n")
     for name in re.findall(r"^wrote (.*)$", result.out, re.MULTILINE):
         assert Path(name).is_file()

@@ -1,0 +1,203 @@
+"""What is drawn, before anything is known about where: the same for a picture and for text.
+
+A panel is a graph of boxes and choices. Both are numbered together, and wires lead from number to
+number: from the source of a choice to the choice, and from there to the node that takes its sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+Kind = Literal["input", "output", "node", "operation", "motif"]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A node of the text, an operation, or a use of a motif."""
+
+    key: int
+    kind: Kind
+    title: str
+    lines: tuple[str, ...] = ()  # smaller, below the title
+    shape: str = ""  # of what it gives
+    tip: str = ""  # shown when the pointer rests on it
+    name: str = ""  # of the node that holds the result, where it is not the title
+    opens: int | None = None  # the number of the panel that shows what is inside
+    steps: tuple[str, ...] = ()  # the uses that it stands for, named from the motif on
+    stacks: bool = False  # the more flows in, the wider it is
+
+    @property
+    def opened(self) -> bool:
+        """Whether another panel shows what is inside."""
+        return self.opens is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Strand:
+    """A candidate of a choice."""
+
+    label: str
+    gate: str  # the switch, named from the motif on
+    depth: int = 0  # 1 for a candidate of a choice within a candidate, and so on
+    tip: str = ""
+    plain: bool = False  # a mere connection, which computes nothing
+
+    @property
+    def choice(self) -> str:
+        """What the choice is called that it stands in."""
+        return self.gate.removesuffix(f".{self.label}")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Candidates between a node and another. All may be off: then the node gets nothing from here."""
+
+    key: int
+    strands: tuple[Strand, ...]
+    limit: int | None = None  # how many may be on; None for any number
+    optional: bool = False  # written `optional`
+    gate: str = ""  # the switch of all of it, for `optional choose`
+    tip: str = ""
+    settled: bool = False  # nothing is left to choose: all strands are on
+
+    @property
+    def gates(self) -> tuple[str, ...]:
+        """Its switches, but for that of the zero node."""
+        return (*((self.gate,) if self.gate else ()), *(strand.gate for strand in self.strands))
+
+    @property
+    def zero(self) -> str:
+        """The switch of all candidates together, as the compiler calls it, if it has one."""
+        return f"{self.strands[0].choice}.zero"
+
+    @property
+    def has_zero(self) -> bool:
+        """Whether there is such a switch: an `optional` operation needs none."""
+        return not self.optional or bool(self.gate)
+
+    @property
+    def note(self) -> str:
+        """How many of how many may be on, where that is not simply any number."""
+        count = sum(strand.depth == 0 for strand in self.strands)
+        return f"{self.limit} of {count}" if self.limit is not None and not self.settled else ""
+
+    @property
+    def dashed(self) -> bool:
+        """Whether the lines to and from it say that it is optional."""
+        return self.optional and not self.settled
+
+    @property
+    def bare(self) -> bool:
+        """Whether this is an optional connection: there is nothing to tell but that it may be off."""
+        return self.optional and [strand.label for strand in self.strands] == ["identity"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """A value on its way."""
+
+    source: int
+    target: int
+    count: int = 1  # how many values, where several go the same way
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The body of one motif."""
+
+    title: str
+    notes: tuple[str, ...]
+    boxes: tuple[Box, ...]
+    choices: tuple[Choice, ...]
+    wires: tuple[Wire, ...]
+    uses: tuple[str, ...] = ()  # the places of the motif in the graph; "" for the network itself
+    named: tuple[str, ...] = ()  # what the motif is called in each of them: motifs that look alike share a panel
+    role: str = "motif"
+    alias: str = ""  # the motif that is drawn, where that with the name of the panel merely passes its inputs to it
+
+    @property
+    def gates(self) -> tuple[str, ...]:
+        """The switches that it shows, those of zero nodes left out."""
+        return tuple(gate for choice in self.choices for gate in choice.gates)
+
+    @cached_property
+    def titles(self) -> dict[int, str]:
+        """What each box is called, by its number."""
+        return {box.key: box.name or box.title or "…" for box in self.boxes}
+
+    def sources(self, choice: Choice) -> list[int]:
+        """What a choice reads."""
+        return [wire.source for wire in self.wires if wire.target == choice.key]
+
+    def target(self, choice: Choice) -> int:
+        """What reads a choice: one box or other choice, always."""
+        return next(wire.target for wire in self.wires if wire.source == choice.key)
+
+    def route(self, choice: Choice) -> str:
+        """A choice as `p → h[0]`."""
+        names = {**dict.fromkeys((other.key for other in self.choices), "choice"), **self.titles}
+        sources = ", ".join(names[key] for key in self.sources(choice))
+        return f"{sources} → {names[self.target(choice)]}"
+
+
+def inner_name(use: str, name: str) -> str:
+    """The full name of what is called `name` in a motif.
+
+    >>> inner_name("stem.block", "h.0.conv"), inner_name("", "h.0.conv")
+    ('stem.block.h.0.conv', 'h.0.conv')
+    """
+    return f"{use}.{name}" if use else name
+
+
+def titled(role: str, names: Collection[str]) -> str:
+    """The title of a panel.
+
+    >>> titled("cell", ["normal"]), titled("motif", ["a", "b"])
+    ('cell normal', 'motifs a, b')
+    """
+    return f"{role}{'s' if len(names) > 1 else ''} {', '.join(names)}"
+
+
+@dataclass(frozen=True)
+class Diagram:
+    """A network as a page of panels."""
+
+    title: str
+    summary: str
+    panels: tuple[Panel, ...]
+    palette: tuple[str, ...] = ()  # names that have their colours, because another diagram gave them some
+
+    @cached_property
+    def colours(self) -> dict[str, int]:
+        """A number for every candidate's name: the same name is the same colour everywhere."""
+        names = dict.fromkeys([*self.palette, *(strand.label for strand in self._strands())])
+        return {name: number for number, name in enumerate(names)}
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The names of candidates that stand in a panel, in the order of their colours."""
+        return tuple(sorted({strand.label for strand in self._strands()}, key=lambda name: self.colours[name]))
+
+    @property
+    def gates(self) -> set[str]:
+        """The full names of all switches that are drawn, those of zero nodes left out."""
+        return {inner_name(use, gate) for panel in self.panels for gate in panel.gates for use in panel.uses}
+
+    def only(self, numbers: Sequence[int]) -> Diagram:
+        """Some of its panels. Colours stay as they are."""
+        places = {number: place for place, number in enumerate(numbers)}
+        panels = []
+        for number in numbers:
+            panel = self.panels[number]
+            boxes = [box if box.opens is None else replace(box, opens=places.get(box.opens)) for box in panel.boxes]
+            panels.append(replace(panel, boxes=tuple(boxes)))
+        return replace(self, panels=tuple(panels), palette=tuple(self.colours))
+
+    def _strands(self) -> Iterator[Strand]:
+        for panel in self.panels:
+            for choice in panel.choices:
+                if not choice.bare:
+                    yield from choice.strands

@@ -1,0 +1,70 @@
+"""Colours and fonts, for light and dark.
+
+Plain rules, and not variables, because some programs that turn SVG into pixels know no variables. They
+skip the rules for dark screens, and so draw the light picture.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Theme = Literal["auto", "light", "dark"]
+
+LIGHT = ("#1f6fb4", "#c8590a", "#2a8a3c", "#c22f3d", "#7a4fb5", "#8a5a44",
+         "#bd3f94", "#55657a", "#857f00", "#0b8c9c", "#3f4fc4", "#5d7d0b")  # fmt: skip
+DARK = ("#6cb6f2", "#f79a4d", "#6fcf80", "#f27d86", "#b99af0", "#cf9f87",
+        "#f08bcb", "#a3b4c9", "#d6ce4a", "#4fd0de", "#98a4ff", "#acd04e")  # fmt: skip
+DASHES = ("", "7 3", "2 3", "10 3 2 3")  # told apart by these when colours repeat
+
+_RULES = """\
+text {{ font-family: sans-serif; fill: {ink}; }}
+.page {{ fill: {page}; }}
+.panel {{ fill: {panel}; stroke: {frame}; }}
+.dim {{ fill: {dim}; }}
+.box {{ fill: {box}; stroke: {line}; stroke-width: 1.2; }}
+.node {{ fill: {node}; stroke: {line}; }}
+.end {{ fill: {end}; stroke: {line}; }}
+.opened {{ fill: {opened}; stroke: {accent}; }}
+.wire {{ fill: none; stroke: {wire}; stroke-width: 1.3; }}
+.tip {{ fill: {wire}; }}
+.zero {{ fill: {panel}; stroke: {ink}; stroke-width: 1.1; }}
+.strand {{ fill: none; stroke-width: 2; }}
+"""
+LIGHT_INKS = {
+    "ink": "#1b1f24", "dim": "#57606a", "page": "#f6f8fa", "panel": "#ffffff", "frame": "#d0d7de", "box": "#f6f8fa",
+    "line": "#8c959f", "node": "#ddf4ff", "end": "#eaeef2", "opened": "#fff8e5", "accent": "#bf8700", "wire": "#848d97",
+}  # fmt: skip
+DARK_INKS = {
+    "ink": "#e6edf3", "dim": "#9aa4af", "page": "#0d1117", "panel": "#161b22", "frame": "#30363d", "box": "#21262d",
+    "line": "#6e7681", "node": "#0c2d4d", "end": "#2d333b", "opened": "#33270a", "accent": "#d29922", "wire": "#8b949e",
+}  # fmt: skip
+
+
+def style_sheet(colours: int, theme: Theme = "auto") -> str:
+    """The rules for a page with so many colours of candidates."""
+    if theme != "auto":
+        return rules(theme == "dark", colours)
+    return f"{rules(False, colours)}@media (prefers-color-scheme: dark) {{\n{rules(True, colours)}}}\n"
+
+
+def rules(dark: bool, colours: int, scope: str = "") -> str:
+    """The rules of one theme, for pictures inside what `scope` selects, if that is given.
+
+    >>> rules(False, 0, ".picture").splitlines()[1]
+    '.picture .page { fill: #f6f8fa; }'
+    """
+    strands = enumerate((DARK if dark else LIGHT)[:colours])
+    text = _RULES.format(**(DARK_INKS if dark else LIGHT_INKS)) + "".join(
+        f".c{i} {{ stroke: {c}; }}\n" for i, c in strands
+    )
+    return "".join(f"{scope} {line}" for line in text.splitlines(keepends=True)) if scope else text
+
+
+def strand_class(number: int) -> str:
+    """The class of the colour with this number."""
+    return f"strand c{number % len(LIGHT)}"
+
+
+def strand_dash(number: int) -> str:
+    """The dashes that go with it: none for the first round of colours."""
+    return DASHES[number // len(LIGHT) % len(DASHES)]

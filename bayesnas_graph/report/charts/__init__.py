@@ -1,0 +1,1 @@
+"""Charts of a report: plain values in, specifications of Vega-Lite out."""

@@ -1,0 +1,63 @@
+"""The look of charts, on light pages and on dark ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bayesnas_graph.pictures.style import DARK, DARK_INKS, LIGHT, LIGHT_INKS
+
+FONT = "system-ui, -apple-system, 'Segoe UI', sans-serif"
+
+# From little to much. One hue whose lightness changes is read alike by all eyes, and in print.
+_RAMPS = {False: ["#e6eff8", "#8fbce2", "#1f6fb4", "#0a2f57"], True: ["#1d2a38", "#24598a", "#5fa8e6", "#e3f1ff"]}
+_GRIDS = {False: "#e4e8ec", True: "#262c34"}  # fainter than the frames of pictures
+
+
+def config(dark: bool) -> dict[str, Any]:
+    """The configuration of Vega-Lite that a chart is drawn with."""
+    inks, colours = DARK_INKS if dark else LIGHT_INKS, list(DARK if dark else LIGHT)
+    ink, dim, grid = inks["ink"], inks["dim"], _GRIDS[dark]
+    return {
+        "background": None,
+        "font": FONT,
+        "padding": 4,
+        "view": {"stroke": None, "continuousWidth": 300},
+        "range": {"category": colours, "ordinal": _RAMPS[dark], "ramp": _RAMPS[dark], "heatmap": _RAMPS[dark]},
+        "mark": {"color": colours[0], "invalid": "break-paths-show-path-domains"},
+        "line": {"strokeWidth": 1.8},
+        "point": {"filled": True, "size": 45},
+        "rule": {"color": dim},
+        "text": {"color": ink, "fontSize": 11},
+        "axis": {
+            "labelColor": dim,
+            "titleColor": dim,
+            "labelFontSize": 11,
+            "titleFontSize": 12,
+            "titleFontWeight": "normal",
+            "titlePadding": 8,
+            "gridColor": grid,
+            "domain": False,
+            "tickColor": grid,
+            "tickCount": 5,
+        },
+        "axisX": {"grid": False, "domain": True, "domainColor": grid},
+        "legend": {
+            "labelColor": ink,
+            "titleColor": dim,
+            "labelFontSize": 11,
+            "titleFontSize": 11,
+            "titleFontWeight": "normal",
+            "symbolSize": 60,
+            "labelLimit": 240,
+            "gradientLength": 140,
+            "gradientThickness": 10,
+        },
+        "title": {"color": ink, "anchor": "start", "fontSize": 12, "fontWeight": "normal"},
+        "header": {"labelColor": ink, "titleColor": dim, "labelFontSize": 12},
+        "concat": {"spacing": 12},
+    }
+
+
+def ground(dark: bool) -> str:
+    """The colour of what a chart stands on, for pictures that stand alone."""
+    return (DARK_INKS if dark else LIGHT_INKS)["panel"]

@@ -1,0 +1,118 @@
+"""Texts of programs as HTML, line by line: their words in classes, everything else escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Literal
+
+from bayesnas_graph.lang import reserved_words
+from bayesnas_graph.lang.words import words_of
+from bayesnas_graph.source import Source
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+Language = Literal["nas", "python", "text"]
+LARGEST = 200_000  # characters; what is longer is shown without colours
+
+# What would be invisible, or would change how the text around it is read, is shown by a sign.
+_PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"}
+_HIDDEN = (*range(0x7F, 0xA0), 0x00AD, *range(0x200B, 0x2010), *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF)
+_VISIBLE = {**_PICTURES, **dict.fromkeys(_HIDDEN, 0xFFFD), **dict.fromkeys(range(0xD800, 0xE000), 0xFFFD)}
+
+
+def highlighted(text: str, language: Language) -> list[Markup]:
+    r"""The lines of a text, without their ends.
+
+    >>> [str(line) for line in highlighted("in x // a < b\nout x", "nas")]
+    ['<span class="k">in</span> x <span class="c">// a &lt; b</span>', '<span class="k">out</span> x']
+    """
+    from markupsafe import Markup, escape
+
+    text = text.replace("\r\n", "\n").replace("\r", "\n").translate(_VISIBLE)
+    lines: list[list[Markup]] = [[]]
+    for css, words in groupby(_words(text, language if len(text) <= LARGEST else "text"), key=itemgetter(1)):
+        pieces = "".join(word for word, _ in words).split("\n")
+        for number, piece in enumerate(pieces):
+            if number:
+                lines.append([])
+            if piece:
+                lines[-1].append(Markup('<span class="{}">{}</span>').format(css, piece) if css else escape(piece))
+    return [Markup("").join(line) for line in lines]
+
+
+def _words(text: str, language: Language) -> Iterable[tuple[str, str]]:
+    """The words of a text, each with its class, which is empty for what is not set off."""
+    if language == "text":
+        return [(text, "")]
+    return ((word, _class(kind)) for kind, word in _lexer(language).get_tokens(text))
+
+
+@cache
+def _lexer(language: Literal["nas", "python"]) -> Any:
+    from pygments.lexers.python import PythonLexer
+
+    return (PythonLexer if language == "python" else _nas_lexer())(stripnl=False, ensurenl=False)
+
+
+def _nas_lexer() -> type[Any]:
+    """A lexer of Pygments for the language. The words are those of its grammar, so that the two cannot differ."""
+    from pygments.lexer import Lexer
+    from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Text, _TokenType
+
+    kinds: dict[str, _TokenType] = {
+        "FILE_DOC": String.Doc,
+        "DOC": String.Doc,
+        "COMMENT": Comment,
+        "OPEN_COMMENT": Comment,
+        "STRING": String,
+        "OPEN_STRING": Error,
+        "STRAY": Error,
+        "NUMBER": Number,
+        "BOOLEAN": Keyword.Constant,
+        "SPACE": Text,
+        "COMPARE": Operator,
+        "SIGN": Operator,
+        "TIMES": Operator,
+    }
+
+    class NasLexer(Lexer):
+        name, aliases, filenames = "NAS", ["nas"], ["*.nas"]
+
+        def get_tokens_unprocessed(self, text: str) -> Iterator[tuple[int, _TokenType, str]]:
+            words = words_of(Source("", text))
+            for number, word in enumerate(words):
+                if word in reserved_words() and word.type != "NAME":
+                    kind = kinds.get(word.type, Keyword)
+                elif word.type == "NAME":
+                    is_called = number + 1 < len(words) and words[number + 1] == "("
+                    kind = Name.Function if is_called else Name
+                else:
+                    kind = kinds.get(word.type, Punctuation)
+                yield word.start_pos or 0, kind, str(word)
+
+    return NasLexer
+
+
+@cache
+def _class(kind: Any) -> str:
+    """The class of a kind of word in `code.css`: that of the first of its kinds that has one."""
+    from pygments import token as of
+
+    classes = (
+        (of.String.Doc, "d"),
+        (of.Comment, "c"),
+        (of.String, "s"),
+        (of.Keyword.Constant, "n"),
+        (of.Operator.Word, "k"),
+        (of.Keyword, "k"),
+        (of.Number, "n"),
+        (of.Name.Function, "f"),
+        (of.Name.Class, "f"),
+        (of.Name.Decorator, "f"),
+        (of.Error, "e"),
+    )
+    return next((css for wider, css in classes if kind in wider), "")

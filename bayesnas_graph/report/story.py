@@ -1,0 +1,81 @@
+"""A run with all that a page tells about it, read from its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from bayesnas_graph.analysis import cost
+from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.elaborate import Loaded
+from bayesnas_graph.ir import Graph
+from bayesnas_graph.search.paths import RunPaths
+from bayesnas_graph.traces.damage import damage
+from bayesnas_graph.traces.decision import Final, read_final
+from bayesnas_graph.traces.history import Moment, read_history
+from bayesnas_graph.traces.outline import Outline, switches_of
+from bayesnas_graph.traces.run import Traces, read_traces
+from bayesnas_graph.traces.space import space_of, switched
+
+
+@dataclass(frozen=True, eq=False)
+class Story:
+    """What a run is, and what it has done so far."""
+
+    label: str  # what it is called beside others
+    found: Traces
+    space: Loaded | None  # None where it cannot be read
+    graph: Graph | None  # of its network, with all switches
+    problems: tuple[Diagnostic, ...] = ()  # why there is no space
+    history: Mapping[str, tuple[Moment, ...]] = field(default_factory=dict)
+    final: Mapping[str, Final] = field(default_factory=dict)
+    damage: tuple[Diagnostic, ...] = ()  # files that could not be read
+
+    @property
+    def kind(self) -> str:
+        """What began it: `search`, `train` or `compress`."""
+        return str(self.found.manifest.get("kind", "search"))
+
+    @property
+    def measure(self) -> str:
+        """What switches were judged by: gamma, or the strength that other strategies than the Bayesian one have."""
+        return "gamma" if self.found.config.get("strategy", "bayes") == "bayes" else "strength"
+
+
+def read_story(path: Path, label: str | None = None, *, allow_python: bool = False) -> Story:
+    """The story of a run. Raises NasError if the folder is none; without its space it is a shorter story."""
+    paths = RunPaths(path)
+    found = read_traces(paths)
+    label = label or path.name or str(path)
+    read = (read_history(paths), read_final(paths), damage(found))
+    try:
+        space = space_of(found, allow_python=allow_python)
+    except NasError as error:
+        return Story(label, found, None, None, error.diagnostics, *read)
+    graph = switched(found, space)
+    return Story(label, _outlined(found, graph), space, graph, (), *read)
+
+
+def _outlined(found: Traces, graph: Graph) -> Traces:
+    """A run with its outline, which only searches of the command line write down."""
+    if found.outline is not None or not graph.gates:
+        return found
+    config, whole = found.config, cost(graph)
+    outline = Outline(
+        space=found.manifest["space"],
+        network=graph.name,
+        data=str(config.get("data")),
+        device=str(config.get("device")),
+        seed=config.get("seed", 0),
+        warmup=config.get("warmup") or 0,
+        steps=config.get("steps") or 1,
+        iterations=config.get("iterations") or 1,
+        finish=config.get("finish") or 0,
+        switches=tuple(switches_of(graph)),
+        parameters=whole.parameters,
+        flops=whole.flops,
+        wanted=(),
+        strategy=config.get("strategy", "bayes"),
+    )
+    return replace(found, outline=outline)

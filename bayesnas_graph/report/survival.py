@@ -1,0 +1,154 @@
+"""Which lines of a space survive in what was found: what was written there, and how much of it is left."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from bayesnas_graph.ir import Graph
+from bayesnas_graph.lang.words import machine
+from bayesnas_graph.ops import Choice, Gated, Input, Zero
+from bayesnas_graph.passes import prune
+from bayesnas_graph.source import Source, Span
+
+State = Literal["kept", "partly", "gone"]
+SHOWN = 24  # names in the notes of a line
+LONGEST = 60  # characters of a candidate there
+
+
+@dataclass(frozen=True)
+class LineMark:
+    """What has become of a line. It is counted in its switches, or in operations if it has none."""
+
+    state: State | None  # None if nothing is built from it
+    kept: int = 0
+    of: int = 0
+    notes: tuple[str, ...] = ()
+
+
+UNMARKED = LineMark(None)
+Marks = Mapping[tuple[str, int], LineMark]  # by the name of a file and the number of a line
+
+
+@dataclass(frozen=True, slots=True)
+class _Built:
+    """Something that is built from a piece of the text."""
+
+    span: Span
+    name: str
+    is_switch: bool
+    is_left: bool
+
+
+def survival(graph: Graph, closed: Mapping[str, str]) -> Marks:
+    """The marks of all lines that something of a graph is built from, given its closed switches and why each is closed.
+
+    A candidate counts on its own line and on that of the choice. Where a motif is used is one line, and what it is made
+    of are others: a use that is gone says nothing about those, which other uses may keep. Zero switches count with
+    their candidates. Raises Disconnected or Misfit if nothing holds together without the switches.
+    """
+    left = prune(graph, closed)
+    marks: dict[tuple[str, int], LineMark] = {}
+    by_source: dict[Source, list[_Built]] = defaultdict(list)
+    for built in (*_switches(graph, left), *_operations(graph, left), *_uses(graph, left)):
+        by_source[built.span.source].append(built)
+    for source, all_built in by_source.items():
+        for line, here in _by_line(source, all_built).items():
+            marks[source.name, line] = _mark(here, closed)
+    return marks
+
+
+def _switches(graph: Graph, left: Graph) -> Iterator[_Built]:
+    open_gates = {gate.name for gate in left.gates}
+    for edge in graph.edges:
+        if edge.gate is None or isinstance(graph[edge.target].op, Zero):
+            continue
+        for span in {edge.span, edge.gate.span} - {None}:
+            assert span is not None, "it was taken out"
+            yield _Built(span, edge.gate.group, True, edge.gate.name in open_gates)
+
+
+def _operations(graph: Graph, left: Graph) -> Iterator[_Built]:
+    for node in graph:
+        if node.span is not None and not isinstance(node.op, Input | Choice | Gated):
+            yield _Built(node.span, node.name, False, node.name in left.nx)
+
+
+def _uses(graph: Graph, left: Graph) -> Iterator[_Built]:
+    """The uses of motifs. One without nodes hands on its input, and nobody could tell whether it is gone."""
+    present, staying = _inhabited(graph), _inhabited(left)
+    for scope in graph.scopes:
+        if scope.span is not None and scope.role != "choice" and scope.name in present:
+            yield _Built(scope.span, scope.name, False, scope.name in staying)
+
+
+def _inhabited(graph: Graph) -> set[str]:
+    return {scope.name for node in graph for scope in graph.enclosing(node.name)}
+
+
+def _by_line(source: Source, all_built: Iterable[_Built]) -> dict[int, list[_Built]]:
+    """What each line is marked by: what begins on it, or else the innermost that goes on there from a line above."""
+    found: dict[int, list[_Built]] = defaultdict(list)
+    reaching: dict[int, list[_Built]] = {}
+    words = _lines_with_words(source)
+    for built in sorted(all_built, key=lambda built: built.span.start):
+        first, _ = source.position(built.span.start)
+        last, _ = source.position(max(built.span.start, built.span.end - 1))
+        found[first].append(built)
+        for line in range(first + 1, last + 1):
+            around = reaching.get(line, [])
+            same = around and around[0].span.start == built.span.start
+            reaching[line] = [*around, built] if same else [built]
+    return {**{line: built for line, built in reaching.items() if line in words}, **found}
+
+
+def _lines_with_words(source: Source) -> set[int]:
+    """Those that are more than space and comments."""
+    return {word.line or 0 for word in machine().lark.lex(source.text)}
+
+
+def _mark(here: Sequence[_Built], closed: Mapping[str, str]) -> LineMark:
+    switches, operations = _left(b for b in here if b.is_switch), _left(b for b in here if not b.is_switch)
+    everything = [*switches.values(), *operations.values()]
+    state: State = "kept" if all(everything) else "partly" if any(everything) else "gone"
+    counted, nouns = (switches, ("switch", "switches")) if switches else (operations, ("operation", "operations"))
+    kept, of = sum(counted.values()), len(counted)
+    head = f"{kept} of {of} {nouns[of != 1]} left"
+    return LineMark(state, kept, of, (head, *_by_candidate(here, of), *_named(counted, closed)))
+
+
+def _left(all_built: Iterable[_Built]) -> dict[str, bool]:
+    """For each name whether anything under it is left."""
+    found: dict[str, bool] = {}
+    for built in all_built:
+        found[built.name] = found.get(built.name, False) or built.is_left
+    return found
+
+
+def _by_candidate(here: Sequence[_Built], of: int) -> Iterator[str]:
+    """The numbers of each candidate, where several stand on one line."""
+    by_span: dict[Span, list[_Built]] = defaultdict(list)
+    for built in here:
+        if built.is_switch:
+            by_span[built.span].append(built)
+    for span, behind in by_span.items():
+        switches = _left(behind)
+        if len(switches) < of:
+            yield f"{_short(span.text)}: {sum(switches.values())} of {len(switches)}"
+
+
+def _short(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= LONGEST else f"{words[: LONGEST - 3]}..."
+
+
+def _named(counted: Mapping[str, bool], closed: Mapping[str, str]) -> Iterator[str]:
+    """Names with what became of them, those that are left first; not all if they are many."""
+    names = sorted(counted, key=lambda name: not counted[name])
+    for name in names[:SHOWN]:
+        why = "" if counted[name] else closed.get(name, "leads nowhere")
+        yield f"+ {name}" if counted[name] else f"− {name}: {why}"
+    if len(names) > SHOWN:
+        yield f"and {len(names) - SHOWN} more"

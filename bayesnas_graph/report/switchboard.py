@@ -1,0 +1,146 @@
+"""Every switch with all that is known about it, and which picture shows it: what the script of the graph works on."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+from bayesnas_graph.analysis import cost, cost_by_switch
+from bayesnas_graph.ir import Graph
+from bayesnas_graph.pictures import Diagram, Panel
+from bayesnas_graph.pictures.words import line_of, place_of
+from bayesnas_graph.traces.decision import Final
+from bayesnas_graph.traces.history import Moment
+from bayesnas_graph.traces.outline import Switch, switches_of
+from bayesnas_graph.traces.run import Traces
+
+DIGITS = 4  # of the numbers on a page
+TOLD = ("parameters", "flops", "lambda", "accuracy")  # beside the slider
+
+
+def switchboard(
+    found: Traces,
+    graph: Graph,
+    diagram: Diagram,
+    history: Mapping[str, Sequence[Moment]],
+    final: Mapping[str, Final],
+) -> dict[str, Any]:
+    """Dictionaries, lists, strings and numbers: the moments of a search, its switches, their lines, and its panels."""
+    switches = list(switches_of(graph))
+    iterations = sorted({moment.iteration for moments in history.values() for moment in moments})
+    numbers = {switch.name: number for number, switch in enumerate(switches)}
+    known = _Known(graph, history, iterations, final)
+    return {
+        "moments": list(_moments(found, graph, iterations, bool(final))),
+        "lines": known.lines,
+        "switches": [known.switch(switch) for switch in switches],
+        "panels": [_panel(panel, graph, numbers) for panel in diagram.panels],
+    }
+
+
+def _moments(found: Traces, graph: Graph, iterations: Sequence[int], ended: bool) -> list[dict[str, Any]]:
+    """The places of the slider: before the first update, after each, and what was derived in the end."""
+    whole = cost(graph)
+    moments: list[dict[str, Any]] = [
+        {"label": "before the search", "parameters": whole.parameters, "flops": whole.flops}
+    ]
+    updates = {int(update["iteration"]): update for update in found.updates}
+    for iteration in iterations:
+        update = updates.get(iteration, {})
+        moments.append({"label": f"update {iteration} of {iterations[-1]}", **_told(update, TOLD)})
+    if ended:
+        moments.append({"label": "derived", **_told(found.result or {}, TOLD[:2])})
+    return moments
+
+
+def _told(numbers: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
+    return {key: rounded(numbers[key]) for key in keys if key in numbers}
+
+
+class _Known:
+    """All about the switches of a graph that a page tells."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        history: Mapping[str, Sequence[Moment]],
+        iterations: Sequence[int],
+        final: Mapping[str, Final],
+    ) -> None:
+        self.history, self.iterations, self.final = history, iterations, final
+        self.costs = cost_by_switch(graph)
+        self.places: dict[str, str] = {}
+        self.lines: dict[str, str] = {}  # by their places
+        self.gates: dict[str, dict[str, None]] = defaultdict(dict)
+        for edge in graph.edges:
+            if edge.gate is not None:
+                self.gates[edge.gate.group][edge.gate.name] = None
+                if edge.span is not None:
+                    place = self.places.setdefault(edge.gate.group, place_of(edge.span))
+                    self.lines.setdefault(place, line_of(edge.span))
+
+    def switch(self, switch: Switch) -> dict[str, Any]:
+        """One of them. Its series begin with the first update, and end when it is closed."""
+        by_iteration = {moment.iteration: moment for moment in self.history.get(switch.name, ())}
+        last = max(by_iteration, default=0)
+        moments = [by_iteration.get(iteration) for iteration in self.iterations if iteration <= last]
+        closed = next((n for n, moment in enumerate(moments, 1) if moment is not None and not moment.keep), None)
+        size, final = self.costs[switch.name], self.final.get(switch.name)
+        return {
+            "name": switch.name,
+            "part": switch.part,
+            "choice": switch.choice,
+            "operation": switch.operation,
+            "place": self.places.get(switch.name, ""),
+            "gates": [gate for gate in self.gates[switch.name] if gate != switch.name],
+            "parameters": size.parameters,
+            "flops": size.flops,
+            "closed": closed,
+            "why": next((moment.why for moment in reversed(moments) if moment is not None), ""),
+            "kept": None if final is None else final.keep,
+            "reason": "" if final is None else final.why,
+            **{
+                name: [None if moment is None else rounded(getattr(moment, name)) for moment in moments]
+                for name in ("gamma", "s", "omega", "w", "h")
+            },
+        }
+
+
+def _panel(panel: Panel, graph: Graph, numbers: Mapping[str, int]) -> dict[str, Any]:
+    """The switches of a panel: a row of numbers for each set of uses that share them, a column for each gate."""
+    groups = {gate.name: gate.group for gate in graph.gates}
+    gates = [strand.gate for choice in panel.choices for strand in choice.strands]
+    gates += [choice.gate for choice in panel.choices if choice.gate]
+    gates += [choice.zero for choice in panel.choices if choice.has_zero]
+    rows: dict[tuple[int, ...], list[str]] = defaultdict(list)
+    for use in panel.uses:
+        full = (f"{use}.{gate}".removeprefix(".") for gate in gates)
+        rows[tuple(numbers.get(groups.get(name, ""), -1) for name in full)].append(use)
+    return {
+        "title": panel.title,
+        "gates": gates,
+        "rows": [{"uses": uses, "switches": list(row)} for row, uses in rows.items()],
+        "ends": {box.key: box.kind for box in panel.boxes if box.kind in ("input", "output")},
+        "wires": [[wire.source, wire.target] for wire in panel.wires],
+        "choices": [
+            {"key": choice.key, "gates": [strand.gate for strand in choice.strands if not strand.depth]}
+            for choice in panel.choices
+        ],
+    }
+
+
+def rounded(value: object) -> Any:
+    """Numbers to a few digits, whatever they stand in; None where JSON has none.
+
+    >>> rounded([0.123456, float("nan"), 17])
+    [0.1235, None, 17]
+    """
+    if isinstance(value, tuple | list):
+        return [rounded(one) for one in value]
+    if not isinstance(value, float):
+        return value
+    if not isfinite(value):
+        return None
+    return int(value) if value.is_integer() else float(f"{value:.{DIGITS}g}")

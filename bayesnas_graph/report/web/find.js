@@ -1,0 +1,99 @@
+// Switches found by their names, wherever they are.
+
+const MOST = 50;  // that are listed
+const box = document.getElementById("find");
+const results = document.getElementById("found");
+
+if (box) begin();
+
+function begin() {
+  const shown = () => [...results.querySelectorAll("[role=option]")];
+  const selected = () => results.querySelector("[aria-selected=true]");
+
+  box.addEventListener("input", look);
+  box.addEventListener("blur", hide);
+  box.addEventListener("keydown", (event) => {
+    const items = shown();
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step) {
+      event.preventDefault();
+      select(items[Math.min(items.length - 1, Math.max(0, items.indexOf(selected()) + step))]);
+    } else if (event.key === "Enter" && items.length) {
+      go((selected() ?? items[0]).known);
+    } else if (event.key === "Escape") {
+      box.value = "";
+      look();
+    }
+  });
+}
+
+function look() {
+  const words = box.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const all = words.length ? page.search.switches.filter((one) => fits(one, words)) : [];
+  results.replaceChildren(...all.slice(0, MOST).map(item));
+  if (all.length > MOST) results.append(note(`and ${page.count(all.length - MOST)} more`));
+  else if (words.length && !all.length) results.append(note("no switch is called so"));
+  results.hidden = !words.length;
+  box.setAttribute("aria-expanded", String(!results.hidden));
+  const found = new Set(all);
+  for (const panel of page.panels) {
+    panel.element.classList.toggle("searched", words.length > 0);
+    for (const mark of panel.marks) {
+      mark.classList.toggle("match", found.size > 0 && panel.behind(mark).some((one) => found.has(one)));
+    }
+  }
+}
+
+// All words are looked for, in whatever order.
+function fits(one, words) {
+  const text = `${one.name} ${one.part} ${one.choice} ${one.operation}`.toLowerCase();
+  return words.every((word) => text.includes(word));
+}
+
+function item(one, index) {
+  const element = document.createElement("li");
+  element.id = `found-${index}`;
+  element.setAttribute("role", "option");
+  element.dataset.kept = String(one.kept ?? one.closed === null);
+  element.textContent = one.name;
+  element.known = one;
+  element.addEventListener("pointerdown", (event) => { event.preventDefault(); go(one); });
+  return element;
+}
+
+function note(text) {
+  const element = document.createElement("li");
+  element.className = "more";
+  element.textContent = text;
+  return element;
+}
+
+function select(element) {
+  for (const other of results.children) other.removeAttribute("aria-selected");
+  element?.setAttribute("aria-selected", "true");
+  element?.scrollIntoView({ block: "nearest" });
+  if (element) box.setAttribute("aria-activedescendant", element.id);
+}
+
+function hide() {
+  results.hidden = true;
+  box.setAttribute("aria-expanded", "false");
+}
+
+// Lead to the picture that shows a switch, and to its place there.
+function go(one) {
+  const number = page.search.switches.indexOf(one);
+  const holds = ({ switches }) => switches.includes(number);
+  const panel = page.panels.find(({ rows }) => rows.some(holds));
+  hide();
+  if (!panel) return;
+  const row = panel.rows.findIndex(holds);
+  page.reveal(panel, row);
+  const gate = panel.gates[panel.rows[row].switches.indexOf(number)];
+  const mark = panel.marks.find((other) => [other.dataset.gate, other.dataset.zero].includes(gate));
+  panel.picture.focus({ preventScroll: true });
+  if (!mark) return;
+  panel.point(mark);
+  mark.scrollIntoView({ block: "center", inline: "center" });
+  page.showTip(mark, [one]);
+}

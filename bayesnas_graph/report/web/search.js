@@ -1,0 +1,108 @@
+// A search at one of its moments: which switches are open then, and what is known about them.
+
+const THRESHOLD = 1 / (2 * Math.PI * Math.E);  // a gamma that is not above it has no entropy left: the switch is closed
+
+class Search {
+  constructor({ moments, switches, lines, measure }) {
+    this.moments = moments;
+    this.isBayesian = measure === "gamma";  // other strategies have a strength in its place, and no prior
+    this.lines = lines;  // of the text, by their places
+    this.switches = switches;
+    this.last = moments.length - 1;
+    this.ended = moments[this.last].label === "derived";
+    this.moment = this.last;
+    this.largest = this.isBayesian ? 2 * THRESHOLD : 0;
+    const compared = switches.filter(({ name }) => this.isBayesian || !name.endsWith(".zero"));  // others' zeros sum up
+    for (const one of compared) for (const gamma of one.gamma) if (gamma > this.largest) this.largest = gamma;
+  }
+
+  get isDerived() {
+    return this.ended && this.moment === this.last;
+  }
+
+  isOpen(one) {
+    if (this.isDerived) return one.kept !== false;
+    return one.closed === null || this.moment < one.closed;
+  }
+
+  // From 0 for a switch that is closed to 1 for the largest gamma of the search.
+  strength(one) {
+    if (!this.isOpen(one)) return 0;
+    const gamma = this.value(one, "gamma");
+    if (this.isDerived || gamma === null) return 1;  // what was derived has no gates any more
+    const part = this.isBayesian ? Math.log(gamma / THRESHOLD) / Math.log(this.largest / THRESHOLD) : gamma / this.largest;
+    return Math.min(1, Math.max(0.15, part));
+  }
+
+  // A number of a switch at this moment. Those of a closed one stay what they were.
+  value(one, key) {
+    return this.moment === 0 ? null : one[key][Math.min(this.moment, one.gamma.length) - 1] ?? null;
+  }
+
+  // ---- in words
+
+  // What is told about switches that stand at one place, as pairs of texts.
+  facts(own) {
+    const at = (key) => own.map((one) => this.value(one, key));
+    const uses = sum(own.map((one) => Math.max(1, one.gates.length)));
+    const open = own.filter((one) => this.isOpen(one)).length;
+    const places = [...new Set(own.map((one) => one.place))].filter(Boolean);
+    return [
+      ["state", own.length === 1 ? this.state(own[0]) : `${open} of ${own.length} open`],
+      ...(this.isBayesian ? this.prior(at) : [["strength", several(at("gamma"))], ["w", several(at("w"))]]),
+      ["weights", `${count(sum(own.map((one) => one.parameters)))}${uses > 1 ? ` in ${uses} uses` : ""}`],
+      ["written", places.join(", ") || "–"],
+      ["line", places.map((place) => this.lines[place]).join("\n") || "–"],
+    ];
+  }
+
+  prior(at) {
+    return [
+      ["gamma", several(at("gamma"))],
+      ["s", several(at("s"))],
+      ["omega", several(at("omega"))],
+      ["entropy", several(at("gamma").map(entropy))],
+      ["w", several(at("w"))],
+      ["h", several(at("h"))],
+    ];
+  }
+
+  state(one) {
+    if (this.isDerived) return this.outcome(one);
+    return this.isOpen(one) ? "open" : `closed at update ${one.closed}: ${one.why}`;
+  }
+
+  outcome(one) {
+    if (one.kept !== null) return told(one.kept ? "kept" : "removed", one.reason);
+    return one.closed === null ? "open so far" : `closed at update ${one.closed}: ${one.why}`;
+  }
+
+  standing() {
+    const { label, parameters, flops, lambda, accuracy } = this.moments[this.moment];
+    const open = this.switches.filter((one) => this.isOpen(one)).length;
+    const parts = [label, `${count(open)} of ${count(this.switches.length)} switches open`];
+    if (parameters !== undefined) parts.push(`${count(parameters)} weights`);
+    if (flops !== undefined) parts.push(`${count(flops)} multiply-adds`);
+    if (lambda !== undefined && this.isBayesian) parts.push(`lambda ${lambda}`);
+    if (accuracy !== undefined) parts.push(`held-out accuracy ${accuracy}`);
+    return parts.join(" · ");
+  }
+}
+
+const told = (state, why) => (why && why !== state ? `${state}: ${why}` : state);
+const sum = (values) => values.reduce((total, value) => total + value, 0);
+const count = (number) => number.toLocaleString("en");
+const number = (value) => (value === 0 ? "0" : String(Number(value.toPrecision(3))));
+
+// Of the prior: that of a normal distribution whose variance is gamma.
+const entropy = (gamma) => (gamma ? Math.log(gamma / THRESHOLD) / 2 : null);
+
+function several(values) {
+  const known = values.flat().filter((value) => value !== null && value !== undefined);
+  if (!known.length) return "–";
+  if (known.length <= 4) return known.map(number).join(", ");
+  return `${number(sum(known) / known.length)} on average, ${number(Math.min(...known))} to ${number(Math.max(...known))}`;
+}
+
+if (page.data.graph) page.search = new Search(page.data.graph);
+page.count = count;

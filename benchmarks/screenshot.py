@@ -1,0 +1,39 @@
+"""The picture in docs/report.md: `python -m benchmarks.screenshot RUN -o docs/report.png`.
+
+The page of a search of `quickstart`, as a browser shows it at an update, with the pointer on a candidate.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from bayesnas_graph.report.making import report_on
+from tests.browser import opened, running
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
+    parser.add_argument("run", type=Path, help="the folder of a search")
+    parser.add_argument("-o", "--output", type=Path, default=Path("docs/report.png"))
+    parser.add_argument("--update", type=int, default=6, help="the update that is shown")
+    parser.add_argument("--gate", default="h.1.entry.sep_conv", help="the candidate that the pointer is on")
+    options = parser.parse_args()
+    with TemporaryDirectory() as name, running() as browser:
+        file = Path(name, "report.html")
+        file.write_text(report_on([options.run]).text(), encoding="utf-8")
+        with opened(browser, file) as found:
+            page = found.page
+            set_to = "(it, to) => { it.value = to; it.dispatchEvent(new Event('input')); }"
+            page.locator("#moment").evaluate(set_to, options.update)
+            page.locator(f'details.panel .candidate[data-gate="{options.gate}"] text').hover()
+            page.evaluate("scrollTo(0, document.getElementById('graph').offsetTop - 60)")
+            page.wait_for_timeout(400)
+            page.locator(f'details.panel .candidate[data-gate="{options.gate}"] text').hover()
+            page.wait_for_timeout(400)
+            page.screenshot(path=options.output)
+
+
+if __name__ == "__main__":
+    main()

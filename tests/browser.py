@@ -1,0 +1,64 @@
+"""A real browser for tests: pages are opened from files, and whatever goes wrong in them is kept."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+DESK, PHONE = 1280, 400  # widths
+
+
+@dataclass
+class Opened:
+    """A page, and what it has said and asked for."""
+
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+
+def program() -> str:
+    """The browser. Skips the test where there is none."""
+    found = os.environ.get("BROWSER_FOR_TESTS") or next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None:
+        pytest.skip(
+            f"there is no browser here: install one of {', '.join(NAMES)} (on Debian: apt-get install chromium)"
+        )
+    return found
+
+
+@contextmanager
+def running() -> Iterator[Browser]:
+    """The browser without a window."""
+    path = program()
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path)
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def opened(
+    browser: Browser, file: Path, width: int = DESK, theme: Literal["light", "dark"] = "light"
+) -> Iterator[Opened]:
+    """A page in a window of its own. All that it complains about or asks for is noted; nothing is let through."""
+    context = browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=theme, reduced_motion="reduce", offline=True
+    )
+    page = context.new_page()
+    found = Opened(page)
+    page.on("console", lambda message: found.complaints.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: found.complaints.append(str(error)))
+    page.on("request", lambda request: found.requests.append(request.url))
+    page.goto(file.as_uri())
+    yield found
+    context.close()

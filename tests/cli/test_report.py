@@ -1,0 +1,167 @@
+"""`report`, in this process."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import webbrowser
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import typer
+
+from bayesnas_graph.cli.report import report
+from bayesnas_graph.diagnostics import NasError
+from bayesnas_graph.report.making import report_on
+from bayesnas_graph.report.packages import PACKAGES
+from tests.report.runs import searched
+
+Reported = Callable[..., str]
+
+
+@pytest.fixture
+def reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Reported:
+    """Runs the verb in an empty folder; what it printed."""
+    app = typer.Typer(pretty_exceptions_enable=False)
+    app.command()(report)
+    monkeypatch.chdir(tmp_path)
+
+    def go(*arguments: str) -> str:
+        app(list(arguments), standalone_mode=False)
+        return capsys.readouterr().out
+
+    return go
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return searched(tmp_path_factory.mktemp("made") / "run", iterations=3)
+
+
+@pytest.fixture
+def run(made: Path, tmp_path: Path) -> Path:
+    """The folder of a search, `run`, in the folder that the verb is run in."""
+    return Path(shutil.copytree(made, tmp_path / "run"))
+
+
+def test_the_page_of_a_run_is_in_its_folder_and_made_anew(reported: Reported, run: Path) -> None:
+    assert reported("run") == f"wrote {Path('run/report.html')}\n"
+    assert (run / "report.html").read_text().startswith("<!doctype html>")
+    (run / "report.html").write_text("an old one")
+    reported("run")
+    assert (run / "report.html").read_text().startswith("<!doctype html>")
+
+
+def test_a_file_that_is_named_is_not_replaced_unasked(reported: Reported, run: Path, tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text("mine")
+    with pytest.raises(NasError, match=r"NAS012: `page\.html` is already there"):
+        reported("run", "-o", "page.html")
+    assert (tmp_path / "page.html").read_text() == "mine"
+    reported("run", "-o", "page.html", "--force")
+    assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
+
+
+def test_several_runs_are_compared(reported: Reported, run: Path, tmp_path: Path) -> None:
+    shutil.copytree(run, tmp_path / "other")
+    assert reported("run", "other") == "wrote comparison.html\n"
+    text = (tmp_path / "comparison.html").read_text()
+    assert "<h1>2 runs side by side</h1>" in text
+    assert "run · other" in text
+    with pytest.raises(NasError, match=r"NAS012: `comparison\.html` is already there"):
+        reported("run", "other")
+
+
+def test_figures_are_files_as_well(reported: Reported, run: Path, tmp_path: Path) -> None:
+    printed = reported("run", "--figures", "figures").splitlines()
+    names = {Path(line.removeprefix("wrote ")).name for line in printed[1:]}
+    assert {"cell-block.svg", "cell-block.pdf", "curves-loss.svg", "curves-loss.pdf"} <= names
+    files = {path.name: path.read_bytes() for path in (tmp_path / "figures").iterdir()}
+    assert files.keys() == names
+    assert all(content.startswith(b"%PDF" if name.endswith("pdf") else b"<svg") for name, content in files.items())
+    with pytest.raises(NasError, match=r"NAS012: .* is already there"):
+        reported("run", "--figures", "figures")
+
+
+def test_a_run_under_way_has_a_page(reported: Reported, run: Path) -> None:
+    for name in ("result.json", "decision.json"):
+        (run / name).unlink()
+    reported("run")
+    text = (run / "report.html").read_text()
+    assert "It was stopped before its end: this is how far it has come." in text
+    assert "Nothing was derived yet." in text
+
+
+def test_a_run_that_has_only_begun_has_a_page(reported: Reported, run: Path) -> None:
+    for name in ("result.json", "decision.json", "metrics.csv", "updates.csv", "switches.csv"):
+        (run / name).unlink()
+    reported("run")
+    assert "There has been no update yet." in (run / "report.html").read_text()
+
+
+@pytest.mark.parametrize("damaged", [b'"\x00\xff,{\n' * 50, b'{"verdicts": [{"name": 3}, 7]}\na,b\n'])
+@pytest.mark.parametrize("name", ["result.json", "decision.json", "metrics.csv", "updates.csv", "switches.csv"])
+def test_damaged_files_are_told_and_left_out(reported: Reported, run: Path, name: str, damaged: bytes) -> None:
+    (run / name).write_bytes(damaged)
+    found = report_on([run])
+    (warning,) = found.warnings
+    assert (warning.code, warning.severity) == ("NAS602", "warning")
+    assert warning.message == f"cannot read `{run / name}`: it is damaged"
+    reported("run")
+    assert f"{name}`: it is damaged; what it held is left out." in (run / "report.html").read_text()
+
+
+def test_a_line_that_is_being_written_is_no_damage(run: Path) -> None:
+    for name in ("metrics.csv", "updates.csv", "switches.csv"):
+        with (run / name).open("a") as file:
+            file.write("7,0.")
+    assert report_on([run]).warnings == ()
+
+
+def test_a_space_that_is_gone_leaves_a_shorter_page(
+    reported: Reported, run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (run / "space" / "quickstart.nas").write_text("network broken {")
+    reported("run")
+    text = (run / "report.html").read_text()
+    assert "This cannot be shown:" in text
+    assert 'id="curves-title"' in text
+
+
+@pytest.mark.parametrize("name", ["nowhere", "empty", "file"])
+def test_what_is_no_run(reported: Reported, tmp_path: Path, name: str) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(NasError, match=f"NAS602: `{name}` is no run"):
+        reported(name)
+    assert not (tmp_path / name / "report.html").exists()
+
+
+def test_one_that_is_no_run_among_others(reported: Reported, run: Path, tmp_path: Path) -> None:
+    with pytest.raises(NasError, match="NAS602: `nowhere` is no run"):
+        reported("run", "nowhere")
+    assert not (tmp_path / "comparison.html").exists()
+
+
+def test_a_place_that_cannot_be_written(reported: Reported, run: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(NasError, match=r"NAS012: cannot write `file/page\.html`"):
+        reported("run", "-o", "file/page.html")
+
+
+@pytest.mark.parametrize(("module", "package"), PACKAGES.items())
+def test_without_the_packages(
+    reported: Reported, run: Path, module: str, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(NasError, match=f"NAS609: a report needs the package `{package}`") as caught:
+        reported("run")
+    assert caught.value.diagnostics[0].help == "install it with `pip install 'bayesnas-graph[report]'`"
+    assert not (run / "report.html").exists()
+
+
+def test_opens_a_browser_when_asked(reported: Reported, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    reported("run", "--open")
+    assert opened == [(run / "report.html").resolve().as_uri()]

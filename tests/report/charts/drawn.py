@@ -1,0 +1,49 @@
+"""Charts put to the test: what every one of them must bear."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import vl_convert
+
+from bayesnas_graph.report.charts.theme import config
+from bayesnas_graph.report.section import Chart
+
+
+def values(chart: Chart) -> list[dict[str, Any]]:
+    """The data of a chart."""
+    found: list[dict[str, Any]] = chart.spec["data"]["values"]
+    return found
+
+
+def column(chart: Chart, name: str) -> list[Any]:
+    return [value.get(name) for value in values(chart)]
+
+
+def sound(chart: Chart) -> None:
+    """What can be seen without drawing it: it is JSON, tells something everywhere, and says how it is to be read."""
+    json.dumps(chart.spec, allow_nan=False)
+    assert chart.key.replace("-", "").isalnum()
+    assert chart.title
+    assert chart.caption.endswith(".")
+    assert chart.spec["width"] == "container"
+    # A line without tips has dots above it that have some.
+    assert any("tooltip" in encoding for encoding in encodings(chart))
+
+
+def encodings(chart: Chart) -> Iterator[dict[str, Any]]:
+    for layer in chart.spec["layer"]:
+        yield layer["encoding"]
+
+
+def svg(spec: Mapping[str, Any], *, dark: bool = False) -> str:
+    """The picture of a specification. What Vega-Lite has to say about it goes to stderr."""
+    spec = {**spec, "width": 500} if spec.get("width") == "container" else dict(spec)
+    return str(vl_convert.vegalite_to_svg(spec, config=config(dark), show_warnings=True))
+
+
+def has_legend(chart: Chart, field: str = "run") -> bool:
+    """Whether the colour stands for something of this name."""
+    return any(encoding.get("color", {}).get("field") == field for encoding in encodings(chart))

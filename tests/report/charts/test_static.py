@@ -1,0 +1,71 @@
+"""Charts as files, and what draws them in a browser."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from bayesnas_graph.pictures.style import DARK, LIGHT
+from bayesnas_graph.report.charts.curves import loss
+from bayesnas_graph.report.charts.history import switch_history
+from bayesnas_graph.report.charts.static import chart_picture, runtime
+from bayesnas_graph.report.charts.theme import config, ground
+from bayesnas_graph.report.section import Chart
+from tests.report.charts.drawn import svg
+
+CHART = loss({"a": [{"step": 1.0, "loss": 2.0}, {"step": 2.0, "loss": 1.0}]})
+
+
+def test_svg_has_the_colours_of_its_theme() -> None:
+    light, dark = (chart_picture(CHART, "svg", dark=dark).decode() for dark in (False, True))
+    assert LIGHT[0] in light
+    assert DARK[0] not in light
+    assert DARK[0] in dark
+    assert ground(False) in light
+    assert ground(True) in dark
+
+
+def test_other_formats() -> None:
+    assert chart_picture(CHART, "pdf").startswith(b"%PDF")
+    assert chart_picture(CHART, "png").startswith(b"\x89PNG")
+
+
+def test_pictures_are_as_wide_as_they_are_told() -> None:
+    def width(chart: Chart, wide: int) -> float:
+        return float(chart_picture(chart, "svg", width=wide).decode().split('width="', 1)[1].split('"', 1)[0])
+
+    several = Chart("history", "History", "Of one switch.", switch_history())
+    for chart in (CHART, several):
+        assert width(chart, 640) == pytest.approx(640, abs=20)
+        assert width(chart, 300) == pytest.approx(300, abs=20)
+
+
+def test_a_chart_is_not_changed_by_being_drawn() -> None:
+    before = json.dumps(CHART.spec)
+    chart_picture(CHART, "svg")
+    assert json.dumps(CHART.spec) == before
+
+
+def test_runtime_can_stand_in_a_page() -> None:
+    script = runtime()
+    assert "window.vegaEmbed=" in script
+    assert "window.vega=" in script
+    assert "</script" not in script
+
+
+def test_themes_are_plain_and_differ() -> None:
+    light, dark = config(False), config(True)
+    assert json.dumps(light, allow_nan=False) != json.dumps(dark, allow_nan=False)
+    assert keys(light) == keys(dark)
+
+
+def keys(value: Any) -> Any:
+    return {key: keys(one) for key, one in value.items()} if isinstance(value, dict) else None
+
+
+def test_a_warning_would_be_seen(capfd: pytest.CaptureFixture[str]) -> None:
+    x = {"field": "a", "type": "quantitative", "scale": {"type": "log", "zero": True}}
+    svg({"data": {"values": [{"a": 1}]}, "mark": "point", "encoding": {"x": x}})
+    assert "WARN" in capfd.readouterr().err

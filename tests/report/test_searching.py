@@ -1,0 +1,59 @@
+"""The charts of searches on a page."""
+
+from __future__ import annotations
+
+from bayesnas_graph.report.charts.heat import MOST, Searched
+from bayesnas_graph.report.searching import curves_section, heat_section
+from bayesnas_graph.traces.history import Moment
+from bayesnas_graph.traces.outline import Switch
+from tests.report.told import SWITCHES, searched, traced
+
+
+def test_curves_of_one_and_of_several() -> None:
+    keys = [
+        "curves-loss",
+        "curves-accuracy",
+        "curves-switches",
+        "curves-weights",
+        "curves-multiply-adds",
+        "curves-penalty",
+        "curves-step-time",
+    ]
+    assert [chart.key for chart in curves_section({"a": searched()}).charts] == keys
+    both = curves_section({"a": searched(), "b": traced()})
+    assert [chart.key for chart in both.charts] == keys
+    assert all(f'data-chart="{key}"' in both.body for key in keys)
+
+
+def test_the_test_is_that_of_the_result() -> None:
+    chart = curves_section({"a": searched()}).charts[1]
+    assert [v["accuracy"] for v in chart.spec["data"]["values"] if v["on"] == "test set"] == [0.75]
+
+
+def test_lambda_is_shown_where_it_changes() -> None:
+    first, second = searched().updates
+    keys = [c.key for c in curves_section({"a": traced(updates=(first, {**second, "lambda": 0.2}))}).charts]
+    assert "curves-lambda" in keys
+
+
+def test_a_search_that_has_not_begun() -> None:
+    found = curves_section({"a": traced()})
+    assert found.charts == ()
+    assert "Nothing has been logged yet." in found.body
+    assert "There has been no update yet." in heat_section({"a": Searched(SWITCHES, {})}).body
+
+
+def test_keys_can_be_told_apart() -> None:
+    found = curves_section({"a": searched()}, key="first")
+    assert found.key == "first"
+    assert found.charts[0].key == "first-loss"
+
+
+def test_maps() -> None:
+    moment = Moment(1, True, "kept", 0.5, 1.0, 1.0, 1.0, (1.0,), (1.0,))
+    found = heat_section({"a": Searched(SWITCHES, {SWITCHES[0].name: (moment,)})})
+    assert [chart.key for chart in found.charts] == ["heat-operations", "heat-switches"]
+    many = tuple(Switch(f"s{n}", "cell", "h", "conv") for n in range(MOST + 1))
+    found = heat_section({"a": Searched(many, {"s0": (moment,)})})
+    assert [chart.key for chart in found.charts] == ["heat-operations"]
+    assert f"There are {MOST + 1:,} switches, too many to be shown one by one." in found.body

@@ -1,0 +1,101 @@
+"""What the script of the graph is given, beside the tables that it comes from."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bayesnas_graph.analysis import cost
+from bayesnas_graph.elaborate import load_network
+from bayesnas_graph.pictures import diagram_of
+from bayesnas_graph.report.story import Story, read_story
+from bayesnas_graph.report.switchboard import switchboard
+from tests.report.runs import begun, searched
+
+
+def board_of(story: Story) -> dict[str, Any]:
+    assert story.space is not None
+    assert story.graph is not None
+    diagram = diagram_of(story.space.network)
+    return switchboard(story.found, story.graph, diagram, story.history, story.final)
+
+
+def test_a_moment_for_every_update_and_both_ends(quickstart: Path) -> None:
+    story = read_story(quickstart)
+    moments = board_of(story)["moments"]
+    assert [moment["label"] for moment in moments] == [
+        "before the search",
+        *(f"update {number} of 5" for number in range(1, 6)),
+        "derived",
+    ]
+    assert story.graph is not None
+    assert moments[0]["parameters"] == cost(story.graph).parameters
+    assert moments[-1]["parameters"] == json.loads((quickstart / "result.json").read_text())["parameters"]
+
+
+def test_series_are_those_of_the_table(quickstart: Path) -> None:
+    board = board_of(read_story(quickstart))
+    rows = defaultdict(list)
+    with (quickstart / "switches.csv").open() as file:
+        for row in csv.DictReader(file):
+            rows[row["switch"]].append(row)
+    assert {switch["name"] for switch in board["switches"]} == set(rows)
+    for switch in board["switches"]:
+        own = rows[switch["name"]]
+        assert switch["gamma"] == pytest.approx([float(row["gamma"]) for row in own], rel=1e-3)
+        assert switch["w"] == [pytest.approx([float(w) for w in row["w"].split()], rel=1e-3) for row in own]
+        assert switch["closed"] == next((int(row["iteration"]) for row in own if row["keep"] == "0"), None)
+        assert switch["kept"] is (switch["closed"] is None)
+        assert switch["place"] == "<shipped>/quickstart.nas:27"
+
+
+def test_every_gate_of_the_graph_has_a_place_in_a_panel(own_switches: Path) -> None:
+    story = read_story(own_switches)
+    assert story.graph is not None
+    groups = {gate.name: gate.group for gate in story.graph.gates}
+    board = board_of(story)
+    shown = {}
+    for panel in board["panels"]:
+        for row in panel["rows"]:
+            for gate, number in zip(panel["gates"], row["switches"], strict=True):
+                for use in row["uses"]:
+                    shown[f"{use}.{gate}".removeprefix(".")] = board["switches"][number]["name"]
+    assert shown == groups
+
+
+def test_uses_with_switches_of_their_own_have_rows_of_their_own(quickstart: Path, own_switches: Path) -> None:
+    (cell,) = [panel for panel in board_of(read_story(quickstart))["panels"] if panel["gates"]]
+    assert [row["uses"] for row in cell["rows"]] == [["large", "small.block", "last"]]
+    (motif,) = [panel for panel in board_of(read_story(own_switches))["panels"] if panel["gates"]]
+    assert [row["uses"] for row in motif["rows"]] == [["a"], ["b"]]
+
+
+def test_a_search_under_way_has_no_end(quickstart: Path, tmp_path: Path) -> None:
+    folder = searched(tmp_path / "run")
+    (folder / "decision.json").unlink()
+    (folder / "result.json").unlink()
+    board = board_of(read_story(folder))
+    assert board["moments"][-1]["label"] == "update 5 of 5"
+    assert {switch["kept"] for switch in board["switches"]} == {None}
+
+
+def test_before_the_first_update(quickstart: Path, tmp_path: Path) -> None:
+    folder = searched(tmp_path / "run")
+    for name in ("decision.json", "result.json", "switches.csv", "updates.csv", "metrics.csv"):
+        (folder / name).unlink()
+    board = board_of(read_story(folder))
+    assert [moment["label"] for moment in board["moments"]] == ["before the search"]
+    assert all(switch["gamma"] == [] for switch in board["switches"])
+
+
+def test_thousands_of_switches_are_few_panels(tmp_path: Path) -> None:
+    begun(tmp_path, load_network(Path("tree_cell")), "tree_cell")
+    board = board_of(read_story(tmp_path))
+    assert len(board["switches"]) == 5832
+    assert len(board["panels"]) == 5
+    assert sorted(len(panel["rows"]) for panel in board["panels"]) == [1, 1, 1, 54, 162]
