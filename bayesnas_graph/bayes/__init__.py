@@ -1,8 +1,8 @@
 """The search itself: what is computed from gates, curvatures and the graph."""
 
 from bayesnas_graph.bayes.curvature import Curvature, Estimator, curvature
-from bayesnas_graph.bayes.decision import Decision, Place, Verdict, Why, decide
-from bayesnas_graph.bayes.dependency import Structure, one_hop, whole_path
+from bayesnas_graph.bayes.decision import Decision, Place, Verdict, Why, decide, verdicts
+from bayesnas_graph.bayes.dependency import DEPENDENCIES, Reach, Structure, independent, one_hop, whole_path
 from bayesnas_graph.bayes.entropy import THRESHOLD, entropy, keep
 from bayesnas_graph.bayes.gauge import Gauge, in_gauge, rescale
 from bayesnas_graph.bayes.losses import BinaryCrossEntropy, CrossEntropy, Loss, SquaredError
@@ -15,14 +15,15 @@ from bayesnas_graph.bayes.proximal import (
     soft_threshold,
     weighted_soft_threshold,
 )
-from bayesnas_graph.bayes.ranking import Ranking, relevance, removal, score
-from bayesnas_graph.bayes.settle import bridged, enlarged, limited, without_dead_ends
+from bayesnas_graph.bayes.ranking import Ranking, magnitude, relevance, removal, score
+from bayesnas_graph.bayes.settle import bridged, enlarged, limited, reduced, without_dead_ends
 from bayesnas_graph.bayes.switches import Switches
 from bayesnas_graph.bayes.units import contributions
 from bayesnas_graph.bayes.update import LARGEST, State, omega_squared, posterior_variance, strength, update
 from bayesnas_graph.bayes.weights import weight_curvature
 
 __all__ = [
+    "DEPENDENCIES",
     "LARGEST",
     "THRESHOLD",
     "BinaryCrossEntropy",
@@ -34,6 +35,7 @@ __all__ = [
     "Loss",
     "Place",
     "Ranking",
+    "Reach",
     "SquaredError",
     "State",
     "Structure",
@@ -49,13 +51,16 @@ __all__ = [
     "enlarged",
     "entropy",
     "in_gauge",
+    "independent",
     "keep",
     "limited",
+    "magnitude",
     "omega_squared",
     "one_hop",
     "penalty",
     "posterior_variance",
     "proximal_step",
+    "reduced",
     "relevance",
     "removal",
     "rescale",
@@ -64,6 +69,7 @@ __all__ = [
     "soft_threshold",
     "strength",
     "update",
+    "verdicts",
     "weight_curvature",
     "weighted_soft_threshold",
     "whole_path",

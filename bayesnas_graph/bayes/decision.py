@@ -79,8 +79,9 @@ class Verdict:
     w: tuple[float, ...]
     h: tuple[float, ...]
     places: tuple[Place, ...]
-    relevance: float = 0.0  # what it is worth by two rankings, as of the update that the rest is from
+    relevance: float = 0.0  # what it is worth by three rankings, as of the update that the rest is from
     removal: float = 0.0
+    magnitude: float = 0.0
 
     def worth(self, ranking: Ranking) -> float:
         """What it is worth by a ranking; more is better."""
@@ -91,6 +92,8 @@ class Verdict:
                 return self.relevance
             case "removal":
                 return self.removal
+            case "magnitude":
+                return self.magnitude
 
 
 @dataclass(frozen=True)
@@ -119,9 +122,13 @@ class Decision:
         verdicts = (replace(v, keep=why.keep, why=why) if v.name in others else v for v in self.verdicts)
         return replace(self, verdicts=tuple(verdicts))
 
-    def ranked(self, relevance: Mapping[str, float], removal: Mapping[str, float]) -> Decision:
-        """The same, with what every switch is worth."""
-        verdicts = (replace(v, relevance=relevance[v.name], removal=removal[v.name]) for v in self.verdicts)
+    def ranked(self, worth: Mapping[Ranking, Mapping[str, float]]) -> Decision:
+        """The same, with what every switch is worth by all rankings."""
+        relevance, removal, magnitude = worth["relevance"], worth["removal"], worth["magnitude"]
+        verdicts = (
+            replace(v, relevance=relevance[v.name], removal=removal[v.name], magnitude=magnitude[v.name])
+            for v in self.verdicts
+        )
         return replace(self, verdicts=tuple(verdicts))
 
     def to_plain(self) -> dict[str, Any]:
@@ -165,7 +172,7 @@ def decide(graph: Graph, switches: Switches, state: State, h: Tensor, w: Tensor)
         return Why.NEEDED if group in undetermined else Why.KEPT
 
     return Decision(
-        verdicts=tuple(_verdicts(switches, state, h, w, [why(group) for group in switches.groups])),
+        verdicts=tuple(verdicts(switches, state, h, w, [why(group) for group in switches.groups])),
         lost=outcome.lost,
         cut=outcome.cut,
         misfit=outcome.misfit,
@@ -232,7 +239,8 @@ def _with_prefixes(name: str) -> Iterator[str]:
         name = name.rpartition(".")[0]
 
 
-def _verdicts(switches: Switches, state: State, h: Tensor, w: Tensor, reasons: Iterable[Why]) -> Iterator[Verdict]:
+def verdicts(switches: Switches, state: State, h: Tensor, w: Tensor, reasons: Iterable[Why]) -> Iterator[Verdict]:
+    """What is decided about every switch, given why."""
     members: list[list[int]] = [[] for _ in switches.groups]
     for gate, group in enumerate(switches.group.tolist()):
         members[group].append(gate)

@@ -6,8 +6,9 @@ the number of operations grows with the depth of the graph and not with its size
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -78,6 +79,11 @@ class Structure:
         return of_switches.new_zeros(self.groups).scatter_reduce_(0, self.group, of_switches, "amax")
 
 
+def independent(structure: Structure, s: Tensor) -> Tensor:  # noqa: ARG001
+    """The variance of every switch as it is alone: nothing depends on anything, which is what the others improve on."""
+    return s.clamp(max=torch.finfo(s.dtype).max)
+
+
 def one_hop(structure: Structure, s: Tensor) -> Tensor:
     """The variance of every switch, given that of each alone, where only the switches next before it count."""
     return _gamma(structure, s, hands_on_itself=~structure.is_zero)
@@ -86,6 +92,14 @@ def one_hop(structure: Structure, s: Tensor) -> Tensor:
 def whole_path(structure: Structure, s: Tensor) -> Tensor:
     """The variance of every switch, given that of each alone, where all switches before it count."""
     return _gamma(structure, s, hands_on_itself=torch.zeros_like(structure.is_zero))
+
+
+Reach = Literal["none", "one_hop", "whole_path"]
+DEPENDENCIES: dict[Reach, Callable[[Structure, Tensor], Tensor]] = {
+    "none": independent,
+    "one_hop": one_hop,
+    "whole_path": whole_path,
+}
 
 
 @torch.no_grad()

@@ -12,10 +12,10 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from bayesnas_graph.bayes.groups import group_sums
+from bayesnas_graph.bayes.groups import group_norms, group_sums
 from bayesnas_graph.bayes.switches import Switches
 
-Ranking = Literal["gamma", "relevance", "removal"]
+Ranking = Literal["gamma", "relevance", "removal", "magnitude"]
 
 
 @torch.no_grad()
@@ -27,6 +27,8 @@ def score(
         return gamma
     if ranking == "relevance":
         return relevance(switches, gamma, h, w, lambda_w)
+    if ranking == "magnitude":
+        return magnitude(switches, w)
     return removal(switches, h, w, gradient)
 
 
@@ -45,3 +47,8 @@ def relevance(switches: Switches, gamma: Tensor, h: Tensor, w: Tensor, lambda_w:
 def removal(switches: Switches, h: Tensor, w: Tensor, gradient: Tensor) -> Tensor:
     """`w^2 h / 2 - w g`: by how much the mean loss grows if the gates go to zero, as far as a parabola tells."""
     return group_sums(0.5 * w.square() * h - w * gradient, switches.group, len(switches.groups))
+
+
+def magnitude(switches: Switches, w: Tensor) -> Tensor:
+    """The root mean square of the gates: what is pruned by where nothing is known about the loss."""
+    return group_norms(w, switches.group, len(switches.groups)) / switches.members.to(w.dtype).sqrt()

@@ -53,6 +53,23 @@ def limited(graph: Graph, decision: Decision, scores: Scores) -> Decision:
     return without_dead_ends(graph, decision)
 
 
+def reduced(graph: Graph, decision: Decision, scores: Scores, fits: Callable[[Graph], bool]) -> Decision:
+    """Close switches, the worst first, until what is left fits, or nothing more can go.
+
+    Raises Disconnected or Misfit if there is nothing to begin with.
+    """
+    left = prune(graph, decision.off)
+    for name in sorted({gate.group for gate in left.gates}, key=lambda name: (scores[name], name)):
+        if fits(left):
+            break
+        try:
+            smaller = prune(left, {name})
+        except (Disconnected, Misfit):
+            continue
+        left, decision = smaller, decision.changed({name}, Why.SIZE)
+    return decision
+
+
 def enlarged(graph: Graph, decision: Decision, scores: Scores, fits: Callable[[Graph], bool]) -> Decision:
     """Open switches again, the best first, as long as what they belong to fits and no choice has too many.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ def to_plain(learner: Learner, progress: Progress) -> dict[str, Any]:
         "scaler": learner.scaler.state_dict(),
         "prior": {"gamma": prior.gamma, "omega": prior.omega, "s": prior.s},
         "units": learner.units,
+        "beliefs": learner.beliefs,
     }
 
 
@@ -64,4 +66,5 @@ def from_plain(content: dict[str, Any], problem: Problem, place: Place) -> tuple
     learner.scaler.load_state_dict(content["scaler"])
     none = torch.zeros(0, dtype=torch.long, device=place.device)
     prior = State(**content["prior"], negative=none, infinite=none, undetermined=none)
-    return learner.with_prior(prior, content["units"]), progress
+    beliefs = content.get("beliefs", {})  # which came later than the first checkpoints
+    return replace(learner.with_prior(prior, content["units"]), beliefs=beliefs), progress

@@ -6,17 +6,32 @@ who needs some of them asks for their group.
 
 from __future__ import annotations
 
+from pathlib import Path
+from pkgutil import iter_modules
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from bayesnas_graph.bayes import Estimator, Ranking
+from bayesnas_graph.bayes import Estimator, Ranking, Reach
 from bayesnas_graph.passes import Mode
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Part = Annotated[float, Field(ge=0, lt=1)]
 Count = Annotated[int, Field(ge=1)]
+
+# Every file there is one; they are not imported for that.
+STRATEGIES = tuple(sorted(file.name for file in iter_modules([str(Path(__file__).parent / "strategies")])))
+
+
+def _known(name: str) -> str:
+    if name not in STRATEGIES:
+        *others, last = (f"`{strategy}`" for strategy in STRATEGIES)
+        raise ValueError(f"should be {', '.join(others)} or {last}")
+    return name
+
+
+StrategyName = Annotated[str, AfterValidator(_known)]
 
 
 class Group(BaseModel):
@@ -90,16 +105,27 @@ class Prior(Group):
     lambda_w: Positive = Field(0.05, alias="lambda", description="intensity of the penalty on operations")
     lambda_zero: Positive | None = Field(None, description="that on zero switches; the same if left out")
     gate_rate: Positive = Field(0.1, description="learning rate of the gates")
-    gates_on: Literal["train", "held_out"] = Field("train", description="on which samples gates are trained")
+    gates_on: Literal["train", "held_out"] | None = Field(
+        None,
+        description="samples that gates are trained on, `train` or `held_out`; as the strategy has it if left out",
+    )
     curvature: Estimator = Field("fisher", description="how the curvature along a gate is estimated")
     curvature_batches: Count = Field(10, description="held-out batches that it is measured on")
     draws: Count = Field(1, description="labels drawn for each sample by `fisher`")
-    dependency: Literal["one_hop", "whole_path"] = Field("one_hop", description="how far a closed switch reaches")
+    dependency: Reach = Field("one_hop", description="how far a closed switch reaches")
     zero: Literal["before", "after"] = Field("after", description="where the zero switch of a choice stands")
     mode: Mode = Field("written", description="who shares switches: uses of a cell, of any motif, or nobody")
     gauge: Literal["node", "none"] = Field("node", description="whether gates into a node keep their norm")
     unit: Literal["contribution", "gate"] = Field("contribution", description="what the prior is on")
     ranking: Ranking = Field("relevance", description="which switch is worth more, where one must go")
+
+
+class Rules(Group):
+    """Whose rules gates and switches follow, and what those of others than the prior need."""
+
+    strategy: StrategyName = Field("bayes", description="by which rule gates move and switches are decided on")
+    logit_rate: Positive = Field(0.01, description="learning rate of logits, in strategies that have them")
+    samples: Count = Field(32, description="architectures that `random` compares at every update")
 
 
 class Target(Group):
@@ -136,10 +162,15 @@ class Kept(Group):
     keep: Count = Field(3, description="checkpoints that are kept")
 
 
-class Config(Kept, Fusing, Machine, Target, Prior, Paths, Weights, Length, Samples):
+class Config(Kept, Fusing, Machine, Target, Rules, Prior, Paths, Weights, Length, Samples):
     """What a search is told. A file of settings has these keys, and `-s key=value` sets one."""
 
     @property
     def intensities(self) -> tuple[float, float]:
         """Of the penalty on operations, and on zero switches."""
         return self.lambda_w, self.lambda_w if self.lambda_zero is None else self.lambda_zero
+
+    def grown(self, growth: float) -> tuple[float, float]:
+        """The same, on the way to a target."""
+        operation, zero = self.intensities
+        return operation * growth, zero * growth

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from bayesnas_graph.search.iterate import Iteration
+from bayesnas_graph.search.iteration import Iteration
 from bayesnas_graph.search.learner import Learner
 from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import Progress

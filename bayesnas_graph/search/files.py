@@ -34,6 +34,12 @@ def written_whole(path: Path, help: str | None = None) -> Iterator[BinaryIO]:
             part.unlink()
 
 
+def already_there(path: Path) -> NasError:
+    """The error for a file that nobody asked to replace."""
+    help = "choose another name with `-o`, or replace it with `--force`"
+    return NasError([Diagnostic("NAS012", f"`{path}` is already there", help=help)])
+
+
 def not_written(path: Path, error: OSError, help: str | None = None) -> NasError:
     """The error for a file that could not be written."""
     return NasError([Diagnostic("NAS012", f"cannot write `{path}`: {_reason(error)}", help=help)])

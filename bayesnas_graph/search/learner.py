@@ -8,7 +8,8 @@ else is replaced as a whole.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import torch
 from torch import Tensor, nn
@@ -19,9 +20,12 @@ from bayesnas_graph.bayes import State, Switches
 from bayesnas_graph.emit import Emitted, emit, transfer
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.search.config import Config
+from bayesnas_graph.search.contests import Contests
 from bayesnas_graph.search.memory import Memory, memory_of, new_optimiser, remember
 from bayesnas_graph.search.place import Place
 from bayesnas_graph.supernet import Supernet
+
+Beliefs = dict[str, Tensor]  # what a strategy has learnt: by name, a number for every group
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +41,17 @@ class Learner:
     scaler: torch.amp.GradScaler
     prior: State
     units: Tensor  # of the gates: the prior is on `w r`. All are 1 before they are measured
+    beliefs: Beliefs = field(default_factory=dict)  # of other strategies; they change in every step, as weights do
 
     @property
     def graph(self) -> Graph:
         """What is searched, without what has been closed."""
         return self.supernet.graph
+
+    @cached_property
+    def contests(self) -> Contests:
+        """Which switches compete."""
+        return Contests.of(self.graph, self.switches.groups).to(self.place.device)
 
     def with_prior(self, prior: State, units: Tensor) -> Learner:
         """The same after an update."""
@@ -89,7 +99,8 @@ def without(learner: Learner, off: Iterable[str]) -> Learner:
     found.scaler.load_state_dict(learner.scaler.state_dict())
     groups = _positions(learner.switches.groups, found.switches.groups)
     gates = _positions(learner.supernet.names, found.supernet.names).to(learner.units.device)
-    return found.with_prior(_selected(learner.prior, groups), learner.units[gates])
+    beliefs = {name: values[groups.to(values.device)] for name, values in learner.beliefs.items()}
+    return replace(found.with_prior(_selected(learner.prior, groups), learner.units[gates]), beliefs=beliefs)
 
 
 def take_weights(learner: Learner, state: Mapping[str, Tensor], program: Emitted | None = None) -> None:

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from bayesnas_graph import bayes
 from bayesnas_graph.analysis import Cost, cost
 from bayesnas_graph.bayes import Decision
 from bayesnas_graph.diagnostics import Diagnostic, NasError
@@ -22,7 +21,7 @@ from bayesnas_graph.ir import Graph
 from bayesnas_graph.search.budget import LARGEST_GROWTH
 from bayesnas_graph.search.checkpoint import Checkpoints
 from bayesnas_graph.search.events import Row, Watcher
-from bayesnas_graph.search.iterate import Iteration, intensities, iterate, measure_units
+from bayesnas_graph.search.iteration import Iteration
 from bayesnas_graph.search.learner import Learner, begin, weights, without
 from bayesnas_graph.search.measure import accuracy
 from bayesnas_graph.search.place import Place
@@ -30,8 +29,9 @@ from bayesnas_graph.search.problem import Batches, Problem
 from bayesnas_graph.search.progress import Progress
 from bayesnas_graph.search.schedule import rate
 from bayesnas_graph.search.seeds import seed_everything
-from bayesnas_graph.search.start import equalise
-from bayesnas_graph.search.train import Rates, train_step
+from bayesnas_graph.search.strategies import strategy_of
+from bayesnas_graph.search.strategy import Rates, Strategy
+from bayesnas_graph.search.train import train_step
 
 EXPLODED = 5.0  # times the loss in the beginning
 MOST_EXPLOSIONS = 3
@@ -69,13 +69,18 @@ class Search:
     _batches: Batches | None = None
     _held_out: Batches | None = None
 
+    @property
+    def strategy(self) -> Strategy:
+        """How gates move, and what becomes of the switches."""
+        return strategy_of(self.problem.config)
+
     def run(self) -> Outcome:
         """Begin, or go on from the last checkpoint, to the end. Raises Interrupted or NasError."""
         learner, progress = self._start()
         self.watcher.begun(self.problem, learner, progress)
         while not progress.ended or progress.step < progress.last_step:
             if progress.step == self.problem.warmup and not progress.measured:
-                learner = measure_units(learner, self.problem.measured_batches(self.place, 0))
+                learner = self.strategy.warmed_up(learner, self.problem.measured_batches(self.place, 0))
                 progress = replace(progress, measured=True)
             elif progress.step == self._end_of_phase(progress) and progress.measured:
                 learner, progress = self._iterate(learner, progress)
@@ -93,8 +98,8 @@ class Search:
         if not learner.graph.gates:
             progress = replace(progress, measured=True, ended="there was nothing to decide", architecture=Decision(()))
             progress = progress.concluded(self.problem.finish if weights(learner.supernet) else 0)
-        elif self.problem.config.unit == "contribution":
-            equalise(learner, next(self.problem.batches(self.place, 0)))
+        else:
+            learner = self.strategy.start(learner, next(self.problem.batches(self.place, 0)))
         self._save(learner, progress)
         return learner, progress
 
@@ -142,10 +147,14 @@ class Search:
         rates = Rates(
             weights=self._rate(progress, step),
             gates=config.gate_rate * progress.slowdown if moving else 0.0,
-            intensities=intensities(learner, progress.growth),
+            intensities=config.grown(progress.growth),
+            slowdown=progress.slowdown,
+            step=step,
+            passed=min(1.0, step / max(1, self.problem.total_steps)),
+            settled=bool(progress.ended),
         )
         held_out = None
-        if moving and config.gates_on == "held_out":
+        if moving and (config.gates_on or self.strategy.gates_on) == "held_out":
             assert self._held_out is not None, "made together with the others"
             held_out = next(self._held_out)
         return train_step(learner, next(self._batches), rates, held_out)
@@ -160,16 +169,12 @@ class Search:
     def _row(self, learner: Learner, progress: Progress, step: int, mean: Tensor, seconds: float) -> Row:
         switches = learner.switches
         loss, right = self.place.processes.mean(mean).tolist()  # the one place where the device is waited for
-        lambda_w = learner.lambda_w(intensities(learner, progress.growth))
-        penalty = bayes.penalty(
-            switches, learner.supernet.gates.double() * learner.units, learner.prior.omega, lambda_w
-        )
         return Row(
             step=step,
             iteration=progress.iteration + 1 if step > self.problem.warmup else 0,
             loss=loss,
             accuracy=right,
-            penalty=float(penalty),
+            penalty=self.strategy.penalty(learner, self.problem.config.grown(progress.growth)),
             rate=self._rate(progress, step - 1),
             seconds=seconds / (step - progress.step),
             alive=len(switches.groups),
@@ -197,7 +202,7 @@ class Search:
     def _iterate(self, learner: Learner, progress: Progress) -> tuple[Learner, Progress]:
         start = time.perf_counter()
         batches = self.problem.measured_batches(self.place, progress.iteration + 1)
-        learner, progress, found = iterate(self.problem, learner, progress, batches)
+        learner, progress, found = self.strategy.iterate(self.problem, learner, progress, batches)
         took = time.perf_counter() - start
         right = accuracy(learner, self.problem.measured_batches(self.place, progress.iteration))
         self.watcher.iterated(found, right, took)
@@ -210,6 +215,7 @@ class Search:
         progress = replace(progress, ended=self._why_ended(progress, found, on_target))
         if progress.ended:
             learner = without(learner, found.architecture.off)
+            self.strategy.conclude(learner)
             progress = progress.concluded(self.problem.finish if weights(learner.supernet) else 0)
             self.watcher.concluded(progress)
         self._save(learner, progress)
@@ -217,9 +223,10 @@ class Search:
 
     def _why_ended(self, progress: Progress, found: Iteration, on_target: bool) -> str:
         config, problem = self.problem.config, self.problem
-        if on_target:
+        early = self.strategy.closes  # where nothing is closed on the way, what would be derived is not yet decided
+        if early and on_target:
             return "the architecture has the size asked for"
-        if config.stop_at_budget and problem.budgets and not problem.unmet(found.cost):
+        if early and config.stop_at_budget and problem.budgets and not problem.unmet(found.cost):
             return "the architecture meets what the network requires"
         if config.stable and progress.unchanged >= config.stable and not problem.has_target:
             return f"the architecture has not changed for {progress.unchanged} iterations"

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from bayesnas_graph.bayes import CrossEntropy, curvature
 from bayesnas_graph.search.learner import Learner
+from bayesnas_graph.search.problem import Batch
 from bayesnas_graph.search.seeds import generator
-from bayesnas_graph.search.train import Batch
 
 
 @dataclass(frozen=True, eq=False)

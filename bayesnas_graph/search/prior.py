@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, get_args
 
 import torch
 
 from bayesnas_graph import bayes
-from bayesnas_graph.bayes import CrossEntropy, Decision, Estimator, Loss, State, Switches
+from bayesnas_graph.bayes import CrossEntropy, Decision, Estimator, Loss, Reach, State, Switches
 from bayesnas_graph.bayes.units import unit
 
 if TYPE_CHECKING:
@@ -31,14 +31,14 @@ class Prior:
         intensity: float = 0.05,
         intensity_zero: float | None = None,
         rate: float = 0.1,
-        dependency: Literal["one_hop", "whole_path"] = "one_hop",
+        dependency: Reach = "one_hop",
     ) -> None:
         self.switches = Switches.of(net.graph).to(net.gates.device)
         self.state = State.start(self.switches)
         self.units = torch.ones(len(self.switches.gates), dtype=torch.float64, device=net.gates.device)
         self.rate = rate
         self._lambda = self.switches.by_kind(intensity, intensity if intensity_zero is None else intensity_zero)
-        self._dependency = {"one_hop": bayes.one_hop, "whole_path": bayes.whole_path}[dependency]
+        self._dependency = bayes.DEPENDENCIES[dependency]
 
     @torch.no_grad()
     def step(self, net: Supernet, rate: float | None = None) -> None:
@@ -70,10 +70,14 @@ class Prior:
         curvatures, w = bayes.contributions(h, gates, self.units)
         self.state = bayes.update(self.switches, self.state.gamma, curvatures, w, self._lambda, self._dependency)
         own = torch.where(bayes.keep(self.state.gamma), self.state.gamma, self.state.s)
-        worth = bayes.relevance(self.switches, own, curvatures, w, self._lambda)
-        scores = dict(zip(self.switches.groups, worth.nan_to_num().tolist(), strict=True))
-        removal = bayes.removal(self.switches, curvatures, w, torch.zeros_like(w))
-        raw = bayes.decide(net.graph, self.switches, self.state, h, gates)
-        raw = raw.ranked(scores, dict(zip(self.switches.groups, removal.nan_to_num().tolist(), strict=True)))
+        still = torch.zeros_like(w)  # slopes are not measured
+        rankings: tuple[bayes.Ranking, ...] = get_args(bayes.Ranking)
+        values = {
+            rank: bayes.score(rank, self.switches, own, curvatures, w, still, self._lambda).nan_to_num().tolist()
+            for rank in rankings
+        }
+        worth = {rank: dict(zip(self.switches.groups, found, strict=True)) for rank, found in values.items()}
+        scores = worth["relevance"]
+        raw = bayes.decide(net.graph, self.switches, self.state, h, gates).ranked(worth)
         sound = bayes.without_dead_ends(net.graph, bayes.bridged(net.graph, raw, scores))
         return bayes.limited(net.graph, sound, scores)

@@ -31,7 +31,8 @@ from bayesnas_graph.search.config import Config
 from bayesnas_graph.search.loading import loading
 from bayesnas_graph.search.place import Place
 
-Batches = Iterator[tuple[Tensor, Tensor]]
+Batch = tuple[Tensor, Tensor]  # samples and their labels
+Batches = Iterator[Batch]
 
 _MEETS = {"<": int.__lt__, "<=": int.__le__, ">": int.__gt__, ">=": int.__ge__, "==": int.__eq__}
 

@@ -13,7 +13,7 @@ from bayesnas_graph.bayes import Verdict
 from bayesnas_graph.search.events import Row
 from bayesnas_graph.search.files import ROOM, not_read, not_written, written_whole
 from bayesnas_graph.search.folder import RunFolder
-from bayesnas_graph.search.iterate import Iteration
+from bayesnas_graph.search.iteration import Iteration
 from bayesnas_graph.search.learner import Learner
 from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import Progress

@@ -160,7 +160,7 @@ _KINDS = {
 def _reason(fault: dict[str, Any]) -> str:
     if fault["type"] in _KINDS:
         return f"should be {_KINDS[fault['type']]}"
-    return str(fault["msg"]).replace("Input should", "should").replace("'", "`")
+    return str(fault["msg"]).removeprefix("Value error, ").replace("Input should", "should").replace("'", "`")
 
 
 def _shown(value: object) -> str:

@@ -13,7 +13,7 @@ import torch
 from bayesnas_graph.bayes.units import unit
 from bayesnas_graph.runtime import Watch, watched
 from bayesnas_graph.search.learner import Learner
-from bayesnas_graph.search.train import Batch
+from bayesnas_graph.search.problem import Batch
 
 MOST_PASSES = 50  # each settles one more level of the graph, where nothing normalises
 CLOSE = 0.01

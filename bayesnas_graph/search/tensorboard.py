@@ -14,7 +14,7 @@ from torch import Tensor
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.search.events import Row
-from bayesnas_graph.search.iterate import Iteration
+from bayesnas_graph.search.iteration import Iteration
 from bayesnas_graph.search.learner import Learner
 from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import Progress
@@ -73,11 +73,12 @@ class TensorBoard:
                 "size/weights": found.cost.parameters,
                 "size/multiply-adds": found.cost.flops,
                 "lambda": found.intensities[0],
-                "shrink_budget/smallest": found.shrink.smallest,
-                "shrink_budget/largest": found.shrink.largest,
                 "seconds/update": seconds,
             }
         )
+        if found.shrink is not None:
+            limits = {"smallest": found.shrink.smallest, "largest": found.shrink.largest}
+            self._scalars({f"shrink_budget/{name}": value for name, value in limits.items()})
         alive = Counter({verdict.name.rpartition(".")[2]: 0 for verdict in verdicts})
         alive.update(verdict.name.rpartition(".")[2] for verdict in verdicts if verdict.keep)
         self._scalars({f"switches/{operation}": number for operation, number in alive.items()})

@@ -1,27 +1,18 @@
-"""One step of training: weights by their optimiser, gates by a gradient step, the penalty's share and the gauge."""
+"""One step of training: weights by their optimiser, gates by the strategy."""
 
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
-from bayesnas_graph.bayes import CrossEntropy, proximal_step, rescale
+from bayesnas_graph.bayes import CrossEntropy
 from bayesnas_graph.runtime import dropping
 from bayesnas_graph.search.learner import Learner
-
-Batch = tuple[Tensor, Tensor]
-
-
-@dataclass(frozen=True, slots=True)
-class Rates:
-    """How far a step goes. Gates do not move while the rate of the gates is zero."""
-
-    weights: float
-    gates: float
-    intensities: tuple[float, float]  # of the penalty on operations and on zero switches
+from bayesnas_graph.search.problem import Batch
+from bayesnas_graph.search.strategies import strategy_of
+from bayesnas_graph.search.strategy import Draw, Part, Rates
 
 
 def train_step(learner: Learner, batch: Batch, rates: Rates, held_out: Batch | None = None) -> tuple[Tensor, Tensor]:
@@ -29,37 +20,35 @@ def train_step(learner: Learner, batch: Batch, rates: Rates, held_out: Batch | N
 
     With a held-out batch, the gates follow the gradient on that, else on the same batch as the weights.
     """
-    config, supernet = learner.config, learner.supernet
+    config, strategy = learner.config, strategy_of(learner.config)
+    together = bool(rates.gates) and held_out is None
     learner.network.train()
-    for parameter in supernet.module.parameters():
+    draw = _drawn(learner, rates, "gates" if together else "weights")
+    for parameter in learner.supernet.module.parameters():
         parameter.grad = None
     loss, right = _backward(learner, batch)
     for group in learner.optimiser.param_groups:
         group["lr"] = rates.weights
     learner.scaler.unscale_(learner.optimiser)
-    slopes = _gate_slopes(learner) if rates.gates and held_out is None else None
+    slopes = _gate_slopes(learner) if together else None
     if config.clip:
         nn.utils.clip_grad_norm_(learner.optimiser.param_groups[0]["params"], config.clip)
     learner.scaler.step(learner.optimiser)
     learner.scaler.update()
-    if rates.gates:
-        supernet.set_gates(moved(learner, _held_out_slopes(learner, held_out) if slopes is None else slopes, rates))
+    if rates.gates and slopes is None:
+        draw = _drawn(learner, rates, "gates")
+        slopes = _held_out_slopes(learner, held_out)
+    if slopes is not None:
+        strategy.move(learner, slopes, draw, rates)
     return loss, right
 
 
-@torch.no_grad()
-def moved(learner: Learner, slopes: Tensor, rates: Rates) -> Tensor:
-    """The gates after a step along these slopes, the penalty's share of it, and the gauge.
-
-    The step is taken in the unit that the prior is in, `w r` or `w`: how fast a gate shrinks does not depend on the
-    scale in which its candidate's output happens to come.
-    """
-    lambda_w, units = learner.lambda_w(rates.intensities), learner.units
-    w = learner.supernet.gates.double() * units - rates.gates * slopes.double() / units
-    w = proximal_step(learner.switches, w, learner.prior.omega, lambda_w, rates.gates)
-    if learner.config.gauge == "node":
-        w = rescale(learner.switches.gauge, w)
-    return (w / units).to(slopes.dtype)
+def _drawn(learner: Learner, rates: Rates, part: Part) -> Draw | None:
+    """Draw gates and set them, where the strategy draws some."""
+    draw = None if rates.settled else strategy_of(learner.config).draw(learner, rates, part)
+    if draw is not None:
+        learner.supernet.set_gates(draw.gates.detach().to(learner.supernet.gates.dtype))
+    return draw
 
 
 def _backward(learner: Learner, batch: Batch) -> tuple[Tensor, Tensor]:

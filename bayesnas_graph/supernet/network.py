@@ -89,6 +89,13 @@ class Supernet:
         found = ReferenceNetwork(self.graph if graph is None else graph).to(like.device, like.dtype)
         return found.load(self.module.state_dict(), self.program)
 
+    def __repr__(self) -> str:
+        return f"<supernet {self.graph.name}: {len(self.graph):,} nodes, {len(self.names):,} gates>"
+
+    def _repr_svg_(self) -> str | None:
+        """What a notebook shows."""
+        return self.graph._repr_svg_()
+
     @cached_property
     def _paths(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(self.program.gates[name].path for name in self.names))

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesnas_graph.bayes import Switches, posterior_variance, relevance, removal, score, update
+from bayesnas_graph.bayes import Switches, magnitude, posterior_variance, relevance, removal, score, update
 from tests.bayes.numbers import DTYPES, cell_used, extreme, lonely, tensors
 
 
@@ -42,6 +42,15 @@ def test_gamma_prefers_what_matters_least() -> None:
         for ranking in ("gamma", "relevance", "removal")
     }
     assert best == {"gamma": 0, "relevance": 1, "removal": 1}
+
+
+def test_magnitude_sees_gates_alone() -> None:
+    switches = Switches.of(cell_used(2))
+    w = torch.arange(8.0)
+    expected = [w[switches.group == group].square().mean().sqrt().item() for group in range(4)]
+    assert magnitude(switches, w).tolist() == pytest.approx(expected)
+    ones, nothing = torch.ones(4), torch.zeros(8)
+    assert torch.equal(score("magnitude", switches, ones, nothing, -w, nothing, ones), magnitude(switches, w))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

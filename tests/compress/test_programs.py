@@ -26,7 +26,7 @@ def is_row(line: str) -> bool:
     return line.startswith("epoch ") and "loss" in line
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def whole(programs: Launcher) -> Path:
     """A run that nobody disturbs."""
     code, printed = programs.run(*BEGIN, "-o", "whole")

@@ -133,7 +133,7 @@ def work(rank: int, folder: str) -> None:
     distributed.destroy_process_group()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def ranks(tmp_path_factory: pytest.TempPathFactory) -> list[Results]:
     """What two processes found."""
     folder = tmp_path_factory.mktemp("ranks")

@@ -16,7 +16,7 @@ from bayesnas_graph.data.shapes import draw_shapes
 from bayesnas_graph.search.checkpoint import Checkpoints
 from bayesnas_graph.search.config import Config
 from bayesnas_graph.search.events import Row, Watcher
-from bayesnas_graph.search.iterate import Iteration
+from bayesnas_graph.search.iteration import Iteration
 from bayesnas_graph.search.learner import Learner
 from bayesnas_graph.search.loop import Outcome, Search
 from bayesnas_graph.search.place import Place

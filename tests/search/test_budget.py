@@ -18,7 +18,8 @@ from bayesnas_graph.search.folder import RunFolder
 from bayesnas_graph.search.learner import Learner, begin
 from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import Progress
-from bayesnas_graph.search.train import Rates, moved
+from bayesnas_graph.search.strategies.bayes import moved
+from bayesnas_graph.search.strategy import Rates
 from tests.search.spaces import Notes, place, problem, searched
 
 
@@ -119,9 +120,10 @@ def test_the_warning_says_how_many_cannot_be_closed() -> None:
 def test_every_update_tells_what_is_left(tmp_path: Path) -> None:
     notes = Notes()
     searched(tmp_path, watcher=notes, stable=0, gate_rate=0.1)
-    assert [found.shrink.largest > 0 for found in notes.iterations] == [True, True, False]
-    for found in notes.iterations:
-        assert found.shrink.open == sum(verdict.keep for verdict in found.decision.verdicts)
+    budgets = [found.shrink for found in notes.iterations if found.shrink is not None]
+    assert [budget.largest > 0 for budget in budgets] == [True, True, False]
+    for found, budget in zip(notes.iterations, budgets, strict=True):
+        assert budget.open == sum(verdict.keep for verdict in found.decision.verdicts)
 
 
 def test_slower_steps_reach_less_far() -> None:

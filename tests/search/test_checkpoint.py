@@ -24,7 +24,8 @@ from bayesnas_graph.search.folder import RunFolder
 from bayesnas_graph.search.learner import Learner, begin
 from bayesnas_graph.search.progress import Progress
 from bayesnas_graph.search.record import Recorder, read_table
-from bayesnas_graph.search.train import Rates, train_step
+from bayesnas_graph.search.strategy import Rates
+from bayesnas_graph.search.train import train_step
 from tests.search.launcher import Launcher
 from tests.search.runs import assert_same, assert_same_run, checkpoints
 from tests.search.spaces import TINY, config, place, problem, search, searched, tiny_data
@@ -209,7 +210,7 @@ DAMAGES: dict[Callable[[Path], None], str] = {
 }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def searched_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     torch.set_num_threads(1)
     made = tmp_path_factory.mktemp("searched")

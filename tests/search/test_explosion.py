@@ -16,7 +16,8 @@ from bayesnas_graph.search.folder import RunFolder
 from bayesnas_graph.search.learner import Learner
 from bayesnas_graph.search.loop import Interrupted
 from bayesnas_graph.search.record import Recorder
-from bayesnas_graph.search.train import Rates, train_step
+from bayesnas_graph.search.strategy import Rates
+from bayesnas_graph.search.train import train_step
 from tests.search.launcher import Launcher
 from tests.search.runs import assert_same, checkpoints, table
 from tests.search.spaces import Notes, asked_often, problem, search, searched

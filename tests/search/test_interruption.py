@@ -26,7 +26,7 @@ OFTEN = ("-s", "log_steps=1", "-s", "checkpoint_steps=1", "--steps", "12")
 KILLS = 12
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def whole(programs: Launcher) -> Path:
     """A run that nobody disturbs."""
     assert programs.run(*BEGIN, "-o", "whole")[0] == 0

@@ -15,7 +15,9 @@ from bayesnas_graph.bayes import Switches, in_gauge, rescale
 from bayesnas_graph.emit.weights import by_node
 from bayesnas_graph.passes import Disconnected
 from bayesnas_graph.search.learner import Learner, begin, weights, without
-from bayesnas_graph.search.train import Rates, moved, train_step
+from bayesnas_graph.search.strategies.bayes import moved
+from bayesnas_graph.search.strategy import Rates
+from bayesnas_graph.search.train import train_step
 from tests.bayes.numbers import grouped_graphs, ordinary, tensors
 from tests.search.spaces import PLAIN, TINY, place, problem
 

@@ -10,11 +10,11 @@ from torch.nn.functional import cross_entropy
 from bayesnas_graph import api
 from bayesnas_graph.derive import derive
 from bayesnas_graph.passes import plain, verify
-from bayesnas_graph.search.iterate import iterate, measure_units
 from bayesnas_graph.search.learner import begin
 from bayesnas_graph.search.prior import Prior
 from bayesnas_graph.search.progress import Progress
-from bayesnas_graph.search.train import Rates, moved
+from bayesnas_graph.search.strategies.bayes import iterate, measure_units, moved
+from bayesnas_graph.search.strategy import Rates
 from bayesnas_graph.supernet import Supernet
 from tests.search.spaces import TINY, place, problem
 

@@ -35,13 +35,13 @@ def ended(runs: list[Run]) -> tuple[str, str]:
     return printed, silent
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def alone(programs: Launcher) -> Path:
     assert programs.run(*BEGIN, "-o", "alone")[0] == 0
     return programs.folder / "alone"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def together(programs: Launcher) -> Path:
     printed, silent = ended(programs.start_together(*BEGIN, "-o", "together"))
     assert "2 processes" in printed

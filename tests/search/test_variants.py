@@ -17,6 +17,7 @@ from bayesnas_graph.bayes import Estimator, Ranking
 from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.ops import Choice, Input
 from bayesnas_graph.passes import Mode, verify
+from bayesnas_graph.search.config import STRATEGIES
 from bayesnas_graph.search.loop import Interrupted, Outcome
 from bayesnas_graph.search.problem import Problem
 from tests.helpers import check
@@ -27,11 +28,12 @@ from tests.search.spaces import TINY, asked_often, config, problem, search, tiny
 FEW: dict[str, Any] = {"iterations": 2, "steps": 4, "warmup": 2, "finish": 2, "curvature_batches": 1}
 
 CHOICES: dict[str, tuple[Any, ...]] = {
+    "strategy": STRATEGIES,
     "curvature": get_args(Estimator),
     "ranking": get_args(Ranking),
     "mode": get_args(Mode),
     "schedule": ("cosine", "linear", "step", "constant"),
-    "dependency": ("one_hop", "whole_path"),
+    "dependency": ("none", "one_hop", "whole_path"),
     "zero": ("before", "after"),
     "gauge": ("node", "none"),
     "unit": ("contribution", "gate"),
@@ -159,8 +161,9 @@ def test_fp16_is_for_those_who_ask(tmp_path: Path) -> None:
         (TINY, {"target_params": 150, "lambda": 0.05}),
         (MIXED, {"mode": "proxyless", "zero": "before", "unit": "gate"}),
         (MIXED, {"lambda": 5.0, "optimiser": "adamw"}),
+        *((MIXED, {"strategy": name, "samples": 3}) for name in STRATEGIES),
     ],
-    ids=["adamw", "augmented", "held_out", "target", "proxyless", "narrower"],
+    ids=["adamw", "augmented", "held_out", "target", "proxyless", "narrower", *STRATEGIES],
 )
 def test_going_on_is_the_same(text: str, chosen: dict[str, Any], tmp_path: Path) -> None:
     """To the last bit, though much of it is random: dropout, augmentation, drop-path, labels that are drawn."""

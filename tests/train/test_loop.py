@@ -28,7 +28,7 @@ from tests.search.spaces import asked_often
 from tests.train.networks import FIXED, STEPS, Notes, config, course, place, trained, training
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Outcome, Notes]:
     """A training that nobody disturbs."""
     torch.set_num_threads(1)

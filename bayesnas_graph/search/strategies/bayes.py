@@ -1,42 +1,77 @@
-"""One Bayesian iteration: from trained gates to a decision, and from a decision to a smaller network."""
+"""BayesNAS: a prior on every gate, by which switches are closed that the data do not call for.
+
+H. Zhou, M. Yang, J. Wang, W. Pan: BayesNAS: A Bayesian Approach for Neural Architecture Search. ICML 2019.
+
+Gates take a gradient step, the penalty's share of it, and go back into their gauge. Between two phases of training
+curvatures are measured, the prior is updated, and switches whose entropy is not positive are closed for good.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import get_args
 
 import torch
 from torch import Tensor
 
 from bayesnas_graph import bayes
-from bayesnas_graph.analysis import Cost, cost
-from bayesnas_graph.bayes import Decision, State
+from bayesnas_graph.analysis import cost
+from bayesnas_graph.bayes import State, proximal_step, rescale
 from bayesnas_graph.bayes.units import unit
-from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes import prune
 from bayesnas_graph.search.budget import Shrink, shrink
+from bayesnas_graph.search.iteration import Iteration, complete
 from bayesnas_graph.search.learner import Learner, without
 from bayesnas_graph.search.measure import Measured, measure
-from bayesnas_graph.search.problem import Problem
+from bayesnas_graph.search.problem import Batch, Problem
 from bayesnas_graph.search.progress import Progress
-from bayesnas_graph.search.train import Batch
+from bayesnas_graph.search.start import equalise
+from bayesnas_graph.search.strategy import Draw, Rates, Strategy
 
-_DEPENDENCY = {"one_hop": bayes.one_hop, "whole_path": bayes.whole_path}
+
+class Bayes(Strategy):
+    """A hierarchical prior on every gate."""
+
+    closes = True
+
+    def start(self, learner: Learner, batch: Batch) -> Learner:
+        if learner.config.unit == "contribution":
+            equalise(learner, batch)
+        return learner
+
+    def warmed_up(self, learner: Learner, batches: Iterable[Batch]) -> Learner:
+        return measure_units(learner, batches)
+
+    def move(self, learner: Learner, slopes: Tensor, draw: Draw | None, rates: Rates) -> None:
+        learner.supernet.set_gates(moved(learner, slopes, rates))
+
+    def penalty(self, learner: Learner, intensities: tuple[float, float]) -> float:
+        w = learner.supernet.gates.double() * learner.units
+        return float(bayes.penalty(learner.switches, w, learner.prior.omega, learner.lambda_w(intensities)))
+
+    def iterate(
+        self, problem: Problem, learner: Learner, progress: Progress, batches: Iterable[Batch]
+    ) -> tuple[Learner, Progress, Iteration]:
+        return iterate(problem, learner, progress, batches)
+
+    def conclude(self, learner: Learner) -> None:
+        """Leave the gates as they were learnt, together with the weights."""
 
 
-@dataclass(frozen=True, eq=False)
-class Iteration:
-    """What an iteration found."""
+@torch.no_grad()
+def moved(learner: Learner, slopes: Tensor, rates: Rates) -> Tensor:
+    """The gates after a step along these slopes, the penalty's share of it, and the gauge.
 
-    number: int
-    decision: Decision  # about the switches that were still open, as their entropies have it
-    architecture: Decision  # about all switches: what would be derived if the search ended here
-    graph: Graph  # that architecture
-    cost: Cost
-    reopened: tuple[str, ...]  # switches that stay only because an output depends on them
-    intensities: tuple[float, float]
-    shrink: Shrink  # how far the penalty can still move the gates that are left
+    The step is taken in the unit that the prior is in, `w r` or `w`: how fast a gate shrinks does not depend on the
+    scale in which its candidate's output happens to come.
+    """
+    lambda_w, units = learner.lambda_w(rates.intensities), learner.units
+    w = learner.supernet.gates.double() * units - rates.gates * slopes.double() / units
+    w = proximal_step(learner.switches, w, learner.prior.omega, lambda_w, rates.gates)
+    if learner.config.gauge == "node":
+        w = rescale(learner.switches.gauge, w)
+    return (w / units).to(slopes.dtype)
 
 
 def measure_units(learner: Learner, batches: Iterable[Batch]) -> Learner:
@@ -56,7 +91,7 @@ def iterate(
     worth = {ranking: _worth(learner, measured, progress.growth, ranking) for ranking in get_args(bayes.Ranking)}
     scores = worth[learner.config.ranking]
     raw = bayes.decide(learner.graph, learner.switches, prior, measured.h, learner.supernet.gates.double())
-    raw = raw.ranked(worth["relevance"], worth["removal"])
+    raw = raw.ranked(worth)
     sound = bayes.without_dead_ends(learner.graph, bayes.bridged(learner.graph, raw, scores))
     chosen = bayes.limited(learner.graph, sound, scores)
     if problem.has_target and problem.on_target(prune(learner.graph, chosen.off)):
@@ -74,7 +109,7 @@ def iterate(
         graph=graph,
         cost=cost(graph),
         reopened=tuple(v.name for v in sound.verdicts if v.why == bayes.Why.BRIDGE),
-        intensities=intensities(learner, progress.growth),
+        intensities=learner.config.grown(progress.growth),
         shrink=Shrink.of(shrink(problem, left, progress)),
     )
     return left, progress, found
@@ -93,22 +128,9 @@ def _revive(learner: Learner, groups: Collection[str]) -> None:
 def updated(learner: Learner, measured: Measured, growth: float) -> State:
     """The prior after an update, in the units of the settings."""
     h, w = bayes.contributions(measured.h, learner.supernet.gates.double(), learner.units)
-    lambda_w = learner.lambda_w(intensities(learner, growth))
-    dependency = _DEPENDENCY[learner.config.dependency]
+    lambda_w = learner.lambda_w(learner.config.grown(growth))
+    dependency = bayes.DEPENDENCIES[learner.config.dependency]
     return bayes.update(learner.switches, learner.prior.gamma, h, w, lambda_w, dependency)
-
-
-def intensities(learner: Learner, growth: float) -> tuple[float, float]:
-    """Of the penalty on operations and on zero switches, on the way to a target."""
-    operation, zero = learner.config.intensities
-    return operation * growth, zero * growth
-
-
-def complete(problem: Problem, progress: Progress, decision: Decision) -> Decision:
-    """A decision about the switches that are left, with those that were closed before, in the order of the graph."""
-    known = {verdict.name: verdict for verdict in (*progress.closed, *decision.verdicts)}
-    groups = dict.fromkeys(gate.group for gate in problem.graph.gates)
-    return replace(decision, verdicts=tuple(known[group] for group in groups))
 
 
 def _units(learner: Learner, measured: Measured) -> Tensor:
@@ -124,8 +146,11 @@ def _worth(learner: Learner, measured: Measured, growth: float, ranking: bayes.R
     """What every group is worth by a ranking."""
     h, w = bayes.contributions(measured.h, learner.supernet.gates.double(), learner.units)
     slopes = torch.zeros_like(h) if measured.slopes is None else measured.slopes / learner.units
-    lambda_w = learner.lambda_w(intensities(learner, growth))
+    lambda_w = learner.lambda_w(learner.config.grown(growth))
     gamma, s = learner.prior.gamma, learner.prior.s
     own = torch.where(bayes.keep(gamma), gamma, s)  # what is off by another switch is judged by its own
     values = bayes.score(ranking, learner.switches, own, h, w, slopes, lambda_w)
     return dict(zip(learner.switches.groups, values.nan_to_num().tolist(), strict=True))
+
+
+STRATEGY = Bayes()

@@ -1,0 +1,33 @@
+"""What is found between two phases of training."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from bayesnas_graph.analysis import Cost
+from bayesnas_graph.bayes import Decision
+from bayesnas_graph.ir import Graph
+from bayesnas_graph.search.budget import Shrink
+from bayesnas_graph.search.problem import Problem
+from bayesnas_graph.search.progress import Progress
+
+
+@dataclass(frozen=True, eq=False)
+class Iteration:
+    """What an iteration found."""
+
+    number: int
+    decision: Decision  # about the switches that were still open: which of them stay open
+    architecture: Decision  # about all switches: what would be derived if the search ended here
+    graph: Graph  # that architecture
+    cost: Cost
+    reopened: tuple[str, ...]  # switches that stay only because an output depends on them
+    intensities: tuple[float, float]
+    shrink: Shrink | None  # how far the penalty can still move the gates that are left, where it is what closes them
+
+
+def complete(problem: Problem, progress: Progress, decision: Decision) -> Decision:
+    """A decision about the switches that are left, with those that were closed before, in the order of the graph."""
+    known = {verdict.name: verdict for verdict in (*progress.closed, *decision.verdicts)}
+    groups = dict.fromkeys(gate.group for gate in problem.graph.gates)
+    return replace(decision, verdicts=tuple(known[group] for group in groups))

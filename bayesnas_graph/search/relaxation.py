@@ -1,0 +1,78 @@
+"""What strategies have in common that give every candidate a logit, and make gates of their softmax."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from bayesnas_graph.search.contests import Contests, gumbel
+from bayesnas_graph.search.learner import Learner
+from bayesnas_graph.search.problem import Batch
+from bayesnas_graph.search.rival import Judgement, Rival, best_of_choices
+from bayesnas_graph.search.seeds import generator
+from bayesnas_graph.search.strategy import Draw, Part, Rates
+
+NOISE = 1e-3  # of logits in the beginning, as in the code of DARTS
+EPSILON = 1e-8
+
+Noise = Callable[[], Tensor]
+
+
+class Relaxation(Rival):
+    """Gates are a function of logits, which follow the gradient of the loss by Adam."""
+
+    betas: ClassVar[tuple[float, float]] = (0.5, 0.999)
+    decay: ClassVar[float] = 1e-3  # of logits
+    temperatures: ClassVar[tuple[float, float]] = (1.0, 1.0)  # in the beginning and in the end
+    none_may_win: ClassVar[bool] = False  # whether a choice may be left without a candidate
+
+    @abstractmethod
+    def weights(self, contests: Contests, logits: Tensor, noise: Noise, temperature: float, part: Part) -> Tensor:
+        """What every entrant weighs in a step. Each call of `noise` is another draw of Gumbel noise."""
+
+    def start(self, learner: Learner, batch: Batch) -> Learner:
+        count = len(learner.switches.groups)
+        numbers = generator(torch.device("cpu"), learner.config.seed, "logits")
+        logits = NOISE * torch.randn(count, generator=numbers, dtype=torch.float64)
+        zeros = {name: torch.zeros(count, dtype=torch.float64) for name in ("mean", "square", "steps")}
+        beliefs = {name: values.to(learner.units.device) for name, values in {"logits": logits, **zeros}.items()}
+        return replace(learner, beliefs=beliefs)
+
+    def draw(self, learner: Learner, rates: Rates, part: Part) -> Draw:
+        contests, seed = learner.contests, learner.config.seed
+        logits = learner.beliefs["logits"].clone().requires_grad_()
+        numbers = generator(torch.device("cpu"), seed, "draw", part, rates.step)  # the same in all processes
+        noise = partial(gumbel, contests, numbers)
+        first, last = self.temperatures
+        temperature = first + (last - first) * rates.passed
+        weights = self.weights(contests, contests.entered(logits), noise, temperature, part)
+        return Draw(logits, contests.gates(weights)[learner.switches.group])
+
+    def move(self, learner: Learner, slopes: Tensor, draw: Draw | None, rates: Rates) -> None:
+        assert draw is not None, "gates are drawn in every step"
+        (gradient,) = torch.autograd.grad(draw.gates, draw.numbers, slopes.to(draw.gates.dtype))
+        self.learn(learner, gradient, learner.config.logit_rate * rates.slowdown)
+
+    @torch.no_grad()
+    def learn(self, learner: Learner, gradient: Tensor, rate: float) -> None:
+        """A step of Adam."""
+        beliefs, (keep_mean, keep_square) = learner.beliefs, self.betas
+        gradient = gradient + self.decay * beliefs["logits"]
+        steps = beliefs["steps"].add_(1)
+        mean = beliefs["mean"].mul_(keep_mean).add_(gradient, alpha=1 - keep_mean)
+        square = beliefs["square"].mul_(keep_square).add_(gradient.square(), alpha=1 - keep_square)
+        unbiased, spread = mean / (1 - keep_mean**steps), (square / (1 - keep_square**steps)).sqrt()
+        beliefs["logits"].sub_(rate * unbiased / (spread + EPSILON))
+
+    def judged(self, learner: Learner, batches: Sequence[Batch], number: int) -> Judgement:
+        contests = learner.contests
+        parts = contests.softmax(contests.entered(learner.beliefs["logits"]))
+        winners = contests.winners(parts) if self.none_may_win else contests.best_candidates(parts)
+        strengths = torch.where(contests.is_none, 1 - parts, parts)[: contests.groups]
+        return Judgement(strengths, best_of_choices(learner, winners))

@@ -1,0 +1,21 @@
+"""Strategies by name: every file here is one, and has it under the name `STRATEGY`."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+
+from bayesnas_graph.search.config import Config
+from bayesnas_graph.search.strategy import Strategy
+
+
+def strategy_of(config: Config) -> Strategy:
+    """The strategy that the settings ask for."""
+    return _strategy(config.strategy)
+
+
+@cache
+def _strategy(name: str) -> Strategy:
+    found = import_module(f"{__name__}.{name}").STRATEGY
+    assert isinstance(found, Strategy), f"{name}.py has a strategy"
+    return found

@@ -1,0 +1,50 @@
+"""Magnitude pruning of gates: they are trained as weights are, without a penalty, and the largest stays.
+
+What everybody tries first, and what the Bayesian strategy would be without its prior. All gates begin at 1 and follow
+the gradient on the samples that weights are trained on, with the decay of the weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from bayesnas_graph.bayes import Decision
+from bayesnas_graph.search.learner import Learner
+from bayesnas_graph.search.problem import Batch
+from bayesnas_graph.search.rival import Judgement, Rival, best_of_choices
+from bayesnas_graph.search.strategy import Draw, Part, Rates
+
+
+class Magnitude(Rival):
+    """The largest gate of a choice."""
+
+    def start(self, learner: Learner, batch: Batch) -> Learner:
+        ones = torch.ones(len(learner.switches.groups), dtype=torch.float64, device=learner.units.device)
+        return replace(learner, beliefs={"gates": ones})
+
+    def draw(self, learner: Learner, rates: Rates, part: Part) -> Draw:
+        shared = learner.beliefs["gates"].clone().requires_grad_()
+        return Draw(shared, shared[learner.switches.group])
+
+    def move(self, learner: Learner, slopes: Tensor, draw: Draw | None, rates: Rates) -> None:
+        assert draw is not None, "gates are drawn in every step"
+        (gradient,) = torch.autograd.grad(draw.gates, draw.numbers, slopes.to(draw.gates.dtype))
+        gates = learner.beliefs["gates"]
+        gates.sub_(rates.gates * (gradient + learner.config.weight_decay * gates))
+
+    def judged(self, learner: Learner, batches: Sequence[Batch], number: int) -> Judgement:
+        strengths, contests = learner.beliefs["gates"].abs(), learner.contests
+        winners = contests.best_candidates(contests.entered(strengths))
+        return Judgement(strengths, best_of_choices(learner, winners))
+
+    def rest(self, learner: Learner, architecture: Decision) -> None:
+        """Leave all candidates in, as in training."""
+        gates = learner.beliefs["gates"][learner.switches.group]
+        learner.supernet.set_gates(gates.to(learner.supernet.gates.dtype))
+
+
+STRATEGY = Magnitude()

@@ -1,0 +1,60 @@
+"""ProxylessNAS: binary gates; weights are trained on one path at a time, logits by comparing two.
+
+H. Cai, L. Zhu, S. Han: ProxylessNAS: Direct Neural Architecture Search on Target Task and Hardware. ICLR 2019.
+
+For a step of the logits two candidates of every choice are drawn by their chances, and one of the two is open. What
+the loss says about both gates moves the two logits, and the chances of all others stay what they were. Logits are
+trained on held-out samples; `none` is a candidate like any other. Of the paper's losses this is the one that
+does not know of latency.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from bayesnas_graph.search.contests import Contests
+from bayesnas_graph.search.learner import Learner
+from bayesnas_graph.search.relaxation import Noise, Relaxation
+from bayesnas_graph.search.strategy import Part
+
+
+class Proxyless(Relaxation):
+    """One path for the weights, two for the logits."""
+
+    gates_on = "held_out"
+    betas = (0.0, 0.999)
+    decay = 0.0
+    none_may_win = True
+
+    def weights(self, contests: Contests, logits: Tensor, noise: Noise, temperature: float, part: Part) -> Tensor:
+        scores = logits.detach() + noise()
+        first = contests.winners(scores)
+        if part == "weights":
+            return first.to(logits.dtype)
+        second = contests.winners(scores.masked_fill(first, -torch.inf)) & ~first
+        pair = first | second
+        soft = contests.softmax(logits.masked_fill(~pair, -torch.inf))
+        drawn = contests.winners(soft.detach().log() + noise())
+        return torch.where(pair, drawn.to(logits.dtype) + (soft - soft.detach()), 0)
+
+    @torch.no_grad()
+    def learn(self, learner: Learner, gradient: Tensor, rate: float) -> None:
+        """A step of Adam, after which the two logits of a choice have the same chance together as before it."""
+        contests, logits = learner.contests, learner.beliefs["logits"]
+        before = logits.clone()
+        super().learn(learner, gradient, rate)
+        moved = contests.entered(gradient) != 0
+        sums = [_total(contests, moved, contests.entered(values)) for values in (before, logits)]
+        both = _total(contests, moved, torch.zeros_like(contests.entered(logits))) >= 2
+        shift = torch.where(both, (sums[0] / sums[1]).log(), 0).nan_to_num(0)
+        logits.add_(torch.where(moved, shift[contests.contest], 0)[: contests.groups])
+
+
+def _total(contests: Contests, moved: Tensor, logits: Tensor) -> Tensor:
+    """The sum over each contest of the powers of its logits that were moved."""
+    powers = torch.where(moved, logits.exp(), 0)
+    return powers.new_zeros(contests.count).index_add(0, contests.contest, powers)
+
+
+STRATEGY = Proxyless()

@@ -1,0 +1,83 @@
+"""Random search with weight sharing: weights are trained on architectures drawn evenly, and the best of some is taken.
+
+L. Li, A. Talwalkar: Random Search and Reproducibility for Neural Architecture Search. UAI 2019.
+
+At an update, `samples` architectures are drawn and compared on the same held-out samples, with the weights that all of
+them share. `none` may be drawn like any candidate; what falls apart by it is drawn again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from bayesnas_graph.passes import Disconnected, Misfit, prune
+from bayesnas_graph.search.contests import gumbel
+from bayesnas_graph.search.learner import Learner
+from bayesnas_graph.search.measure import accuracy
+from bayesnas_graph.search.problem import Batch
+from bayesnas_graph.search.rival import Judgement, Rival, best_of_choices
+from bayesnas_graph.search.seeds import generator
+from bayesnas_graph.search.strategy import Draw, Part, Rates
+
+MOST_TRIES = 100  # at an architecture that holds together
+
+
+class Random(Rival):
+    """No rule at all."""
+
+    def draw(self, learner: Learner, rates: Rates, part: Part) -> Draw:
+        winners = _drawn(learner, generator(torch.device("cpu"), learner.config.seed, "draw", rates.step))
+        gates = learner.contests.gates(winners.double())
+        return Draw(gates, gates[learner.switches.group])
+
+    def move(self, learner: Learner, slopes: Tensor, draw: Draw | None, rates: Rates) -> None:
+        """Learn nothing."""
+
+    def judged(self, learner: Learner, batches: Sequence[Batch], number: int) -> Judgement:
+        """Strengths are the mean accuracies of the architectures with a switch, and 1 more for those of the best."""
+        contests, switches = learner.contests, learner.switches
+        numbers = generator(torch.device("cpu"), learner.config.seed, "samples", number)
+        best, most = None, -1.0
+        right, times = (torch.zeros(contests.groups, dtype=torch.float64, device=learner.units.device) for _ in "ab")
+        for _ in range(learner.config.samples):
+            winners = _sound(learner, numbers)
+            gates = contests.gates(winners.double())
+            learner.supernet.set_gates(gates[switches.group].to(learner.supernet.gates.dtype))
+            found = accuracy(learner, batches)
+            stays = _stays(learner, winners)
+            right, times = right + found * stays, times + stays
+            if found > most:
+                best, most = winners, found
+        assert best is not None, "there is a sample"
+        strengths = right / times.clamp(min=1) + _stays(learner, best)
+        return Judgement(strengths, best_of_choices(learner, best))
+
+
+def _drawn(learner: Learner, numbers: torch.Generator) -> Tensor:
+    """One entrant of every contest."""
+    return learner.contests.winners(gumbel(learner.contests, numbers))
+
+
+def _sound(learner: Learner, numbers: torch.Generator) -> Tensor:
+    """The same, such that the architecture holds together; if that is too rare, without `none`."""
+    for _ in range(MOST_TRIES):
+        winners = _drawn(learner, numbers)
+        kept = zip(learner.switches.groups, _stays(learner, winners).tolist(), strict=True)
+        try:
+            prune(learner.graph, {group for group, stays in kept if not stays})
+        except (Disconnected, Misfit):
+            continue
+        return winners
+    return learner.contests.best_candidates(gumbel(learner.contests, numbers))
+
+
+def _stays(learner: Learner, winners: Tensor) -> Tensor:
+    """For every group 1 if it is in the architecture of these winners, else 0."""
+    kept = [float(why.keep) for why in best_of_choices(learner, winners)]
+    return torch.tensor(kept, dtype=torch.float64, device=winners.device)
+
+
+STRATEGY = Random()

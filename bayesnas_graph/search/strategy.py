@@ -1,0 +1,80 @@
+"""What a strategy is: a rule by which gates move in every step, and by which switches are decided on after some.
+
+Everything else is the same for all of them: the supernet, the data, the steps of the weights, checkpoints, and how an
+architecture is made of a decision. Each strategy is a file in `strategies/`, named as the setting names it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+from torch import Tensor
+
+from bayesnas_graph.search.iteration import Iteration
+from bayesnas_graph.search.learner import Learner
+from bayesnas_graph.search.problem import Batch, Problem
+from bayesnas_graph.search.progress import Progress
+
+Part = Literal["weights", "gates"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """How far a step goes, and which one it is. Gates do not move while the rate of the gates is zero."""
+
+    weights: float
+    gates: float
+    intensities: tuple[float, float]  # of the penalty on operations and on zero switches
+    slowdown: float = 1.0  # factor on learning rates, after the loss has exploded
+    step: int = 0
+    passed: float = 0.0  # the part of the search that is over
+    settled: bool = False  # whether the architecture is found, and its weights alone are trained
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draw:
+    """The gates of a step, as a function of the numbers that a strategy learns about the switches."""
+
+    numbers: Tensor  # of every group; what gradients are asked for by
+    gates: Tensor  # of every gate
+
+
+class Strategy(ABC):
+    """How gates move, and what becomes of the switches."""
+
+    gates_on: ClassVar[Literal["train", "held_out"]] = "train"  # the samples that gates are trained on
+    closes: ClassVar[bool] = False  # whether switches are closed for good while the search goes on
+
+    def start(self, learner: Learner, batch: Batch) -> Learner:
+        """A learner with gates where they start, and with what is believed in the beginning."""
+        return learner
+
+    def warmed_up(self, learner: Learner, batches: Iterable[Batch]) -> Learner:
+        """The learner before the first step of its gates; the batches are held out."""
+        return learner
+
+    def draw(self, learner: Learner, rates: Rates, part: Part) -> Draw | None:
+        """The gates for a step of the weights or of the gates; None where gates are what is learnt."""
+        return None
+
+    @abstractmethod
+    def move(self, learner: Learner, slopes: Tensor, draw: Draw | None, rates: Rates) -> None:
+        """Learn from the gradient of the loss by the gates, as they were drawn."""
+
+    def penalty(self, learner: Learner, intensities: tuple[float, float]) -> float:
+        """What is added to the loss for the gates."""
+        return 0.0
+
+    @abstractmethod
+    def iterate(
+        self, problem: Problem, learner: Learner, progress: Progress, batches: Iterable[Batch]
+    ) -> tuple[Learner, Progress, Iteration]:
+        """Look at the switches on held-out batches, decide, and go on with what is left."""
+
+    def conclude(self, learner: Learner) -> None:
+        """Set the gates of what was found before its weights are trained: here all candidates count alike."""
+        learner.supernet.set_gates(torch.ones_like(learner.supernet.gates))
