@@ -7,15 +7,18 @@ shows the median of the rounds and their spread.
 
 from __future__ import annotations
 
-import argparse
-import platform
-import statistics
 import time
+from collections.abc import Callable, Iterator
+from statistics import median
 
 from bayesnas_graph.diagnostics import Report
 from bayesnas_graph.elaborate import Checker
 from bayesnas_graph.lang import format_source
 from bayesnas_graph.source import Source
+from benchmarks import tables
+from benchmarks.command import arguments, command, finish
+from benchmarks.record import Record
+from benchmarks.tables import spread
 
 SIZES = (1250, 2500, 5000, 10_000, 20_000)
 LINES_PER_MOTIF = 8
@@ -57,37 +60,54 @@ def one_long_body(lines: int) -> str:
 def seconds(text: str) -> tuple[float, float]:
     """The time to check a text and the time to lay it out."""
     source = Source("generated.nas", text)
-    start = time.perf_counter()
+    start = time.process_time()
     report = Report()
     Checker(report).text(source)
-    middle = time.perf_counter()
+    middle = time.process_time()
     assert not report.diagnostics, report.diagnostics[0]
     format_source(source, report)
-    return middle - start, time.perf_counter() - middle
+    return middle - start, time.process_time() - middle
+
+
+def measure(family: Callable[[int], str], rounds: int) -> Iterator[dict[str, object]]:
+    """A row for every size of a family."""
+    texts = [family(size) for size in SIZES]
+    found: list[list[tuple[float, float]]] = [[] for _ in texts]
+    for _ in range(rounds):
+        for text, times in zip(texts, found, strict=True):
+            times.append(seconds(text))
+    for text, times in zip(texts, found, strict=True):
+        check, layout = zip(*times, strict=True)
+        name = family.__name__.replace("_", " ")
+        yield {"family": name, "lines": text.count("\n"), "check, s": check, "fmt, s": layout}
+
+
+def table(record: Record) -> str:
+    parts = []
+    for family in record.values("family"):
+        rows = [
+            [
+                f"{row['lines']:,}",
+                spread(row["check, s"]),
+                f"{1000 * median(row['check, s']) / row['lines']:.3f}",
+                f"{median(row['fmt, s']):.2f}",
+            ]
+            for row in record.where(family=family)
+        ]
+        head = ["lines", "check, s (spread)", "per 1,000 lines, s", "fmt, s"]
+        parts.append(f"{family}:\n\n" + tables.table(head, rows, words=0))
+    return "\n".join(parts)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments(__doc__)
     parser.add_argument("--rounds", type=int, default=3)
-    rounds = parser.parse_args().rounds
+    options = parser.parse_args()
     seconds(many_definitions(100))  # compiles the grammar
-    print(f"{platform.machine()}, Python {platform.python_version()}, {rounds} rounds")
+    record = Record.begin(options.name, command(), ["family", "lines"], settings={"rounds": options.rounds})
     for family in (many_definitions, one_long_body):
-        texts = {size: family(size) for size in SIZES}
-        found: dict[int, list[tuple[float, float]]] = {size: [] for size in SIZES}
-        for _ in range(rounds):
-            for size, text in texts.items():
-                found[size].append(seconds(text))
-        print(f"\n{family.__name__.replace('_', ' ')}\n")
-        print("| lines | check, s (spread) | per 1,000 lines, s | fmt, s |")
-        print("|---:|---:|---:|---:|")
-        for size, text in texts.items():
-            lines = text.count("\n")
-            checks = [check for check, _ in found[size]]
-            median = statistics.median(checks)
-            layout = statistics.median([layout for _, layout in found[size]])
-            spread = f"{min(checks):.2f}-{max(checks):.2f}"
-            print(f"| {lines:,} | {median:.2f} ({spread}) | {1000 * median / lines:.3f} | {layout:.2f} |")
+        record = record.with_rows(measure(family, options.rounds))
+    finish(record, table, options)
 
 
 if __name__ == "__main__":

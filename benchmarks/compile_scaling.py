@@ -8,12 +8,11 @@ the median of the rounds and their spread.
 
 from __future__ import annotations
 
-import argparse
-import platform
-import statistics
-import time
 from itertools import pairwise
 from pathlib import Path
+from statistics import median
+
+import torch
 
 from bayesnas_graph import passes
 from bayesnas_graph.diagnostics import Report
@@ -21,8 +20,14 @@ from bayesnas_graph.elaborate import Checker
 from bayesnas_graph.emit import build, emit
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.source import Source
+from benchmarks import tables
+from benchmarks.command import arguments, command, finish
+from benchmarks.measure import now
+from benchmarks.record import Record
+from benchmarks.tables import spread
 
 CELLS = (1, 2, 4, 8, 20)
+SIZES = ("cells", "operations", "edges")
 STAGES = ("check", "graph", "passes", "emit", "build")
 SPACE = """
 import "darts.nas"
@@ -35,44 +40,55 @@ network search : image(3, 32, 32) -> classes(10) {{
 
 def measure(text: str, folder: Path) -> tuple[Graph, dict[str, float]]:
     """The elaborated graph of a text, and the seconds of every stage."""
-    marks = [time.perf_counter()]
+    marks = [now()]
     space = Checker(Report()).text(Source(str(folder / "generated.nas"), text))
     (network,) = (found for found in space.networks if found.name == "search")
-    marks.append(time.perf_counter())
+    marks.append(now())
     graph = network.graph()
-    marks.append(time.perf_counter())
+    marks.append(now())
     compiled = passes.run(graph, passes.passes())
-    marks.append(time.perf_counter())
+    marks.append(now())
     program = emit(compiled)
-    marks.append(time.perf_counter())
+    marks.append(now())
     build(program)
-    marks.append(time.perf_counter())
+    marks.append(now())
     return graph, dict(zip(STAGES, (after - before for before, after in pairwise(marks)), strict=True))
 
 
+def table(record: Record) -> str:
+    rows = []
+    for row in record.rows:
+        totals = [sum(stages) for stages in zip(*(row[stage] for stage in STAGES), strict=True)]
+        rows.append(
+            [
+                *(f"{row[size]:,}" for size in SIZES),
+                spread(totals),
+                f"{1000 * median(totals) / row['edges']:.3f}",
+                *(f"{median(row[stage]):.2f}" for stage in STAGES),
+            ]
+        )
+    return tables.table([*SIZES, "seconds (spread)", "per 1,000 edges", *STAGES], rows, words=0)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
+    parser = arguments(__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
+    torch.set_num_threads(1)
     folder = Path(__file__).parent.parent / "spaces"
     texts = {cells: SPACE.format(cells=cells) for cells in CELLS}
     measure(texts[CELLS[0]], folder)  # loads torch
     found: dict[int, list[dict[str, float]]] = {cells: [] for cells in texts}
-    sizes: dict[int, Graph] = {}
+    graphs: dict[int, Graph] = {}
     for _ in range(options.rounds):
         for cells, text in texts.items():
-            sizes[cells], seconds = measure(text, folder)
+            graphs[cells], seconds = measure(text, folder)
             found[cells].append(seconds)
-    print(f"Python {platform.python_version()}, {platform.machine()}, {options.rounds} rounds\n")
-    print("| cells | operations | edges | seconds (spread) | per 1,000 edges | " + " | ".join(STAGES) + " |")
-    print("|" + "---:|" * (5 + len(STAGES)))
+    record = Record.begin(options.name, command(), ["cells"], settings={"rounds": options.rounds})
     for cells, rounds in found.items():
-        totals = sorted(sum(seconds.values()) for seconds in rounds)
-        median, edges = statistics.median(totals), len(sizes[cells].edges)
-        stages = [f"{statistics.median(seconds[stage] for seconds in rounds):.2f}" for stage in STAGES]
-        spread = f"{median:.2f} ({totals[0]:.2f}-{totals[-1]:.2f})"
-        size = f"{len(sizes[cells]):,} | {edges:,}"
-        print(f"| {cells} | {size} | {spread} | {1000 * median / edges:.3f} | {' | '.join(stages)} |")
+        sizes = zip(SIZES, (cells, len(graphs[cells]), len(graphs[cells].edges)), strict=True)
+        record = record.with_rows([{**dict(sizes), **{stage: [one[stage] for one in rounds] for stage in STAGES}}])
+    finish(record, table, options)
 
 
 if __name__ == "__main__":

@@ -1,51 +1,52 @@
-"""Errors and sizes of compressed networks, as docs/compression.md shows them.
+"""Errors and sizes of compressed networks: `python -m benchmarks.compression lenet300`.
 
-    python -m benchmarks.compression lenet300 --data-dir data --runs runs/lenet300 --svg docs/compression_lenet300.svg
-
-Compresses a shipped network by its recipe, for some lambda and seeds, each beside a network of the same size that was
-made by magnitude. The dense network of a seed is trained once. Runs that are in the folder are not made again, so that
-this may be stopped, and several processes may make one seed each (`--seed`).
+Compresses a network by its recipe, for some lambda and seeds, each beside a network of the same size that was made by
+magnitude. The dense network of a seed is trained once. Runs that are in the folder are not made again, so that this may
+be stopped, and several processes may make one seed each (`--seed`). `digits` takes minutes, the others, which
+docs/compression.md shows, take hours.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from bayesnas_graph import api
+from benchmarks import tables
+from benchmarks.command import arguments, command, finish
 from benchmarks.curve import Point, curve
-
-LAMBDAS = {"lenet300": (2e-6, 5e-6, 1e-5, 2e-5), "lenet5": (2e-5, 5e-5)}
-# Widths, error in percent and operations of the paper's own networks (Zhou et al., 2019).
-PAPER = {"lenet300": ("465-37-90-10", 1.54, 42_733), "lenet5": ("5-10-65-25-10", 1.00, 314_755)}
+from benchmarks.record import Record, Row
 
 
 @dataclass(frozen=True)
-class Run:
-    """What a compression has come to."""
+class Study:
+    """What is compressed, and how often."""
 
-    seed: int
-    result: dict[str, Any]
+    source: str
+    lambdas: tuple[float, ...]
+    seeds: int = 3
+    paper: tuple[str, int, float] | None = None  # widths, operations and error in percent (Zhou et al., 2019)
 
-    def error(self, of: str) -> float:
-        return 100 * (1 - float(self.result[of]["accuracy"]))
 
-    def operations(self, of: str) -> int:
-        return int(self.result[of]["operations"])
+STUDIES = {
+    "digits": Study(str(Path(__file__).parent / "digits300.nas"), (3e-5, 1e-4, 3e-4), seeds=2),
+    "lenet300": Study("lenet300", (2e-6, 5e-6, 1e-5, 2e-5), paper=("465-37-90-10", 42_733, 1.54)),
+    "lenet5": Study("lenet5", (2e-5, 5e-5), paper=("5-10-65-25-10", 314_755, 1.00)),
+}
 
 
 def run_folder(runs: Path, seed: int, intensity: float) -> Path:
     return runs / f"seed-{seed}-lambda-{intensity:g}"
 
 
-def make(network: str, runs: Path, data_dir: Path, seed: int, intensities: tuple[float, ...]) -> None:
+def make(study: Study, runs: Path, data_dir: Path, seed: int) -> None:
     """Make the runs of a seed that are not there yet."""
-    dense = run_folder(runs, seed, intensities[0]) / "stages" / "dense.safetensors"
-    for number, intensity in enumerate(intensities):
+    dense = run_folder(runs, seed, study.lambdas[0]) / "stages" / "dense.safetensors"
+    for number, intensity in enumerate(study.lambdas):
         path = run_folder(runs, seed, intensity)
         if (path / "result.json").is_file():
             continue
@@ -54,73 +55,87 @@ def make(network: str, runs: Path, data_dir: Path, seed: int, intensities: tuple
             continue
         given: dict[str, Any] = {} if number == 0 else {"weights": dense, "epochs": 0}
         api.compress(
-            network, output=path, data_dir=data_dir, seed=seed, intensity=intensity, rival=True, threads=1, **given
+            study.source, output=path, data_dir=data_dir, seed=seed, intensity=intensity, rival=True, threads=1, **given
         )
 
 
-def read(runs: Path, intensity: float) -> list[Run]:
-    """The runs of all seeds."""
-    found = sorted(runs.glob(f"seed-*-lambda-{intensity:g}/result.json"))
-    return [Run(int(path.parent.name.split("-")[1]), json.loads(path.read_text())) for path in found]
+def rows(study: Study, runs: Path) -> Iterator[dict[str, object]]:
+    """A row for every run that is there."""
+    for intensity in study.lambdas:
+        for path in sorted(runs.glob(f"seed-*-lambda-{intensity:g}/result.json")):
+            result = json.loads(path.read_text())
+            row: dict[str, object] = {"lambda": intensity, "seed": int(path.parent.name.split("-")[1])}
+            for name in ("whole", "left", "rival"):
+                row[f"{name}, widths"] = result[name]["widths"]
+                row[f"{name}, operations"] = result[name]["operations"]
+                row[f"{name}, error, %"] = 100 * (1 - float(result[name]["accuracy"]))
+            whole, left = (result[name]["latency"][1]["median"] for name in ("whole", "left"))
+            yield {**row, "times as fast": whole / left}
 
 
-def spread(numbers: list[float], form: str = ".2f") -> str:
+def mean(found: list[Row], column: str) -> str:
     """The mean and what it lies between."""
-    return f"{fmean(numbers):{form}} ({min(numbers):{form}} to {max(numbers):{form}})"
+    values = [row[column] for row in found]
+    return f"{fmean(values):.2f} ({min(values):.2f} to {max(values):.2f})"
 
 
-def table(network: str, runs: Path, intensities: tuple[float, ...]) -> None:
-    """Print the table."""
-    print("| lambda | widths with seed 0 | operations | error, % | by magnitude, % | time, of the whole |")
-    print("|---|---|---|---|---|---|")
-    for intensity in intensities:
-        found = read(runs, intensity)
-        if not found:
-            continue
-        faster = [
-            one.result["whole"]["latency"][1]["median"] / one.result["left"]["latency"][1]["median"] for one in found
-        ]
-        cells = [
-            f"{intensity:g}",
-            found[0].result["left"]["widths"],
-            f"{fmean(one.operations('left') for one in found):,.0f}",
-            spread([one.error("left") for one in found]),
-            spread([one.error("rival") for one in found]),
-            f"1/{fmean(faster):.1f}",
-        ]
-        print(f"| {' | '.join(cells)} |")
-    whole = read(runs, intensities[0])
-    print(f"| whole | {whole[0].result['whole']['widths']} | {whole[0].operations('whole'):,} |", end=" ")
-    print(f"{spread([one.error('whole') for one in whole])} | | |")
-    widths, error, operations = PAPER[network]
-    print(f"| the paper | {widths} | {operations:,} | {error:.2f} | | |")
+def table(record: Record) -> str:
+    lines = []
+    for intensity in record.values("lambda"):
+        found = record.where(**{"lambda": intensity})
+        lines.append(
+            [
+                f"{intensity:g}",
+                found[0]["left, widths"],
+                f"{fmean(row['left, operations'] for row in found):,.0f}",
+                mean(found, "left, error, %"),
+                mean(found, "rival, error, %"),
+                f"1/{fmean(row['times as fast'] for row in found):.1f}",
+            ]
+        )
+    some = record.where(**{"lambda": record.values("lambda")[0]})
+    whole = [some[0]["whole, widths"], f"{some[0]['whole, operations']:,}", mean(some, "whole, error, %")]
+    lines.append(["whole", *whole, "", ""])
+    paper = STUDIES[record.settings["network"]].paper
+    if paper is not None:
+        widths, operations, error = paper
+        lines.append(["the paper", widths, f"{operations:,}", f"{error:.2f}", "", ""])
+    head = ["lambda", "widths with seed 0", "operations", "error, %", "by magnitude, %", "time, of the whole"]
+    return tables.table(head, lines, words=len(head))
 
 
-def picture(network: str, runs: Path, intensities: tuple[float, ...]) -> str:
+def picture(record: Record) -> str:
     """The errors over the operations, a point for every run."""
-    found = [some for intensity in intensities if (some := read(runs, intensity))]
+    clusters = [record.where(**{"lambda": intensity}) for intensity in record.values("lambda")]
     series = {
-        title: [[Point(one.operations(of), one.error(of)) for one in some] for some in found]
+        title: [[Point(row[f"{of}, operations"], row[f"{of}, error, %"]) for row in some] for some in clusters]
         for title, of in (("compress", "left"), ("by magnitude", "rival"))
     }
-    series["the paper"] = [[Point(PAPER[network][2], PAPER[network][1])]]
+    paper = STUDIES[record.settings["network"]].paper
+    if paper is not None:
+        series["the paper"] = [[Point(paper[1], paper[2])]]
     return curve(series, "operations", "test error, %")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("network", choices=LAMBDAS)
+    parser = arguments(__doc__)
+    parser.add_argument("network", choices=STUDIES)
     parser.add_argument("--data-dir", type=Path, default=Path("data"))
-    parser.add_argument("--runs", type=Path, required=True)
+    parser.add_argument("--runs", type=Path, help="the folder of the runs; runs/compression-NETWORK if left out")
     parser.add_argument("--seed", type=int, action="append", help="make the runs of this seed only")
     parser.add_argument("--svg", type=Path, help="where to draw the errors over the operations")
-    told = parser.parse_args()
-    intensities = LAMBDAS[told.network]
-    for seed in told.seed or range(3):
-        make(told.network, told.runs, told.data_dir, seed, intensities)
-    table(told.network, told.runs, intensities)
-    if told.svg is not None:
-        told.svg.write_text(picture(told.network, told.runs, intensities))
+    options = parser.parse_args()
+    study = STUDIES[options.network]
+    runs = options.runs or Path("runs") / f"compression-{options.network}"
+    for seed in options.seed or range(study.seeds):
+        make(study, runs, options.data_dir, seed)
+    settings = {"network": options.network, "lambdas": study.lambdas}
+    name = f"{options.name}_{options.network}"
+    record = Record.begin(name, command(), ["lambda", "seed"], settings=settings).with_rows(rows(study, runs))
+    record = replace(record, seeds=tuple(sorted(record.values("seed"))))
+    finish(record, table, options)
+    if options.svg is not None:
+        options.svg.write_text(picture(record))
 
 
 if __name__ == "__main__":

@@ -11,9 +11,7 @@ what it grows by for a plain forward and backward pass.
 from __future__ import annotations
 
 import argparse
-import platform
-import statistics
-import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import torch
@@ -25,7 +23,12 @@ from bayesnas_graph.bayes.losses import CrossEntropy
 from bayesnas_graph.diagnostics import Report
 from bayesnas_graph.elaborate import Checker
 from bayesnas_graph.supernet import Supernet
-from benchmarks.measure import peak, printed_by
+from benchmarks import tables
+from benchmarks.command import arguments, command, finish
+from benchmarks.dots import dots
+from benchmarks.measure import now, peak, printed_by
+from benchmarks.record import Record
+from benchmarks.tables import spread
 
 FORMS: dict[str, tuple[Estimator, int]] = {
     "exact": ("exact", 1),
@@ -38,6 +41,8 @@ FORMS: dict[str, tuple[Estimator, int]] = {
     "mean": ("mean", 1),
 }
 LOSS = CrossEntropy()
+SETTLING = 50  # batches that norms see after the training
+LARGER = 16  # times the batch, for what is measured of memory
 
 
 def supernet(steps: int = 20) -> Supernet:
@@ -55,6 +60,9 @@ def supernet(steps: int = 20) -> Supernet:
         x, labels = data(16, seed)
         torch.autograd.backward([LOSS(found.module(x), labels)])
         optimiser.step()
+    with torch.no_grad():  # the norms' own averages lag behind weights that move so fast, and are used when measuring
+        for seed in range(steps, steps + SETTLING):
+            found.module(data(16, seed)[0])
     return found
 
 
@@ -82,16 +90,16 @@ def costs(net: Supernet, batch: tuple[Tensor, Tensor], rounds: int) -> dict[str,
     """What each estimator costs, round by round, in backward passes."""
     found: dict[str, list[float]] = {form: [] for form in FORMS if form != "exact"}
     for i in range(rounds + 1):
-        start = time.perf_counter()
+        start = now()
         value = LOSS(net.module(batch[0]), batch[1])
-        middle = time.perf_counter()
+        middle = now()
         torch.autograd.backward([value])
-        forward, backward = middle - start, time.perf_counter() - middle
+        forward, backward = middle - start, now() - middle
         for form, times in found.items():
-            start = time.perf_counter()
+            start = now()
             measure(net, form, batch)
             if i:  # the first round warms up
-                times.append((time.perf_counter() - start - forward) / backward)
+                times.append((now() - start - forward) / backward)
     return found
 
 
@@ -108,37 +116,65 @@ def grow(form: str, batch: int) -> float:
     return peak() - before
 
 
+def rows(batch: int, rounds: int) -> Iterator[dict[str, object]]:
+    """A row for every estimator, and one for a plain pass."""
+    net, some = supernet(), data(batch, 99)
+    found = {form: measure(net, form, some) for form in FORMS}
+    spent = costs(net, some, rounds)
+    large = str(LARGER * batch)
+    yield {"estimator": "plain", "gates": len(net.names), "memory, MiB": memory("plain", large)}
+    for form, h in found.items():
+        row: dict[str, object] = {"estimator": form}
+        for name, other in (("exact", found["exact"]), ("ggn", found["ggn"])):
+            row[f"rank, {name}"] = spearman(h, other)
+            row[f"error, {name}"] = float((h - other).norm() / other.norm())
+        yield row if form == "exact" else {**row, "backward": spent[form], "memory, MiB": memory(form, large)}
+
+
+def memory(form: str, batch: str) -> float:
+    """By how many MiB a process of its own grows."""
+    return printed_by("curvature", "--grow", form, "--batch", batch)
+
+
+def table(record: Record) -> str:
+    plain, *others = record.rows
+    lines = [
+        [
+            row["estimator"],
+            *(f"{row[f'rank, {name}']:.3f}" for name in ("exact", "ggn")),
+            *(f"{row[f'error, {name}']:.1e}" for name in ("exact", "ggn")),
+            spread(row["backward"]) if "backward" in row else "one per gate",
+            f"{row['memory, MiB'] / plain['memory, MiB']:.2f}" if "backward" in row else "",
+        ]
+        for row in others
+    ]
+    head = ["estimator", "rank, exact", "rank, ggn", "error, exact", "error, ggn", "backward passes (spread)"]
+    large = LARGER * record.settings["batch"]
+    sizes = (
+        f"{plain['gates']} gates; memory at batch {large}, where a plain pass takes {plain['memory, MiB']:,.0f} MiB."
+    )
+    return tables.table([*head, "memory, of plain"], lines) + f"\n{sizes}\n"
+
+
+def picture(record: Record) -> str:
+    costs = {row["estimator"]: row["backward"] for row in record.rows if "backward" in row}
+    return dots({"": costs}, "cost of an estimate, in backward passes", reference=1)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
+    parser = arguments(__doc__)
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--grow", choices=["plain", *FORMS], help=argparse.SUPPRESS)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     if options.grow:
         print(grow(options.grow, options.batch))
         return
-    print(f"torch {torch.__version__}, {platform.machine()}, {options.threads} threads, {options.rounds} rounds\n")
-    net, batch = supernet(), data(options.batch, 99)
-    found = {form: measure(net, form, batch) for form in FORMS}
-    spent = costs(net, batch, options.rounds)
-    large = str(16 * options.batch)
-    grown = {form: printed_by("curvature", "--grow", form, "--batch", large) for form in ("plain", *spent)}
-    exact, ggn = found["exact"], found["ggn"]
-    print(f"{len(net.names)} gates; memory at batch {large}, plain {grown['plain']:,.0f} MiB\n")
-    print(
-        "| estimator | rank, exact | rank, ggn | error, exact | error, ggn "
-        "| backward passes (spread) | memory, of plain |"
-    )
-    print("|---|---:|---:|---:|---:|---:|---:|")
-    for form, h in found.items():
-        ranks = [f"{spearman(h, other):.3f}" for other in (exact, ggn)]
-        errors = [f"{float((h - other).norm() / other.norm()):.1e}" for other in (exact, ggn)]
-        times = sorted(spent.get(form, []))
-        cost = f"{statistics.median(times):.2f} ({times[0]:.2f}-{times[-1]:.2f})" if times else "one per gate"
-        memory = f"{grown[form] / grown['plain']:.2f}" if form in grown else ""
-        print(f"| {form} | {' | '.join([*ranks, *errors])} | {cost} | {memory} |")
+    settings = {"batch": options.batch, "rounds": options.rounds}
+    record = Record.begin(options.name, command(), ["estimator"], seeds=[0], settings=settings, threads=options.threads)
+    finish(record.with_rows(rows(options.batch, options.rounds)), table, options)
 
 
 if __name__ == "__main__":

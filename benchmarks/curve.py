@@ -8,13 +8,10 @@ from html import escape
 from math import ceil, floor, log10
 from statistics import fmean
 
+from benchmarks.axis import COLORS, opening, steps
+
 WIDTH, HEIGHT = 640, 400
 LEFT, RIGHT, TOP, BOTTOM = 64, 16, 16, 48
-COLORS = ("#1f6feb", "#d1603d", "#2da44e")
-STYLE = (
-    "text{font:13px system-ui,sans-serif;fill:#57606a}line{stroke:#d0d7de}"
-    "@media(prefers-color-scheme:dark){text{fill:#8b949e}line{stroke:#30363d}}"
-)
 
 
 @dataclass(frozen=True)
@@ -29,22 +26,19 @@ def curve(series: Mapping[str, Sequence[Sequence[Point]]], x_label: str, y_label
     """Series of points in clusters, each series with a line through the means of its clusters."""
     points = [point for clusters in series.values() for some in clusters for point in some]
     low, high = min(log10(p.x) for p in points) - 0.05, max(log10(p.x) for p in points) + 0.05
-    step = 0.1 if max(p.y for p in points) - min(p.y for p in points) < 1 else 0.2
-    bottom, top = (floor(min(p.y for p in points) / step) * step, ceil(max(p.y for p in points) / step) * step)
+    heights = steps(min(p.y for p in points), max(p.y for p in points), 10)
+    bottom, top = heights[0], heights[-1]
 
     def place(point: Point) -> tuple[float, float]:
         x = LEFT + (log10(point.x) - low) / (high - low) * (WIDTH - LEFT - RIGHT)
         y = HEIGHT - BOTTOM - (point.y - bottom) / (top - bottom) * (HEIGHT - TOP - BOTTOM)
         return round(x, 1), round(y, 1)
 
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-        f'aria-label="{escape(y_label)} over {escape(x_label)}"><style>{STYLE}</style>'
-    ]
-    for number in range(round((top - bottom) / step) + 1):
-        _, y = place(Point(10**low, bottom + number * step))
+    parts = [opening(WIDTH, HEIGHT, f"{y_label} over {x_label}")]
+    for height in heights:
+        _, y = place(Point(10**low, height))
         parts.append(f'<line x1="{LEFT}" y1="{y}" x2="{WIDTH - RIGHT}" y2="{y}"/>')
-        parts.append(f'<text x="{LEFT - 8}" y="{y + 4}" text-anchor="end">{bottom + number * step:.1f}</text>')
+        parts.append(f'<text x="{LEFT - 8}" y="{y + 4}" text-anchor="end">{height:.1f}</text>')
     for value in _ticks(10**low, 10**high):
         x, _ = place(Point(value, bottom))
         parts.append(f'<text x="{x}" y="{HEIGHT - BOTTOM + 20}" text-anchor="middle">{_short(value)}</text>')

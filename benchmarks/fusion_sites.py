@@ -7,11 +7,9 @@ From it comes `LARGEST_SIBLING` in `bayesnas_graph/passes/__init__.py`.
 
 from __future__ import annotations
 
-import argparse
-import platform
-import statistics
-import time
+from itertools import product
 from pathlib import Path
+from statistics import median
 
 import torch
 from torch import nn
@@ -21,8 +19,13 @@ from bayesnas_graph.diagnostics import Report
 from bayesnas_graph.elaborate import Checker
 from bayesnas_graph.emit import build, emit
 from bayesnas_graph.source import Source
+from benchmarks import tables
+from benchmarks.command import arguments, command, finish
+from benchmarks.measure import now
+from benchmarks.record import Record
+from benchmarks.tables import ratios, spread
 
-SITES = [(channels, size) for channels, size in ((16, 32), (32, 16), (64, 8), (128, 4))]
+SITES = ((16, 32), (32, 16), (64, 8), (128, 4))  # channels and size
 SPACE = """
 import "std.nas"
 network n : image({channels}, {size}, {size}) -> image({channels}, {size}, {size}) {{
@@ -46,40 +49,56 @@ def module(channels: int, size: int, kernel: int, *, fused: bool) -> nn.Module:
 
 def seconds(network: nn.Module, x: torch.Tensor, repeats: int) -> float:
     """The time of a step."""
-    start = time.perf_counter()
+    start = now()
     for _ in range(repeats):
         torch.autograd.backward([network(x).square().mean()])
-    return (time.perf_counter() - start) / repeats
+    return (now() - start) / repeats
+
+
+def measure(batch: int, channels: int, size: int, kernel: int, rounds: int) -> dict[str, object]:
+    """A row of the record."""
+    x = torch.randn(batch, channels, size, size).to(memory_format=torch.channels_last).requires_grad_()
+    forms = [module(channels, size, kernel, fused=fused) for fused in (False, True)]
+    for form in forms:
+        seconds(form, x, 2)
+    times = [[1e3 * seconds(form, x, 3) for form in forms] for _ in range(rounds)]
+    apart, fused = zip(*times, strict=True)
+    site = {"batch": batch, "channels": channels, "size": size, "kernel": kernel}
+    return {"values": x.numel(), **site, "apart, ms": apart, "fused, ms": fused}
+
+
+def table(record: Record) -> str:
+    site = ("values", *record.key)
+    rows = [
+        [
+            *(f"{row[name]:,}" for name in site),
+            f"{median(row['apart, ms']):.1f}",
+            f"{median(row['fused, ms']):.1f}",
+            spread(ratios(row["apart, ms"], row["fused, ms"])),
+        ]
+        for row in sorted(record.rows, key=lambda row: [row[name] for name in site])
+    ]
+    head = ["values in a batch", *record.key, "apart, ms", "fused, ms", "times as fast (spread)"]
+    return tables.table(head, rows, words=0)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
+    parser = arguments(__doc__)
     parser.add_argument("--batch", type=int, nargs="+", default=[4, 16, 64])
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    print(f"torch {torch.__version__}, {platform.machine()}, {options.threads} threads, {options.rounds} rounds\n")
-    print("| values in a batch | batch | channels | size | kernel | apart, ms | fused, ms | times as fast (spread) |")
-    print("|" + "---:|" * 8)
-    rows = []
-    for batch in options.batch:
-        for channels, size in SITES:
-            for kernel in (3, 5):
-                x = torch.randn(batch, channels, size, size).to(memory_format=torch.channels_last).requires_grad_()
-                forms = [module(channels, size, kernel, fused=fused) for fused in (False, True)]
-                times: list[list[float]] = []
-                for form in forms:
-                    seconds(form, x, 2)
-                for _ in range(options.rounds):
-                    times.append([seconds(form, x, 3) for form in forms])
-                ratios = sorted(apart / fused for apart, fused in times)
-                apart, fused = (1e3 * statistics.median(column) for column in zip(*times, strict=True))
-                speed = f"{statistics.median(ratios):.2f} ({ratios[0]:.2f}-{ratios[-1]:.2f})"
-                cells = f"{batch} | {channels} | {size} | {kernel} | {apart:.1f} | {fused:.1f} | {speed}"
-                rows.append((batch * channels * size**2, cells))
-    for values, cells in sorted(rows):
-        print(f"| {values:,} | {cells} |")
+    record = Record.begin(
+        options.name,
+        command(),
+        ["batch", "channels", "size", "kernel"],
+        settings={"rounds": options.rounds},
+        threads=options.threads,
+    )
+    sites = product(options.batch, SITES, (3, 5))
+    rows = [measure(batch, *site, kernel, options.rounds) for batch, site, kernel in sites]
+    finish(record.with_rows(rows), table, options)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,19 @@ from __future__ import annotations
 import resource
 import subprocess
 import sys
+import time
 from pathlib import Path
+
+import torch
+
+
+def now() -> float:
+    """Seconds on the clock of the processor, which stands still while it works for others.
+
+    So others may use the machine, too. If torch has several threads, each of them would count its own seconds, and the
+    clock on the wall is asked instead.
+    """
+    return time.process_time() if torch.get_num_threads() == 1 else time.perf_counter()
 
 
 def peak() -> float:

@@ -8,11 +8,8 @@ phase. The table shows the median of the rounds with the smallest and the larges
 
 from __future__ import annotations
 
-import argparse
-import platform
-import statistics
-import time
 from pathlib import Path
+from statistics import median
 
 import torch
 from torch import Tensor
@@ -22,12 +19,18 @@ from bayesnas_graph.data import Data, InMemory, Statistics
 from bayesnas_graph.diagnostics import Report
 from bayesnas_graph.elaborate import Checker
 from bayesnas_graph.search.config import Config
-from bayesnas_graph.search.iterate import iterate, measure_units
 from bayesnas_graph.search.learner import Learner, begin
 from bayesnas_graph.search.place import Place
 from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import Progress
-from bayesnas_graph.search.train import Rates, train_step
+from bayesnas_graph.search.strategies.bayes import iterate, measure_units
+from bayesnas_graph.search.strategy import Rates
+from bayesnas_graph.search.train import train_step
+from benchmarks import tables
+from benchmarks.command import arguments, command, finish
+from benchmarks.measure import now
+from benchmarks.record import Record
+from benchmarks.tables import spread
 
 SPACES = {"darts": {"width": 4, "cells": 3}, "nasbench201": {"width": 8, "cells": 1}}
 
@@ -55,8 +58,8 @@ def plain_step(learner: Learner, optimiser: torch.optim.Optimizer, batch: tuple[
     optimiser.step()
 
 
-def measure(space: str, batch: int, rounds: int, phase: int) -> str:
-    """A row of the table."""
+def measure(space: str, batch: int, rounds: int, phase: int) -> dict[str, object]:
+    """A row of the record; what gates and updates cost is told as a part of a plain step."""
     config = Config(batch=batch)
     task = problem(space, config)
     place = Place(torch.device("cpu"))
@@ -70,45 +73,44 @@ def measure(space: str, batch: int, rounds: int, phase: int) -> str:
     between: list[float] = []
     for i in range(rounds + 1):
         some = next(batches)
-        times = [time.perf_counter()]
+        times = [now()]
         plain_step(theirs, optimiser, some)
-        times.append(time.perf_counter())
+        times.append(now())
         train_step(ours, some, rates)
-        times.append(time.perf_counter())
+        times.append(now())
         held_out = list(task.measured_batches(place, i))
-        times.append(time.perf_counter())
+        times.append(now())
         iterate(task, ours, Progress(), held_out)
-        times.append(time.perf_counter())
+        times.append(now())
         if i:  # the first round warms up
             plain.append(times[1] - times[0])
             steps.append((times[2] - times[1]) / plain[-1] - 1)
             between.append((times[4] - times[3]) / (phase * plain[-1]))
-    whole = [a + b for a, b in zip(steps, between, strict=True)]
-    return (
-        f"| {space} | {batch} | {statistics.median(plain) * 1e3:,.0f} ms | "
-        + " | ".join(map(_percent, (steps, between, whole)))
-        + " |"
-    )
+    return {"space": space, "plain, ms": [1e3 * one for one in plain], "gates": steps, "updates": between}
 
 
-def _percent(values: list[float]) -> str:
-    return f"{statistics.median(values):.1%} ({min(values):.1%} to {max(values):.1%})"
+def table(record: Record) -> str:
+    rows = []
+    for row in record.rows:
+        whole = [gates + between for gates, between in zip(row["gates"], row["updates"], strict=True)]
+        shares = (spread(values, ".1%", " to ") for values in (row["gates"], row["updates"], whole))
+        rows.append([row["space"], str(record.settings["batch"]), f"{median(row['plain, ms']):,.0f} ms", *shares])
+    shown = tables.table(["space", "batch", "plain step", "gates in a step", "updates", "all"], rows)
+    return f"{shown}\nAn update after every {record.settings['phase']} steps.\n"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
+    parser = arguments(__doc__)
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--phase", type=int, default=300, help="steps between two updates")
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    print(f"torch {torch.__version__}, {platform.machine()}, {options.threads} threads, {options.rounds} rounds")
-    print(f"an update after every {options.phase} steps\n")
-    print("| space | batch | plain step | gates in a step | updates | all |")
-    print("|---|---:|---:|---:|---:|---:|")
-    for space in SPACES:
-        print(measure(space, options.batch, options.rounds, options.phase), flush=True)
+    settings = {"batch": options.batch, "rounds": options.rounds, "phase": options.phase}
+    record = Record.begin(options.name, command(), ["space"], seeds=[0], settings=settings, threads=options.threads)
+    rows = [measure(space, options.batch, options.rounds, options.phase) for space in SPACES]
+    finish(record.with_rows(rows), table, options)
 
 
 if __name__ == "__main__":

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import argparse
 import copy
-import platform
-import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from statistics import median
 
 import torch
 from torch import Tensor, nn
@@ -26,8 +25,13 @@ from bayesnas_graph.diagnostics import Report
 from bayesnas_graph.elaborate import Checker
 from bayesnas_graph.emit import build, emit, transfer
 from bayesnas_graph.ir import Graph
-from benchmarks.measure import peak, printed_by
+from benchmarks import tables
+from benchmarks.command import arguments, command, finish
+from benchmarks.dots import dots
+from benchmarks.measure import now, peak, printed_by
 from benchmarks.plain_darts import PlainDarts, slots
+from benchmarks.record import Record
+from benchmarks.tables import ratios, spread
 
 CELLS = 8
 FORMS = ("plain", "plain, channels last", "compiled graph", "compiled graph, torch.compile")
@@ -75,22 +79,21 @@ def stepper(form: str, network: nn.Module, batch: int) -> Callable[[], Tensor]:
     return step
 
 
-def times(batch: int, rounds: int, forms: tuple[str, ...]) -> dict[str, list[float]]:
-    """Seconds per step of every form, in every round."""
+def times(batch: int, rounds: int, forms: tuple[str, ...]) -> tuple[float, dict[str, list[float]]]:
+    """Seconds of the first step of the last form, by the clock on the wall, and per step of every form and round."""
     steps = {form: stepper(form, network, batch) for form, network in networks(batch, forms).items()}
     expected = steps["plain"]()
-    for form, step in steps.items():
+    for step in steps.values():
         start = time.perf_counter()
         torch.testing.assert_close(step(), expected, rtol=1e-3, atol=1e-3)
-        if form.endswith("torch.compile"):
-            print(f"compiling took {time.perf_counter() - start:.0f} s")
+        first = time.perf_counter() - start
     found: dict[str, list[float]] = {form: [] for form in steps}
     for _ in range(rounds):
         for form, step in steps.items():
-            start = time.perf_counter()
+            start = now()
             step()
-            found[form].append(time.perf_counter() - start)
-    return found
+            found[form].append(now() - start)
+    return first, found
 
 
 def memory(form: str, batch: int) -> float:
@@ -108,11 +111,53 @@ def grow(form: str, batch: int) -> float:
     return peak() - before
 
 
+def rows(batch: int, rounds: int, forms: tuple[str, ...]) -> Iterator[dict[str, object]]:
+    """A row for every form."""
+    compiling, found = times(batch, rounds, forms)
+    for form, seconds in found.items():
+        row = {"batch": batch, "form": form, "step, s": seconds}
+        if form.endswith("torch.compile"):
+            yield {**row, "compiling, s": compiling}
+        else:
+            yield {**row, "memory, MiB": memory(form, batch)}
+
+
+def table(record: Record) -> str:
+    parts = []
+    for batch in record.values("batch"):
+        some = record.where(batch=batch)
+        plain = some[0]
+        lines = []
+        for row in some:
+            mib = row.get("memory, MiB")
+            lines.append(
+                [
+                    row["form"] + (f", in {row['compiling, s']:.0f} s" if "compiling, s" in row else ""),
+                    f"{median(row['step, s']):.2f}",
+                    spread(ratios(plain["step, s"], row["step, s"])),
+                    f"{mib:,.0f}" if mib else "",
+                    f"{mib / plain['memory, MiB']:.2f}" if mib else "",
+                ]
+            )
+        head = ["form", "step, s", "times as fast as plain (spread)", "memory, MiB", "of plain"]
+        parts.append(f"Batch {batch}:\n\n" + tables.table(head, lines))
+    return "\n".join(parts)
+
+
+def picture(record: Record) -> str:
+    """How many times as fast as the plain network, round by round."""
+    groups = {}
+    for batch in record.values("batch"):
+        plain, *others = record.where(batch=batch)
+        groups[f"batch {batch}"] = {row["form"]: ratios(plain["step, s"], row["step, s"]) for row in others}
+    return dots(groups, "times as fast as the plain network", reference=1)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
+    parser = arguments(__doc__)
     parser.add_argument("--batch", type=int, nargs="+", default=[16, 64])
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--torch-compile", action="store_true", help="measure torch.compile as well")
     parser.add_argument("--grow", choices=FORMS, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -120,20 +165,13 @@ def main() -> None:
     if options.grow:
         print(grow(options.grow, *options.batch))
         return
-    forms = FORMS if options.torch_compile else FORMS[:3]
-    print(f"torch {torch.__version__}, {platform.machine()}, {options.threads} threads, {options.rounds} rounds\n")
+    settings = {"batch": options.batch, "rounds": options.rounds, "cells": CELLS}
+    record = Record.begin(
+        options.name, command(), ["batch", "form"], seeds=[0, 1], settings=settings, threads=options.threads
+    )
     for batch in options.batch:
-        found = times(batch, options.rounds, forms)
-        grown = {form: memory(form, batch) for form in forms if not form.endswith("torch.compile")}
-        print(f"batch {batch}\n")
-        print("| form | step, s | times as fast as plain (spread) | memory, MiB | of plain |")
-        print("|---|---:|---:|---:|---:|")
-        for form, seconds in found.items():
-            ratios = sorted(base / own for base, own in zip(found["plain"], seconds, strict=True))
-            speed = f"{statistics.median(ratios):.2f} ({ratios[0]:.2f}-{ratios[-1]:.2f})"
-            space = f"{grown[form]:,.0f} | {grown[form] / grown['plain']:.2f}" if form in grown else " | "
-            print(f"| {form} | {statistics.median(seconds):.2f} | {speed} | {space} |")
-        print()
+        record = record.with_rows(rows(batch, options.rounds, FORMS if options.torch_compile else FORMS[:3]))
+    finish(record, table, options)
 
 
 if __name__ == "__main__":

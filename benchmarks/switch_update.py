@@ -8,10 +8,6 @@ moment of the machine falls on all of them; the table shows the median of the ro
 
 from __future__ import annotations
 
-import argparse
-import platform
-import statistics
-import time
 from collections.abc import Callable
 
 import torch
@@ -20,6 +16,11 @@ from bayesnas_graph.bayes import State, Switches, contributions, proximal_step, 
 from bayesnas_graph.ir import Edge, Gate, Graph, Node
 from bayesnas_graph.ops import Choice, Input, Sum
 from bayesnas_graph.passes import insert_zero_identity
+from benchmarks import tables
+from benchmarks.command import arguments, command, finish
+from benchmarks.measure import now
+from benchmarks.record import Record
+from benchmarks.tables import spread
 
 SIZES = (1000, 10_000, 100_000)
 LAYERS = 20
@@ -54,42 +55,42 @@ def work(switches: Switches) -> dict[str, Callable[[], object]]:
         rescale(switches.gauge, proximal_step(switches, w, state.omega, lambda_w, 0.1, sizes), sizes)
 
     return {
-        "update, one hop": lambda: update(switches, state.gamma, *contributed, lambda_w),
-        "update, whole path": lambda: update(switches, state.gamma, *contributed, lambda_w, whole_path),
-        "step, unit of gates": lambda: step(None),
-        "step, unit of contributions": lambda: step(r),
+        "update, one hop, ms": lambda: update(switches, state.gamma, *contributed, lambda_w),
+        "update, whole path, ms": lambda: update(switches, state.gamma, *contributed, lambda_w, whole_path),
+        "step, unit of gates, ms": lambda: step(None),
+        "step, unit of contributions, ms": lambda: step(r),
     }
 
 
 def milliseconds(run: Callable[[], object]) -> float:
-    start = time.perf_counter()
+    start = now()
     run()
-    return 1000 * (time.perf_counter() - start)
+    return 1000 * (now() - start)
+
+
+def table(record: Record) -> str:
+    tasks = [name for name in record.rows[0] if name not in record.key]
+    rows = [[f"{row['switches']:,}", *(spread(row[task]) for task in tasks)] for row in record.rows]
+    return tables.table(["switches", *(f"{task} (spread)" for task in tasks)], rows, words=0)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments(__doc__)
     parser.add_argument("--rounds", type=int, default=21)
-    rounds = parser.parse_args().rounds
+    options = parser.parse_args()
     torch.set_num_threads(1)
-    print(f"{platform.machine()}, Python {platform.python_version()}, torch {torch.__version__}, one thread, ", end="")
-    print(f"{rounds} rounds, {LAYERS} layers\n")
     tasks = {size: work(Switches.of(layers(size))) for size in SIZES}
-    found: dict[tuple[int, str], list[float]] = {}
+    found: dict[int, dict[str, list[float]]] = {size: {name: [] for name in task} for size, task in tasks.items()}
     for task in tasks.values():
         for run in task.values():
             run()  # the first call of anything is slow
-    for _ in range(rounds):
+    for _ in range(options.rounds):
         for size, task in tasks.items():
             for name, run in task.items():
-                found.setdefault((size, name), []).append(milliseconds(run))
-    names = list(tasks[SIZES[0]])
-    print(f"| switches | {' | '.join(f'{name}, ms (spread)' for name in names)} |")
-    print(f"|---:|{'---:|' * len(names)}")
-    for size in SIZES:
-        times = [found[size, name] for name in names]
-        cells = [f"{statistics.median(each):.2f} ({min(each):.2f}-{max(each):.2f})" for each in times]
-        print(f"| {size:,} | {' | '.join(cells)} |")
+                found[size][name].append(milliseconds(run))
+    settings = {"rounds": options.rounds, "layers": LAYERS, "candidates": CANDIDATES}
+    record = Record.begin(options.name, command(), ["switches"], settings=settings)
+    finish(record.with_rows({"switches": size, **times} for size, times in found.items()), table, options)
 
 
 if __name__ == "__main__":

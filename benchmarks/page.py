@@ -1,0 +1,148 @@
+"""The tables and pictures of docs/benchmarks.md, from the records of benchmarks: `python -m benchmarks.page`.
+
+The words of the page are written by hand. Between `<!-- begin NAME -->` and `<!-- end NAME -->` stands what the record
+of that name comes to: its table, its picture if it has one, and a line that says how, when and where it was made.
+`--check` changes nothing, and fails if the page is not what the records give.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks import (
+    ablations,
+    check_scaling,
+    compile_scaling,
+    compression,
+    curvature,
+    disconnected,
+    fusion_sites,
+    rivals,
+    search_overhead,
+    size_by_lambda,
+    supernet_step,
+    switch_update,
+)
+from benchmarks.record import RESULTS, Record, load, saved_names
+
+PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+
+_SECTION = re.compile(r"(<!-- begin (\w+) -->\n).*?(<!-- end \2 -->\n)", re.DOTALL)
+_MARKER = re.compile(r"<!-- (begin|end) (\w+) -->")
+
+
+@dataclass(frozen=True)
+class Section:
+    """How the record of a name is shown."""
+
+    name: str
+    table: Callable[[Record], str]
+    picture: Callable[[Record], str] | None = None
+    caption: str = ""  # of the picture
+
+
+SECTIONS = (
+    Section("check_scaling", check_scaling.table),
+    Section("compile_scaling", compile_scaling.table),
+    Section("supernet_step", supernet_step.table, supernet_step.picture, "Steps of the supernet beside the plain one"),
+    Section("fusion_sites", fusion_sites.table),
+    Section("curvature", curvature.table, curvature.picture, "What estimators of curvature cost"),
+    Section("switch_update", switch_update.table),
+    Section("search_overhead", search_overhead.table),
+    Section("disconnected", disconnected.table),
+    Section("rivals", rivals.table, rivals.picture, "Errors beside those of a cell at random"),
+    Section("ablations", ablations.table, ablations.picture, "Errors with parts left out"),
+    Section("size_by_lambda", size_by_lambda.table, size_by_lambda.picture, "Weights by lambda"),
+    Section("compression_digits", compression.table, compression.picture, "Errors over operations"),
+)
+
+
+class Mismatch(Exception):
+    """Records and the page do not belong together."""
+
+
+def generated(page: str, records: Mapping[str, Record], sections: Sequence[Section]) -> tuple[str, dict[str, str]]:
+    """The page with everything between its markers made anew, and the pictures by their paths beside it.
+
+    Raises Mismatch if a marker has no record, a record no marker, or either is not in `sections`.
+    """
+    known = {section.name: section for section in sections}
+    marked = _marked(page)
+    for name in (*marked, *records):
+        if name not in known:
+            raise Mismatch(f"nothing says how `{name}` is shown: add it to SECTIONS in benchmarks/page.py")
+        if name not in records:
+            raise Mismatch(f"the page has markers for `{name}`, which has no record: run its benchmark with --save")
+        if name not in marked:
+            raise Mismatch(f"the record `{name}` is not on the page: add <!-- begin {name} --> and <!-- end {name} -->")
+    pictures: dict[str, str] = {}
+
+    def body(found: re.Match[str]) -> str:
+        section, record = known[found[2]], records[found[2]]
+        parts = [section.table(record)]
+        if section.picture is not None:
+            path = f"benchmarks/{section.name}.svg"
+            pictures[path] = section.picture(record)
+            parts.append(f"![{section.caption}]({path})\n")
+        parts.append(conditions(record))
+        return f"{found[1]}\n" + "\n".join(parts) + f"\n{found[3]}"
+
+    return _SECTION.sub(body, page), pictures
+
+
+def _marked(page: str) -> list[str]:
+    """The names in markers. Raises Mismatch unless each has a beginning and an end, one after the other."""
+    names = [found[2] for found in _SECTION.finditer(page)]
+    for _, name in _MARKER.findall(page):
+        if names.count(name) != 1 or len(re.findall(rf"<!-- (?:begin|end) {name} -->", page)) != 2:
+            raise Mismatch(
+                f"the markers of `{name}` must be one <!-- begin {name} --> and one <!-- end {name} --> after it"
+            )
+    return names
+
+
+def conditions(record: Record) -> str:
+    """How, when and where a record was made."""
+    machine = record.machine
+    parts = [
+        f"`{record.command}`, {record.date}",
+        f"{machine['processor']}, {_counted(machine['cores'], 'core')}, {machine['memory, GiB']} GiB, "
+        f"{_counted(machine['threads'], 'thread')}",
+        ", ".join(f"{name} {version}" for name, version in record.versions.items()),
+    ]
+    if "rounds" in record.settings:
+        parts.append(_counted(record.settings["rounds"], "round"))
+    if record.seeds:
+        parts.append(f"seed{'s' * (len(record.seeds) > 1)} {', '.join(map(str, record.seeds))}")
+    return f"<sub>{'; '.join(parts)}.</sub>\n"
+
+
+def _counted(count: object, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="change nothing; fail if something would change")
+    options = parser.parse_args()
+    try:
+        page, pictures = generated(PAGE.read_text(), {name: load(name, RESULTS) for name in saved_names()}, SECTIONS)
+    except Mismatch as error:
+        sys.exit(f"docs/benchmarks.md: {error}")
+    files = {PAGE: page, **{PAGE.parent / path: text for path, text in pictures.items()}}
+    changed = [path for path, text in files.items() if not path.is_file() or path.read_text() != text]
+    if options.check:
+        stale = ", ".join(path.name for path in changed)
+        sys.exit(f"not what the records give: {stale}; run python -m benchmarks.page" if changed else 0)
+    for path in changed:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(files[path])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""All strategies on the same supernet, data, steps and seeds: `python -m benchmarks.rivals --data-dir data`.
+
+Each searches the cell of NAS-Bench-201; the cell that it finds is put into a network of about 12,000 weights and
+trained from scratch. `drawn` does not search: it is a cell at random. Runs that are in the record are not made again,
+so this may be stopped at any time, and several processes may make one seed each (`--seed`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from benchmarks import tables
+from benchmarks.command import arguments
+from benchmarks.dots import dots
+from benchmarks.record import Record, append, load, resumed
+from benchmarks.trial import DATA, SEARCH, TRAIN, WEIGHTS, Trial, overlap
+
+STRATEGIES: dict[str, dict[str, Any]] = {
+    "bayes": {},
+    "darts": {"strategy": "darts"},
+    "snas": {"strategy": "snas"},
+    "gdas": {"strategy": "gdas"},
+    "proxyless": {"strategy": "proxyless"},
+    "dso": {"strategy": "dso", "gate_rate": 0.05},  # its momentum makes ten times of that
+    "random": {"strategy": "random", "iterations": 1, "steps": 240, "samples": 24},
+    "magnitude": {"strategy": "magnitude", "gate_rate": 0.1},
+    "drawn": {"strategy": "random", "iterations": 1, "warmup": 1, "steps": 1, "samples": 1},
+}
+
+
+def begin(seeds: tuple[int, ...]) -> Record:
+    settings = {"search": SEARCH, "strategies": STRATEGIES, "train": TRAIN, "data": DATA, "weights": WEIGHTS}
+    command = "python -m benchmarks.rivals"
+    return Record.begin("rivals", command, ("data", "strategy", "seed"), seeds=seeds, settings=settings)
+
+
+def make(data_dir: Path, seeds: tuple[int, ...], chosen: list[str]) -> None:
+    """Make the runs that are not there yet."""
+    record = begin(seeds)
+    for seed in seeds:
+        for data in chosen:
+            for strategy, settings in STRATEGIES.items():
+                if resumed(record).row(data=data, strategy=strategy, seed=seed) is None:
+                    (found,) = Trial(data, seed, settings).row(data_dir)
+                    append(record, {"data": data, "strategy": strategy, "seed": seed, **found})
+                    print(data, strategy, seed, f"{found['accuracy']:.4f}", found["cell"], flush=True)
+
+
+def table(record: Record) -> str:
+    """Accuracies by strategy and data, and what the cells have in common."""
+    head = ["strategy", *(f"{data}, %" for data in record.values("data"))]
+    head += ["weights", "multiply-adds", "seeds agree on", "search, s"]
+    rows = []
+    for strategy in record.values("strategy"):
+        runs = record.where(strategy=strategy)
+        cells = [[row["cell"] for row in runs if row["data"] == data] for data in record.values("data")]
+        agreed = [overlap(some) for some in cells if len(some) > 1]
+        rows.append(
+            [
+                strategy,
+                *(_accuracy(record, strategy, data) for data in record.values("data")),
+                f"{fmean(row['weights'] for row in runs):,.0f}",
+                f"{fmean(row['multiply_adds'] for row in runs) / 1e6:.2f} M",
+                f"{fmean(agreed):.0%} of edges" if agreed else "",
+                f"{fmean(row['search_seconds'] for row in runs):.0f}",
+            ]
+        )
+    return tables.table(head, rows)
+
+
+def _accuracy(record: Record, strategy: str, data: str) -> str:
+    found = [100 * row["accuracy"] for row in record.where(strategy=strategy, data=data)]
+    if not found:
+        return ""
+    low, high = min(found), max(found)
+    return f"{fmean(found):.2f} ({low:.2f}-{high:.2f})" if len(found) > 1 else f"{found[0]:.2f}"
+
+
+def picture(record: Record) -> str:
+    """How much less or more errors are than those of a cell at random, for all runs."""
+    groups = {}
+    for data in record.values("data"):
+        plain = fmean(row["accuracy"] for row in record.where(strategy="drawn", data=data))
+        groups[data] = {
+            strategy: [100 * (plain - row["accuracy"]) for row in record.where(strategy=strategy, data=data)]
+            for strategy in record.values("strategy")
+            if record.where(strategy=strategy, data=data)
+        }
+    return dots(groups, "test error beside that of a cell at random, percentage points", reference=0)
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--data-dir", type=Path, default=Path("data"))
+    parser.add_argument("--seed", type=int, action="append", help="make the runs of this seed only")
+    parser.add_argument("--data", action="append", choices=DATA, help="make the runs on these data only")
+    options = parser.parse_args()
+    make(options.data_dir, tuple(options.seed or range(2)), options.data or list(DATA))
+    print(table(load("rivals")), end="")
+
+
+if __name__ == "__main__":
+    main()

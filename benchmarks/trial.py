@@ -1,0 +1,120 @@
+"""A search, what is derived from it at a given size, and that trained from scratch: what strategies are compared by.
+
+The space is `rivals.nas`. Whatever cell a search finds is put into a network as wide as is needed for about as many
+weights as all others have, and trained anew, in the same way for all.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from bayesnas_graph import api
+from bayesnas_graph.bayes import Ranking, Why
+from bayesnas_graph.derive import Architecture
+from bayesnas_graph.results import Found
+
+SPACE = Path(__file__).with_name("rivals.nas")
+WEIGHTS = 12_000  # of every network that is trained
+WIDTHS = (4, 8, 12)  # from which the number of weights at any width is known: it is a parabola
+
+SEARCH: dict[str, Any] = {
+    "batch": 32,
+    "warmup": 200,
+    "iterations": 3,
+    "steps": 80,
+    "finish": 0,
+    "rate": 0.1,
+    "gate_rate": 0.3,
+    "lambda": 0.01,
+    "logit_rate": 0.02,
+}
+# Epochs would be too long here. A search of a network without choices trains its weights for as many steps as asked.
+TRAIN: dict[str, Any] = {"batch": 64, "rate": 0.2, "iterations": 1, "steps": 400, "finish": 0}
+DATA: dict[str, dict[str, Any]] = {
+    "cifar10": {"channels": 3, "size": 32, "crop": 4, "flip": True},
+    "fashion-mnist": {"channels": 1, "size": 28, "crop": 2, "flip": True},
+    "mnist": {"channels": 1, "size": 28, "crop": 2, "flip": False},
+}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What is searched on, with which seed, and what is different from `SEARCH`."""
+
+    data: str
+    seed: int
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def row(self, data_dir: Path, ranks: tuple[Ranking | None, ...] = (None,)) -> list[dict[str, Any]]:
+        """What it comes to: for each ranking that the best candidates are taken by, or as the search decides."""
+        about = DATA[self.data]
+        augment = {"crop": about["crop"], "flip": about["flip"], "seed": self.seed, "threads": 1, "data": self.data}
+        inputs = {"channels": about["channels"], "size": about["size"]}
+        settings = {**SEARCH, **augment, "parameters": inputs, **self.settings}
+        with TemporaryDirectory() as folder:
+            start = time.process_time()
+            found = api.search(SPACE, output=Path(folder) / "search", data_dir=data_dir, **settings)
+            spent = time.process_time() - start
+            rows = []
+            for rank in ranks:
+                network = fitted(found, rank, inputs)
+                text = network.save(Path(folder) / f"derived-{rank}")["network.nas"]
+                trained = api.search(text, output=Path(folder) / f"{rank}", data_dir=data_dir, **TRAIN, **augment)
+                verdicts = found.outcome.decision.verdicts
+                rows.append(
+                    {
+                        "accuracy": trained.outcome.accuracy,
+                        "weights": network.cost.parameters,
+                        "multiply_adds": network.cost.flops,
+                        "at_width_8": found.outcome.cost.parameters,
+                        "cell": network.string,
+                        "closed": sum(verdict.why in (Why.OWN, Why.ZERO, Why.BEFORE) for verdict in verdicts),
+                        "bridges": sum(verdict.why == Why.BRIDGE for verdict in verdicts),
+                        "search_seconds": spent,
+                    }
+                )
+        return rows
+
+
+def fitted(found: Found, rank: Ranking | None, inputs: Mapping[str, int]) -> Architecture:
+    """The cell of a search in a network of about `WEIGHTS` weights."""
+
+    def at(width: int) -> Architecture:
+        given: dict[str, Any] = {"width": width, **inputs}
+        return api.derive(found, **given) if rank is None else api.derive(found, keep_per_edge=1, rank=rank, **given)
+
+    sizes = [at(width).cost.parameters for width in WIDTHS]
+    return at(min(range(2, 200), key=lambda width: abs(parabola(WIDTHS, sizes, width) - WEIGHTS)))
+
+
+def parabola(xs: tuple[int, ...], ys: list[int], x: int) -> float:
+    """The value at `x` of the parabola through three points.
+
+    >>> parabola((1, 2, 3), [1, 4, 9], 7)
+    49.0
+    """
+    total = 0.0
+    for i, y in enumerate(ys):
+        part = float(y)
+        for j, other in enumerate(xs):
+            if i != j:
+                part *= (x - other) / (xs[i] - other)
+        total += part
+    return total
+
+
+def overlap(cells: list[str]) -> float:
+    """The part of edges on which two cells agree, on average over all pairs; strings of NAS-Bench-201.
+
+    >>> overlap(["|none~0|+|none~0|none~1|", "|none~0|+|none~0|skip_connect~1|"])
+    0.6666666666666666
+    """
+    edges = [[edge for edge in cell.split("|") if "~" in edge] for cell in cells]
+    pairs = [(one, other) for i, one in enumerate(edges) for other in edges[i + 1 :]]
+    return fmean(fmean(a == b for a, b in zip(*pair, strict=True)) for pair in pairs)
