@@ -49,19 +49,19 @@ def assert_formats(text: str) -> None:
     assert words(once) == words(text)
 
 
-@settings(max_examples=700 * LONG)
+@settings(max_examples=300 * LONG)
 @given(programs(fault=0))
 def test_sound_programs(text: str) -> None:
     answer(text)
 
 
-@settings(max_examples=700 * LONG)
+@settings(max_examples=300 * LONG)
 @given(programs(fault=0.15))
 def test_faulty_programs(text: str) -> None:
     answer(text)
 
 
-@settings(max_examples=900 * LONG)
+@settings(max_examples=300 * LONG)
 @given(st.sampled_from(SPACES), st.randoms(use_true_random=False))
 def test_mutated_spaces(path: Path, random: Random) -> None:
     answer(mutate(path.read_text(), random))

@@ -77,7 +77,9 @@ class _Families:
             repeated = not _reads_all(self.graph[tree[0].members[0]].op)
             after = repeated + len(tree) + sum(self.read_apart(family) for family in tree)
             if after >= before:
-                self.of = {name: family for name, family in self.of.items() if family not in tree}
+                for family in tree:
+                    for member in family.members:
+                        del self.of[member]
 
     def _found(self, node: Node, source: str) -> None:
         parent = self.of.get(source)
@@ -123,7 +125,8 @@ class _Rewriter:
         self.edges: list[Edge] = []
 
     def run(self) -> Graph:
-        read = {edge.source for edge in self.graph.edges if edge.target not in self._children()}
+        children = self._children()
+        read = {edge.source for edge in self.graph.edges if edge.target not in children}
         read |= set(self.graph.outputs)
         for node in self.graph:
             family = self.families.get(node.name)
