@@ -1,30 +1,31 @@
 """What each part of the Bayesian strategy is good for: `python -m benchmarks.ablations --data-dir data`.
 
-One part at a time is left out or replaced, in the set-up of `benchmarks.rivals` but with a lambda at which switches
-close. The rankings are those by which the best candidate of an edge is taken, from one and the same search. Runs that
-are in the record are not made again.
+One part at a time is left out or replaced, in the set-up of `benchmarks.rivals`. The rankings are those by which the
+best candidate of an edge is taken, from one and the same search. Runs in the record are not made again.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from statistics import fmean
 from typing import Any, get_args
 
 from bayesnas_graph.bayes import Ranking
 from benchmarks import tables
-from benchmarks.command import arguments
+from benchmarks.command import searching
 from benchmarks.dots import dots
-from benchmarks.record import Record, append, load, resumed
+from benchmarks.record import Record, load
+from benchmarks.runs import Run, make
 from benchmarks.trial import DATA, SEARCH, TRAIN, WEIGHTS, Trial, overlap
 
 ON = "fashion-mnist"
 BASE: dict[str, Any] = {"lambda": 0.05}
+WHOLE = "as it is"
 VARIANTS: dict[str, dict[str, Any]] = {
-    "as it is": {},
+    WHOLE: {},
     "dependency: none": {"dependency": "none"},
     "dependency: whole path": {"dependency": "whole_path"},
     "gauge: none": {"gauge": "none"},
+    "unit: rms": {"unit": "rms"},
     "unit: gate": {"unit": "gate"},
     "zero: before": {"zero": "before"},
     "curvature: ggn": {"curvature": "ggn"},
@@ -32,8 +33,12 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "curvature: recursive": {"curvature": "recursive"},
     "lambda: 0.01": {"lambda": 0.01},
     "lambda: 0.2": {"lambda": 0.2},
+    "drop path: 0.3": {"drop_path": 0.3},
+    "gates on held-out samples": {"gates_on": "held_out"},
+    "warm-up: 1,000 steps": {"warmup": 1000},
 }
 RANKINGS: tuple[Ranking, ...] = get_args(Ranking)
+SEEDS = 3
 
 
 def begin(seeds: tuple[int, ...]) -> Record:
@@ -48,20 +53,16 @@ def begin(seeds: tuple[int, ...]) -> Record:
     return Record.begin("ablations", command, ("variant", "seed"), seeds=seeds, settings=settings)
 
 
-def make(data_dir: Path, seeds: tuple[int, ...]) -> None:
-    """Make the runs that are not there yet."""
-    record = begin(seeds)
+def runs(seeds: tuple[int, ...]) -> list[Run]:
+    """Every variant, seed by seed; all rankings come from the search as it is."""
+    found = []
     for seed in seeds:
         for variant, settings in VARIANTS.items():
-            if resumed(record).row(variant=variant, seed=seed) is not None:
-                continue
-            whole = variant == "as it is"  # from which the rankings are taken as well
-            names = [variant, *(f"ranking: {rank}" for rank in RANKINGS)] if whole else [variant]
-            ranks = (None, *RANKINGS) if whole else (None,)
-            rows = Trial(ON, seed, {**BASE, **settings}).row(data_dir, ranks)
-            for name, row in reversed(list(zip(names, rows, strict=True))):  # what is asked for above comes last
-                append(record, {"variant": name, "seed": seed, **row})
-                print(name, seed, f"{row['accuracy']:.4f}", row["closed"], row["cell"], flush=True)
+            ranks: tuple[Ranking | None, ...] = (None, *RANKINGS) if variant == WHOLE else (None,)
+            names = [variant if rank is None else f"ranking: {rank}" for rank in ranks]
+            keys = tuple({"variant": name, "seed": seed} for name in names)
+            found.append(Run(Trial(ON, seed, {**BASE, **settings}), keys, ranks))
+    return found
 
 
 def table(record: Record) -> str:
@@ -98,11 +99,11 @@ def picture(record: Record) -> str:
 
 
 def main() -> None:
-    parser = arguments(__doc__)
-    parser.add_argument("--data-dir", type=Path, default=Path("data"))
+    parser = searching(__doc__)
     parser.add_argument("--seed", type=int, action="append", help="make the runs of this seed only")
     options = parser.parse_args()
-    make(options.data_dir, tuple(options.seed or range(2)))
+    seeds = tuple(options.seed or range(SEEDS))
+    make(begin(seeds), runs(seeds), options.data_dir, options.jobs)
     print(table(load("ablations")), end="")
 
 

@@ -21,6 +21,14 @@ def arguments(doc: str | None) -> argparse.ArgumentParser:
     return parser
 
 
+def searching(doc: str | None) -> argparse.ArgumentParser:
+    """A parser for a benchmark of many searches, which are kept one by one."""
+    parser = argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
+    parser.add_argument("--data-dir", type=Path, default=Path("data"))
+    parser.add_argument("--jobs", type=int, default=1, help="searches at a time, each in one thread")
+    return parser
+
+
 def command() -> str:
     """The command that this process was started by, without what makes no difference: places, and whether to save."""
     given, left = iter(sys.argv[1:]), []

@@ -1,11 +1,21 @@
-//! The cell of NAS-Bench-201 in a network that two cores train in a minute: two cells, on images of half the size.
+//! The cell of NAS-Bench-201 in a network that one core trains in seconds: two cells, on images of half the size.
+//!
+//! What stands around the cells is as little as can be, so that it matters which cell it is. The residual blocks of the
+//! benchmark hold most of the weights of so small a network, and do well whatever stands between them.
 
+import "std.nas"
 import "nasbench201.nas"
 
-/// The network that strategies are compared on.
-network search(width = 8, channels = 3, size = 32, labels = 10) : image(channels, size, size) -> classes(labels) {
+/// The network that strategies are compared on. `wide` is the width of the second cell.
+network search(
+    width = 8,
+    wide = 2 * width,
+    channels = 3,
+    size = 32,
+    labels = 10
+) : image(channels, size, size) -> classes(labels) {
     in x
     node a = x : conv(width, 3, 2) > bn > dense(choose 1 candidates)
-    node b = a : residual_reduction(2 * width) > dense(choose 1 candidates)
+    node b = a : avg_pool(2, 2) > relu_conv_bn(wide, 1) > dense(choose 1 candidates)
     b -> out : bn > relu > global_avg_pool > linear(labels)
 }

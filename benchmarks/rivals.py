@@ -1,51 +1,46 @@
 """All strategies on the same supernet, data, steps and seeds: `python -m benchmarks.rivals --data-dir data`.
 
 Each searches the cell of NAS-Bench-201; the cell that it finds is put into a network of about 12,000 weights and
-trained from scratch. `drawn` does not search: it is a cell at random. Runs that are in the record are not made again,
-so this may be stopped at any time, and several processes may make one seed each (`--seed`).
+trained from scratch. `drawn` does not search: it is a cell at random. What each strategy is told, `benchmarks.tuning`
+has found before. Runs in the record are not made again: this may be stopped at any time, and gone on with.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from benchmarks import tables
-from benchmarks.command import arguments
+from benchmarks.command import searching
 from benchmarks.dots import dots
-from benchmarks.record import Record, append, load, resumed
+from benchmarks.record import Record, load
+from benchmarks.runs import Run, make
 from benchmarks.trial import DATA, SEARCH, TRAIN, WEIGHTS, Trial, overlap
+from benchmarks.tuning import tuned
 
-STRATEGIES: dict[str, dict[str, Any]] = {
-    "bayes": {},
-    "darts": {"strategy": "darts"},
-    "snas": {"strategy": "snas"},
-    "gdas": {"strategy": "gdas"},
-    "proxyless": {"strategy": "proxyless"},
-    "dso": {"strategy": "dso", "gate_rate": 0.05},  # its momentum makes ten times of that
-    "random": {"strategy": "random", "iterations": 1, "steps": 240, "samples": 24},
-    "magnitude": {"strategy": "magnitude", "gate_rate": 0.1},
-    "drawn": {"strategy": "random", "iterations": 1, "warmup": 1, "steps": 1, "samples": 1},
-}
+DRAWN = {"strategy": "random", "iterations": 1, "warmup": 1, "steps": 1, "samples": 1}
+SEEDS = 4
+
+
+def strategies() -> dict[str, dict[str, Any]]:
+    """What is compared, and what each is told."""
+    return {**tuned(load("tuning")), "drawn": DRAWN}
 
 
 def begin(seeds: tuple[int, ...]) -> Record:
-    settings = {"search": SEARCH, "strategies": STRATEGIES, "train": TRAIN, "data": DATA, "weights": WEIGHTS}
+    settings = {"search": SEARCH, "strategies": strategies(), "train": TRAIN, "data": DATA, "weights": WEIGHTS}
     command = "python -m benchmarks.rivals"
     return Record.begin("rivals", command, ("data", "strategy", "seed"), seeds=seeds, settings=settings)
 
 
-def make(data_dir: Path, seeds: tuple[int, ...], chosen: list[str]) -> None:
-    """Make the runs that are not there yet."""
-    record = begin(seeds)
-    for seed in seeds:
-        for data in chosen:
-            for strategy, settings in STRATEGIES.items():
-                if resumed(record).row(data=data, strategy=strategy, seed=seed) is None:
-                    (found,) = Trial(data, seed, settings).row(data_dir)
-                    append(record, {"data": data, "strategy": strategy, "seed": seed, **found})
-                    print(data, strategy, seed, f"{found['accuracy']:.4f}", found["cell"], flush=True)
+def runs(seeds: tuple[int, ...], chosen: list[str]) -> list[Run]:
+    """Every strategy on all data, seed by seed."""
+    return [
+        Run(Trial(data, seed, settings), ({"data": data, "strategy": strategy, "seed": seed},))
+        for seed in seeds
+        for data in chosen
+        for strategy, settings in strategies().items()
+    ]
 
 
 def table(record: Record) -> str:
@@ -92,12 +87,12 @@ def picture(record: Record) -> str:
 
 
 def main() -> None:
-    parser = arguments(__doc__)
-    parser.add_argument("--data-dir", type=Path, default=Path("data"))
+    parser = searching(__doc__)
     parser.add_argument("--seed", type=int, action="append", help="make the runs of this seed only")
     parser.add_argument("--data", action="append", choices=DATA, help="make the runs on these data only")
     options = parser.parse_args()
-    make(options.data_dir, tuple(options.seed or range(2)), options.data or list(DATA))
+    seeds = tuple(options.seed or range(SEEDS))
+    make(begin(seeds), runs(seeds, options.data or list(DATA)), options.data_dir, options.jobs)
     print(table(load("rivals")), end="")
 
 

@@ -1,7 +1,7 @@
 """A search, what is derived from it at a given size, and that trained from scratch: what strategies are compared by.
 
-The space is `rivals.nas`. Whatever cell a search finds is put into a network as wide as is needed for about as many
-weights as all others have, and trained anew, in the same way for all.
+The space is `rivals.nas`. Whatever cell a search finds is put into a network as wide as is needed for as many weights
+as all others have, to a few in a hundred, and trained anew, in the same way for all.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ WIDTHS = (4, 8, 12)  # from which the number of weights at any width is known: i
 
 SEARCH: dict[str, Any] = {
     "batch": 32,
-    "warmup": 200,
+    "warmup": 400,
     "iterations": 3,
-    "steps": 80,
+    "steps": 200,
     "finish": 0,
     "rate": 0.1,
     "gate_rate": 0.3,
@@ -35,7 +35,7 @@ SEARCH: dict[str, Any] = {
     "logit_rate": 0.02,
 }
 # Epochs would be too long here. A search of a network without choices trains its weights for as many steps as asked.
-TRAIN: dict[str, Any] = {"batch": 64, "rate": 0.2, "iterations": 1, "steps": 400, "finish": 0}
+TRAIN: dict[str, Any] = {"batch": 64, "rate": 0.2, "iterations": 1, "steps": 600, "finish": 0}
 DATA: dict[str, dict[str, Any]] = {
     "cifar10": {"channels": 3, "size": 32, "crop": 4, "flip": True},
     "fashion-mnist": {"channels": 1, "size": 28, "crop": 2, "flip": True},
@@ -61,19 +61,23 @@ class Trial:
             start = time.process_time()
             found = api.search(SPACE, output=Path(folder) / "search", data_dir=data_dir, **settings)
             spent = time.process_time() - start
+            verdicts = found.outcome.decision.verdicts
+            accuracies: dict[str, float] = {}  # of cells, for two rankings may take the same
             rows = []
             for rank in ranks:
                 network = fitted(found, rank, inputs)
-                text = network.save(Path(folder) / f"derived-{rank}")["network.nas"]
-                trained = api.search(text, output=Path(folder) / f"{rank}", data_dir=data_dir, **TRAIN, **augment)
-                verdicts = found.outcome.decision.verdicts
+                cell = network.string or ""
+                if cell not in accuracies:
+                    text = network.save(Path(folder) / f"derived-{rank}")["network.nas"]
+                    trained = api.search(text, output=Path(folder) / f"{rank}", data_dir=data_dir, **TRAIN, **augment)
+                    accuracies[cell] = trained.outcome.accuracy
                 rows.append(
                     {
-                        "accuracy": trained.outcome.accuracy,
+                        "accuracy": accuracies[cell],
                         "weights": network.cost.parameters,
                         "multiply_adds": network.cost.flops,
                         "at_width_8": found.outcome.cost.parameters,
-                        "cell": network.string,
+                        "cell": cell,
                         "closed": sum(verdict.why in (Why.OWN, Why.ZERO, Why.BEFORE) for verdict in verdicts),
                         "bridges": sum(verdict.why == Why.BRIDGE for verdict in verdicts),
                         "search_seconds": spent,
@@ -83,17 +87,21 @@ class Trial:
 
 
 def fitted(found: Found, rank: Ranking | None, inputs: Mapping[str, int]) -> Architecture:
-    """The cell of a search in a network of about `WEIGHTS` weights."""
+    """The cell of a search in a network of about `WEIGHTS` weights: as wide as fits, and then its second cell wider."""
 
-    def at(width: int) -> Architecture:
-        given: dict[str, Any] = {"width": width, **inputs}
+    def at(**widths: int) -> Architecture:
+        given: dict[str, Any] = {**widths, **inputs}
         return api.derive(found, **given) if rank is None else api.derive(found, keep_per_edge=1, rank=rank, **given)
 
-    sizes = [at(width).cost.parameters for width in WIDTHS]
-    return at(min(range(2, 200), key=lambda width: abs(parabola(WIDTHS, sizes, width) - WEIGHTS)))
+    sizes = [at(width=width).cost.parameters for width in WIDTHS]
+    width = max(width for width in range(2, WEIGHTS) if parabola(WIDTHS, sizes, width) <= WEIGHTS)
+    seconds = (2 * width, 2 * width + 1, 2 * width + 2)
+    sizes = [at(width=width, wide=wide).cost.parameters for wide in seconds]
+    wide = min(range(2 * width, 4 * width), key=lambda wide: abs(parabola(seconds, sizes, wide) - WEIGHTS))
+    return at(width=width, wide=wide)
 
 
-def parabola(xs: tuple[int, ...], ys: list[int], x: int) -> float:
+def parabola(xs: tuple[int, int, int], ys: list[int], x: int) -> float:
     """The value at `x` of the parabola through three points.
 
     >>> parabola((1, 2, 3), [1, 4, 9], 7)

@@ -26,7 +26,7 @@ from torch import Tensor
 from bayesnas_graph.bayes.losses import Loss
 from bayesnas_graph.bayes.recursive import recursive
 from bayesnas_graph.runtime import Watch, watched
-from bayesnas_graph.supernet import Supernet
+from bayesnas_graph.supernet import Moments, Supernet
 
 Estimator = Literal["exact", "ggn", "fisher", "empirical", "recursive", "mean"]
 
@@ -36,7 +36,7 @@ class Curvature:
     """What was measured, for every gate in the order of `Supernet.names`."""
 
     h: Tensor  # the second derivative of the mean loss
-    power: Tensor  # the mean square of what the gate is a factor of; zeros where it was not seen
+    moments: Moments  # of what the gate is a factor of
     names: tuple[str, ...]
 
     @property
@@ -86,44 +86,48 @@ def curvature(
     if len(supernet.graph.outputs) != 1:
         raise ValueError(f"a loss is of one output, and the network has {len(supernet.graph.outputs)}")
     measure = _Measure(supernet, loss, samples, generator)
-    total = power = torch.zeros_like(supernet.gates, dtype=torch.float64)
-    count = 0
+    total = torch.zeros_like(supernet.gates, dtype=torch.float64)
+    seen: list[tuple[float, Moments]] = []
     with supernet.measuring():
         for x, targets in batches:
-            h, squares = _ESTIMATORS[estimator](measure, x, targets)
-            total, power, count = total + h.double(), power + len(x) * squares.double(), count + len(x)
-    if not count:
+            h, moments = _ESTIMATORS[estimator](measure, x, targets)
+            total = total + h.double()
+            seen.append((len(x), moments))
+    if not seen:
         raise ValueError("there are no batches to measure curvature on")
+    count = sum(samples for samples, _ in seen)
     h = (total / count).nan_to_num(nan=torch.inf, posinf=torch.inf, neginf=-torch.inf)
-    dtype = supernet.gates.dtype
-    return Curvature(h.to(dtype), (power / count).to(dtype), supernet.names)
+    return Curvature(h.to(supernet.gates.dtype), Moments.average(seen), supernet.names)
 
 
-def _watched(measure: _Measure, x: Tensor, columns: Callable[[Tensor], Iterable[Tensor]]) -> tuple[Tensor, Tensor]:
-    """The sum over samples of the squared derivatives along columns at the outputs, and the powers."""
+_Seen = tuple[Tensor, Moments]  # by an estimator in a batch: the sum over its samples, and what the gates multiply
+
+
+def _watched(measure: _Measure, x: Tensor, columns: Callable[[Tensor], Iterable[Tensor]]) -> _Seen:
+    """The sum over samples of the squared derivatives along columns at the outputs."""
     with watched(Watch()) as watch:
         outputs: Tensor = measure.supernet.module(x)
     total = torch.zeros_like(measure.supernet.gates)
     if not outputs.isfinite().all():
-        return total + torch.inf, measure.supernet.powers(watch)
+        return total + torch.inf, measure.supernet.moments(watch)
     for column in columns(outputs.detach()):
         total += measure.rows(outputs, column, watch).square().sum(0)
-    return total, measure.supernet.powers(watch)
+    return total, measure.supernet.moments(watch)
 
 
-def _ggn(measure: _Measure, x: Tensor, _: Tensor) -> tuple[Tensor, Tensor]:
+def _ggn(measure: _Measure, x: Tensor, _: Tensor) -> _Seen:
     return _watched(measure, x, measure.loss.columns)
 
 
-def _fisher(measure: _Measure, x: Tensor, _: Tensor) -> tuple[Tensor, Tensor]:
+def _fisher(measure: _Measure, x: Tensor, _: Tensor) -> _Seen:
     def columns(outputs: Tensor) -> Iterable[Tensor]:
         return (measure.loss.draw(outputs, measure.generator) for _draw in range(measure.samples))
 
-    total, powers = _watched(measure, x, columns)
-    return total / measure.samples, powers
+    total, moments = _watched(measure, x, columns)
+    return total / measure.samples, moments
 
 
-def _empirical(measure: _Measure, x: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+def _empirical(measure: _Measure, x: Tensor, targets: Tensor) -> _Seen:
     def columns(outputs: Tensor) -> Iterable[Tensor]:
         outputs = outputs.requires_grad_()
         yield torch.autograd.grad(len(x) * measure.loss(outputs, targets), outputs)[0]
@@ -131,11 +135,11 @@ def _empirical(measure: _Measure, x: Tensor, targets: Tensor) -> tuple[Tensor, T
     return _watched(measure, x, columns)
 
 
-def _exact(measure: _Measure, x: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+def _exact(measure: _Measure, x: Tensor, targets: Tensor) -> _Seen:
     parameters = measure.supernet.parameters
     with watched(Watch()) as watch:
         value = len(x) * measure.loss(measure.supernet.module(x), targets)
-    powers = measure.supernet.powers(watch)
+    moments = measure.supernet.moments(watch)
     slopes = torch.autograd.grad(value, parameters, create_graph=True, materialize_grads=True)
     found = []
     for parameter, slope in zip(parameters, slopes, strict=True):
@@ -146,18 +150,18 @@ def _exact(measure: _Measure, x: Tensor, targets: Tensor) -> tuple[Tensor, Tenso
             for one in slope
         ]
         found.append(torch.stack(rows).diagonal().detach())
-    return measure.supernet.in_order(found), powers
+    return measure.supernet.in_order(found), moments
 
 
-def _recursive(measure: _Measure, x: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+def _recursive(measure: _Measure, x: Tensor, targets: Tensor) -> _Seen:
     return recursive(measure.supernet, measure.loss, x, targets)
 
 
-def _mean(measure: _Measure, x: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+def _mean(measure: _Measure, x: Tensor, targets: Tensor) -> _Seen:
     return recursive(measure.supernet, measure.loss, x, targets, of_means=True)
 
 
-_ESTIMATORS: dict[str, Callable[[_Measure, Tensor, Tensor], tuple[Tensor, Tensor]]] = {
+_ESTIMATORS: dict[str, Callable[[_Measure, Tensor, Tensor], _Seen]] = {
     "exact": _exact,
     "ggn": _ggn,
     "fisher": _fisher,

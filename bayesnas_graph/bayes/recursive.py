@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 from bayesnas_graph.bayes.losses import Loss
 from bayesnas_graph.bayes.walk import Visit, Walk
 from bayesnas_graph.passes import merge_common_subexpressions
-from bayesnas_graph.supernet import Supernet
+from bayesnas_graph.supernet import Moments, Supernet
 
 
 def recursive(
     supernet: Supernet, loss: Loss, x: Tensor, targets: Tensor, *, of_means: bool = False
-) -> tuple[Tensor, Tensor]:
-    """The sum over samples of the second derivatives along all gates, and the mean squares of what these multiply.
+) -> tuple[Tensor, Moments]:
+    """The sum over samples of the second derivatives along all gates, and how large what these multiply is.
 
     It begins at the outputs with the diagonal of the loss and asks every operation for its rule. A gate with the
     value `w` on a value `z` hands on `w^2 H` and feels `z^2 H`. With `of_means` there is one sample, the mean of
@@ -21,7 +22,8 @@ def recursive(
     """
     network = supernet.reference(merge_common_subexpressions(supernet.graph)).eval()
     place = {name: i for i, name in enumerate(supernet.names)}
-    h, powers = x.new_zeros(len(place)), x.new_zeros(len(place))
+    h, squares = x.new_zeros(len(place)), x.new_zeros(len(place), dtype=torch.float64)
+    means = [squares.new_zeros(1) for _ in place]
     walk = Walk(network, loss, x, targets, of_means=of_means)
 
     def feel(visit: Visit) -> None:
@@ -29,7 +31,9 @@ def recursive(
             if arrival.edge.gate is not None:
                 i = place[arrival.edge.gate.name]
                 h[i] += (arrival.value.square() * arrival.hessian).sum()
-                powers[i] = walk.values[arrival.edge.source].square().mean()
+                value = walk.values[arrival.edge.source]
+                squares[i] = value.square().mean()
+                means[i] = value.mean([0, *range(2, value.ndim)], dtype=torch.float64)
 
     walk.run(feel)
-    return h * (len(x) if of_means else 1), powers
+    return h * (len(x) if of_means else 1), Moments(squares, tuple(means))

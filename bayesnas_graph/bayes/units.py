@@ -2,12 +2,12 @@
 
 A variance is an absolute number, and a threshold on it too. If the output of a candidate is multiplied by `c`, the
 same network has the gate `w / c` and the curvature `c^2 h`, and another variance: whether the candidate is
-kept would depend on the scale in which its output happens to come. With `r` the root mean square of that output,
+kept would depend on the scale in which its output happens to come. With `r` the size of that output,
 
     w~ = w r        h~ = h / r^2
 
 do not change. Whatever is computed from these, in place of `w` and `h`, is blind to the scale. Where all outputs
-have the size 1 it is the same.
+have the size 1 it is the same. The size is what varies: the mean of a channel is taken away by the norm that reads it.
 """
 
 from __future__ import annotations

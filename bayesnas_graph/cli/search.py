@@ -100,7 +100,7 @@ def search(
         str | None, typer.Option(help="Zero switches: before or after the candidates.", rich_help_panel=_PRIOR)
     ] = None,
     gauge: Annotated[str | None, typer.Option(help="node or none.", rich_help_panel=_PRIOR)] = None,
-    unit: Annotated[str | None, typer.Option(help="contribution or gate.", rich_help_panel=_PRIOR)] = None,
+    unit: Annotated[str | None, typer.Option(help="contribution, rms or gate.", rich_help_panel=_PRIOR)] = None,
     mode: Annotated[
         str | None, typer.Option(help="Who shares switches: written, proxy or proxyless.", rich_help_panel=_PRIOR)
     ] = None,

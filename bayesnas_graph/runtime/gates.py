@@ -18,12 +18,13 @@ class Watch:
 
     `slopes` are the derivatives of a loss by every gate, a row for each sample: sums that the backward pass
     forms anyway, so that nothing is computed twice and no values are kept. `powers` are the mean squares of
-    what every gate is a factor of.
+    what every gate is a factor of, and `means` those of its channels.
     """
 
     def __init__(self) -> None:
         self._slopes: dict[_Place, Tensor] = {}
         self._powers: dict[_Place, Tensor] = {}
+        self._means: dict[_Place, Tensor] = {}
 
     def add_slopes(self, gates: Tensor, slopes: Tensor) -> None:
         """Take note of the slopes of some gates. A gate that is used twice has the sum."""
@@ -34,9 +35,11 @@ class Watch:
         """Begin anew, for the next backward pass."""
         self._slopes.clear()
 
-    def add_powers(self, gates: Tensor, powers: Tensor) -> None:
-        """Take note of the mean squares for some gates."""
-        self._powers[_place(gates)] = powers[None]
+    def add_values(self, gates: Tensor, values: Sequence[Tensor]) -> None:
+        """Take note of what some gates are factors of."""
+        storage, start = _place(gates)
+        self._powers[storage, start] = torch.stack([_exact(value).square().mean() for value in values])[None]
+        self._means |= {(storage, start + i): _of_channels(_exact(value)) for i, value in enumerate(values)}
 
     def slopes(self, gates: Tensor) -> Tensor | None:
         """The slopes of a tensor of gates, a row for each sample; None if no backward pass came by."""
@@ -46,6 +49,11 @@ class Watch:
         """The mean squares for a tensor of gates."""
         found = _gathered(gates, self._powers)
         return None if found is None else found[0]
+
+    def means(self, gates: Tensor) -> list[Tensor]:
+        """For every one of some gates, the means of the channels of what it is a factor of; zero if it was not seen."""
+        storage, start = _place(gates)
+        return [self._means.get((storage, start + i), gates.new_zeros(1)) for i in range(len(gates))]
 
 
 _Place = tuple[int, int]  # where a tensor begins: views of one tensor of gates are told apart by it
@@ -109,7 +117,7 @@ class _GatedSum(torch.autograd.Function):
         ctx.save_for_backward(gates, factors, *values)
         ctx.watch = _watching[-1] if _watching else None
         if ctx.watch is not None:
-            ctx.watch.add_powers(gates, _powers(gates, factors, values))
+            ctx.watch.add_values(gates, _multiplied(gates, factors, values))
         return _total(values, _weights(gates, factors, values))
 
     @staticmethod
@@ -158,12 +166,17 @@ def _total(values: Sequence[Tensor], weights: Sequence[Tensor]) -> Tensor:
     return total
 
 
-def _powers(gates: Tensor, factors: Tensor | None, values: Sequence[Tensor]) -> Tensor:
-    """The mean square of what each gate multiplies: a value, as far as it is not dropped, or the sum that is left."""
+def _multiplied(gates: Tensor, factors: Tensor | None, values: Sequence[Tensor]) -> list[Tensor]:
+    """What each gate multiplies: a value, as far as it is not dropped, or the sum that is left."""
     own = gates[: len(values)]
     terms = list(values)
     if factors is not None:
         terms = [v * weight for v, weight in zip(values, _weights(torch.ones_like(own), factors, values), strict=True)]
     if len(gates) > len(values):
         terms.append(_total(terms, _weights(own, None, values)))
-    return torch.stack([_exact(term).square().mean() for term in terms])
+    return terms
+
+
+def _of_channels(value: Tensor) -> Tensor:
+    """The means of channels over samples and positions, exact enough that their squares can be taken off powers."""
+    return value.mean([0, *range(2, value.ndim)], dtype=torch.float64).view(-1)

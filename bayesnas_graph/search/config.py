@@ -116,7 +116,10 @@ class Prior(Group):
     zero: Literal["before", "after"] = Field("after", description="where the zero switch of a choice stands")
     mode: Mode = Field("written", description="who shares switches: uses of a cell, of any motif, or nobody")
     gauge: Literal["node", "none"] = Field("node", description="whether gates into a node keep their norm")
-    unit: Literal["contribution", "gate"] = Field("contribution", description="what the prior is on")
+    unit: Literal["contribution", "rms", "gate"] = Field(
+        "contribution",
+        description="what the prior is on: what varies of a gate's contribution, all of it, or the gate itself",
+    )
     ranking: Ranking = Field("relevance", description="which switch is worth more, where one must go")
 
 

@@ -33,7 +33,7 @@ from bayesnas_graph.search.strategies import strategy_of
 from bayesnas_graph.search.strategy import Rates, Strategy
 from bayesnas_graph.search.train import train_step
 
-EXPLODED = 5.0  # times the loss in the beginning
+EXPLODED = 5.0  # times the loss in the beginning, or that of a guess
 MOST_EXPLOSIONS = 3
 
 
@@ -128,7 +128,8 @@ class Search:
             if not row.loss < limit or not _is_finite(learner):  # nan is not less than anything either
                 return self._roll_back(progress, row)
             self.watcher.logged(row)
-            progress = replace(progress, step=until, first_loss=progress.first_loss or row.loss)
+            first = progress.first_loss or max(row.loss, math.log(self.problem.data.classes))  # of a guess
+            progress = replace(progress, step=until, first_loss=first)
         if self.place.processes.any(self.stop()):
             self._save(learner, progress)
             raise Interrupted(progress.step)
@@ -174,11 +175,16 @@ class Search:
             iteration=progress.iteration + 1 if step > self.problem.warmup else 0,
             loss=loss,
             accuracy=right,
-            penalty=self.strategy.penalty(learner, self.problem.config.grown(progress.growth)),
+            penalty=self._penalty(learner, progress),
             rate=self._rate(progress, step - 1),
             seconds=seconds / (step - progress.step),
             alive=len(switches.groups),
         )
+
+    def _penalty(self, learner: Learner, progress: Progress) -> float:
+        """What is added to the loss for the gates, if there are any."""
+        intensities = self.problem.config.grown(progress.growth)
+        return self.strategy.penalty(learner, intensities) if learner.switches.groups else 0.0
 
     def _roll_back(self, progress: Progress, row: Row) -> tuple[Learner, Progress]:
         """Go back to the last checkpoint and on from there with smaller steps."""

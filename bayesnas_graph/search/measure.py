@@ -10,9 +10,11 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph.bayes import CrossEntropy, curvature
+from bayesnas_graph.runtime import Watch, watched
 from bayesnas_graph.search.learner import Learner
 from bayesnas_graph.search.problem import Batch
 from bayesnas_graph.search.seeds import generator
+from bayesnas_graph.supernet import Moments
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +22,7 @@ class Measured:
     """For every gate, on held-out samples."""
 
     h: Tensor  # second derivative of the mean loss
-    units: Tensor  # root mean square of what it multiplies
+    units: Tensor  # the size of what it multiplies
     slopes: Tensor | None = None  # first derivative, where the ranking asks for it
 
 
@@ -38,14 +40,20 @@ def measure(learner: Learner, batches: Iterable[Batch], iteration: int) -> Measu
             learner.supernet, kept, CrossEntropy(), config.curvature, samples=config.draws, generator=numbers
         )
     samples = sum(len(y) for _, y in kept)
-    units = found.power
-    if not bool(units.any()):  # estimators that do not run the compiled network do not see them
-        units = _powers(learner, kept)
+    moments = found.moments
+    if not bool(moments.squares.any()):  # estimators that do not run the compiled network do not see them
+        moments = _moments(learner, kept)
     return Measured(
         h=place.processes.mean(found.h.double(), samples),
-        units=place.processes.mean(units.double(), samples).sqrt(),
+        units=sizes(learner, moments, samples),
         slopes=_slopes(learner, kept) if config.ranking == "removal" else None,
     )
+
+
+def sizes(learner: Learner, moments: Moments, samples: int) -> Tensor:
+    """How large what each gate multiplies is, over all processes, as the settings measure it."""
+    whole = moments.mapped(lambda numbers: learner.place.processes.mean(numbers, samples))
+    return (whole.squares if learner.config.unit == "rms" else whole.spreads).sqrt()
 
 
 def accuracy(learner: Learner, batches: Iterable[Batch]) -> float:
@@ -73,14 +81,11 @@ def _slopes(learner: Learner, batches: list[Batch]) -> Tensor:
     return learner.place.processes.mean(total, samples)
 
 
-def _powers(learner: Learner, batches: list[Batch]) -> Tensor:
-    from bayesnas_graph.runtime import Watch, watched
-
-    total = torch.zeros_like(learner.supernet.gates, dtype=torch.float64)
-    samples = sum(len(y) for _, y in batches)
+def _moments(learner: Learner, batches: list[Batch]) -> Moments:
+    seen: list[tuple[float, Moments]] = []
     with torch.no_grad(), learner.supernet.measuring() as network, learner.place.autocast():
-        for x, y in batches:
+        for x, _ in batches:
             with watched(Watch()) as watch:
                 network(x)
-            total += learner.supernet.powers(watch).double() * (len(y) / samples)
-    return total
+            seen.append((len(x), learner.supernet.moments(watch)))
+    return Moments.average(seen)

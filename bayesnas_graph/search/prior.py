@@ -66,7 +66,7 @@ class Prior:
         """Measure curvatures on some batches, update the prior, and decide about every switch."""
         measured = bayes.curvature(net, list(batches), loss or CrossEntropy(), estimator, generator=generator)
         gates, h = net.gates.double(), measured.h.double()
-        self.units = bayes.in_gauge(self.switches.gauge, gates, unit(measured.power.double().sqrt()))
+        self.units = bayes.in_gauge(self.switches.gauge, gates, unit(measured.moments.spreads.sqrt()))
         curvatures, w = bayes.contributions(h, gates, self.units)
         self.state = bayes.update(self.switches, self.state.gamma, curvatures, w, self._lambda, self._dependency)
         own = torch.where(bayes.keep(self.state.gamma), self.state.gamma, self.state.s)

@@ -13,6 +13,7 @@ import torch
 from bayesnas_graph.bayes.units import unit
 from bayesnas_graph.runtime import Watch, watched
 from bayesnas_graph.search.learner import Learner
+from bayesnas_graph.search.measure import sizes
 from bayesnas_graph.search.problem import Batch
 
 MOST_PASSES = 50  # each settles one more level of the graph, where nothing normalises
@@ -28,8 +29,8 @@ def equalise(learner: Learner, batch: Batch) -> None:
     for _ in range(MOST_PASSES):
         with watched(Watch()) as watch, place.autocast():
             supernet.module(batch[0])
-        power = place.processes.mean(supernet.powers(watch).double())
-        before, after = supernet.gates, unit(power.sqrt()).reciprocal().clamp(max=LARGEST)
+        size = sizes(learner, supernet.moments(watch), len(batch[0]))
+        before, after = supernet.gates, unit(size).reciprocal().clamp(max=LARGEST)
         supernet.set_gates(after.to(before.dtype))
         if bool(((after / before).log().abs() < CLOSE).all()):
             break

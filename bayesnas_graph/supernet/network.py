@@ -14,6 +14,7 @@ from bayesnas_graph import passes
 from bayesnas_graph.emit import Emitted, build, emit
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.runtime import Watch
+from bayesnas_graph.supernet.moments import Moments
 from bayesnas_graph.supernet.reference import ReferenceNetwork
 from bayesnas_graph.supernet.rest import at_rest
 
@@ -72,10 +73,12 @@ class Supernet:
         watch.forget_slopes()
         return self.in_order([p.new_zeros(rows, len(p)) if part is None else part for p, part in found.items()])
 
-    def powers(self, watch: Watch) -> Tensor:
-        """The mean squares of what the gates are factors of."""
+    def moments(self, watch: Watch) -> Moments:
+        """How large what the gates are factors of is; zeros where it was not seen."""
         found = {parameter: watch.powers(parameter) for parameter in self.parameters}
-        return self.in_order([torch.zeros_like(p) if part is None else part for p, part in found.items()])
+        squares = self.in_order([torch.zeros_like(p) if part is None else part for p, part in found.items()])
+        means = [mean for parameter in self.parameters for mean in watch.means(parameter)]
+        return Moments(squares.double(), tuple(means[i].double() for i in self._order.tolist()))
 
     @contextmanager
     def measuring(self) -> Iterator[nn.Module]:

@@ -68,7 +68,9 @@ def test_powers_are_mean_squares_of_what_gates_multiply() -> None:
         gated_sum(values, gates)
     expected = [values[0], values[1], 0.5 * values[0] + 2 * values[1]]
     torch.testing.assert_close(watch.powers(gates), torch.stack([v.square().mean() for v in expected]).detach())
+    torch.testing.assert_close(watch.means(gates), [v.mean((0, 2, 3)).detach() for v in expected])
     assert Watch().powers(gates) is None
+    assert torch.cat(Watch().means(gates)).tolist() == [0.0, 0.0, 0.0]
 
 
 def test_gated_sum_asks_for_no_gradient_that_is_not_wanted() -> None:

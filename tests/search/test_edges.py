@@ -12,6 +12,7 @@ from bayesnas_graph.bayes import Why
 from bayesnas_graph.data import Data, InMemory, Statistics
 from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.search.loop import Outcome
+from bayesnas_graph.search.config import STRATEGIES
 from bayesnas_graph.search.problem import Problem
 from tests.helpers import network
 from tests.search.spaces import TINY, Notes, config, problem, search, tiny_data
@@ -193,8 +194,10 @@ def test_what_cannot_be_searched(text: str, code: str, said: str) -> None:
     assert error.value.diagnostics[0].message.startswith(said)
 
 
-def test_a_network_without_choices_is_trained(tmp_path: Path) -> None:
-    given = Problem.of(network(of("x -> out : conv(8) > relu > global_avg_pool > linear(10)")), tiny_data(), config())
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_network_without_choices_is_trained(strategy: str, tmp_path: Path) -> None:
+    text = of("x -> out : conv(8) > relu > global_avg_pool > linear(10)")
+    given = Problem.of(network(text), tiny_data(), config(strategy=strategy))
     warning = given.nothing_to_decide
     assert warning is not None
     assert (warning.code, warning.severity) == ("NAS606", "warning")

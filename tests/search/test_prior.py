@@ -53,7 +53,7 @@ def test_a_loop_of_ones_own_closes_switches(tmp_path: Path) -> None:
     gates = set(net.parameters)
     weights = [parameter for parameter in net.module.parameters() if parameter not in gates]
     optimiser = torch.optim.SGD(weights, lr=0.05)
-    prior = Prior(net, intensity=2.0, rate=0.2)
+    prior = Prior(net, intensity=20.0, rate=0.2)
     batches = [(torch.randn(20, 1, 8, 8), torch.randint(0, 10, (20,))) for _ in range(4)]
     before = prior.penalty(net)
     for _ in range(5):

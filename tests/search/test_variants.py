@@ -36,7 +36,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "dependency": ("none", "one_hop", "whole_path"),
     "zero": ("before", "after"),
     "gauge": ("node", "none"),
-    "unit": ("contribution", "gate"),
+    "unit": ("contribution", "rms", "gate"),
     "gates_on": ("train", "held_out"),
     "optimiser": ("sgd", "adamw"),
     "precision": ("fp32", "bf16"),

@@ -36,7 +36,7 @@ class Bayes(Strategy):
     closes = True
 
     def start(self, learner: Learner, batch: Batch) -> Learner:
-        if learner.config.unit == "contribution":
+        if learner.config.unit != "gate":
             equalise(learner, batch)
         return learner
 
