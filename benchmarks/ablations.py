@@ -69,10 +69,8 @@ def table(record: Record) -> str:
     """What every variant comes to."""
     head = ["variant", "accuracy, %", "switches closed", "bridges", "weights at width 8", "seeds agree on", "search, s"]
     rows = []
-    for variant in (*VARIANTS, *(f"ranking: {rank}" for rank in RANKINGS)):
+    for variant in _shown(record):
         runs = record.where(variant=variant)
-        if not runs:
-            continue
         found = [100 * row["accuracy"] for row in runs]
         cells = [row["cell"] for row in runs]
         rows.append(
@@ -92,10 +90,14 @@ def table(record: Record) -> str:
 def picture(record: Record) -> str:
     """Errors of all runs."""
     rows = {
-        variant: [100 * (1 - row["accuracy"]) for row in record.where(variant=variant)]
-        for variant in record.values("variant")
+        variant: [100 * (1 - row["accuracy"]) for row in record.where(variant=variant)] for variant in _shown(record)
     }
-    return dots({"": {name: rows[name] for name in sorted(rows)}}, "test error, %")
+    return dots({"": rows}, "test error, %")
+
+
+def _shown(record: Record) -> list[str]:
+    """The variants that were made, in the order of the settings: runs end in any."""
+    return [name for name in (*VARIANTS, *(f"ranking: {rank}" for rank in RANKINGS)) if record.where(variant=name)]
 
 
 def main() -> None:

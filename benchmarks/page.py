@@ -27,6 +27,7 @@ from benchmarks import (
     size_by_lambda,
     supernet_step,
     switch_update,
+    tuning,
 )
 from benchmarks.record import RESULTS, Record, load, saved_names
 
@@ -55,6 +56,7 @@ SECTIONS = (
     Section("switch_update", switch_update.table),
     Section("search_overhead", search_overhead.table),
     Section("disconnected", disconnected.table),
+    Section("tuning", tuning.table),
     Section("rivals", rivals.table, rivals.picture, "Errors beside those of a cell at random"),
     Section("ablations", ablations.table, ablations.picture, "Errors with parts left out"),
     Section("size_by_lambda", size_by_lambda.table, size_by_lambda.picture, "Weights by lambda"),

@@ -16,7 +16,7 @@ from benchmarks.dots import dots
 from benchmarks.record import Record, load
 from benchmarks.runs import Run, make
 from benchmarks.trial import DATA, SEARCH, TRAIN, WEIGHTS, Trial, overlap
-from benchmarks.tuning import tuned
+from benchmarks.tuning import FIXED, tuned
 
 DRAWN = {"strategy": "random", "iterations": 1, "warmup": 1, "steps": 1, "samples": 1}
 SEEDS = 4
@@ -45,17 +45,18 @@ def runs(seeds: tuple[int, ...], chosen: list[str]) -> list[Run]:
 
 def table(record: Record) -> str:
     """Accuracies by strategy and data, and what the cells have in common."""
-    head = ["strategy", *(f"{data}, %" for data in record.values("data"))]
+    names, sets = _shown(record)
+    head = ["strategy", *(f"{data}, %" for data in sets)]
     head += ["weights", "multiply-adds", "seeds agree on", "search, s"]
     rows = []
-    for strategy in record.values("strategy"):
+    for strategy in names:
         runs = record.where(strategy=strategy)
-        cells = [[row["cell"] for row in runs if row["data"] == data] for data in record.values("data")]
+        cells = [[row["cell"] for row in runs if row["data"] == data] for data in sets]
         agreed = [overlap(some) for some in cells if len(some) > 1]
         rows.append(
             [
                 strategy,
-                *(_accuracy(record, strategy, data) for data in record.values("data")),
+                *(_accuracy(record, strategy, data) for data in sets),
                 f"{fmean(row['weights'] for row in runs):,.0f}",
                 f"{fmean(row['multiply_adds'] for row in runs) / 1e6:.2f} M",
                 f"{fmean(agreed):.0%} of edges" if agreed else "",
@@ -63,6 +64,12 @@ def table(record: Record) -> str:
             ]
         )
     return tables.table(head, rows)
+
+
+def _shown(record: Record) -> tuple[list[str], list[str]]:
+    """The strategies and the data that were compared, in the order of the settings: runs end in any."""
+    names = [name for name in (*FIXED, "drawn") if record.where(strategy=name)]
+    return names, [data for data in DATA if record.where(data=data)]
 
 
 def _accuracy(record: Record, strategy: str, data: str) -> str:
@@ -76,11 +83,12 @@ def _accuracy(record: Record, strategy: str, data: str) -> str:
 def picture(record: Record) -> str:
     """How much less or more errors are than those of a cell at random, for all runs."""
     groups = {}
-    for data in record.values("data"):
+    names, sets = _shown(record)
+    for data in sets:
         plain = fmean(row["accuracy"] for row in record.where(strategy="drawn", data=data))
         groups[data] = {
             strategy: [100 * (plain - row["accuracy"]) for row in record.where(strategy=strategy, data=data)]
-            for strategy in record.values("strategy")
+            for strategy in names
             if record.where(strategy=strategy, data=data)
         }
     return dots(groups, "test error beside that of a cell at random, percentage points", reference=0)

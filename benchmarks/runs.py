@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesnas_graph.bayes import Ranking
-from benchmarks.record import Record, Row, append, resumed
+from benchmarks.record import RESULTS, Record, Row, append, resumed
 from benchmarks.trial import Trial
 
 
@@ -32,13 +32,13 @@ class Run:
         return [{**key, **row} for key, row in zip(self.keys, found, strict=True)]
 
 
-def make(record: Record, runs: Iterable[Run], data_dir: Path, jobs: int) -> None:
+def make(record: Record, runs: Iterable[Run], data_dir: Path, jobs: int, folder: Path = RESULTS) -> None:
     """Make the runs that are not in the record yet, so many at a time. This may be stopped, and gone on with."""
-    saved = resumed(record)
+    saved = resumed(record, folder)
     missing = [run for run in runs if not run.is_in(saved)]
     with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
         futures = {pool.submit(run.rows, data_dir): run for run in missing}
         for future in as_completed(futures):
             for row in future.result():
-                append(record, row)
+                append(record, row, folder)
                 print(*(row[name] for name in record.key), f"{row['accuracy']:.4f}", row["cell"], flush=True)

@@ -18,7 +18,7 @@ def main() -> None:
     parser.add_argument("run", type=Path, help="the folder of a search")
     parser.add_argument("-o", "--output", type=Path, default=Path("docs/report.png"))
     parser.add_argument("--update", type=int, default=6, help="the update that is shown")
-    parser.add_argument("--gate", default="h.1.entry.sep_conv", help="the candidate that the pointer is on")
+    parser.add_argument("--gate", default="h.2.entry.sep_conv", help="the candidate that the pointer is on")
     options = parser.parse_args()
     with TemporaryDirectory() as name, running() as browser:
         file = Path(name, "report.html")

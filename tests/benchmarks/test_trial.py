@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 import torch
 
-from benchmarks import ablations, rivals, trial
-from benchmarks.record import Record
+from bayesnas_graph.search.config import STRATEGIES
+from benchmarks import ablations, rivals, trial, tuning
+from benchmarks.record import Record, Row, load
+from benchmarks.runs import Run, make
 from benchmarks.trial import Trial, parabola
 
 CELLS = (
@@ -44,6 +46,41 @@ def test_weights_are_a_parabola_of_the_width() -> None:
     assert parabola((4, 8, 12), [3 * w * w + 5 * w + 7 for w in (4, 8, 12)], 31) == pytest.approx(
         3 * 31**2 + 5 * 31 + 7
     )
+
+
+class Told(Run):
+    """A run that is over at once."""
+
+    def rows(self, data_dir: Path) -> list[Row]:
+        return [{**key, "accuracy": 0.5, "cell": str(data_dir)} for key in self.keys]
+
+
+def test_runs_are_made_once_and_kept_one_by_one(tmp_path: Path) -> None:
+    record = Record.begin("some", "a command", ("name", "seed"))
+    runs = [Told(Trial("digits", seed), ({"name": "a", "seed": seed}, {"name": "b", "seed": seed})) for seed in (0, 1)]
+    make(record, runs[:1], Path("first"), 1, tmp_path)
+    make(record, runs, Path("second"), 2, tmp_path)
+    found = load("some", tmp_path)
+    assert [row["cell"] for row in found.where(seed=0)] == ["first", "first"]
+    assert [row["cell"] for row in found.where(seed=1)] == ["second", "second"]
+
+
+def test_the_best_value_is_taken() -> None:
+    accuracies = {name: dict(zip(values, (0.5, 0.7, 0.6), strict=True)) for name, (_, values) in tuning.TRIED.items()}
+    some = [
+        {"strategy": name, "value": value, "accuracy": found}
+        for name, of_values in accuracies.items()
+        for value, found in of_values.items()
+    ]
+    record = tuning.begin().with_rows(some)
+    taken = tuning.tuned(record)
+    assert taken["darts"] == {"strategy": "darts", "logit_rate": 0.02}
+    assert taken["bayes"] == {"lambda": 0.05}
+    assert "| dso | lambda | 0.01: 50.00 | 0.03: 70.00 | 0.1: 60.00 | 0.03 |" in tuning.table(record)
+
+
+def test_every_strategy_is_compared() -> None:
+    assert set(tuning.FIXED) == set(tuning.TRIED) == set(STRATEGIES)
 
 
 def rows(**key: str) -> list[dict[str, Any]]:
