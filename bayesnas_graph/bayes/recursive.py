@@ -8,6 +8,7 @@ from torch import Tensor
 from bayesnas_graph.bayes.losses import Loss
 from bayesnas_graph.bayes.walk import Visit, Walk
 from bayesnas_graph.passes import merge_common_subexpressions
+from bayesnas_graph.runtime import channel_means
 from bayesnas_graph.supernet import Moments, Supernet
 
 
@@ -33,7 +34,7 @@ def recursive(
                 h[i] += (arrival.value.square() * arrival.hessian).sum()
                 value = walk.values[arrival.edge.source]
                 squares[i] = value.square().mean()
-                means[i] = value.mean([0, *range(2, value.ndim)], dtype=torch.float64)
+                means[i] = channel_means(value)
 
     walk.run(feel)
     return h * (len(x) if of_means else 1), Moments(squares, tuple(means))

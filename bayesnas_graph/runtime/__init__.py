@@ -5,7 +5,7 @@ A network that is compiled with `--no-fuse`, and every derived network, needs to
 
 from bayesnas_graph.runtime.activation import ReluConv2d
 from bayesnas_graph.runtime.drop import dropped, dropping
-from bayesnas_graph.runtime.gates import Watch, gated_sum, watched
+from bayesnas_graph.runtime.gates import Watch, channel_means, gated_sum, watched
 from bayesnas_graph.runtime.layout import interleaved, phases, subsampled
 from bayesnas_graph.runtime.norm import LightBatchNorm1d, LightBatchNorm2d
 from bayesnas_graph.runtime.rescale import Rescale
@@ -19,6 +19,7 @@ __all__ = [
     "Rescale",
     "Select",
     "Watch",
+    "channel_means",
     "dropped",
     "dropping",
     "gated_sum",

@@ -39,7 +39,7 @@ class Watch:
         """Take note of what some gates are factors of."""
         storage, start = _place(gates)
         self._powers[storage, start] = torch.stack([_exact(value).square().mean() for value in values])[None]
-        self._means |= {(storage, start + i): _of_channels(_exact(value)) for i, value in enumerate(values)}
+        self._means |= {(storage, start + i): channel_means(_exact(value)) for i, value in enumerate(values)}
 
     def slopes(self, gates: Tensor) -> Tensor | None:
         """The slopes of a tensor of gates, a row for each sample; None if no backward pass came by."""
@@ -177,6 +177,10 @@ def _multiplied(gates: Tensor, factors: Tensor | None, values: Sequence[Tensor])
     return terms
 
 
-def _of_channels(value: Tensor) -> Tensor:
-    """The means of channels over samples and positions, exact enough that their squares can be taken off powers."""
+def channel_means(value: Tensor) -> Tensor:
+    """The means of channels over samples and positions, exact enough that their squares can be taken off powers.
+
+    >>> channel_means(torch.tensor([[1.0, 5.0], [3.0, 5.0]]))
+    tensor([2., 5.], dtype=torch.float64)
+    """
     return value.mean([0, *range(2, value.ndim)], dtype=torch.float64).view(-1)

@@ -14,7 +14,10 @@ from torch import Tensor
 from bayesnas_graph.bayes import Switches, in_gauge, rescale
 from bayesnas_graph.emit.weights import by_node
 from bayesnas_graph.passes import Disconnected
+from bayesnas_graph.runtime import Watch, watched
 from bayesnas_graph.search.learner import Learner, begin, weights, without
+from bayesnas_graph.search.measure import sizes
+from bayesnas_graph.search.start import equalise
 from bayesnas_graph.search.strategies.bayes import moved
 from bayesnas_graph.search.strategy import Rates
 from bayesnas_graph.search.train import train_step
@@ -185,3 +188,18 @@ def test_nothing_is_no_network() -> None:
     learner = begun()
     with pytest.raises(Disconnected):
         without(learner, set(learner.switches.groups))
+
+
+@pytest.mark.parametrize("unit", ["contribution", "rms"])
+def test_gates_start_where_all_contribute_the_same(unit: str) -> None:
+    learner, (x, y) = begun(unit=unit), batch()
+    equalise(learner, (x, y))
+    learner.network.train()
+    with torch.no_grad(), watched(Watch()) as watch:
+        learner.supernet.module(x)
+    moments = learner.supernet.moments(watch)
+    expected = moments.spreads if unit == "contribution" else moments.squares
+    assert not torch.allclose(moments.spreads, moments.squares, rtol=0.01)
+    torch.testing.assert_close(sizes(learner, moments, len(x)), expected.sqrt())
+    contributed = learner.supernet.gates * expected.sqrt()
+    torch.testing.assert_close(contributed, torch.ones_like(contributed), rtol=0.02, atol=0)
