@@ -49,7 +49,7 @@ fix: $(READY)    ## mend what the linters can mend
 	$(BIN)/bayesnas-graph fmt spaces
 
 fuzz: $(READY)   ## run the random tests ten times as long
-	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest --numprocesses 2 --dist worksteal tests/test_fuzz.py tests/lang
+	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest --numprocesses 2 --dist worksteal tests/test_fuzz.py tests/language/syntax
 
 bench: $(READY)  ## measure what docs/benchmarks.md claims, as far as it takes minutes, and rewrite the page
 	@rm -rf build/bench

@@ -17,19 +17,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError, Report
-from bayesnas_graph.elaborate import Checker, Loaded, Network, load_network
-from bayesnas_graph.elaborate.load import Number
-from bayesnas_graph.resources import shipped_space
-from bayesnas_graph.results import Compressed, Found, Trained
+from bayesnas_graph.diagnostics.resources import shipped_space
+from bayesnas_graph.language.elaborate import Checker, Loaded, Network, load_network
+from bayesnas_graph.language.elaborate.load import Number
+from bayesnas_graph.report.results import Compressed, Found, Trained
 
 if TYPE_CHECKING:
     from bayesnas_graph.bayes import Ranking
-    from bayesnas_graph.compress.events import Watcher as CompressWatcher
+    from bayesnas_graph.codegen.supernet import Supernet
     from bayesnas_graph.derive import Architecture
     from bayesnas_graph.export import Model
     from bayesnas_graph.passes import Device, Mode
     from bayesnas_graph.search.events import Watcher
-    from bayesnas_graph.supernet import Supernet
+    from bayesnas_graph.train.compress.events import Watcher as CompressWatcher
     from bayesnas_graph.train.events import Watcher as TrainWatcher
 
 File = str | Path
@@ -60,7 +60,7 @@ def compile(
 ) -> Supernet:
     """One torch module with all candidates of a network, each behind its gate."""
     from bayesnas_graph import passes
-    from bayesnas_graph.supernet import Supernet
+    from bayesnas_graph.codegen.supernet import Supernet
 
     found = network if isinstance(network, Network) else load(network)
     graph = passes.run(found.graph(), passes.passes(zero=zero, mode=mode, fuse=False))
@@ -82,9 +82,11 @@ def search(
     Settings are those of `bayesnas-graph search --settings`, `intensity` standing for `lambda`, which is a word of
     Python. Where a space comes with a recipe, they change that. A run that goes on has its own space and settings.
     """
-    from bayesnas_graph.search.folder import RunFolder
-    from bayesnas_graph.search.run import Subject, Task, begun, copy_of, go, only_here, posed, prepared
-    from bayesnas_graph.search.settings import configured, read_settings, recipe_of, told
+    from bayesnas_graph.runs.device import only_here, prepared
+    from bayesnas_graph.runs.folder import RunFolder
+    from bayesnas_graph.runs.settings import configured, read_settings, recipe_of, told
+    from bayesnas_graph.runs.subject import Subject, copy_of
+    from bayesnas_graph.search.run import Task, begun, go, posed
 
     if (file is None) == (resume is None) or (resume is not None and (settings or output is not None)):
         raise TypeError("search takes a file and settings, or a run to `resume` and nothing else")
@@ -173,8 +175,9 @@ def train(
     Settings are those of `bayesnas-graph train --settings`.
     """
     from bayesnas_graph.derive import Architecture
-    from bayesnas_graph.search.run import Subject, only_here, prepared
-    from bayesnas_graph.search.settings import merged, told
+    from bayesnas_graph.runs.device import only_here, prepared
+    from bayesnas_graph.runs.settings import merged, told
+    from bayesnas_graph.runs.subject import Subject
     from bayesnas_graph.train.config import TrainConfig
     from bayesnas_graph.train.run import begun, go
 
@@ -208,10 +211,10 @@ def compress(
     Raises NasError, or Interrupted after Ctrl-C. Settings are those of `bayesnas-graph compress --settings`,
     `intensity` standing for `lambda`. Where a network comes with a recipe, they change that.
     """
-    from bayesnas_graph.compress.run import begun, go, task_of
-    from bayesnas_graph.compress.source import configured, recipe_for
-    from bayesnas_graph.search.run import only_here, prepared
-    from bayesnas_graph.search.settings import read_settings, told
+    from bayesnas_graph.runs.device import only_here, prepared
+    from bayesnas_graph.runs.settings import read_settings, told
+    from bayesnas_graph.train.compress.run import begun, go, task_of
+    from bayesnas_graph.train.compress.source import configured, recipe_for
 
     if (source is None) == (resume is None) or (resume is not None and (settings or output or weights)):
         raise TypeError("compress takes a network and settings, or a run to `resume` and nothing else")
@@ -243,6 +246,6 @@ def _path(file: File | None) -> Path | None:
 
 def _number(value: Any) -> Number:
     """A value for a parameter, exact as it is written."""
-    from bayesnas_graph.elaborate.load import number
+    from bayesnas_graph.language.elaborate.load import number
 
     return number(str(value).lower())

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from statistics import median
 
 from bayesnas_graph.diagnostics import Report
-from bayesnas_graph.elaborate import Checker
-from bayesnas_graph.lang import format_source
-from bayesnas_graph.source import Source
+from bayesnas_graph.diagnostics.source import Source
+from bayesnas_graph.language.elaborate import Checker
+from bayesnas_graph.language.syntax import format_source
 from benchmarks import tables
 from benchmarks.command import arguments, command, finish
 from benchmarks.record import Record

@@ -15,11 +15,11 @@ from statistics import median
 import torch
 
 from bayesnas_graph import passes
+from bayesnas_graph.codegen.emit import build, emit
 from bayesnas_graph.diagnostics import Report
-from bayesnas_graph.elaborate import Checker
-from bayesnas_graph.emit import build, emit
+from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.source import Source
+from bayesnas_graph.language.elaborate import Checker
 from benchmarks import tables
 from benchmarks.command import arguments, command, finish
 from benchmarks.measure import now

@@ -20,9 +20,9 @@ from torch import Tensor
 from bayesnas_graph import passes
 from bayesnas_graph.bayes.curvature import Estimator, curvature
 from bayesnas_graph.bayes.losses import CrossEntropy
+from bayesnas_graph.codegen.supernet import Supernet
 from bayesnas_graph.diagnostics import Report
-from bayesnas_graph.elaborate import Checker
-from bayesnas_graph.supernet import Supernet
+from bayesnas_graph.language.elaborate import Checker
 from benchmarks import tables
 from benchmarks.command import arguments, command, finish
 from benchmarks.dots import dots

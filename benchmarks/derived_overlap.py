@@ -16,7 +16,7 @@ from statistics import fmean
 
 from bayesnas_graph.derive import Architecture, Rule, of_run
 from bayesnas_graph.derive.derived import kept_groups
-from bayesnas_graph.sweep.comparison import overlap
+from bayesnas_graph.runs.sweep.comparison import overlap
 
 DRAWS = 200
 

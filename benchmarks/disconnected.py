@@ -25,11 +25,11 @@ import torch
 from bayesnas_graph import bayes, passes
 from bayesnas_graph.bayes import Decision, State, Switches
 from bayesnas_graph.diagnostics import Report
-from bayesnas_graph.elaborate import Checker
+from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.ops import Choice, Input
+from bayesnas_graph.ir.ops import Choice, Input
+from bayesnas_graph.language.elaborate import Checker
 from bayesnas_graph.passes import Disconnected, prune
-from bayesnas_graph.source import Source
 from benchmarks import tables
 from benchmarks.command import arguments, command, finish
 from benchmarks.record import Record

@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from bayesnas_graph.emit import Emitted, Slot
+from bayesnas_graph.codegen.emit import Emitted, Slot
 
 STEPS = 4  # inner nodes of a cell
 CANDIDATES = "sep_conv_3", "sep_conv_5", "dil_conv_3", "dil_conv_5", "max_pool_3x3", "avg_pool_3x3", "skip"

@@ -17,10 +17,10 @@ from torch import Tensor
 from bayesnas_graph.bayes import CrossEntropy
 from bayesnas_graph.data import Data, InMemory, Statistics
 from bayesnas_graph.diagnostics import Report
-from bayesnas_graph.elaborate import Checker
-from bayesnas_graph.search.config import Config
+from bayesnas_graph.language.elaborate import Checker
+from bayesnas_graph.runs.config import Config
+from bayesnas_graph.runs.device import Place
 from bayesnas_graph.search.learner import Learner, begin
-from bayesnas_graph.search.place import Place
 from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import Progress
 from bayesnas_graph.search.strategies.bayes import iterate, measure_units

@@ -20,11 +20,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from bayesnas_graph import passes, supernet
+from bayesnas_graph import passes
+from bayesnas_graph.codegen import supernet
+from bayesnas_graph.codegen.emit import build, emit, transfer
 from bayesnas_graph.diagnostics import Report
-from bayesnas_graph.elaborate import Checker
-from bayesnas_graph.emit import build, emit, transfer
 from bayesnas_graph.ir import Graph
+from bayesnas_graph.language.elaborate import Checker
 from benchmarks import tables
 from benchmarks.command import arguments, command, finish
 from benchmarks.dots import dots

@@ -14,7 +14,7 @@ import torch
 
 from bayesnas_graph.bayes import State, Switches, contributions, proximal_step, rescale, update, whole_path
 from bayesnas_graph.ir import Edge, Gate, Graph, Node
-from bayesnas_graph.ops import Choice, Input, Sum
+from bayesnas_graph.ir.ops import Choice, Input, Sum
 from bayesnas_graph.passes import insert_zero_identity
 from benchmarks import tables
 from benchmarks.command import arguments, command, finish

@@ -17,7 +17,7 @@ from typing import Any
 from bayesnas_graph import api
 from bayesnas_graph.bayes import Ranking, Why
 from bayesnas_graph.derive import Architecture
-from bayesnas_graph.results import Found
+from bayesnas_graph.report.results import Found
 
 SPACE = Path(__file__).with_name("rivals.nas")
 WEIGHTS = 12_000  # of every network that is trained

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from bayesnas_graph.codegen.supernet import ReferenceNetwork
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.ops import PRIMITIVES, Input
-from bayesnas_graph.ops.python import PythonOp
-from bayesnas_graph.supernet import ReferenceNetwork
+from bayesnas_graph.ir.ops import PRIMITIVES, Input
+from bayesnas_graph.ir.ops.python import PythonOp
 
 
 def assert_same_function(before: Graph, after: Graph) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bayesnas_graph.diagnostics import Diagnostic, Report, render
-from bayesnas_graph.elaborate import Checker, Limits, Network, Space
+from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.lang import format_source
-from bayesnas_graph.source import Source
+from bayesnas_graph.language.elaborate import Checker, Limits, Network, Space
+from bayesnas_graph.language.syntax import format_source
 
 
 def check(text: str, limits: Limits | None = None) -> tuple[Space, tuple[Diagnostic, ...]]:

@@ -6,7 +6,7 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from bayesnas_graph.lang import reserved_words
+from bayesnas_graph.language.syntax import reserved_words
 
 _ACTIVATIONS = ("relu", "relu6", "swish", "gelu", "tanh", "bn", "identity", "dropout(0.3)", "layer_norm")
 _SHAPED = ("conv({w}, {k})", "conv({w}, 1)", "max_pool({k})", "avg_pool({k})", "depthwise({k})", "conv(k = {k})")

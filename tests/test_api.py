@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from bayesnas_graph import api
-from bayesnas_graph.compress.events import Loop, Stage
 from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.search.events import Row
 from bayesnas_graph.search.loop import Interrupted
+from bayesnas_graph.train.compress.events import Loop, Stage
 from bayesnas_graph.train.course import Course
 from bayesnas_graph.train.events import Row as TrainRow
 from bayesnas_graph.train.progress import Progress
-from tests.compress.small import LENET
 from tests.search.spaces import SHORT, TINY, Notes
+from tests.train.compress.small import LENET
 
 SETTINGS: dict[str, Any] = {**SHORT, "threads": 1}
 

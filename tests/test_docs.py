@@ -21,8 +21,8 @@ from pathlib import Path
 import pytest
 
 from bayesnas_graph.diagnostics import CODES, Report, render
-from bayesnas_graph.elaborate import Checker
-from bayesnas_graph.source import Source
+from bayesnas_graph.diagnostics.source import Source
+from bayesnas_graph.language.elaborate import Checker
 from tests.conftest import ROOT
 from tests.helpers import formatted
 

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesnas_graph.diagnostics import Report, as_json, render
-from bayesnas_graph.elaborate import Checker, Limits, Space
-from bayesnas_graph.lang import format_source
-from bayesnas_graph.source import Source
+from bayesnas_graph.diagnostics.source import Source
+from bayesnas_graph.language.elaborate import Checker, Limits, Space
+from bayesnas_graph.language.syntax import format_source
 from tests.conftest import LONG, SPACES
-from tests.lang.test_format import words
+from tests.language.syntax.test_format import words
 from tests.programs import Program, mutate, programs
 
 # Small, so that the many cases take little time each; reaching a limit is a diagnostic like any other.

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bayesnas_graph.diagnostics import Report, render
-from bayesnas_graph.elaborate import Checker
+from bayesnas_graph.language.elaborate import Checker
 from tests.helpers import formatted
 
 GOLDEN = Path(__file__).parent / "golden"

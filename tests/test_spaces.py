@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from bayesnas_graph.diagnostics import Report, render
-from bayesnas_graph.elaborate import Checker, Space, load_network
-from bayesnas_graph.lang import ast
-from bayesnas_graph.ops import BatchNorm
+from bayesnas_graph.ir.ops import BatchNorm
+from bayesnas_graph.language.elaborate import Checker, Space, load_network
+from bayesnas_graph.language.syntax import ast
 from tests.conftest import ROOT, SPACES
 from tests.helpers import body, codes, formatted, weights
 

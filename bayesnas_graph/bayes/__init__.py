@@ -16,7 +16,7 @@ from bayesnas_graph.bayes.proximal import (
     weighted_soft_threshold,
 )
 from bayesnas_graph.bayes.ranking import Ranking, magnitude, relevance, removal, score
-from bayesnas_graph.bayes.settle import bridged, enlarged, limited, reduced, without_dead_ends
+from bayesnas_graph.bayes.repair import bridged, enlarged, limited, reduced, without_dead_ends
 from bayesnas_graph.bayes.switches import Switches
 from bayesnas_graph.bayes.units import contributions
 from bayesnas_graph.bayes.update import LARGEST, State, omega_squared, posterior_variance, strength, update

@@ -25,8 +25,8 @@ from torch import Tensor
 
 from bayesnas_graph.bayes.losses import Loss
 from bayesnas_graph.bayes.recursive import recursive
+from bayesnas_graph.codegen.supernet import Moments, Supernet
 from bayesnas_graph.runtime import Watch, watched
-from bayesnas_graph.supernet import Moments, Supernet
 
 Estimator = Literal["exact", "ggn", "fisher", "empirical", "recursive", "mean"]
 

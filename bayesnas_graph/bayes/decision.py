@@ -17,10 +17,10 @@ from bayesnas_graph.bayes.entropy import entropy, keep
 from bayesnas_graph.bayes.ranking import Ranking
 from bayesnas_graph.bayes.switches import Switches
 from bayesnas_graph.bayes.update import State
+from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.ops import Zero
+from bayesnas_graph.ir.ops import Zero
 from bayesnas_graph.passes.prune import Disconnected, Misfit, prune
-from bayesnas_graph.source import Span
 
 
 class Why(StrEnum):

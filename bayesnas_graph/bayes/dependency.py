@@ -13,7 +13,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from bayesnas_graph.analysis.dependency import Dependency
+from bayesnas_graph.passes.analysis.dependency import Dependency
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ from torch import Tensor
 from bayesnas_graph.bayes.groups import group_norms
 from bayesnas_graph.bayes.units import unit
 from bayesnas_graph.ir import Edge, Graph, Op
-from bayesnas_graph.ops import Gated, Sum, Zero
-from bayesnas_graph.ops.join import Mean
+from bayesnas_graph.ir.ops import Gated, Sum, Zero
+from bayesnas_graph.ir.ops.join import Mean
 
 
 @dataclass(frozen=True, slots=True, eq=False)

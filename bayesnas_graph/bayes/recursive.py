@@ -7,9 +7,9 @@ from torch import Tensor
 
 from bayesnas_graph.bayes.losses import Loss
 from bayesnas_graph.bayes.walk import Visit, Walk
+from bayesnas_graph.codegen.supernet import Moments, Supernet
 from bayesnas_graph.passes import merge_common_subexpressions
 from bayesnas_graph.runtime import channel_means
-from bayesnas_graph.supernet import Moments, Supernet
 
 
 def recursive(

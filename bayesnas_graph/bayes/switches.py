@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from bayesnas_graph.analysis.dependency import dependency
 from bayesnas_graph.bayes.dependency import Structure
 from bayesnas_graph.bayes.gauge import Gauge
+from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.source import Span
+from bayesnas_graph.passes.analysis.dependency import dependency
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph.bayes.losses import Loss
+from bayesnas_graph.codegen.supernet import ReferenceNetwork
 from bayesnas_graph.ir import Edge, Node
-from bayesnas_graph.ops import Input
-from bayesnas_graph.ops.curvature import Local
-from bayesnas_graph.supernet import ReferenceNetwork
+from bayesnas_graph.ir.ops import Input
+from bayesnas_graph.ir.ops.curvature import Local
 
 
 @dataclass(frozen=True, slots=True, eq=False)

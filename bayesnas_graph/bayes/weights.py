@@ -8,7 +8,7 @@ from torch import Tensor
 
 from bayesnas_graph.bayes.losses import Loss
 from bayesnas_graph.bayes.walk import Visit, Walk
-from bayesnas_graph.supernet import ReferenceNetwork, at_rest
+from bayesnas_graph.codegen.supernet import ReferenceNetwork, at_rest
 
 
 def weight_curvature(
@@ -23,7 +23,7 @@ def weight_curvature(
     >>> import torch
     >>> from bayesnas_graph.bayes import SquaredError
     >>> from bayesnas_graph.ir import Edge, Graph, Node
-    >>> from bayesnas_graph.ops import PRIMITIVES, Input
+    >>> from bayesnas_graph.ir.ops import PRIMITIVES, Input
     >>> nodes = [Node("x", Input(), (2,)), Node("y", PRIMITIVES["linear"](width=1), (1,))]
     >>> network = ReferenceNetwork(Graph("net", nodes, [Edge("x", "y", 0)], ["y"]))
     >>> found = weight_curvature(network, [(torch.tensor([[3.0, 0.0]]), torch.tensor([[1.0]]))], SquaredError())

@@ -11,8 +11,8 @@ import typer
 
 from bayesnas_graph.cli.console import show_diagnostics, space_files
 from bayesnas_graph.diagnostics import Report, as_json
-from bayesnas_graph.elaborate import Checker, Limits, Network, Space
-from bayesnas_graph.source import Source
+from bayesnas_graph.diagnostics.source import Source
+from bayesnas_graph.language.elaborate import Checker, Limits, Network, Space
 
 Files = Annotated[list[Path], typer.Argument(help="Files, folders, names of shipped spaces, or - for standard input.")]
 

@@ -10,9 +10,9 @@ import typer
 from bayesnas_graph.cli.draw import picture
 from bayesnas_graph.cli.target import AllowPython, NetworkName, Parameters, SpaceFile, load_network
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.elaborate import Network
-from bayesnas_graph.elaborate.values import show
 from bayesnas_graph.ir import Graph
+from bayesnas_graph.language.elaborate import Network
+from bayesnas_graph.language.elaborate.values import show
 
 
 def compile(
@@ -40,8 +40,8 @@ def compile(
 ) -> None:
     """Turn a space into a graph (JSON), one network with all its candidates (Python) and a picture (SVG)."""
     from bayesnas_graph import passes
-    from bayesnas_graph.emit import emit
-    from bayesnas_graph.exchange import fingerprint, to_json
+    from bayesnas_graph.codegen.emit import emit
+    from bayesnas_graph.language.json import fingerprint, to_json
 
     found = load_network(file, network, parameters, allow_python=allow_python_ops)
     elaborated = found.graph()
@@ -81,7 +81,7 @@ def _new_folder(path: Path) -> Path:
 
 
 def _summarise(network: Network, before: Graph, after: Graph, mark: str) -> None:
-    from bayesnas_graph.analysis import cost
+    from bayesnas_graph.passes.analysis import cost
 
     groups = {gate.group for gate in after.gates}
     rows = [

@@ -25,7 +25,7 @@ from bayesnas_graph.cli.search import size
 from bayesnas_graph.cli.target import AllowPython, NetworkName, Parameters
 
 if TYPE_CHECKING:
-    from bayesnas_graph.search.settings import Settings
+    from bayesnas_graph.runs.settings import Settings
 
 _WHAT = "What goes"
 
@@ -84,9 +84,9 @@ def compress(
     """Make a network smaller: groups of weights go, and with them the channels and layers that are then of no use."""
     from bayesnas_graph.cli import compressing
     from bayesnas_graph.cli.running import Show
-    from bayesnas_graph.compress.config import CompressConfig
-    from bayesnas_graph.compress.source import recipe_for
-    from bayesnas_graph.search.settings import assigned, merged, option, read_settings
+    from bayesnas_graph.runs.settings import assigned, merged, option, read_settings
+    from bayesnas_graph.train.compress.config import CompressConfig
+    from bayesnas_graph.train.compress.source import recipe_for
 
     given = {
         "--data": ("data", data),
@@ -128,8 +128,8 @@ def compress(
 
 def _pattern(text: str) -> Settings:
     """`conv=shape,filter` as a setting. Names of layers may have dots, which keys have not."""
-    from bayesnas_graph.search.settings import COMMAND_LINE, Settings
-    from bayesnas_graph.source import Source
+    from bayesnas_graph.diagnostics.source import Source
+    from bayesnas_graph.runs.settings import COMMAND_LINE, Settings
 
     layers, equals, patterns = (part.strip() for part in text.partition("="))
     if not equals or not layers or not patterns:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from bayesnas_graph.traces.compression import LAYER_HEAD, latency_cells, layer_cells
+from bayesnas_graph.runs.reading.compression import LAYER_HEAD, latency_cells, layer_cells
 
 if TYPE_CHECKING:
-    from bayesnas_graph.compress.run import Measured, Outcome
+    from bayesnas_graph.train.compress.run import Measured, Outcome
 
 
 def summary(outcome: Outcome) -> Iterator[str]:

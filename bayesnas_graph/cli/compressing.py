@@ -14,10 +14,10 @@ from bayesnas_graph.cli.watch import labelled, note, say
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 
 if TYPE_CHECKING:
-    from bayesnas_graph.compress.events import Watcher
-    from bayesnas_graph.compress.run import Outcome, Task
-    from bayesnas_graph.search.place import Place
-    from bayesnas_graph.search.settings import Settings
+    from bayesnas_graph.runs.device import Place
+    from bayesnas_graph.runs.settings import Settings
+    from bayesnas_graph.train.compress.events import Watcher
+    from bayesnas_graph.train.compress.run import Outcome, Task
 
 
 def begin(
@@ -31,9 +31,9 @@ def begin(
     allow_python: bool,
 ) -> None:
     """Begin a compression in a new folder."""
-    from bayesnas_graph.compress.run import begun
-    from bayesnas_graph.compress.source import configured
-    from bayesnas_graph.search.run import only_here, prepared
+    from bayesnas_graph.runs.device import only_here, prepared
+    from bayesnas_graph.train.compress.run import begun
+    from bayesnas_graph.train.compress.source import configured
 
     start, config = configured(target, told, weights, allow_python=allow_python)
     with prepared(config) as place:
@@ -48,7 +48,7 @@ def go_on(
     run: Path, target: Path | None, told: Sequence[Settings], data_dir: Path | None, show: Show, *, allow_python: bool
 ) -> None:
     """Go on with a compression, from its last checkpoint, under the settings that it began with."""
-    from bayesnas_graph.compress.run import task_of
+    from bayesnas_graph.train.compress.run import task_of
 
     no_settings(told)
     if target is not None:
@@ -59,7 +59,7 @@ def go_on(
 
 
 def _run(task: Task, place: Place, show: Show) -> None:
-    from bayesnas_graph.compress.run import go
+    from bayesnas_graph.train.compress.run import go
 
     with stoppable("compress", task.subject, task.folder, place), _watching(task, place, show) as watchers:
         outcome = go(task, place, watchers)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError, nearest, render
-from bayesnas_graph.resources import shipped_space, shipped_spaces
+from bayesnas_graph.diagnostics.resources import shipped_space, shipped_spaces
 
 if TYPE_CHECKING:
     from rich.console import Console

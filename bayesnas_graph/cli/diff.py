@@ -12,8 +12,8 @@ from bayesnas_graph.cli.check import count
 from bayesnas_graph.cli.target import AllowPython, NetworkName, load_network
 
 if TYPE_CHECKING:
-    from bayesnas_graph.exchange import Difference
     from bayesnas_graph.ir import Graph
+    from bayesnas_graph.language.json import Difference
 
 MOST_LINES = 40
 
@@ -32,7 +32,7 @@ def diff(
 ) -> None:
     """Say what is different between two search spaces: operations, switches, wiring, budgets."""
     # Here, because what only reads text should not wait for these.
-    from bayesnas_graph.exchange import compare, summary
+    from bayesnas_graph.language.json import compare, summary
 
     old, old_budgets = _load(before, network, allow_python_ops)
     new, new_budgets = _load(after, network, allow_python_ops)
@@ -57,7 +57,7 @@ def diff(
 def _load(file: Path, network: str | None, allow_python: bool) -> tuple[Graph, tuple[str, ...] | None]:
     """A graph and the budgets that go with it; a graph that was written out has none."""
     if file.suffix.lower() == ".json":
-        from bayesnas_graph.exchange import read_graph
+        from bayesnas_graph.language.json import read_graph
 
         return read_graph(file, str(file)), None
     found = load_network(file, network, None, allow_python=allow_python)

@@ -12,11 +12,11 @@ import typer
 from bayesnas_graph.cli.drawing import Drawing, drawing_of, motifs
 from bayesnas_graph.cli.target import AllowPython, NetworkName, Parameters
 from bayesnas_graph.diagnostics import Diagnostic, NasError, nearest
-from bayesnas_graph.elaborate import Network
-from bayesnas_graph.search.files import already_there
+from bayesnas_graph.diagnostics.files import already_there
+from bayesnas_graph.language.elaborate import Network
 
 if TYPE_CHECKING:
-    from bayesnas_graph.pictures import Diagram, Panel, Picture
+    from bayesnas_graph.report.pictures import Diagram, Panel, Picture
 
 Format = Literal["svg", "png", "pdf", "dot", "mermaid"]
 ENDINGS: dict[str, Format] = {".svg": "svg", ".png": "png", ".pdf": "pdf", ".dot": "dot", ".gv": "dot"}
@@ -72,7 +72,7 @@ def picture(network: Network, format: Format, theme: Themed = "auto") -> bytes:
 
 def _page(diagram: Diagram, format: Format, theme: Themed) -> bytes:
     """All panels on one page."""
-    from bayesnas_graph.pictures import Picture, dot_text, lay_out, mermaid_text, svg_text
+    from bayesnas_graph.report.pictures import Picture, dot_text, lay_out, mermaid_text, svg_text
 
     if format == "dot":
         return dot_text(diagram).encode()
@@ -86,14 +86,14 @@ def _page(diagram: Diagram, format: Format, theme: Themed) -> bytes:
 
 def _figure(panel: Panel, diagram: Diagram, format: Format, theme: Themed, *, mono: bool) -> bytes:
     """One panel for a paper. Its ground is that of the paper, unless a theme says which; pixels always have one."""
-    from bayesnas_graph.pictures import figure_of, ink
+    from bayesnas_graph.report.pictures import figure_of, ink
 
     colours = ink(mono=mono, dark=theme == "dark", ground=theme != "auto" or format == "png")
     return _file(figure_of(panel, diagram, colours), format)
 
 
 def _file(found: Picture, format: Format) -> bytes:
-    from bayesnas_graph.pictures import converted
+    from bayesnas_graph.report.pictures import converted
 
     return converted(found, format) if format in ("png", "pdf") else found.svg.encode()
 

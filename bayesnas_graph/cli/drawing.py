@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from bayesnas_graph.cli.target import load_network, load_with_files
 from bayesnas_graph.diagnostics import Diagnostic, NasError, nearest
-from bayesnas_graph.elaborate.load import number
-from bayesnas_graph.resources import shipped_space
+from bayesnas_graph.diagnostics.resources import shipped_space
+from bayesnas_graph.language.elaborate.load import number
 
 if TYPE_CHECKING:
-    from bayesnas_graph.elaborate import Network
-    from bayesnas_graph.pictures import Diagram, Panel
+    from bayesnas_graph.language.elaborate import Network
+    from bayesnas_graph.report.pictures import Diagram, Panel
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class Drawing:
     @staticmethod
     def of(network: Network) -> Drawing:
         """A network as it is written."""
-        from bayesnas_graph.pictures import diagram_of
+        from bayesnas_graph.report.pictures import diagram_of
 
         return Drawing(network.name, diagram_of(network))
 
@@ -76,9 +76,9 @@ def drawing_of(
 
 
 def _of_run(path: Path, *, whole: bool, allow_python: bool) -> Drawing:
-    from bayesnas_graph.search.paths import RunPaths
-    from bayesnas_graph.traces.run import read_traces
-    from bayesnas_graph.traces.space import space_of
+    from bayesnas_graph.runs.paths import RunPaths
+    from bayesnas_graph.runs.reading.run import read_traces
+    from bayesnas_graph.runs.reading.space import space_of
 
     found = read_traces(RunPaths(path))
     kind = found.manifest.get("kind", "search")
@@ -109,8 +109,8 @@ def _of_derivation(path: Path, *, whole: bool, allow_python: bool) -> Drawing:
 
 
 def _derived_from(path: Path, *, allow_python: bool) -> Drawing | None:
-    from bayesnas_graph.search.paths import RunPaths
-    from bayesnas_graph.traces.run import read_traces
+    from bayesnas_graph.runs.paths import RunPaths
+    from bayesnas_graph.runs.reading.run import read_traces
 
     try:
         about: dict[str, Any] = json.loads((path / "derived.json").read_bytes())
@@ -127,7 +127,7 @@ def _derived_from(path: Path, *, allow_python: bool) -> Drawing | None:
 
 
 def _settled(space: Drawing, decided: _Decided) -> Drawing:
-    from bayesnas_graph.pictures import settled_diagram
+    from bayesnas_graph.report.pictures import settled_diagram
 
     if not decided.is_about(space.diagram):
         message = f"`{decided.path}` is not about the switches of network `{space.name}`"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 
-    from bayesnas_graph.search.run import Subject
+    from bayesnas_graph.runs.subject import Subject
     from bayesnas_graph.train.course import Course
     from bayesnas_graph.train.events import Row
     from bayesnas_graph.train.progress import Progress
@@ -125,7 +125,7 @@ def _new_bar(stream: TextIO) -> RichProgress:
 
 def head(subject: Subject, course: Course, progress: Progress, device: str) -> list[str]:
     """What is trained, on what, for how long."""
-    from bayesnas_graph.analysis import cost
+    from bayesnas_graph.passes.analysis import cost
     from bayesnas_graph.train.auxiliary import place_of_head
     from bayesnas_graph.train.paths import paths
 

@@ -16,8 +16,8 @@ from bayesnas_graph.cli.target import AllowPython, NetworkName, Parameters
 from bayesnas_graph.cli.watch import labelled
 
 if TYPE_CHECKING:
-    from bayesnas_graph.search.run import Subject
-    from bayesnas_graph.search.settings import Settings
+    from bayesnas_graph.runs.settings import Settings
+    from bayesnas_graph.runs.subject import Subject
     from bayesnas_graph.train.appraise import Appraisal
     from bayesnas_graph.train.config import EvalConfig
 
@@ -44,8 +44,9 @@ def eval(
     allow_python_ops: AllowPython = False,
 ) -> None:
     """Measure a network: accuracy and loss on the test set, size, and how long it takes on this device."""
-    from bayesnas_graph.search.run import loaded, prepared
-    from bayesnas_graph.search.settings import assigned, merged, option
+    from bayesnas_graph.runs.device import prepared
+    from bayesnas_graph.runs.loading import loaded
+    from bayesnas_graph.runs.settings import assigned, merged, option
     from bayesnas_graph.train.appraise import appraise
     from bayesnas_graph.train.config import EvalConfig
 
@@ -91,7 +92,7 @@ def _of_run(
     run: Path, told: list[Settings], written: Path, *, allow_python: bool
 ) -> tuple[Subject, EvalConfig, Path, Path]:
     """The network of a run, its settings as far as they matter here, its weights, and where its data are."""
-    from bayesnas_graph.compress.source import kind_of
+    from bayesnas_graph.train.compress.source import kind_of
 
     kind = kind_of(run)
     if kind == "search":
@@ -103,11 +104,11 @@ def _of_search(
     run: Path, told: list[Settings], weights: Path, *, allow_python: bool
 ) -> tuple[Subject, EvalConfig, Path, Path]:
     """The architecture that a search has found, with its weights, which are written into a file."""
+    from bayesnas_graph.codegen.emit import as_state, emit
     from bayesnas_graph.derive import of_run
-    from bayesnas_graph.emit import as_state, emit
-    from bayesnas_graph.exchange import fingerprint
-    from bayesnas_graph.search.settings import Settings, merged
-    from bayesnas_graph.source import Source
+    from bayesnas_graph.diagnostics.source import Source
+    from bayesnas_graph.language.json import fingerprint
+    from bayesnas_graph.runs.settings import Settings, merged
     from bayesnas_graph.train.config import EvalConfig
     from bayesnas_graph.train.weights import write_weights
 
@@ -125,10 +126,10 @@ def _of_search(
 
 def _of_training(run: Path, told: list[Settings], *, allow_python: bool) -> tuple[Subject, EvalConfig, Path, Path]:
     """The network of a training, its settings as far as they matter here, its weights, and where its data are."""
-    from bayesnas_graph.compress.source import check_ended
-    from bayesnas_graph.search.run import copy_of
-    from bayesnas_graph.search.settings import Settings, merged
-    from bayesnas_graph.source import Source
+    from bayesnas_graph.diagnostics.source import Source
+    from bayesnas_graph.runs.settings import Settings, merged
+    from bayesnas_graph.runs.subject import copy_of
+    from bayesnas_graph.train.compress.source import check_ended
     from bayesnas_graph.train.config import EvalConfig
     from bayesnas_graph.train.folder import TrainFolder
 
@@ -144,10 +145,10 @@ def _of_training(run: Path, told: list[Settings], *, allow_python: bool) -> tupl
 
 def _of_compression(run: Path, told: list[Settings], *, allow_python: bool) -> tuple[Subject, EvalConfig, Path, Path]:
     """What a compression has left, likewise."""
-    from bayesnas_graph.compress.folder import CompressFolder
-    from bayesnas_graph.compress.source import of_compression
-    from bayesnas_graph.search.settings import Settings, merged
-    from bayesnas_graph.source import Source
+    from bayesnas_graph.diagnostics.source import Source
+    from bayesnas_graph.runs.settings import Settings, merged
+    from bayesnas_graph.train.compress.folder import CompressFolder
+    from bayesnas_graph.train.compress.source import of_compression
     from bayesnas_graph.train.config import EvalConfig
 
     found, folder = of_compression(run, allow_python=allow_python), CompressFolder(run)

@@ -9,7 +9,7 @@ import typer
 
 from bayesnas_graph.cli.console import console
 from bayesnas_graph.diagnostics import CODES, Diagnostic, NasError, did_you_mean
-from bayesnas_graph.resources import folder
+from bayesnas_graph.diagnostics.resources import folder
 
 
 def explain(

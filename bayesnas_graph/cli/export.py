@@ -85,8 +85,8 @@ def export(
 
 
 def _model(wanted: Wanted, *, with_weights: bool) -> Model:
-    from bayesnas_graph.compress.source import kind_of
     from bayesnas_graph.export import model_of, model_of_network
+    from bayesnas_graph.train.compress.source import kind_of
 
     if wanted.string is None and kind_of(wanted.target) in ("train", "compress"):
         return _trained(wanted)
@@ -104,10 +104,10 @@ def _model(wanted: Wanted, *, with_weights: bool) -> Model:
 
 def _trained(wanted: Wanted) -> Model:
     """The network of a training or of a compression, with its weights."""
-    from bayesnas_graph.compress.config import CompressConfig
-    from bayesnas_graph.compress.source import start_of
-    from bayesnas_graph.emit import as_state
+    from bayesnas_graph.codegen.emit import as_state
     from bayesnas_graph.export import model_of_network
+    from bayesnas_graph.train.compress.config import CompressConfig
+    from bayesnas_graph.train.compress.source import start_of
 
     if wanted.space or wanted.network or wanted.parameters or wanted.per_edge or wanted.per_node or wanted.budget:
         raise typer.BadParameter("the network of this run is what it is: there is nothing to choose", param_hint="RUN")
@@ -141,6 +141,6 @@ def _write_formats(model: Model, *, onnx: Path | None, torchscript: Path | None,
 
 
 def _count(model: Model) -> int:
-    from bayesnas_graph.analysis import cost
+    from bayesnas_graph.passes.analysis import cost
 
     return cost(model.graph).parameters

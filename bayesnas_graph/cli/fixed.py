@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from bayesnas_graph.cli.running import subject_of
-from bayesnas_graph.elaborate.load import number
+from bayesnas_graph.language.elaborate.load import number
 
 if TYPE_CHECKING:
     from bayesnas_graph.derive import Architecture, Written
-    from bayesnas_graph.search.config import Samples
-    from bayesnas_graph.search.run import Subject
+    from bayesnas_graph.runs.config import Samples
+    from bayesnas_graph.runs.subject import Subject
 
     Told = TypeVar("Told", bound=Samples)
 
@@ -42,7 +42,7 @@ def architecture_of(run: Path, config: Samples, *, allow_python: bool) -> Archit
 
 def as_subject(run: Path, text: Written, *, allow_python: bool) -> Subject:
     """A text that was derived, as if it had been read from a file of the run."""
-    from bayesnas_graph.search.run import Subject
+    from bayesnas_graph.runs.subject import Subject
 
     return Subject(str(run), "network.nas", text.network, ((Path("network.nas"), text.text),), allow_python)
 

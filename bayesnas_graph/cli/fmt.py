@@ -14,9 +14,9 @@ import typer
 from bayesnas_graph.cli.check import Files, count
 from bayesnas_graph.cli.console import show_diagnostics, space_files
 from bayesnas_graph.diagnostics import Diagnostic, Report
-from bayesnas_graph.elaborate import read
-from bayesnas_graph.lang import format_source
-from bayesnas_graph.source import Source
+from bayesnas_graph.diagnostics.source import Source
+from bayesnas_graph.language.elaborate import read
+from bayesnas_graph.language.syntax import format_source
 
 
 def fmt(

@@ -10,9 +10,9 @@ import typer
 
 from bayesnas_graph.cli.console import unknown_space
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.lang import reserved_words
-from bayesnas_graph.ops import PRIMITIVES
-from bayesnas_graph.resources import shipped_space
+from bayesnas_graph.diagnostics.resources import shipped_space
+from bayesnas_graph.ir.ops import PRIMITIVES
+from bayesnas_graph.language.syntax import reserved_words
 
 TEMPLATE = """\
 //! {title}: say here what this space is about; `bayesnas-graph spaces FILE` shows it.

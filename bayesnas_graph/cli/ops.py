@@ -10,12 +10,12 @@ import typer
 
 from bayesnas_graph.cli.console import show_table
 from bayesnas_graph.diagnostics import Diagnostic, NasError, did_you_mean
-from bayesnas_graph.elaborate.builtins import BUILTINS
-from bayesnas_graph.elaborate.library import library
-from bayesnas_graph.elaborate.values import show
 from bayesnas_graph.ir import Op
-from bayesnas_graph.lang import ast
-from bayesnas_graph.ops import PRIMITIVES
+from bayesnas_graph.ir.ops import PRIMITIVES
+from bayesnas_graph.language.elaborate.builtins import BUILTINS
+from bayesnas_graph.language.elaborate.library import library
+from bayesnas_graph.language.elaborate.values import show
+from bayesnas_graph.language.syntax import ast
 
 
 @dataclass(frozen=True)

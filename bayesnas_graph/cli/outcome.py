@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from bayesnas_graph.cli.standing import PENALISED
 from bayesnas_graph.cli.watch import labelled
 from bayesnas_graph.diagnostics import Diagnostic
-from bayesnas_graph.traces.outline import Outline, Switch, at_most
+from bayesnas_graph.runs.reading.outline import Outline, Switch, at_most
 
 if TYPE_CHECKING:
     from bayesnas_graph.bayes import Decision
-    from bayesnas_graph.search.config import Config
+    from bayesnas_graph.runs.config import Config
     from bayesnas_graph.search.loop import Outcome
 
 MOST_CHOICES = 60  # that are listed; a space may have thousands

@@ -10,7 +10,7 @@ import typer
 
 from bayesnas_graph.cli.console import show_diagnostics
 from bayesnas_graph.cli.target import AllowPython
-from bayesnas_graph.search.files import already_there, written_whole
+from bayesnas_graph.diagnostics.files import already_there, written_whole
 
 
 def report(

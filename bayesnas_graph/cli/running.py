@@ -19,13 +19,14 @@ from bayesnas_graph.cli.target import load_with_files, number
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 
 if TYPE_CHECKING:
-    from bayesnas_graph.search.config import Config, Samples
+    from bayesnas_graph.runs.config import Config, Samples
+    from bayesnas_graph.runs.device import Place
+    from bayesnas_graph.runs.paths import RunPaths
+    from bayesnas_graph.runs.settings import Settings
+    from bayesnas_graph.runs.subject import Subject
     from bayesnas_graph.search.events import Watcher
     from bayesnas_graph.search.loop import Outcome
-    from bayesnas_graph.search.paths import RunPaths
-    from bayesnas_graph.search.place import Place
-    from bayesnas_graph.search.run import Subject, Task
-    from bayesnas_graph.search.settings import Settings
+    from bayesnas_graph.search.run import Task
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,8 @@ def begin(
     allow_python: bool,
 ) -> None:
     """Begin a run in a new folder."""
-    from bayesnas_graph.search.run import begun, prepared
+    from bayesnas_graph.runs.device import prepared
+    from bayesnas_graph.search.run import begun
 
     subject = subject_of(file, str(file), config, allow_python=allow_python)
     with prepared(config) as place:
@@ -70,8 +72,10 @@ def go_on(
     run: Path, file: Path | None, told: Sequence[Settings], data_dir: Path | None, show: Show, *, allow_python: bool
 ) -> None:
     """Go on with a run, from its last checkpoint, under the settings that it began with."""
-    from bayesnas_graph.search.folder import RunFolder
-    from bayesnas_graph.search.run import Task, check_same_space, copy_of, posed, prepared
+    from bayesnas_graph.runs.device import prepared
+    from bayesnas_graph.runs.folder import RunFolder
+    from bayesnas_graph.runs.subject import check_same_space, copy_of
+    from bayesnas_graph.search.run import Task, posed
 
     folder = RunFolder(run)
     manifest = folder.manifest()
@@ -95,7 +99,7 @@ def no_settings(told: Sequence[Settings]) -> None:
 
 def subject_of(file: Path, name: str, config: Samples, *, called: str | None = None, allow_python: bool) -> Subject:
     """The network of a run, with the files of the user's that it came from."""
-    from bayesnas_graph.search.run import Subject
+    from bayesnas_graph.runs.subject import Subject
 
     overrides = {key: number(str(value).lower()) for key, value in config.parameters.items()}
     loaded = load_with_files(file, config.network, overrides, called=called, allow_python=allow_python)
@@ -103,7 +107,8 @@ def subject_of(file: Path, name: str, config: Samples, *, called: str | None = N
 
 
 def _run(task: Task, place: Place, show: Show) -> None:
-    from bayesnas_graph.search.run import go, only_here
+    from bayesnas_graph.runs.device import only_here
+    from bayesnas_graph.search.run import go
 
     stopped = stoppable("search", task.subject, task.folder, place)
     with stopped, only_here(task.folder, place), _watching(task, place, show) as watchers:
@@ -154,7 +159,7 @@ def _sum_up(task: Task, outcome: Outcome) -> None:
     """What came out, choice by choice, and where it was written."""
     from bayesnas_graph.cli.outcome import outcome_lines, too_large, unmet
     from bayesnas_graph.cli.watch import say
-    from bayesnas_graph.traces.outline import Outline
+    from bayesnas_graph.runs.reading.outline import Outline
 
     folder, result = task.folder, json.loads(task.folder.result.read_bytes())
     missed = unmet(result, task.config.to_plain())

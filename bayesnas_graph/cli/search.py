@@ -30,7 +30,7 @@ from bayesnas_graph.cli.options import (
 from bayesnas_graph.cli.target import AllowPython, NetworkName, Parameters
 
 if TYPE_CHECKING:
-    from bayesnas_graph.search.settings import Settings
+    from bayesnas_graph.runs.settings import Settings
 
 _SWEEP, _PRIOR = "Many runs", "Gates and their prior"
 
@@ -114,7 +114,7 @@ def search(
     """Search a space: train all candidates together, and close the switches that the data do not call for."""
     from bayesnas_graph.cli import running
     from bayesnas_graph.cli import sweep as sweeps
-    from bayesnas_graph.search.settings import assigned, configured, option, read_settings, recipe_of
+    from bayesnas_graph.runs.settings import assigned, configured, option, read_settings, recipe_of
 
     given = {
         "--data": ("data", data),

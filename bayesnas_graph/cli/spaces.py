@@ -10,11 +10,11 @@ import typer
 from bayesnas_graph.cli.console import show_diagnostics, show_table, unknown_space
 from bayesnas_graph.cli.ops import definition_signature
 from bayesnas_graph.diagnostics import NasError, Report
-from bayesnas_graph.elaborate import Checker, Network
-from bayesnas_graph.elaborate.values import show
-from bayesnas_graph.lang import ast, parse
-from bayesnas_graph.resources import shipped_space, shipped_spaces
-from bayesnas_graph.source import Source
+from bayesnas_graph.diagnostics.resources import shipped_space, shipped_spaces
+from bayesnas_graph.diagnostics.source import Source
+from bayesnas_graph.language.elaborate import Checker, Network
+from bayesnas_graph.language.elaborate.values import show
+from bayesnas_graph.language.syntax import ast, parse
 
 
 def spaces(

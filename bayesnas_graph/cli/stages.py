@@ -9,7 +9,7 @@ from bayesnas_graph.cli.epochs import Bar, Lines
 from bayesnas_graph.cli.watch import labelled
 
 if TYPE_CHECKING:
-    from bayesnas_graph.compress.events import Loop, Stage
+    from bayesnas_graph.train.compress.events import Loop, Stage
     from bayesnas_graph.train.course import Course
     from bayesnas_graph.train.progress import Progress
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from bayesnas_graph.traces.outline import Outline
+from bayesnas_graph.runs.reading.outline import Outline
 
 if TYPE_CHECKING:
-    from bayesnas_graph.analysis import Cost
+    from bayesnas_graph.passes.analysis import Cost
     from bayesnas_graph.search.budget import Shrink
     from bayesnas_graph.search.events import Row
     from bayesnas_graph.search.iteration import Iteration

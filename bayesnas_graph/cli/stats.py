@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from bayesnas_graph.analysis import Cost, Extremes, Range, Switches, cost, extremes, switches
 from bayesnas_graph.cli.target import AllowPython, NetworkName, Parameters, SpaceFile, load_network
-from bayesnas_graph.elaborate import Network
-from bayesnas_graph.elaborate.values import show
+from bayesnas_graph.language.elaborate import Network
+from bayesnas_graph.language.elaborate.values import show
+from bayesnas_graph.passes.analysis import Cost, Extremes, Range, Switches, cost, extremes, switches
 
 BATCHES = (1, 64, 256)
 

@@ -16,8 +16,8 @@ from bayesnas_graph.cli.standing import PENALISED, duration, step_time
 from bayesnas_graph.cli.tally import Tally
 from bayesnas_graph.cli.trained import is_training, training_json, training_rows
 from bayesnas_graph.cli.watch import labelled
-from bayesnas_graph.search.paths import RunPaths
-from bayesnas_graph.traces.run import Traces, read_traces
+from bayesnas_graph.runs.paths import RunPaths
+from bayesnas_graph.runs.reading.run import Traces, read_traces
 
 WIDTH, HEIGHT = 100, 40  # of the table of switches, at most
 

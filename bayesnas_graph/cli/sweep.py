@@ -18,10 +18,10 @@ from bayesnas_graph.cli.sweep_view import viewing
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 
 if TYPE_CHECKING:
-    from bayesnas_graph.search.config import Config
-    from bayesnas_graph.search.settings import Settings
-    from bayesnas_graph.sweep.pool import Pool
-    from bayesnas_graph.sweep.schedule import Sweep
+    from bayesnas_graph.runs.config import Config
+    from bayesnas_graph.runs.settings import Settings
+    from bayesnas_graph.runs.sweep.pool import Pool
+    from bayesnas_graph.runs.sweep.schedule import Sweep
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def check_options(grid: Grid, resumed: Path | None) -> None:
 
     Raises NasError for `--ray` where there is no Ray: better than when the folder is made.
     """
-    from bayesnas_graph.sweep.cluster import installed
+    from bayesnas_graph.runs.sweep.cluster import installed
 
     if grid.ray:
         installed()
@@ -76,10 +76,10 @@ def begin(
     allow_python: bool,
 ) -> None:
     """Begin a sweep in a new folder. What is wrong with its settings or its space is told before a run begins."""
-    from bayesnas_graph.search.folder import new_folder, now, versions
-    from bayesnas_graph.sweep.folder import Asked, SweepFolder
-    from bayesnas_graph.sweep.grid import axis, points
-    from bayesnas_graph.sweep.schedule import Sweep
+    from bayesnas_graph.runs.folder import new_folder, now, versions
+    from bayesnas_graph.runs.sweep.folder import Asked, SweepFolder
+    from bayesnas_graph.runs.sweep.grid import axis, points
+    from bayesnas_graph.runs.sweep.schedule import Sweep
 
     if "RANK" in os.environ:
         help = "start it by itself: each of its runs is one process"
@@ -120,8 +120,8 @@ def go_on(
     allow_python: bool,
 ) -> None:
     """Go on with the points of a sweep that are not done."""
-    from bayesnas_graph.sweep.folder import SweepFolder
-    from bayesnas_graph.sweep.schedule import Sweep
+    from bayesnas_graph.runs.sweep.folder import SweepFolder
+    from bayesnas_graph.runs.sweep.schedule import Sweep
 
     folder = SweepFolder(path)
     asked = folder.asked()
@@ -165,9 +165,9 @@ def _run(sweep: Sweep, grid: Grid, show: running.Show) -> None:
 @contextmanager
 def stopping() -> Iterator[Callable[[], bool]]:
     """A sweep is stopped as a search is, and when its terminal goes away, which its runs do not notice."""
-    from bayesnas_graph.search import run
+    from bayesnas_graph.runs import signals
 
-    with run.stopping() as stop:
+    with signals.stopping() as stop:
         before = signal.getsignal(signal.SIGHUP)
         if before is signal.SIG_DFL:  # `nohup` wants it to go on
             signal.signal(signal.SIGHUP, signal.getsignal(signal.SIGTERM))
@@ -180,8 +180,8 @@ def stopping() -> Iterator[Callable[[], bool]]:
 @contextmanager
 def _pool(sweep: Sweep, grid: Grid) -> Iterator[tuple[Pool, int]]:
     """Where the runs go, with how many threads each. None of them is left behind."""
-    from bayesnas_graph.sweep.cluster import RayPool, connect, installed
-    from bayesnas_graph.sweep.pool import LocalPool, devices, slots, usable_cores
+    from bayesnas_graph.runs.sweep.cluster import RayPool, connect, installed
+    from bayesnas_graph.runs.sweep.pool import LocalPool, devices, slots, usable_cores
 
     configs = [point.config for point in sweep.left]
     wanted = {config.device for config in configs}
@@ -202,7 +202,7 @@ def _pool(sweep: Sweep, grid: Grid) -> Iterator[tuple[Pool, int]]:
 
 def _sum_up(sweep: Sweep) -> None:
     """The table, and what did not come out."""
-    from bayesnas_graph.sweep.comparison import summary
+    from bayesnas_graph.runs.sweep.comparison import summary
 
     if sweep.over:
         typer.echo()

@@ -13,8 +13,8 @@ from bayesnas_graph.cli.watch import say
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from bayesnas_graph.sweep.folder import Run, SweepFolder
-    from bayesnas_graph.sweep.schedule import Teller
+    from bayesnas_graph.runs.sweep.folder import Run, SweepFolder
+    from bayesnas_graph.runs.sweep.schedule import Teller
 
 LONGEST = 12  # runs that are listed
 
@@ -49,7 +49,7 @@ class Screen(Lines):
     def turn(self, runs: Sequence[Run]) -> None:
         from rich.text import Text
 
-        from bayesnas_graph.sweep.folder import last_line
+        from bayesnas_graph.runs.sweep.folder import last_line
 
         assert self.folder is not None, "a screen is made with one"
         busy = [run for run in runs if run.state == "running"]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
-from bayesnas_graph.traces.outline import Switch
+from bayesnas_graph.runs.reading.outline import Switch
 
 Key = tuple[str, str]  # row and column
 GAP = 2  # blanks between columns

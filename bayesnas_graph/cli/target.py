@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from bayesnas_graph.cli.console import show_diagnostics, space_files
-from bayesnas_graph.elaborate import Loaded, Network, load
-from bayesnas_graph.elaborate.load import Number
+from bayesnas_graph.language.elaborate import Loaded, Network, load
+from bayesnas_graph.language.elaborate.load import Number
 
 SpaceFile = Annotated[Path, typer.Argument(metavar="FILE", help="A file, or the name of a shipped space.")]
 NetworkName = Annotated[str | None, typer.Option("--network", help="Which network of the file; the first if left out.")]

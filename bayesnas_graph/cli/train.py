@@ -29,7 +29,7 @@ from bayesnas_graph.cli.options import (
 from bayesnas_graph.cli.target import AllowPython, NetworkName, Parameters
 
 if TYPE_CHECKING:
-    from bayesnas_graph.search.settings import Settings
+    from bayesnas_graph.runs.settings import Settings
 
 
 def train(
@@ -67,7 +67,7 @@ def train(
     """Train a network without choices from scratch, by the recipe that architectures are compared with."""
     from bayesnas_graph.cli import training
     from bayesnas_graph.cli.running import Show
-    from bayesnas_graph.search.settings import assigned, merged, option, read_settings
+    from bayesnas_graph.runs.settings import assigned, merged, option, read_settings
     from bayesnas_graph.train.config import TrainConfig
 
     given = {

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any
 
 from bayesnas_graph.cli.standing import duration
-from bayesnas_graph.traces.run import Traces
+from bayesnas_graph.runs.reading.run import Traces
 
 
 def is_training(found: Traces) -> bool:

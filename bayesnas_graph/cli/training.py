@@ -13,8 +13,8 @@ from bayesnas_graph.cli.running import Show, no_settings, stoppable, subject_of
 from bayesnas_graph.cli.watch import labelled, say
 
 if TYPE_CHECKING:
-    from bayesnas_graph.search.place import Place
-    from bayesnas_graph.search.settings import Settings
+    from bayesnas_graph.runs.device import Place
+    from bayesnas_graph.runs.settings import Settings
     from bayesnas_graph.train.config import TrainConfig
     from bayesnas_graph.train.events import Watcher
     from bayesnas_graph.train.loop import Outcome
@@ -25,7 +25,7 @@ def begin(
     file: Path, config: TrainConfig, data_dir: Path, output: Path | None, show: Show, *, allow_python: bool
 ) -> None:
     """Begin a training in a new folder."""
-    from bayesnas_graph.search.run import prepared
+    from bayesnas_graph.runs.device import prepared
     from bayesnas_graph.train.run import begun
 
     subject, config = network_of(file, config, allow_python=allow_python)
@@ -37,7 +37,8 @@ def go_on(
     run: Path, file: Path | None, told: Sequence[Settings], data_dir: Path | None, show: Show, *, allow_python: bool
 ) -> None:
     """Go on with a training, from its last checkpoint, under the settings that it began with."""
-    from bayesnas_graph.search.run import check_same_space, copy_of, prepared
+    from bayesnas_graph.runs.device import prepared
+    from bayesnas_graph.runs.subject import check_same_space, copy_of
     from bayesnas_graph.train.folder import TrainFolder
     from bayesnas_graph.train.run import Task, posed
 
@@ -54,7 +55,7 @@ def go_on(
 
 
 def _run(task: Task, place: Place, show: Show) -> None:
-    from bayesnas_graph.search.run import only_here
+    from bayesnas_graph.runs.device import only_here
     from bayesnas_graph.train.run import go
 
     stopped = stoppable("train", task.subject, task.folder, place)

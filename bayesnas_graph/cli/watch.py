@@ -20,12 +20,12 @@ from bayesnas_graph.cli.standing import (
     shrink_text,
     step_time,
 )
-from bayesnas_graph.traces.outline import outline
+from bayesnas_graph.search.outline import outline
 
 if TYPE_CHECKING:
     from bayesnas_graph.diagnostics import Diagnostic
+    from bayesnas_graph.runs.folder import RunFolder
     from bayesnas_graph.search.events import Row
-    from bayesnas_graph.search.folder import RunFolder
     from bayesnas_graph.search.iteration import Iteration
     from bayesnas_graph.search.learner import Learner
     from bayesnas_graph.search.problem import Problem
@@ -61,8 +61,8 @@ class Reporter:
     standing: Standing | None = None
 
     def begun(self, problem: Problem, learner: Learner, progress: Progress) -> None:
-        from bayesnas_graph.analysis import cost
         from bayesnas_graph.passes import prune
+        from bayesnas_graph.passes.analysis import cost
         from bayesnas_graph.search.budget import Shrink, shrink, too_weak
 
         found = outline(self.space, problem, learner.place, progress)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesnas_graph import passes
-from bayesnas_graph.analysis import Cost, cost
 from bayesnas_graph.bayes import Decision
 from bayesnas_graph.derive.derived import Derived, derive, given, kept_groups
 from bayesnas_graph.derive.explain import Line, explained
@@ -17,15 +17,15 @@ from bayesnas_graph.derive.rules import Rule
 from bayesnas_graph.derive.runs import Searched, fixed_weights, read_run
 from bayesnas_graph.derive.text import Written, strength_notes, written
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.elaborate import Network, load_network
-from bayesnas_graph.elaborate.load import Number
-from bayesnas_graph.elaborate.values import show
-from bayesnas_graph.exchange import fingerprint
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.search.config import Config
-from bayesnas_graph.search.folder import RunFolder
-from bayesnas_graph.showing import Card, architecture_svg
-from bayesnas_graph.strings import read_architecture, write_architecture
+from bayesnas_graph.language.elaborate import Network, load_network
+from bayesnas_graph.language.elaborate.load import Number
+from bayesnas_graph.language.elaborate.values import show
+from bayesnas_graph.language.json import fingerprint
+from bayesnas_graph.language.notations import read_architecture, write_architecture
+from bayesnas_graph.passes.analysis import Cost, cost
+from bayesnas_graph.runs.config import Config
+from bayesnas_graph.runs.folder import RunFolder
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -141,9 +141,10 @@ class Architecture:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
+        notebook = import_module("bayesnas_graph.report.notebook")  # by name: it stands above
         left, whole = self.cost, cost(self.space)
         kept = sum(verdict.keep for verdict in self.decision.verdicts)
-        return Card(
+        html: str = notebook.Card(
             title="An architecture",
             about=(f"Network {self.network.name} ({self.name}): {self.rule}.",),
             columns=("left", "all candidates"),
@@ -152,8 +153,9 @@ class Architecture:
                 ("multiply-adds", f"{left.flops:,}", f"{whole.flops:,}"),
                 ("switches", f"{kept:,}", f"{len(self.decision.verdicts):,}"),
             ),
-            picture=architecture_svg(self.network, self.graph),
+            picture=notebook.architecture_svg(self.network, self.graph),
         ).html()
+        return html
 
 
 def _way(config: Config) -> str:

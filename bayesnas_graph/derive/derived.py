@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from bayesnas_graph.bayes import Decision, Verdict, Why
 from bayesnas_graph.bayes.decision import Place
-from bayesnas_graph.bayes.settle import without_dead_ends
+from bayesnas_graph.bayes.repair import without_dead_ends
 from bayesnas_graph.derive.rules import Rule, apply, left_groups
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
+from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes import Disconnected, Misfit, prune
-from bayesnas_graph.source import Span
 
 SHOWN = 6  # switches that a message names
 

@@ -10,12 +10,12 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from bayesnas_graph.analysis import ChoiceSwitches, choices, cost
 from bayesnas_graph.bayes import Decision, Ranking, Why
-from bayesnas_graph.bayes.settle import enlarged, reduced
+from bayesnas_graph.bayes.repair import enlarged, reduced
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes import Disconnected, Misfit, prune
+from bayesnas_graph.passes.analysis import ChoiceSwitches, choices, cost
 
 Scores = Mapping[str, float]
 

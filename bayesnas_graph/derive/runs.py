@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from bayesnas_graph import passes
-from bayesnas_graph.analysis import cuts
 from bayesnas_graph.bayes import Decision
+from bayesnas_graph.codegen.emit import by_gate, by_node, rescaled
+from bayesnas_graph.codegen.emit.weights import ByNode, narrowed
 from bayesnas_graph.derive.derived import Derived
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.elaborate import Network, load_network
-from bayesnas_graph.elaborate.load import Number, number
-from bayesnas_graph.emit import by_gate, by_node, rescaled
-from bayesnas_graph.emit.weights import ByNode, narrowed
 from bayesnas_graph.ir import Graph
+from bayesnas_graph.language.elaborate import Network, load_network
+from bayesnas_graph.language.elaborate.load import Number, number
+from bayesnas_graph.passes.analysis import cuts
+from bayesnas_graph.runs.config import Config
+from bayesnas_graph.runs.device import Place, find_device
+from bayesnas_graph.runs.folder import Manifest, RunFolder
+from bayesnas_graph.runs.processes import Processes
 from bayesnas_graph.search.checkpoint import Checkpoints
-from bayesnas_graph.search.config import Config
-from bayesnas_graph.search.folder import Manifest, RunFolder
 from bayesnas_graph.search.learner import program_for
-from bayesnas_graph.search.place import Place, find_device
-from bayesnas_graph.search.processes import Processes
 from bayesnas_graph.search.progress import Progress
 
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from bayesnas_graph.bayes import Decision
+from bayesnas_graph.codegen.unparse import correspondence, unparse
 from bayesnas_graph.diagnostics import NasError, Report
-from bayesnas_graph.elaborate import Checker, Limits, Network
+from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.ir import Edge, Graph, Node
-from bayesnas_graph.ops import Rescale, Zero
+from bayesnas_graph.ir.ops import Rescale, Zero
+from bayesnas_graph.language.elaborate import Checker, Limits, Network
 from bayesnas_graph.passes import plain
-from bayesnas_graph.source import Source
-from bayesnas_graph.unparse import correspondence, unparse
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NoReturn
 
 from bayesnas_graph.diagnostics.codes import CODES
-from bayesnas_graph.source import Span
+from bayesnas_graph.diagnostics.source import Span
 
 Severity = Literal["error", "warning"]
 

@@ -8,7 +8,7 @@ from typing import Any
 from unicodedata import east_asian_width
 
 from bayesnas_graph.diagnostics.model import Diagnostic, Label
-from bayesnas_graph.source import Source, Span
+from bayesnas_graph.diagnostics.source import Source, Span
 
 Paint = Callable[[str, str], str]  # (style, text) -> text
 WIDEST = 160  # columns of a source line that are shown; a longer one is cut around its label

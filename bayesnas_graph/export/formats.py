@@ -19,8 +19,8 @@ from torch import Tensor, nn
 from torch.export import Dim, ExportedProgram
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.files import written_whole
 from bayesnas_graph.ir import Shape
-from bayesnas_graph.search.files import written_whole
 
 LARGEST_DIFFERENCE = 1e-4  # between the outputs of a file and of its network, relative to the largest of them
 LARGEST_ONNX = 2**31 - 1  # bytes that a file can have without others beside it

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bayesnas_graph.codegen.emit import Emitted, as_state, build, emit
 from bayesnas_graph.derive import Architecture
 from bayesnas_graph.derive.architecture import plain_text
-from bayesnas_graph.elaborate import Network
-from bayesnas_graph.elaborate.values import show
-from bayesnas_graph.emit import Emitted, as_state, build, emit
-from bayesnas_graph.exchange import fingerprint
 from bayesnas_graph.ir import Graph, Shape
-from bayesnas_graph.ops import Input
-from bayesnas_graph.search.folder import RunFolder
+from bayesnas_graph.ir.ops import Input
+from bayesnas_graph.language.elaborate import Network
+from bayesnas_graph.language.elaborate.values import show
+from bayesnas_graph.language.json import fingerprint
+from bayesnas_graph.runs.folder import RunFolder
 from bayesnas_graph.train.course import check_fixed
 from bayesnas_graph.train.weights import write_weights
 

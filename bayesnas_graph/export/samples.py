@@ -9,9 +9,10 @@ from pathlib import Path
 from torch import Tensor
 
 from bayesnas_graph.derive.runs import read_run
-from bayesnas_graph.search.place import Place, find_device
-from bayesnas_graph.search.processes import Processes
-from bayesnas_graph.search.run import Subject, posed
+from bayesnas_graph.runs.device import Place, find_device
+from bayesnas_graph.runs.processes import Processes
+from bayesnas_graph.runs.subject import Subject
+from bayesnas_graph.search.run import posed
 
 
 def samples_of(run: Path, batches: int, data_dir: Path | None, *, allow_python: bool = False) -> Iterator[Tensor]:

@@ -8,8 +8,8 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir.op import Op, Shape, shape_text
-from bayesnas_graph.source import Span
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -180,5 +180,5 @@ class Graph:
 
     def _repr_svg_(self) -> str | None:
         """What a notebook shows. It asks the graph, but what draws graphs knows them, so that is found by its name."""
-        svg: str | None = import_module("bayesnas_graph.showing").graph_svg(self)
+        svg: str | None = import_module("bayesnas_graph.report.notebook").graph_svg(self)
         return svg

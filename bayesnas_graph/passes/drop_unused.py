@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.ops import Input
+from bayesnas_graph.ir.ops import Input
 
 
 def drop_unused(graph: Graph) -> Graph:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from bayesnas_graph.ir import Edge, Graph, Node, Op, Scope
-from bayesnas_graph.ops import BatchNorm, Conv, Depthwise, Elementwise, Interleaved, Part, Pool, Repeated
+from bayesnas_graph.ir.ops import BatchNorm, Conv, Depthwise, Elementwise, Interleaved, Part, Pool, Repeated
 from bayesnas_graph.passes.names import Fresh, cell_of, common_prefix
 
 # What works on each channel by itself is the same operation on more of them.

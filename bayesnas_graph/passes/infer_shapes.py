@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bayesnas_graph.ir import Graph, Node, Shape
-from bayesnas_graph.ops import Input
+from bayesnas_graph.ir.ops import Input
 
 
 def infer_shapes(graph: Graph) -> Graph:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from bayesnas_graph.ir import Edge, Gate, Graph, Node
-from bayesnas_graph.ops import Choice, Zero
+from bayesnas_graph.ir.ops import Choice, Zero
 
 
 def insert_zero_identity(graph: Graph, where: Literal["before", "after"] = "after") -> Graph:

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import fields, replace
 
 from bayesnas_graph.ir import Graph, Node, Op
-from bayesnas_graph.ops import BatchNorm, Conv, Depthwise, LightBatchNorm, Relu, ReluConv, ReluDepthwise
+from bayesnas_graph.ir.ops import BatchNorm, Conv, Depthwise, LightBatchNorm, Relu, ReluConv, ReluDepthwise
 
 _LIGHT: dict[type[Op], type[Op]] = {Conv: ReluConv, Depthwise: ReluDepthwise}
 

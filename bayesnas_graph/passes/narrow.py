@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from bayesnas_graph.ir import Edge, Graph, Kept, Node, Shape
-from bayesnas_graph.ops import Input, Select
-from bayesnas_graph.ops.join import Concat
+from bayesnas_graph.ir.ops import Input, Select
+from bayesnas_graph.ir.ops.join import Concat
 from bayesnas_graph.passes.drop_unused import drop_unused
 from bayesnas_graph.passes.names import Fresh, common_prefix, prefix_of
 

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 
 from bayesnas_graph.ir import Edge, Graph, Node
-from bayesnas_graph.ops import Choice, Gated, Identity, Join, Sum
+from bayesnas_graph.ir.ops import Choice, Gated, Identity, Join, Sum
 
 
 def plain(graph: Graph) -> Graph:

@@ -6,8 +6,8 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from bayesnas_graph.ir import Edge, Graph, Node, Shape, ShapeError, shape_text
-from bayesnas_graph.ops import Input
-from bayesnas_graph.ops.join import Concat
+from bayesnas_graph.ir.ops import Input
+from bayesnas_graph.ir.ops.join import Concat
 
 
 class Disconnected(Exception):

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from bayesnas_graph.ir import Edge, Graph, Node
-from bayesnas_graph.ops import Choice, Rescale, Zero
+from bayesnas_graph.ir.ops import Choice, Rescale, Zero
 from bayesnas_graph.passes.plain import plain
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bayesnas_graph.ir import Edge, Graph, Node, Op, Shape
-from bayesnas_graph.ops import Depthwise, Interleaved, Phases, Subsampled
-from bayesnas_graph.ops.base import same
+from bayesnas_graph.ir.ops import Depthwise, Interleaved, Phases, Subsampled
+from bayesnas_graph.ir.ops.base import same
 from bayesnas_graph.passes.names import Fresh, prefix_of
 
 

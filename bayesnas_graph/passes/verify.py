@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.ops import Choice, Gated, Input
+from bayesnas_graph.ir.ops import Choice, Gated, Input
 
 
 class InvalidGraph(Exception):

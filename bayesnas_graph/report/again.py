@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bayesnas_graph.diagnostics import NasError
-from bayesnas_graph.resources import shipped_space
-from bayesnas_graph.traces.run import Traces
+from bayesnas_graph.diagnostics.resources import shipped_space
+from bayesnas_graph.runs.reading.run import Traces
 
 if TYPE_CHECKING:
-    from bayesnas_graph.search.config import Group
+    from bayesnas_graph.runs.config import Group
 
 
 def command(found: Traces, kind: type[Group]) -> Iterator[str]:
     """What would do the same again, in pieces. It names every setting that would otherwise be another."""
-    from bayesnas_graph.sweep.folder import words
+    from bayesnas_graph.runs.sweep.folder import words
 
     manifest, defaults = found.manifest, kind().to_plain()
     space = manifest["space"]
@@ -42,8 +42,8 @@ def command(found: Traces, kind: type[Group]) -> Iterator[str]:
 
 def _advised(space: str, kind: type[Group]) -> set[str]:
     """The settings that are not by default what the program says, but what comes with a space or with a run."""
-    from bayesnas_graph.compress.source import OF_DATA
-    from bayesnas_graph.search.settings import read_settings, recipe_of
+    from bayesnas_graph.runs.settings import read_settings, recipe_of
+    from bayesnas_graph.train.compress.source import OF_DATA
 
     if kind.verb == "compress" and not _is_text(space):
         return set(OF_DATA)
@@ -60,7 +60,7 @@ def _is_text(space: str) -> bool:
 
 def _bare(word: str) -> str:
     """`data="digits"` without its quotes, where it means the same."""
-    from bayesnas_graph.search.settings import assigned
+    from bayesnas_graph.runs.settings import assigned
 
     bare = word.replace('"', "")
     try:

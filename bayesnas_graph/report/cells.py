@@ -8,8 +8,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import count
 
-from bayesnas_graph.pictures import Picture, converted, diagram_of, figure_of, ink, settled_diagram
 from bayesnas_graph.report.html import filled
+from bayesnas_graph.report.pictures import Picture, converted, diagram_of, figure_of, ink, settled_diagram
 from bayesnas_graph.report.section import Section
 from bayesnas_graph.report.story import Story
 

@@ -10,8 +10,8 @@ from bayesnas_graph.report import training
 from bayesnas_graph.report.parts import Table, section
 from bayesnas_graph.report.searching import curves_section
 from bayesnas_graph.report.section import Section
-from bayesnas_graph.traces.outline import Switch
-from bayesnas_graph.traces.run import Traces
+from bayesnas_graph.runs.reading.outline import Switch
+from bayesnas_graph.runs.reading.run import Traces
 
 MOST = 12  # runs whose overlap is told pair by pair
 
@@ -100,7 +100,7 @@ def agreements(searches: Runs) -> Iterator[Section]:
 def _agreement(
     key: str, candidates: tuple[Switch, ...], kept: Mapping[str, frozenset[str]], unfinished: list[str]
 ) -> Section:
-    from bayesnas_graph.sweep.comparison import overlap
+    from bayesnas_graph.runs.sweep.comparison import overlap
 
     everywhere = frozenset.intersection(*kept.values())
     somewhere = frozenset.union(*kept.values())
@@ -137,7 +137,7 @@ def _placed(switch: Switch) -> tuple[str, str, str]:
 
 def _overlaps(kept: Mapping[str, frozenset[str]]) -> Table:
     """Of every two runs, the part of the candidates that either keeps that both keep."""
-    from bayesnas_graph.sweep.comparison import overlap
+    from bayesnas_graph.runs.sweep.comparison import overlap
 
     if not 2 < len(kept) <= MOST:
         return Table((), ())

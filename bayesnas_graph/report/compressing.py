@@ -9,7 +9,7 @@ from bayesnas_graph.report.charts import compression
 from bayesnas_graph.report.parts import Table, section
 from bayesnas_graph.report.section import Section
 from bayesnas_graph.report.training import epochs
-from bayesnas_graph.traces.compression import LAYER_HEAD, Compression, Layer, Network, latency_cells, layer_cells
+from bayesnas_graph.runs.reading.compression import LAYER_HEAD, Compression, Layer, Network, latency_cells, layer_cells
 
 MOST = 4  # runs whose layers are shown beside one another
 MOST_LAYERS = 12  # that are told without being asked for

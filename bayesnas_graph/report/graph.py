@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bayesnas_graph.pictures import diagram_of, lay_out, panel_svg
-from bayesnas_graph.pictures.style import strand_class, strand_dash
 from bayesnas_graph.report.charts.history import switch_history
 from bayesnas_graph.report.html import filled
+from bayesnas_graph.report.pictures import diagram_of, lay_out, panel_svg
+from bayesnas_graph.report.pictures.style import strand_class, strand_dash
 from bayesnas_graph.report.section import Section
 from bayesnas_graph.report.story import Story
 from bayesnas_graph.report.switchboard import switchboard

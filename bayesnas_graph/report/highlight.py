@@ -8,9 +8,9 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
-from bayesnas_graph.lang import reserved_words
-from bayesnas_graph.lang.words import words_of
-from bayesnas_graph.source import Source
+from bayesnas_graph.diagnostics.source import Source
+from bayesnas_graph.language.syntax import reserved_words
+from bayesnas_graph.language.syntax.words import words_of
 
 if TYPE_CHECKING:
     from markupsafe import Markup

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bayesnas_graph.diagnostics import Diagnostic
-from bayesnas_graph.pictures.words import counted
 from bayesnas_graph.report import comparing, compressing, sweeping, training
 from bayesnas_graph.report.cells import cells_section, figures_of, file_stem
 from bayesnas_graph.report.charts.heat import Searched
@@ -16,12 +15,13 @@ from bayesnas_graph.report.graph import graph_section
 from bayesnas_graph.report.overview import lead, overview
 from bayesnas_graph.report.packages import check_packages
 from bayesnas_graph.report.page import page_text
+from bayesnas_graph.report.pictures.words import counted
 from bayesnas_graph.report.provenance import provenance
 from bayesnas_graph.report.searching import curves_section, heat_section
 from bayesnas_graph.report.section import Section
 from bayesnas_graph.report.story import Story, read_story
-from bayesnas_graph.traces.compression import read_compression
-from bayesnas_graph.traces.sweep import is_sweep, read_sweep
+from bayesnas_graph.runs.reading.compression import read_compression
+from bayesnas_graph.runs.reading.sweep import is_sweep, read_sweep
 
 MOST_DRAWN = 8  # runs whose cells are shown beside one another
 

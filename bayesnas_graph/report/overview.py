@@ -9,7 +9,7 @@ from typing import NamedTuple
 from bayesnas_graph.report.html import filled
 from bayesnas_graph.report.section import Section
 from bayesnas_graph.report.story import Story
-from bayesnas_graph.traces.run import Traces
+from bayesnas_graph.runs.reading.run import Traces
 
 KINDS = {"search": "search", "train": "training", "compress": "compression"}
 

@@ -9,11 +9,11 @@ from hashlib import sha256
 from importlib.resources import files
 
 from bayesnas_graph import __version__
-from bayesnas_graph.pictures import rules
-from bayesnas_graph.pictures.style import LIGHT
 from bayesnas_graph.report.charts.static import runtime
 from bayesnas_graph.report.charts.theme import config
 from bayesnas_graph.report.html import filled, json_script
+from bayesnas_graph.report.pictures import rules
+from bayesnas_graph.report.pictures.style import LIGHT
 from bayesnas_graph.report.section import Section
 
 STYLES = ("page.css", "code.css")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.exchange import fingerprint
+from bayesnas_graph.language.json import fingerprint
 from bayesnas_graph.passes import Disconnected, Misfit
 from bayesnas_graph.report.again import command
 from bayesnas_graph.report.highlight import Language
@@ -18,10 +18,10 @@ from bayesnas_graph.report.listing import Listing, text_of
 from bayesnas_graph.report.section import Section
 from bayesnas_graph.report.story import Story
 from bayesnas_graph.report.survival import Marks, survival
-from bayesnas_graph.search.paths import RunPaths
+from bayesnas_graph.runs.paths import RunPaths
 
 if TYPE_CHECKING:
-    from bayesnas_graph.search.config import Group
+    from bayesnas_graph.runs.config import Group
 
 
 @dataclass(frozen=True)
@@ -117,8 +117,8 @@ def _making_section(story: Story, key: str) -> Section:
 
 def _kind(story: Story) -> type[Group]:
     """The settings that such a run has."""
-    from bayesnas_graph.compress.config import CompressConfig
-    from bayesnas_graph.search.config import Config
+    from bayesnas_graph.runs.config import Config
+    from bayesnas_graph.train.compress.config import CompressConfig
     from bayesnas_graph.train.config import TrainConfig
 
     kinds: dict[str, type[Group]] = {"train": TrainConfig, "compress": CompressConfig}

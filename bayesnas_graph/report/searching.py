@@ -8,7 +8,7 @@ from bayesnas_graph.report.charts import curves, heat
 from bayesnas_graph.report.charts.heat import Searched
 from bayesnas_graph.report.parts import section
 from bayesnas_graph.report.section import Section
-from bayesnas_graph.traces.run import Traces
+from bayesnas_graph.runs.reading.run import Traces
 
 
 def curves_section(runs: Mapping[str, Traces], key: str = "curves") -> Section:

@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bayesnas_graph.analysis import cost
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.elaborate import Loaded
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.search.paths import RunPaths
-from bayesnas_graph.traces.damage import damage
-from bayesnas_graph.traces.decision import Final, read_final
-from bayesnas_graph.traces.history import Moment, read_history
-from bayesnas_graph.traces.outline import Outline, switches_of
-from bayesnas_graph.traces.run import Traces, read_traces
-from bayesnas_graph.traces.space import space_of, switched
+from bayesnas_graph.language.elaborate import Loaded
+from bayesnas_graph.passes.analysis import cost
+from bayesnas_graph.runs.paths import RunPaths
+from bayesnas_graph.runs.reading.damage import damage
+from bayesnas_graph.runs.reading.decision import Final, read_final
+from bayesnas_graph.runs.reading.history import Moment, read_history
+from bayesnas_graph.runs.reading.outline import Outline, switches_of
+from bayesnas_graph.runs.reading.run import Traces, read_traces
+from bayesnas_graph.runs.reading.space import space_of, switched
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from bayesnas_graph.diagnostics.source import Source, Span
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.lang.words import machine
-from bayesnas_graph.ops import Choice, Gated, Input, Zero
+from bayesnas_graph.ir.ops import Choice, Gated, Input, Zero
+from bayesnas_graph.language.syntax.words import machine
 from bayesnas_graph.passes import prune
-from bayesnas_graph.source import Source, Span
 
 State = Literal["kept", "partly", "gone"]
 SHOWN = 24  # names in the notes of a line

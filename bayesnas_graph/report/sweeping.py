@@ -11,17 +11,17 @@ from bayesnas_graph.report.charts import sweep
 from bayesnas_graph.report.charts.sweep import Trial
 from bayesnas_graph.report.parts import Table, section
 from bayesnas_graph.report.section import Section
-from bayesnas_graph.traces.sweep import read_sweep
+from bayesnas_graph.runs.reading.sweep import read_sweep
 
 if TYPE_CHECKING:
-    from bayesnas_graph.sweep.folder import Run
+    from bayesnas_graph.runs.sweep.folder import Run
 
 _RUN = ("seed", "state", "weights", "multiply-adds", "accuracy", "kept")
 
 
 def sections(folder: Path) -> tuple[Section, ...]:
     """The grid in a table, every run below it, and charts. Raises NasError if the folder is no sweep."""
-    from bayesnas_graph.sweep.comparison import summary
+    from bayesnas_graph.runs.sweep.comparison import summary
 
     _, runs = read_sweep(folder)
     heading, *rows = summary(runs)
@@ -36,7 +36,7 @@ def sections(folder: Path) -> tuple[Section, ...]:
 def _standing(runs: Sequence[Run]) -> str:
     """How many are done, and what the others are.
 
-    >>> from bayesnas_graph.sweep.folder import Asked, Run
+    >>> from bayesnas_graph.runs.sweep.folder import Asked, Run
     >>> asked = Asked(space="a", file="a", python_ops=False, data_dir="", settings={"data": "digits"}, sweep=[],
     ...               seeds=3, begun="", versions={})
     >>> _standing([Run(point, state) for point, state in zip(asked.points(), ["done", "failed", "done"])])

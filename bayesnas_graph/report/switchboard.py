@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from bayesnas_graph.analysis import cost, cost_by_switch
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.pictures import Diagram, Panel
-from bayesnas_graph.pictures.words import line_of, place_of
-from bayesnas_graph.traces.decision import Final
-from bayesnas_graph.traces.history import Moment
-from bayesnas_graph.traces.outline import Switch, switches_of
-from bayesnas_graph.traces.run import Traces
+from bayesnas_graph.passes.analysis import cost, cost_by_switch
+from bayesnas_graph.report.pictures import Diagram, Panel
+from bayesnas_graph.report.pictures.words import line_of, place_of
+from bayesnas_graph.runs.reading.decision import Final
+from bayesnas_graph.runs.reading.history import Moment
+from bayesnas_graph.runs.reading.outline import Switch, switches_of
+from bayesnas_graph.runs.reading.run import Traces
 
 DIGITS = 4  # of the numbers on a page
 TOLD = ("parameters", "flops", "lambda", "accuracy")  # beside the slider

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from bayesnas_graph.report.charts import training
 from bayesnas_graph.report.parts import section as made
 from bayesnas_graph.report.section import Section
-from bayesnas_graph.traces.run import Numbers, Traces
+from bayesnas_graph.runs.reading.run import Numbers, Traces
 
 
 def section(runs: Mapping[str, Traces], key: str = "training") -> Section:

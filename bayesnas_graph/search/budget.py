@@ -11,7 +11,7 @@ from torch import Tensor
 from bayesnas_graph import bayes
 from bayesnas_graph.bayes.groups import group_norms
 from bayesnas_graph.diagnostics import Diagnostic
-from bayesnas_graph.search.config import Config
+from bayesnas_graph.runs.config import Config
 from bayesnas_graph.search.learner import Learner
 from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import Progress

@@ -9,13 +9,13 @@ from typing import Any
 import torch
 
 from bayesnas_graph.bayes import State
-from bayesnas_graph.emit import transfer
+from bayesnas_graph.codegen.emit import transfer
 from bayesnas_graph.passes import prune
+from bayesnas_graph.runs.checkpoints import Saved
+from bayesnas_graph.runs.device import Place
 from bayesnas_graph.search.learner import Learner, begin, program_for, share, take_weights
-from bayesnas_graph.search.place import Place
 from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import Progress
-from bayesnas_graph.search.saved import Saved
 
 
 class Checkpoints(Saved):

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from bayesnas_graph.analysis import choices
 from bayesnas_graph.ir import Graph
+from bayesnas_graph.passes.analysis import choices
 
 
 @dataclass(frozen=True, slots=True, eq=False)

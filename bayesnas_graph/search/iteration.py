@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from bayesnas_graph.analysis import Cost
 from bayesnas_graph.bayes import Decision
 from bayesnas_graph.ir import Graph
+from bayesnas_graph.passes.analysis import Cost
 from bayesnas_graph.search.budget import Shrink
 from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import Progress

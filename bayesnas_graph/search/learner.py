@@ -15,15 +15,15 @@ import torch
 from torch import Tensor, nn
 
 from bayesnas_graph import passes
-from bayesnas_graph.analysis import cuts
 from bayesnas_graph.bayes import State, Switches
-from bayesnas_graph.emit import Emitted, emit, transfer
+from bayesnas_graph.codegen.emit import Emitted, emit, transfer
+from bayesnas_graph.codegen.supernet import Supernet
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.search.config import Config
+from bayesnas_graph.passes.analysis import cuts
+from bayesnas_graph.runs.config import Config
+from bayesnas_graph.runs.device import Place
+from bayesnas_graph.runs.optimizer import Memory, memory_of, new_optimiser, remember
 from bayesnas_graph.search.contests import Contests
-from bayesnas_graph.search.memory import Memory, memory_of, new_optimiser, remember
-from bayesnas_graph.search.place import Place
-from bayesnas_graph.supernet import Supernet
 
 Beliefs = dict[str, Tensor]  # what a strategy has learnt: by name, a number for every group
 

@@ -14,21 +14,21 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from bayesnas_graph.analysis import Cost, cost
 from bayesnas_graph.bayes import Decision
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import Graph
+from bayesnas_graph.passes.analysis import Cost, cost
+from bayesnas_graph.runs.device import Place
+from bayesnas_graph.runs.schedule import rate
+from bayesnas_graph.runs.seeds import seed_everything
 from bayesnas_graph.search.budget import LARGEST_GROWTH
 from bayesnas_graph.search.checkpoint import Checkpoints
 from bayesnas_graph.search.events import Row, Watcher
 from bayesnas_graph.search.iteration import Iteration
 from bayesnas_graph.search.learner import Learner, begin, weights, without
 from bayesnas_graph.search.measure import accuracy
-from bayesnas_graph.search.place import Place
 from bayesnas_graph.search.problem import Batches, Problem
 from bayesnas_graph.search.progress import Progress
-from bayesnas_graph.search.schedule import rate
-from bayesnas_graph.search.seeds import seed_everything
 from bayesnas_graph.search.strategies import strategy_of
 from bayesnas_graph.search.strategy import Rates, Strategy
 from bayesnas_graph.search.train import train_step

@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph.bayes import CrossEntropy, curvature
+from bayesnas_graph.codegen.supernet import Moments
+from bayesnas_graph.runs.seeds import generator
 from bayesnas_graph.runtime import Watch, watched
 from bayesnas_graph.search.learner import Learner
 from bayesnas_graph.search.problem import Batch
-from bayesnas_graph.search.seeds import generator
-from bayesnas_graph.supernet import Moments
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from bayesnas_graph.bayes.units import unit
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from bayesnas_graph.supernet import Supernet
+    from bayesnas_graph.codegen.supernet import Supernet
 
 
 class Prior:

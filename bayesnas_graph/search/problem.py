@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph import passes
-from bayesnas_graph.analysis import Cost, cost
 from bayesnas_graph.data import (
     Data,
     Loading,
@@ -23,13 +22,14 @@ from bayesnas_graph.data import (
     training,
 )
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.elaborate import Network
-from bayesnas_graph.elaborate.values import show
-from bayesnas_graph.elaborate.wiring import Budget
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.search.config import Config
-from bayesnas_graph.search.loading import loading
-from bayesnas_graph.search.place import Place
+from bayesnas_graph.language.elaborate import Network
+from bayesnas_graph.language.elaborate.values import show
+from bayesnas_graph.language.elaborate.wiring import Budget
+from bayesnas_graph.passes.analysis import Cost, cost
+from bayesnas_graph.runs.config import Config
+from bayesnas_graph.runs.device import Place
+from bayesnas_graph.runs.loading import loading
 
 Batch = tuple[Tensor, Tensor]  # samples and their labels
 Batches = Iterator[Batch]

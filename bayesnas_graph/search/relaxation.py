@@ -11,11 +11,11 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from bayesnas_graph.runs.seeds import generator
+from bayesnas_graph.search.baseline import Judgement, Rival, best_of_choices
 from bayesnas_graph.search.contests import Contests, gumbel
 from bayesnas_graph.search.learner import Learner
 from bayesnas_graph.search.problem import Batch
-from bayesnas_graph.search.rival import Judgement, Rival, best_of_choices
-from bayesnas_graph.search.seeds import generator
 from bayesnas_graph.search.strategy import Draw, Part, Rates
 
 NOISE = 1e-3  # of logits in the beginning, as in the code of DARTS

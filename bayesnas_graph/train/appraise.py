@@ -8,13 +8,13 @@ from typing import Any
 
 import torch
 
-from bayesnas_graph.analysis import cost
+from bayesnas_graph.codegen.emit import build, emit
 from bayesnas_graph.data import Data, evaluation
-from bayesnas_graph.elaborate import Network
-from bayesnas_graph.emit import build, emit
-from bayesnas_graph.search.loading import loading
-from bayesnas_graph.search.place import Place, machine_limits
-from bayesnas_graph.search.seeds import seed_everything
+from bayesnas_graph.language.elaborate import Network
+from bayesnas_graph.passes.analysis import cost
+from bayesnas_graph.runs.device import Place, machine_limits
+from bayesnas_graph.runs.loading import loading
+from bayesnas_graph.runs.seeds import seed_everything
 from bayesnas_graph.train.config import EvalConfig
 from bayesnas_graph.train.course import check_network_fits
 from bayesnas_graph.train.measure import Latency, Score, latency, score

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError, did_you_mean
 from bayesnas_graph.ir import Edge, Graph, Node, Op, Scope, Shape
-from bayesnas_graph.ops import Input, Relu
-from bayesnas_graph.ops.convolution import Linear
-from bayesnas_graph.ops.spatial import GlobalAvgPool
+from bayesnas_graph.ir.ops import Input, Relu
+from bayesnas_graph.ir.ops.convolution import Linear
+from bayesnas_graph.ir.ops.spatial import GlobalAvgPool
 from bayesnas_graph.passes.names import Fresh
 
 

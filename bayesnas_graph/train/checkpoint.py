@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bayesnas_graph.search.place import Place
-from bayesnas_graph.search.saved import Content, Saved
+from bayesnas_graph.runs.checkpoints import Content, Saved
+from bayesnas_graph.runs.device import Place
 from bayesnas_graph.train.course import Course
 from bayesnas_graph.train.learner import Learner, begin
 from bayesnas_graph.train.progress import Progress

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from bayesnas_graph.search.config import (
+from bayesnas_graph.runs.config import (
     Count,
     Fusing,
     Group,

@@ -10,15 +10,15 @@ from itertools import count
 import torch
 from torch import Tensor
 
-from bayesnas_graph.analysis import cost
 from bayesnas_graph.data import Data, Loading, check_fit, evaluation, steps_per_epoch, training
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.elaborate import Network
-from bayesnas_graph.elaborate.values import show
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.search.loading import loading
-from bayesnas_graph.search.place import Place
-from bayesnas_graph.search.schedule import rate
+from bayesnas_graph.language.elaborate import Network
+from bayesnas_graph.language.elaborate.values import show
+from bayesnas_graph.passes.analysis import cost
+from bayesnas_graph.runs.device import Place
+from bayesnas_graph.runs.loading import loading
+from bayesnas_graph.runs.schedule import rate
 from bayesnas_graph.train.auxiliary import place_of_head, with_auxiliary_head
 from bayesnas_graph.train.config import TrainConfig
 from bayesnas_graph.train.paths import with_dropped_paths

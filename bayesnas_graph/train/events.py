@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Protocol
 
-from bayesnas_graph.search.paths import RunPaths
-from bayesnas_graph.search.record import append, cell, cut
+from bayesnas_graph.runs.paths import RunPaths
+from bayesnas_graph.runs.tables import append, cell, cut
 from bayesnas_graph.train.course import Course
 from bayesnas_graph.train.progress import Progress
 

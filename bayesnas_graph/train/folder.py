@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from bayesnas_graph.search.folder import Origin, RunFolder
+from bayesnas_graph.runs.folder import Origin, RunFolder
 from bayesnas_graph.train.config import TrainConfig
 
 

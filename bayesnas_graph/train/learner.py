@@ -13,10 +13,10 @@ import torch
 from torch import Tensor, nn
 
 from bayesnas_graph import passes
-from bayesnas_graph.emit import Emitted, as_state, build, emit, transfer
-from bayesnas_graph.emit.weights import ByNode
-from bayesnas_graph.search.memory import Memory, memory_of, new_optimiser, remember
-from bayesnas_graph.search.place import Place
+from bayesnas_graph.codegen.emit import Emitted, as_state, build, emit, transfer
+from bayesnas_graph.codegen.emit.weights import ByNode
+from bayesnas_graph.runs.device import Place
+from bayesnas_graph.runs.optimizer import Memory, memory_of, new_optimiser, remember
 from bayesnas_graph.train.course import Course
 
 State = dict[str, Tensor]

@@ -15,12 +15,12 @@ from functools import cached_property
 import torch
 from torch import Tensor, nn
 
+from bayesnas_graph.codegen.emit import Emitted, build, emit
+from bayesnas_graph.codegen.emit.weights import ByNode
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.emit import Emitted, build, emit
-from bayesnas_graph.emit.weights import ByNode
+from bayesnas_graph.runs.device import Place
+from bayesnas_graph.runs.seeds import seed_everything
 from bayesnas_graph.search.loop import EXPLODED, MOST_EXPLOSIONS, Interrupted
-from bayesnas_graph.search.place import Place
-from bayesnas_graph.search.seeds import seed_everything
 from bayesnas_graph.train.checkpoint import Checkpoints
 from bayesnas_graph.train.course import Batches, Course
 from bayesnas_graph.train.events import Row, Watcher

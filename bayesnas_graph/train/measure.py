@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from bayesnas_graph.ir import Shape
-from bayesnas_graph.search.place import Place
+from bayesnas_graph.runs.device import Place
 
 WARM_UP = 5  # runs before those that are measured: torch chooses kernels and asks for memory in the first
 

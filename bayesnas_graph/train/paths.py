@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from bayesnas_graph.ir import Edge, Expression, Graph, Node, Op, Shape
-from bayesnas_graph.ops import Identity, Input, Rescale, Sum
+from bayesnas_graph.ir.ops import Identity, Input, Rescale, Sum
 from bayesnas_graph.passes.names import Fresh, prefix_of
 
 

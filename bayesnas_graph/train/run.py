@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from bayesnas_graph.analysis import cost
-from bayesnas_graph.elaborate import Network
-from bayesnas_graph.elaborate.values import show
-from bayesnas_graph.search.folder import new_folder
-from bayesnas_graph.search.place import Place, machine_limits
-from bayesnas_graph.search.processes import Processes
-from bayesnas_graph.search.run import Subject, check_company, loaded, origin_of, stopping, told_to_all
+from bayesnas_graph.language.elaborate import Network
+from bayesnas_graph.language.elaborate.values import show
+from bayesnas_graph.passes.analysis import cost
+from bayesnas_graph.runs.device import Place, machine_limits
+from bayesnas_graph.runs.folder import new_folder
+from bayesnas_graph.runs.loading import check_company, loaded
+from bayesnas_graph.runs.processes import Processes, told_to_all
+from bayesnas_graph.runs.signals import stopping
+from bayesnas_graph.runs.subject import Subject, origin_of
 from bayesnas_graph.train.checkpoint import Checkpoints
 from bayesnas_graph.train.config import TrainConfig
 from bayesnas_graph.train.course import Course

@@ -10,8 +10,8 @@ from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.files import ROOM, not_read, written_whole
 from bayesnas_graph.ir import shape_text
-from bayesnas_graph.search.files import ROOM, not_read, written_whole
 from bayesnas_graph.train.learner import State
 
 SHOWN = 3  # names of tensors in a message

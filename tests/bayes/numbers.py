@@ -10,10 +10,10 @@ from torch import Tensor
 
 from bayesnas_graph import passes
 from bayesnas_graph.ir import Edge, Gate, Graph, Node
-from bayesnas_graph.ops import Choice, Input
-from tests.analysis.test_dependency import random_graphs
+from bayesnas_graph.ir.ops import Choice, Input
 from tests.bayes.test_dependency import both_places
 from tests.helpers import body, graph
+from tests.passes.analysis.test_dependency import random_graphs
 
 DTYPES = (torch.float32, torch.float64)
 # As different as numbers can be and still be squared in neither precision but divided in both.

@@ -17,16 +17,16 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from bayesnas_graph import passes
-from bayesnas_graph.analysis.dependency import dependency
 from bayesnas_graph.bayes import Structure, one_hop, whole_path
 from bayesnas_graph.diagnostics import Report
-from bayesnas_graph.elaborate import Checker
+from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.ir import Edge, Graph
-from bayesnas_graph.ops import Choice, Input, Sum, Zero
-from bayesnas_graph.ops.join import Concat, Mean
-from bayesnas_graph.source import Source
-from tests.analysis.test_dependency import random_graphs, stack
+from bayesnas_graph.ir.ops import Choice, Input, Sum, Zero
+from bayesnas_graph.ir.ops.join import Concat, Mean
+from bayesnas_graph.language.elaborate import Checker
+from bayesnas_graph.passes.analysis.dependency import dependency
 from tests.helpers import body, graph
+from tests.passes.analysis.test_dependency import random_graphs, stack
 from tests.programs import programs
 
 Form = Callable[[Structure, Tensor], Tensor]

@@ -14,8 +14,8 @@ from bayesnas_graph import passes
 from bayesnas_graph.bayes import Gauge, Switches, proximal_step, rescale
 from bayesnas_graph.bayes.gauge import _places, common_scales
 from bayesnas_graph.bayes.groups import group_norms
+from bayesnas_graph.codegen.supernet import ReferenceNetwork
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.supernet import ReferenceNetwork
 from tests.bayes.numbers import DTYPES, cell_used, extreme, grouped_graphs, lonely, tensors
 from tests.bayes.test_dependency import from_text
 from tests.helpers import body, graph

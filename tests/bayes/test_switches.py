@@ -8,7 +8,7 @@ from hypothesis import given
 from bayesnas_graph import passes
 from bayesnas_graph.bayes import Switches
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.ops import Zero
+from bayesnas_graph.ir.ops import Zero
 from tests.bayes.numbers import cell_used, grouped_graphs
 from tests.helpers import body, graph
 

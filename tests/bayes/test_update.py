@@ -26,9 +26,9 @@ from bayesnas_graph.bayes import (
     whole_path,
 )
 from bayesnas_graph.ir import Graph
-from tests.analysis.test_dependency import stack
 from tests.bayes.numbers import DTYPES, cell_used, exact, extreme, grouped_graphs, lonely, tensors
 from tests.bayes.test_dependency import FORMS, Calls, both_places, from_text, recursion
+from tests.passes.analysis.test_dependency import stack
 from tests.programs import programs
 
 Form = Callable[[Structure, Tensor], Tensor]

@@ -12,8 +12,8 @@ from torch.testing import assert_close
 from bayesnas_graph import passes
 from bayesnas_graph.bayes import CrossEntropy, Loss, SquaredError, weight_curvature
 from bayesnas_graph.bayes.walk import Walk
+from bayesnas_graph.codegen.supernet import ReferenceNetwork
 from bayesnas_graph.ir import Shape
-from bayesnas_graph.supernet import ReferenceNetwork
 from tests.helpers import body, graph
 from tests.passes.test_passes import shipped
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bayesnas_graph.cli.standing import Standing
+from bayesnas_graph.runs.reading.outline import Outline, Switch
 from bayesnas_graph.search.budget import Shrink
 from bayesnas_graph.search.events import Row
-from bayesnas_graph.traces.outline import Outline, Switch
 
 OPERATIONS = ("conv", "pool", "skip", "zero")
 

@@ -13,14 +13,14 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from bayesnas_graph.analysis import cost, operations
 from bayesnas_graph.cli.main import main
 from bayesnas_graph.data import load, normalise
-from bayesnas_graph.elaborate import load_network
-from bayesnas_graph.search.record import read_table
+from bayesnas_graph.language.elaborate import load_network
+from bayesnas_graph.passes.analysis import cost, operations
+from bayesnas_graph.runs.tables import read_table
 from tests.cli.conftest import Result, Run
-from tests.compress.small import LENET, SMALL
 from tests.search.spaces import TINY
+from tests.train.compress.small import LENET, SMALL
 
 TINY_DATA = ("--data", "tests.search.spaces:tiny_data")
 ONE = ("--epochs", "1", "--loops", "1", "--fine-epochs", "1", "-s", "loop_epochs=1")

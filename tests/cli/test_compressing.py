@@ -8,8 +8,8 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from bayesnas_graph.compress.patterns import PATTERNS
-from bayesnas_graph.search.record import read_table
+from bayesnas_graph.runs.tables import read_table
+from bayesnas_graph.train.compress.patterns import PATTERNS
 from tests.cli.conftest import Run
 from tests.cli.test_compress import FAST, QUICK, TINY_DATA, folder, of_json, sound
 

@@ -16,12 +16,12 @@ import torch
 from safetensors.torch import load_file
 
 from bayesnas_graph.cli.main import main
+from bayesnas_graph.codegen.emit.text import LINE
 from bayesnas_graph.derive.runs import read_run
-from bayesnas_graph.emit.text import LINE
+from bayesnas_graph.runs.device import Place, find_device
+from bayesnas_graph.runs.processes import Processes
 from bayesnas_graph.search.checkpoint import Checkpoints, from_plain
-from bayesnas_graph.search.place import Place, find_device
 from bayesnas_graph.search.problem import Problem
-from bayesnas_graph.search.processes import Processes
 from tests.cli.conftest import Run
 from tests.search.spaces import SHORT, TINY, tiny_data
 

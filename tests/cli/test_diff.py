@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from bayesnas_graph.cli.diff import MOST_LINES, diff
 from bayesnas_graph.diagnostics import NasError
-from bayesnas_graph.exchange import to_json
+from bayesnas_graph.language.json import to_json
 from tests.helpers import graph
 
 GOOD = """\

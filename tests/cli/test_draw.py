@@ -14,9 +14,9 @@ import typer
 from bayesnas_graph import passes
 from bayesnas_graph.cli.draw import draw
 from bayesnas_graph.diagnostics import NasError
-from bayesnas_graph.elaborate import load_network
-from bayesnas_graph.pictures import convert
-from bayesnas_graph.resources import shipped_space
+from bayesnas_graph.diagnostics.resources import shipped_space
+from bayesnas_graph.language.elaborate import load_network
+from bayesnas_graph.report.pictures import convert
 
 Draw = Callable[..., str]
 

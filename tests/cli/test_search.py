@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bayesnas_graph.cli.main import main
-from bayesnas_graph.search.folder import RunFolder
+from bayesnas_graph.runs.folder import RunFolder
 from tests.cli.conftest import Run
 from tests.search.runs import results
 from tests.search.spaces import TINY

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from bayesnas_graph.cli.status import _json, _rows
 from bayesnas_graph.diagnostics import NasError
-from bayesnas_graph.search.paths import RunPaths
-from bayesnas_graph.traces.outline import Outline
-from bayesnas_graph.traces.run import read_traces
+from bayesnas_graph.runs.paths import RunPaths
+from bayesnas_graph.runs.reading.outline import Outline
+from bayesnas_graph.runs.reading.run import read_traces
 from tests.cli.conftest import Run
 from tests.cli.showing import outline
 from tests.search.spaces import SHORT, TINY

@@ -12,11 +12,11 @@ import pytest
 
 from bayesnas_graph.cli.sweep import stopping
 from bayesnas_graph.cli.sweep_view import Screen
-from bayesnas_graph.search.folder import RunFolder
-from bayesnas_graph.sweep.folder import Run as SweepRun
-from bayesnas_graph.sweep.folder import SweepFolder
+from bayesnas_graph.runs.folder import RunFolder
+from bayesnas_graph.runs.sweep.folder import Run as SweepRun
+from bayesnas_graph.runs.sweep.folder import SweepFolder
 from tests.cli.conftest import Run
-from tests.sweep.sweeps import finish, grid
+from tests.runs.sweep.sweeps import finish, grid
 
 SPACE = """import "std.nas"
 

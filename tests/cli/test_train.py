@@ -12,7 +12,7 @@ import pytest
 
 from bayesnas_graph.cli.epochs import Bar, epoch_line
 from bayesnas_graph.cli.main import main
-from bayesnas_graph.search.run import Subject
+from bayesnas_graph.runs.subject import Subject
 from bayesnas_graph.train.events import Row
 from bayesnas_graph.train.progress import Progress
 from tests.cli.conftest import Run

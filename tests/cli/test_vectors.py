@@ -10,8 +10,8 @@ import pytest
 from torch import Tensor
 
 from bayesnas_graph.export.samples import samples_of
-from bayesnas_graph.search.processes import Processes
-from bayesnas_graph.search.run import Subject
+from bayesnas_graph.runs.processes import Processes
+from bayesnas_graph.runs.subject import Subject
 from bayesnas_graph.train.run import posed
 from tests.cli.conftest import Run
 from tests.data.files import write_mnist

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from bayesnas_graph.diagnostics import CODES
-from bayesnas_graph.lang import reserved_words
-from bayesnas_graph.ops import PRIMITIVES
+from bayesnas_graph.ir.ops import PRIMITIVES
+from bayesnas_graph.language.syntax import reserved_words
 from tests.cli.conftest import Run
 
 GOOD = "network n : vector(4) -> classes(2) {\n    in x\n    x -> out : linear(2)\n}\n"

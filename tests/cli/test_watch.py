@@ -20,9 +20,9 @@ from bayesnas_graph.cli.outcome import architecture_lines, too_large, unmet
 from bayesnas_graph.cli.standing import closed_text
 from bayesnas_graph.cli.watch import Lines, head
 from bayesnas_graph.diagnostics import Diagnostic
-from bayesnas_graph.search.config import Config
+from bayesnas_graph.runs.config import Config
+from bayesnas_graph.runs.reading.outline import Outline, Switch, switches_of
 from bayesnas_graph.search.progress import Progress
-from bayesnas_graph.traces.outline import Outline, Switch, switches_of
 from tests.cli.conftest import Run
 from tests.cli.showing import logged, outline, standing, updated
 from tests.conftest import ROOT

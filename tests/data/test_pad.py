@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from bayesnas_graph.data import Data, InMemory, Statistics, load, padded
 from bayesnas_graph.diagnostics import NasError
-from bayesnas_graph.search.processes import Processes
-from bayesnas_graph.search.run import Subject, posed
+from bayesnas_graph.runs.processes import Processes
+from bayesnas_graph.runs.subject import Subject
+from bayesnas_graph.search.run import posed
 from tests.helpers import network
 from tests.search.spaces import config
 

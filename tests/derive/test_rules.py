@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesnas_graph import passes
-from bayesnas_graph.analysis import cost
 from bayesnas_graph.bayes import Decision, Why
 from bayesnas_graph.derive import Rule, derive, explained
 from bayesnas_graph.derive import given as given_switches
@@ -17,6 +16,7 @@ from bayesnas_graph.derive.derived import kept_groups
 from bayesnas_graph.diagnostics import NasError, render
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes import verify
+from bayesnas_graph.passes.analysis import cost
 from tests.helpers import body, graph
 
 CELL = """

@@ -10,12 +10,12 @@ import torch
 from torch import nn
 
 from bayesnas_graph import passes
+from bayesnas_graph.codegen.emit import build, emit
 from bayesnas_graph.diagnostics import Report
-from bayesnas_graph.elaborate import Checker, load_network
-from bayesnas_graph.emit import build, emit
+from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.ir import Graph, Shape
-from bayesnas_graph.ops import Input
-from bayesnas_graph.source import Source
+from bayesnas_graph.ir.ops import Input
+from bayesnas_graph.language.elaborate import Checker, load_network
 from tests.conftest import ROOT
 from tests.helpers import graph
 from tests.passes.test_passes import shipped

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from bayesnas_graph.diagnostics import CODES, Diagnostic, NasError
 from bayesnas_graph.export.formats import Checked, write_onnx, write_program, write_torchscript
-from bayesnas_graph.ops import PRIMITIVES
+from bayesnas_graph.ir.ops import PRIMITIVES
 from tests.export.networks import EVERYTHING, NETWORKS, network, searched, tiny
 from tests.helpers import graph
 

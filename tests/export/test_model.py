@@ -17,17 +17,17 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from bayesnas_graph import passes
-from bayesnas_graph.analysis import cost
 from bayesnas_graph.bayes import Decision
-from bayesnas_graph.bayes.settle import bridged
+from bayesnas_graph.bayes.repair import bridged
+from bayesnas_graph.codegen.emit import as_state, build, by_gate, by_node, emit, rescaled
 from bayesnas_graph.derive import derive, written
 from bayesnas_graph.derive import given as given_switches
 from bayesnas_graph.diagnostics import NasError
-from bayesnas_graph.elaborate import load_network
-from bayesnas_graph.emit import as_state, build, by_gate, by_node, emit, rescaled
 from bayesnas_graph.export import model_of_network
 from bayesnas_graph.ir import Edge, Graph, Node, Scope
-from bayesnas_graph.ops import PRIMITIVES, Conv, Input
+from bayesnas_graph.ir.ops import PRIMITIVES, Conv, Input
+from bayesnas_graph.language.elaborate import load_network
+from bayesnas_graph.passes.analysis import cost
 from tests.helpers import network
 from tests.passes.test_passes import SIZES
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import pytest
 
-from bayesnas_graph.emit import build, emit
+from bayesnas_graph.codegen.emit import build, emit
 from bayesnas_graph.ir import Edge, Graph, Kept, Node, Scope
-from bayesnas_graph.ops import Conv, Input, Relu
+from bayesnas_graph.ir.ops import Conv, Input, Relu
 from bayesnas_graph.passes import Narrowed, Place, drop_unused, narrow, plain, verify
+from tests.codegen.unparse.graphs import shipped
 from tests.helpers import body, graph
-from tests.unparse.graphs import shipped
 
 FIRST: Kept = (True, True, False, False)
 LAST: Kept = (False, False, True, True)

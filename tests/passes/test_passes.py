@@ -9,13 +9,13 @@ import torch
 from hypothesis import given, settings
 
 from bayesnas_graph import passes
+from bayesnas_graph.codegen.supernet import ReferenceNetwork
 from bayesnas_graph.diagnostics import Report
-from bayesnas_graph.elaborate import Checker
+from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.ir import Edge, Graph, Node
-from bayesnas_graph.ops import BatchNorm, Choice, Input, Sum, Zero
+from bayesnas_graph.ir.ops import BatchNorm, Choice, Input, Sum, Zero
+from bayesnas_graph.language.elaborate import Checker
 from bayesnas_graph.passes.verify import InvalidGraph, verify
-from bayesnas_graph.source import Source
-from bayesnas_graph.supernet import ReferenceNetwork
 from tests.conftest import ROOT
 from tests.equivalence import assert_same_function
 from tests.helpers import body, graph

@@ -10,14 +10,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bayesnas_graph import passes
-from bayesnas_graph.analysis import cost
+from bayesnas_graph.codegen.emit import as_state, build, by_gate, by_node, emit, rescaled
 from bayesnas_graph.diagnostics import Report
-from bayesnas_graph.elaborate import Checker
-from bayesnas_graph.emit import as_state, build, by_gate, by_node, emit, rescaled
+from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.ops import Choice, Gated, Input
+from bayesnas_graph.ir.ops import Choice, Gated, Input
+from bayesnas_graph.language.elaborate import Checker
 from bayesnas_graph.passes import Disconnected, Misfit, plain, prune, rescale_gates, verify
-from bayesnas_graph.source import Source
+from bayesnas_graph.passes.analysis import cost
 from tests.helpers import body, graph
 from tests.programs import programs
 

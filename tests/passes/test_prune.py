@@ -11,16 +11,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bayesnas_graph import passes
+from bayesnas_graph.codegen.emit import build, emit
+from bayesnas_graph.codegen.supernet import ReferenceNetwork
 from bayesnas_graph.diagnostics import Report
-from bayesnas_graph.elaborate import Checker
-from bayesnas_graph.emit import build, emit
+from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.ops import Choice, Input
-from bayesnas_graph.ops.join import Concat, Mean
+from bayesnas_graph.ir.ops import Choice, Input
+from bayesnas_graph.ir.ops.join import Concat, Mean
+from bayesnas_graph.language.elaborate import Checker
 from bayesnas_graph.passes.prune import Disconnected, Misfit, prune
 from bayesnas_graph.passes.verify import verify
-from bayesnas_graph.source import Source
-from bayesnas_graph.supernet import ReferenceNetwork
 from tests.helpers import body, graph
 from tests.passes.test_passes import shipped
 from tests.programs import programs

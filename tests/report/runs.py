@@ -9,16 +9,16 @@ from pathlib import Path
 from random import Random
 
 from bayesnas_graph import passes
-from bayesnas_graph.analysis import cost
 from bayesnas_graph.bayes import Decision
 from bayesnas_graph.derive.derived import derive, given
-from bayesnas_graph.elaborate import load_network
-from bayesnas_graph.elaborate.load import Loaded
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.search.config import Config
-from bayesnas_graph.search.folder import Manifest, RunFolder
+from bayesnas_graph.language.elaborate import load_network
+from bayesnas_graph.language.elaborate.load import Loaded
+from bayesnas_graph.passes.analysis import cost
+from bayesnas_graph.runs.config import Config
+from bayesnas_graph.runs.folder import Manifest, RunFolder
+from bayesnas_graph.runs.subject import Subject
 from bayesnas_graph.search.record import HISTORY, METRICS, UPDATES
-from bayesnas_graph.search.run import Subject
 
 # A motif whose uses have switches of their own, in a network that a page shows in two panels.
 OWN_SWITCHES = """

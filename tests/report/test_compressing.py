@@ -9,8 +9,8 @@ import pytest
 
 from bayesnas_graph.report.compressing import MOST, MOST_LAYERS, sections
 from bayesnas_graph.report.section import Section
-from bayesnas_graph.traces.compression import Compression
-from tests.traces.compressions import compression, layer
+from bayesnas_graph.runs.reading.compression import Compression
+from tests.runs.reading.compressions import compression, layer
 
 
 @pytest.fixture

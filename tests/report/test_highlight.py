@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesnas_graph.lang import reserved_words
+from bayesnas_graph.language.syntax import reserved_words
 from bayesnas_graph.report.highlight import LARGEST, Language, highlighted
 from tests.conftest import SPACES
 from tests.programs import programs

@@ -15,14 +15,14 @@ from typer.testing import CliRunner
 
 from bayesnas_graph.cli.main import app
 from bayesnas_graph.derive import of_run
-from bayesnas_graph.elaborate import load_network
 from bayesnas_graph.export import model_of
+from bayesnas_graph.language.elaborate import load_network
 from bayesnas_graph.report.again import command
 from bayesnas_graph.report.listing import LARGEST, LONGEST
 from bayesnas_graph.report.provenance import provenance
 from bayesnas_graph.report.story import read_story
-from bayesnas_graph.search.config import Config
-from bayesnas_graph.search.folder import RunFolder
+from bayesnas_graph.runs.config import Config
+from bayesnas_graph.runs.folder import RunFolder
 from bayesnas_graph.train.config import TrainConfig
 from tests.report.runs import begun, searched
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bayesnas_graph.report.charts.heat import MOST, Searched
 from bayesnas_graph.report.searching import curves_section, heat_section
-from bayesnas_graph.traces.history import Moment
-from bayesnas_graph.traces.outline import Switch
+from bayesnas_graph.runs.reading.history import Moment
+from bayesnas_graph.runs.reading.outline import Switch
 from tests.report.told import SWITCHES, searched, traced
 
 

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from bayesnas_graph import passes
 from bayesnas_graph.diagnostics import Report
-from bayesnas_graph.elaborate import Checker, Limits, load_network
+from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.ops import Zero
+from bayesnas_graph.ir.ops import Zero
+from bayesnas_graph.language.elaborate import Checker, Limits, load_network
 from bayesnas_graph.passes import Disconnected, Misfit, prune
 from bayesnas_graph.report.survival import LONGEST, SHOWN, LineMark, Marks, survival
-from bayesnas_graph.source import Source
 from tests.helpers import graph as graph_of
 from tests.programs import programs
 

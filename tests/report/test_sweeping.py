@@ -8,8 +8,8 @@ import pytest
 
 from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.report.sweeping import sections
-from bayesnas_graph.sweep.folder import SweepFolder
-from tests.sweep.sweeps import asked, finish
+from bayesnas_graph.runs.sweep.folder import SweepFolder
+from tests.runs.sweep.sweeps import asked, finish
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from bayesnas_graph.analysis import cost
-from bayesnas_graph.elaborate import load_network
-from bayesnas_graph.pictures import diagram_of
+from bayesnas_graph.language.elaborate import load_network
+from bayesnas_graph.passes.analysis import cost
+from bayesnas_graph.report.pictures import diagram_of
 from bayesnas_graph.report.story import Story, read_story
 from bayesnas_graph.report.switchboard import switchboard
 from tests.report.runs import begun, searched

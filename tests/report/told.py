@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from bayesnas_graph.traces.outline import Outline, Switch
-from bayesnas_graph.traces.run import Numbers, Traces
+from bayesnas_graph.runs.reading.outline import Outline, Switch
+from bayesnas_graph.runs.reading.run import Numbers, Traces
 
 SWITCHES = tuple(
     Switch(f"cell:{choice}.{operation}", "cell", choice, operation)

@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph import passes
+from bayesnas_graph.codegen.supernet import Supernet
 from bayesnas_graph.runtime import Watch, dropping, gated_sum, watched
 from bayesnas_graph.runtime.drop import drawn
-from bayesnas_graph.supernet import Supernet
 from tests.helpers import body, graph
 
 

@@ -14,11 +14,11 @@ from torch.nn import functional as F
 from bayesnas_graph import passes
 from bayesnas_graph.bayes.curvature import Estimator, curvature
 from bayesnas_graph.bayes.losses import CrossEntropy
+from bayesnas_graph.codegen.supernet import Supernet
 from bayesnas_graph.diagnostics import Report
-from bayesnas_graph.elaborate import Checker
-from bayesnas_graph.ops import Input
+from bayesnas_graph.ir.ops import Input
+from bayesnas_graph.language.elaborate import Checker
 from bayesnas_graph.runtime import Watch, dropping, watched
-from bayesnas_graph.supernet import Supernet
 from tests.conftest import ROOT
 
 SMALL: dict[str, tuple[str, dict[str, int]]] = {

@@ -16,8 +16,8 @@ from torch.nn import functional as F
 from torch.nn.parallel import DistributedDataParallel
 
 from bayesnas_graph import passes
+from bayesnas_graph.codegen.supernet import Supernet
 from bayesnas_graph.runtime import LightBatchNorm1d, LightBatchNorm2d, synchronised
-from bayesnas_graph.supernet import Supernet
 from tests.helpers import body, graph
 
 NORMS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...]]] = {

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from bayesnas_graph.search.record import read_table
+from bayesnas_graph.runs.tables import read_table
 
 
 def is_row(line: str) -> bool:

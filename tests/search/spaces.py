@@ -13,15 +13,15 @@ import torch
 
 from bayesnas_graph.data import Data, Statistics
 from bayesnas_graph.data.shapes import draw_shapes
+from bayesnas_graph.runs.config import Config
+from bayesnas_graph.runs.device import Place
+from bayesnas_graph.runs.processes import Processes
 from bayesnas_graph.search.checkpoint import Checkpoints
-from bayesnas_graph.search.config import Config
 from bayesnas_graph.search.events import Row, Watcher
 from bayesnas_graph.search.iteration import Iteration
 from bayesnas_graph.search.learner import Learner
 from bayesnas_graph.search.loop import Outcome, Search
-from bayesnas_graph.search.place import Place
 from bayesnas_graph.search.problem import Problem
-from bayesnas_graph.search.processes import Processes
 from bayesnas_graph.search.progress import Progress
 from tests.helpers import network
 

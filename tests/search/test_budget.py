@@ -13,8 +13,8 @@ import torch
 from bayesnas_graph.bayes import can_close
 from bayesnas_graph.bayes.groups import group_norms
 from bayesnas_graph.cli.watch import Lines, Reporter
+from bayesnas_graph.runs.folder import RunFolder
 from bayesnas_graph.search.budget import LARGEST_GROWTH, Shrink, rates_left, shrink, too_weak
-from bayesnas_graph.search.folder import RunFolder
 from bayesnas_graph.search.learner import Learner, begin
 from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import Progress

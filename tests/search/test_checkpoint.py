@@ -18,12 +18,13 @@ from hypothesis import strategies as st
 
 from bayesnas_graph.bayes import Decision, Verdict, Why
 from bayesnas_graph.diagnostics import NasError, render
+from bayesnas_graph.runs.config import Config
+from bayesnas_graph.runs.folder import RunFolder
+from bayesnas_graph.runs.tables import read_table
 from bayesnas_graph.search.checkpoint import Checkpoints, from_plain, to_plain
-from bayesnas_graph.search.config import Config
-from bayesnas_graph.search.folder import RunFolder
 from bayesnas_graph.search.learner import Learner, begin
 from bayesnas_graph.search.progress import Progress
-from bayesnas_graph.search.record import Recorder, read_table
+from bayesnas_graph.search.record import Recorder
 from bayesnas_graph.search.strategy import Rates
 from bayesnas_graph.search.train import train_step
 from tests.search.launcher import Launcher

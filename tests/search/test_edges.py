@@ -11,7 +11,7 @@ import torch
 from bayesnas_graph.bayes import Why
 from bayesnas_graph.data import Data, InMemory, Statistics
 from bayesnas_graph.diagnostics import NasError
-from bayesnas_graph.search.config import STRATEGIES
+from bayesnas_graph.runs.config import STRATEGIES
 from bayesnas_graph.search.loop import Outcome
 from bayesnas_graph.search.problem import Problem
 from tests.helpers import network

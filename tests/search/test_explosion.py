@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from bayesnas_graph.diagnostics import NasError
+from bayesnas_graph.runs.folder import RunFolder
 from bayesnas_graph.search import loop
-from bayesnas_graph.search.folder import RunFolder
 from bayesnas_graph.search.learner import Learner
 from bayesnas_graph.search.loop import Interrupted
 from bayesnas_graph.search.record import Recorder

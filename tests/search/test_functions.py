@@ -10,9 +10,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesnas_graph.search.config import Config
-from bayesnas_graph.search.schedule import rate
-from bayesnas_graph.search.seeds import generator, mixed, seed_everything
+from bayesnas_graph.runs.config import Config
+from bayesnas_graph.runs.schedule import rate
+from bayesnas_graph.runs.seeds import generator, mixed, seed_everything
 
 SCHEDULES = ["cosine", "linear", "step", "constant"]
 

@@ -13,10 +13,10 @@ from random import Random
 
 import pytest
 
+from bayesnas_graph.runs.signals import stopping
 from bayesnas_graph.search import run as running
 from bayesnas_graph.search.events import Row
 from bayesnas_graph.search.loop import Interrupted
-from bayesnas_graph.search.run import stopping
 from tests.search.launcher import Launcher
 from tests.search.runs import assert_same, assert_same_run, checkpoints, is_row, results, table
 from tests.search.spaces import Notes, asked_often, problem, search, searched

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from bayesnas_graph.bayes import Switches, in_gauge, rescale
-from bayesnas_graph.emit.weights import by_node
+from bayesnas_graph.codegen.emit.weights import by_node
 from bayesnas_graph.passes import Disconnected
 from bayesnas_graph.runtime import Watch, watched
 from bayesnas_graph.search.learner import Learner, begin, weights, without

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bayesnas_graph.search.config import Config, Group
+from bayesnas_graph.runs.config import Config, Group
 from tests.conftest import ROOT
 
 PAGE = ROOT / "docs" / "search.md"

@@ -8,6 +8,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from bayesnas_graph import api
+from bayesnas_graph.codegen.supernet import Supernet
 from bayesnas_graph.derive import derive
 from bayesnas_graph.passes import plain, verify
 from bayesnas_graph.search.learner import begin
@@ -15,7 +16,6 @@ from bayesnas_graph.search.prior import Prior
 from bayesnas_graph.search.progress import Progress
 from bayesnas_graph.search.strategies.bayes import iterate, measure_units, moved
 from bayesnas_graph.search.strategy import Rates
-from bayesnas_graph.supernet import Supernet
 from tests.search.spaces import TINY, place, problem
 
 

@@ -16,8 +16,9 @@ from torch import Tensor
 
 from bayesnas_graph.bayes import Decision
 from bayesnas_graph.diagnostics import NasError
-from bayesnas_graph.search.processes import Processes, joined
-from bayesnas_graph.search.run import Subject, posed
+from bayesnas_graph.runs.processes import Processes, joined
+from bayesnas_graph.runs.subject import Subject
+from bayesnas_graph.search.run import posed
 from tests.conftest import ROOT
 from tests.helpers import network
 from tests.search.launcher import Launcher, Run

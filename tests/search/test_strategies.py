@@ -10,15 +10,15 @@ import pytest
 import torch
 from torch import Tensor
 
-from bayesnas_graph.analysis import cost
 from bayesnas_graph.bayes import CrossEntropy, Why, soft_threshold
 from bayesnas_graph.derive import Rule, derive
 from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.passes import prune
-from bayesnas_graph.search.config import STRATEGIES
+from bayesnas_graph.passes.analysis import cost
+from bayesnas_graph.runs.config import STRATEGIES
+from bayesnas_graph.runs.settings import configured, option
 from bayesnas_graph.search.learner import Learner, begin
 from bayesnas_graph.search.relaxation import Relaxation
-from bayesnas_graph.search.settings import configured, option
 from bayesnas_graph.search.strategies import strategy_of
 from bayesnas_graph.search.strategies.dso import MOMENTUM
 from bayesnas_graph.search.strategies.random import Random

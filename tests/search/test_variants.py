@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from bayesnas_graph.bayes import Estimator, Ranking
 from bayesnas_graph.diagnostics import NasError
-from bayesnas_graph.ops import Choice, Input
+from bayesnas_graph.ir.ops import Choice, Input
 from bayesnas_graph.passes import Mode, verify
-from bayesnas_graph.search.config import STRATEGIES
+from bayesnas_graph.runs.config import STRATEGIES
 from bayesnas_graph.search.loop import Interrupted, Outcome
 from bayesnas_graph.search.problem import Problem
 from tests.helpers import check

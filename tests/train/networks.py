@@ -9,8 +9,8 @@ from typing import Any
 
 import torch
 
-from bayesnas_graph.search.place import Place
-from bayesnas_graph.search.processes import Processes
+from bayesnas_graph.runs.device import Place
+from bayesnas_graph.runs.processes import Processes
 from bayesnas_graph.train.checkpoint import Checkpoints
 from bayesnas_graph.train.config import TrainConfig
 from bayesnas_graph.train.course import Course

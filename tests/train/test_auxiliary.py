@@ -11,9 +11,9 @@ from torch import nn
 
 from bayesnas_graph import passes
 from bayesnas_graph.cli.target import load_network
+from bayesnas_graph.codegen.emit import build, emit, transfer
 from bayesnas_graph.diagnostics import NasError
-from bayesnas_graph.emit import build, emit, transfer
-from bayesnas_graph.search.seeds import seed_everything
+from bayesnas_graph.runs.seeds import seed_everything
 from bayesnas_graph.train.auxiliary import place_of_head, with_auxiliary_head
 from bayesnas_graph.train.learner import Learner, begin
 from bayesnas_graph.train.step import train_step

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from bayesnas_graph.diagnostics import NasError
-from bayesnas_graph.search.processes import Processes
-from bayesnas_graph.search.run import Subject
-from bayesnas_graph.search.settings import assigned, merged
+from bayesnas_graph.runs.processes import Processes
+from bayesnas_graph.runs.settings import assigned, merged
+from bayesnas_graph.runs.subject import Subject
 from bayesnas_graph.train.config import TrainConfig
 from bayesnas_graph.train.course import Course
 from bayesnas_graph.train.run import posed

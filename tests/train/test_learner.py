@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from bayesnas_graph.emit import build, emit
+from bayesnas_graph.codegen.emit import build, emit
+from bayesnas_graph.runs.seeds import seed_everything
 from bayesnas_graph.runtime import dropping
-from bayesnas_graph.search.seeds import seed_everything
 from bayesnas_graph.train.learner import Learner, begin, compile_motifs, follow
 from bayesnas_graph.train.step import train_step
 from tests.train.networks import FIXED, course, place

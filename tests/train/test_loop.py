@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 import torch
 
+from bayesnas_graph.codegen.emit import build
 from bayesnas_graph.data import load
 from bayesnas_graph.diagnostics import NasError
-from bayesnas_graph.emit import build
-from bayesnas_graph.search.folder import RunFolder
+from bayesnas_graph.runs.folder import RunFolder
+from bayesnas_graph.runs.tables import read_table
 from bayesnas_graph.search.loop import Interrupted
-from bayesnas_graph.search.record import read_table
 from bayesnas_graph.train import loop
 from bayesnas_graph.train.checkpoint import Checkpoints
 from bayesnas_graph.train.course import Course

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from bayesnas_graph import passes
-from bayesnas_graph.emit import build, emit, transfer
+from bayesnas_graph.codegen.emit import build, emit, transfer
 from bayesnas_graph.runtime import dropped, dropping
 from bayesnas_graph.train.paths import paths, with_dropped_paths
 from tests.helpers import body, graph

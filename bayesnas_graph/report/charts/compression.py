@@ -19,7 +19,7 @@ from bayesnas_graph.report.charts.spec import (
     view,
 )
 from bayesnas_graph.report.section import Chart
-from bayesnas_graph.traces.compression import Compression, Layer, Network
+from bayesnas_graph.runs.reading.compression import Compression, Layer, Network
 
 Quantity = Literal["parameters", "operations"]
 

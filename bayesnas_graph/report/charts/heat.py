@@ -12,8 +12,8 @@ from statistics import fmean
 
 from bayesnas_graph.report.charts.spec import Part, Value, layer, name_axis, tips, view, x_counts
 from bayesnas_graph.report.section import Chart
-from bayesnas_graph.traces.history import Moment
-from bayesnas_graph.traces.outline import Switch
+from bayesnas_graph.runs.reading.history import Moment
+from bayesnas_graph.runs.reading.outline import Switch
 
 History = Mapping[str, Sequence[Moment]]  # of every switch
 

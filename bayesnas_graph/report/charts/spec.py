@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from bayesnas_graph.traces.history import LARGEST
+from bayesnas_graph.runs.reading.history import LARGEST
 
 Value = dict[str, Any]
 Part = dict[str, Any]  # of a specification

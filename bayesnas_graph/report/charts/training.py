@@ -17,7 +17,7 @@ from bayesnas_graph.report.charts.spec import (
     x_counts,
 )
 from bayesnas_graph.report.section import Chart
-from bayesnas_graph.traces.run import Numbers
+from bayesnas_graph.runs.reading.run import Numbers
 
 Tables = Mapping[str, Sequence[Numbers]]  # the rows of each run
 

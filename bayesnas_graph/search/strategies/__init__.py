@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
-from bayesnas_graph.search.config import Config
+from bayesnas_graph.runs.config import Config
 from bayesnas_graph.search.strategy import Strategy
 
 

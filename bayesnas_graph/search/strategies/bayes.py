@@ -16,10 +16,10 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph import bayes
-from bayesnas_graph.analysis import cost
 from bayesnas_graph.bayes import State, proximal_step, rescale
 from bayesnas_graph.bayes.units import unit
 from bayesnas_graph.passes import prune
+from bayesnas_graph.passes.analysis import cost
 from bayesnas_graph.search.budget import Shrink, shrink
 from bayesnas_graph.search.iteration import Iteration, complete
 from bayesnas_graph.search.learner import Learner, without

@@ -16,9 +16,9 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph.bayes import Why, soft_threshold
+from bayesnas_graph.search.baseline import Judgement, Rival
 from bayesnas_graph.search.learner import Learner
 from bayesnas_graph.search.problem import Batch
-from bayesnas_graph.search.rival import Judgement, Rival
 from bayesnas_graph.search.strategy import Draw, Part, Rates
 
 MOMENTUM = 0.9

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph.bayes import Decision
+from bayesnas_graph.search.baseline import Judgement, Rival, best_of_choices
 from bayesnas_graph.search.learner import Learner
 from bayesnas_graph.search.problem import Batch
-from bayesnas_graph.search.rival import Judgement, Rival, best_of_choices
 from bayesnas_graph.search.strategy import Draw, Part, Rates
 
 

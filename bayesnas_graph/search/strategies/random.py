@@ -14,12 +14,12 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph.passes import Disconnected, Misfit, prune
+from bayesnas_graph.runs.seeds import generator
+from bayesnas_graph.search.baseline import Judgement, Rival, best_of_choices
 from bayesnas_graph.search.contests import gumbel
 from bayesnas_graph.search.learner import Learner
 from bayesnas_graph.search.measure import accuracy
 from bayesnas_graph.search.problem import Batch
-from bayesnas_graph.search.rival import Judgement, Rival, best_of_choices
-from bayesnas_graph.search.seeds import generator
 from bayesnas_graph.search.strategy import Draw, Part, Rates
 
 MOST_TRIES = 100  # at an architecture that holds together

@@ -10,9 +10,9 @@ import pytest
 
 from bayesnas_graph.report.charts.compression import error_curve, kept_groups, per_layer
 from bayesnas_graph.report.section import Chart
-from bayesnas_graph.traces.compression import Compression
+from bayesnas_graph.runs.reading.compression import Compression
 from tests.report.charts.drawn import column, has_legend, sound, svg, values
-from tests.traces.compressions import compression
+from tests.runs.reading.compressions import compression
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_groups_by_layer_and_pattern(found: Compression) -> None:
 
 
 def test_a_layer_without_groups_of_a_kind(found: Compression) -> None:
-    from bayesnas_graph.traces.compression import Share
+    from bayesnas_graph.runs.reading.compression import Share
 
     chart = kept_groups({"a": [replace(found.layers[0], groups={"filter": Share(0, 0)})]})
     assert column(chart, "share") == [0]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from bayesnas_graph.report.charts.heat import MOST, Searched, by_operation, by_switch
 from bayesnas_graph.report.section import Chart
-from bayesnas_graph.traces.history import Moment
-from bayesnas_graph.traces.outline import Switch
+from bayesnas_graph.runs.reading.history import Moment
+from bayesnas_graph.runs.reading.outline import Switch
 from tests.report.charts.drawn import column, sound, svg, values
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from bayesnas_graph.pictures.style import DARK, LIGHT
 from bayesnas_graph.report.charts.curves import loss
 from bayesnas_graph.report.charts.history import switch_history
 from bayesnas_graph.report.charts.static import chart_picture, runtime
 from bayesnas_graph.report.charts.theme import config, ground
+from bayesnas_graph.report.pictures.style import DARK, LIGHT
 from bayesnas_graph.report.section import Chart
 from tests.report.charts.drawn import svg
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bayesnas_graph.report.charts import training
 from bayesnas_graph.report.charts.training import TEST, TRAIN, Tables
 from bayesnas_graph.report.section import Chart
-from bayesnas_graph.traces.run import Numbers
+from bayesnas_graph.runs.reading.run import Numbers
 from tests.report.charts.drawn import has_legend, sound, svg, values
 
 ROWS: tuple[Numbers, ...] = tuple(

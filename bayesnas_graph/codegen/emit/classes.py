@@ -1,0 +1,121 @@
+"""Units that differ in numbers only are one class: the numbers that differ become its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from bayesnas_graph.codegen.emit.names import identifier
+from bayesnas_graph.codegen.emit.parameters import Parameter, parametrise
+from bayesnas_graph.codegen.emit.signatures import Number, Plain, numbers, skeleton
+from bayesnas_graph.codegen.emit.units import Compute, Item, Unit, Use
+from bayesnas_graph.ir import ModuleCall, Scope
+
+
+@dataclass(eq=False)
+class Class:
+    """A class of units, of which the first stands for all."""
+
+    name: str = ""
+    members: list[Unit] = field(default_factory=list)
+    parameters: list[Parameter] = field(default_factory=list)
+    texts: dict[str, list[str | None]] = field(default_factory=dict)  # item -> what stands for each of its numbers
+
+    @property
+    def unit(self) -> Unit:
+        return self.members[0]
+
+    @property
+    def scope(self) -> Scope:
+        """What it is called after: the outermost motif that does nothing but use it, if that is one for all."""
+        kinds = [{scope.kind for scope in unit.wrappers} for unit in self.members]
+        common = [scope for scope in self.unit.wrappers if all(scope.kind in found for found in kinds)]
+        return common[-1] if common else self.unit.scope
+
+    @property
+    def words(self) -> list[str]:
+        """What its inputs are called, `x` where members do not agree."""
+        found = [set(words) for words in zip(*(unit.words for unit in self.members), strict=True)]
+        return [words.pop() if len(words) == 1 else "x" for words in found]
+
+    def arguments(self, unit: Unit) -> list[Plain]:
+        """The values of the parameters that make `unit`."""
+        position = self.members.index(unit)
+        return [parameter.values[position] for parameter in self.parameters]
+
+
+class Classes:
+    """All classes of a program, those that others use first."""
+
+    def __init__(self, root: Unit) -> None:
+        self._by_key: dict[object, Class] = {}
+        self._of: dict[Unit, Class] = {}
+        self._imported = {"nn", "torch", "F", "Tensor", *_imported(root)}
+        self._names = {"Motif", "WIDTH", *self._imported}  # of classes, a word for kinds without letters, a constant
+        self._classify(root)
+        for cls in self:
+            cls.name = self._class_name(cls.scope.kind)
+            self._parametrise(cls)
+
+    def __iter__(self) -> Iterator[Class]:
+        yield from self._by_key.values()
+
+    def of(self, unit: Unit) -> Class:
+        """The class of a unit."""
+        return self._of[unit]
+
+    def _classify(self, unit: Unit) -> None:
+        for item in unit.items:
+            if isinstance(item, Use):
+                self._classify(item.unit)
+        items = tuple(self._skeleton(item) for item in unit.items)
+        key = unit.scope.kind, len(unit.inputs), unit.outputs, len(unit.gates), items
+        self._of[unit] = self._by_key.setdefault(key, Class())
+        self._of[unit].members.append(unit)
+
+    def _skeleton(self, item: Item) -> object:
+        """An item without its numbers."""
+        match item:
+            case Use(name=name, unit=unit, inputs=inputs, results=results):
+                return name, self._of[unit], inputs, results
+            case Compute(name=name, call=call, inputs=inputs):
+                return name, skeleton(call), inputs
+            case _:
+                return item
+
+    def _parametrise(self, cls: Class) -> None:
+        table = [[self.numbers(item) for item in unit.items] for unit in cls.members]
+        rows = [[number for found in row for number in found] for row in table]
+        texts, cls.parameters = parametrise(rows, self._imported)
+        left = iter(texts)
+        for item, found in zip(cls.unit.items, table[0], strict=True):
+            cls.texts[item.name] = [next(left) for _ in found]
+
+    def numbers(self, item: Item) -> list[Number]:
+        """Every number in an item: in its call, or the arguments of its class."""
+        match item:
+            case Use(unit=unit):
+                cls = self._of[unit]
+                values = cls.arguments(unit)
+                return [Number(p.role, value) for p, value in zip(cls.parameters, values, strict=True)]
+            case Compute(call=call):
+                return numbers(call)
+            case _:
+                return []
+
+    def _class_name(self, kind: str) -> str:
+        word = "".join(part[:1].upper() + part[1:] for part in kind.split("_"))
+        separator = "_" if word[-1:].isdigit() else ""
+        word = word if word.isidentifier() and word[0].isalpha() else f"Motif{word}"
+        name = identifier(word, self._names, separator)
+        self._names.add(name)
+        return name
+
+
+def _imported(unit: Unit) -> Iterator[str]:
+    """The names that a file must import for a unit."""
+    for item in unit.items:
+        if isinstance(item, Use):
+            yield from _imported(item.unit)
+        elif isinstance(item, Compute) and isinstance(item.call, ModuleCall):
+            yield item.call.constructor.partition(".")[0]

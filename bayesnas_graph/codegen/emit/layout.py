@@ -1,0 +1,129 @@
+"""A class laid out for printing: its items with their loops, and the Python names of all that is in them."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from bayesnas_graph.codegen.emit.classes import Class, Classes
+from bayesnas_graph.codegen.emit.loops import Repeat, rolled
+from bayesnas_graph.codegen.emit.names import RESERVED, array, identifier, plural, shared
+from bayesnas_graph.codegen.emit.units import Compute, Item, Split, Use
+from bayesnas_graph.ir import Expression, ModuleCall, Scope
+
+
+class Layout:
+    """How a class is printed. `names` has a Python name for every value, submodule and list; no two are the same."""
+
+    def __init__(self, classes: Classes, cls: Class) -> None:
+        self.classes = classes
+        self.cls = cls
+        self.unit = cls.unit
+        self.items = list(rolled(self.unit, self._alike))
+        self.kept = self._kept()
+        self.names: dict[str, str] = {}
+        self._taken = {*RESERVED, *self.kept, *self._helpers()}
+        self._lists: set[str] = set()
+        for name, word in zip(self.unit.inputs, cls.words, strict=True):
+            self._name(name, word, "")
+        for item in self.items:
+            if isinstance(item, Repeat):
+                self._name_repeat(item)
+            else:
+                self._name_item(item)
+
+    @cached_property
+    def paths(self) -> dict[str, str]:
+        """Where the module of an item is, from an instance of the class."""
+        found = {}
+        for item in self.items:
+            if isinstance(item, Repeat):
+                found.update({use.name: f"{self.names[item.name]}.{i}" for i, use in enumerate(item.uses)})
+            elif isinstance(item, Use) or (isinstance(item, Compute) and isinstance(item.call, ModuleCall)):
+                found[item.name] = self.names[item.name]
+        return found
+
+    def _alike(self, before: Item, after: Item) -> bool:
+        """Whether two items may stand in one loop: uses of one motif or array, or the same expression."""
+        if isinstance(before, Use) and isinstance(after, Use):
+            arrays = array(before.name), array(after.name)
+            if arrays[0] and arrays[1] and arrays[0][0] == arrays[1][0]:
+                return True
+            classes = self.classes.of(before.unit), self.classes.of(after.unit)
+            is_motif = classes[0].scope.role != "choice"
+            return classes[0] is classes[1] or (is_motif and classes[0].scope.kind == classes[1].scope.kind)
+        if isinstance(before, Compute) and isinstance(after, Compute):
+            return before.call == after.call and self.cls.texts[before.name] == self.cls.texts[after.name]
+        return True
+
+    def _kept(self) -> set[str]:
+        """The parameters that expressions read, so that they are attributes too."""
+        expressions = {
+            item.name for item in self.unit.items if isinstance(item, Compute) and isinstance(item.call, Expression)
+        }
+        words = {
+            word for name in expressions for text in self.cls.texts[name] for word in re.findall(r"\w+", text or "")
+        }
+        return {parameter.name for parameter in self.cls.parameters} & words
+
+    def _helpers(self) -> set[str]:
+        calls = (item.call for item in self.unit.items if isinstance(item, Compute))
+        return {call.helper for call in calls if isinstance(call, Expression) and call.helper}
+
+    def _name(self, name: str, word: str, separator: str = "_") -> None:
+        """Name what may be an attribute, a variable, or both."""
+        if name not in self.names:
+            self.names[name] = identifier(word, self._taken | self._lists, separator)
+            self._taken.add(self.names[name])
+
+    def _name_variable(self, name: str, word: str) -> None:
+        """Name what is only a variable, which may be called like a list."""
+        self.names[name] = identifier(word, self._taken)
+        self._taken.add(self.names[name])
+
+    def _name_item(self, item: Item) -> None:
+        for name in (item.name, *(item.results if isinstance(item, Use) else ())):
+            self._name(name, name)
+        if isinstance(item, Split):
+            self.names.update({part: f"{self.names[item.name]}[{i}]" for i, part in enumerate(item.results)})
+
+    def _name_repeat(self, repeat: Repeat) -> None:
+        names = [use.name for use in repeat.uses]
+        scopes = [self.classes.of(use.unit).scope for use in repeat.uses]
+        word = shared(names)
+        word = word if all(map(array, names)) and word else plural(word or scopes[0].kind)
+        self.names[repeat.name] = identifier(word, self._taken | self._lists)
+        self._lists.add(self.names[repeat.name])
+        if repeat.is_chain:
+            self._name(repeat.results[0], repeat.results[0])
+            return
+        self._name_state(repeat)
+        self._name_variable(f"{repeat.name}each", _one_of(scopes))
+        if repeat.gate is not None:
+            self._name_variable(f"{repeat.name}gate", "gate")
+        for item in repeat.body[:-1]:
+            for name in item.results if isinstance(item, Use) else (item.name,):
+                self._name_variable(name, shared([name]) or "value")
+
+    def _name_state(self, repeat: Repeat) -> None:
+        word = shared(repeat.carried) or "state"
+        if len(repeat.state) > 1:
+            for i, name in enumerate(repeat.state):
+                self._name_variable(name, f"{word}{i}")
+        elif repeat.start[0] in self.unit.inputs and self._readers(repeat.start[0]) == 1:
+            self.names[repeat.state[0]] = self.names[repeat.start[0]]
+        else:
+            self._name_variable(repeat.state[0], word)
+        for name, state in zip(repeat.results, repeat.state, strict=True):
+            self.names[name] = self.names[state]
+
+    def _readers(self, value: str) -> int:
+        return sum(item.inputs.count(value) for item in self.items) + self.unit.outputs.count(value)
+
+
+def _one_of(scopes: list[Scope]) -> str:
+    """What one module of a list is called."""
+    if all(scope.role in ("cell", "choice") and scope.role == scopes[0].role for scope in scopes):
+        return scopes[0].role
+    word = scopes[0].kind.rpartition("_")[2]
+    return word if word.isalpha() and all(scope.kind == scopes[0].kind for scope in scopes) else "block"

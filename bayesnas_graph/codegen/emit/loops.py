@@ -1,0 +1,203 @@
+"""Items that repeat as a loop: each round uses one more unit of a list, on the results of the rounds before.
+
+    s.3 = Normal(s.1, s.2)
+    s.4 = Normal(s.2, s.3)         start from s.1, s.2, and for each of s.3, s.4, s.5:
+    s.5 = Normal(s.3, s.4)             old, new = new, Normal(old, new)
+
+The rounds follow each other in the unit, and are alike but for the unit that they use and for gates, which are
+consecutive. Nothing else may read what they compute, except the last results.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from bayesnas_graph.codegen.emit.units import Compute, Item, Split, Unit, Use, Weigh
+from bayesnas_graph.ir import Expression
+
+LONGEST_ROUND = 4  # items
+LEAST_IN_CHAIN = 2  # uses that make a chain worth having
+LEAST_ROUNDS = 3  # that make a loop worth having, and tell what it carries over
+FURTHEST = 2  # rounds back from which a loop may read
+
+Alike = Callable[[Item, Item], bool]
+Round = tuple[Item, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """Rounds that are alike. The body is the first of them, in which `state` names what it reads of those before."""
+
+    uses: tuple[Use, ...]
+    body: Round
+    state: tuple[str, ...]  # results of the last rounds, the oldest first
+    start: tuple[str, ...]  # their values before the first round
+    results: tuple[str, ...]  # what they are called after the last
+    carried: tuple[str, ...]  # what the result of each round is called
+    fixed: tuple[str, ...] = ()  # what every round reads from outside
+    gate: int | None = None  # of the first round
+
+    @property
+    def name(self) -> str:
+        """What the list is called; no node is called so."""
+        return f"{self.uses[0].name}:"
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return (*dict.fromkeys(self.start), *self.fixed, *self.fixed)  # fixed values are read again and again
+
+    @property
+    def is_chain(self) -> bool:
+        """Whether a round is one use, which reads the result of the one before and nothing else."""
+        return len(self.body) == 1 and self.body[0].inputs == self.state and len(self.state) == 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Back:
+    """The result of an earlier round."""
+
+    rounds: int
+
+
+def rolled(unit: Unit, alike: Alike) -> Iterator[Item | Repeat]:
+    """The items of a unit, where those that repeat are one. `alike` tells whether one item can stand for another."""
+    search = _Search(unit, alike)
+    position = 0
+    while position < len(unit.items):
+        found = max(search.at(position), key=lambda repeat: len(repeat.uses) * len(repeat.body), default=None)
+        yield unit.items[position] if found is None else found
+        position += 1 if found is None else len(found.uses) * len(found.body)
+
+
+class _Search:
+    def __init__(self, unit: Unit, alike: Alike) -> None:
+        self.items = unit.items
+        self.alike = alike
+        self.maker = {name: i for i, item in enumerate(unit.items) for name in _results(item)}
+        self.readers: dict[str, list[int]] = defaultdict(list)
+        for i, item in enumerate(unit.items):
+            for name in item.inputs:
+                self.readers[name].append(i)
+        for name in unit.outputs:
+            self.readers[name].append(len(unit.items))
+
+    def at(self, start: int) -> Iterator[Repeat]:
+        """The longest repetition from an item on, for every length of a round."""
+        for size in range(1, LONGEST_ROUND + 1):
+            rounds = self._rounds(start, size)
+            for count in range(len(rounds), LEAST_IN_CHAIN - 1, -1):
+                repeat = self._repeat(start, rounds[:count])
+                if repeat is not None:
+                    yield repeat
+                    break
+
+    def _rounds(self, start: int, size: int) -> list[Round]:
+        """The rounds from an item on that are alike, whatever they read."""
+        ends = range(start + size, len(self.items) + 1, size)
+        found: list[Round] = []
+        for body in (self.items[end - size : end] for end in ends):
+            if not _can_repeat(body):
+                break
+            if found and not all(_same_form(a, b) and self.alike(a, b) for a, b in zip(found[-1], body, strict=True)):
+                break
+            found.append(body)
+        return found
+
+    def _repeat(self, start: int, rounds: list[Round]) -> Repeat | None:
+        """Rounds as a repetition, if they read, and are read, as the rounds of one must."""
+        first, size = rounds[0], len(rounds[0])
+        reads = [
+            [self._source(name, k, start, size) for item in body for name in item.inputs]
+            for k, body in enumerate(rounds)
+        ]
+        before = _before(reads)
+        carried = [_results(body[-1])[0] for body in rounds]
+        results = carried[-len(before) :]
+        if not before or not self._is_private(start, start + size * len(rounds), set(results)):
+            return None
+        uses = tuple(item for body in rounds for item in body if isinstance(item, Use))
+        state = tuple(f"{uses[0].name}:{i}" for i in range(len(before)))
+        fixed = sorted({source for source in reads[-1] if isinstance(source, str)})
+        gates = [item.gates[0] for item in first if isinstance(item, Weigh)]
+        repeat = Repeat(
+            uses=uses,
+            body=_body(first, iter(reads[-1]), state),
+            state=state,
+            start=tuple(before),
+            results=tuple(results),
+            carried=tuple(carried),
+            fixed=tuple(fixed),
+            gate=gates[0] if gates else None,
+        )
+        return repeat if len(rounds) >= (LEAST_IN_CHAIN if repeat.is_chain else LEAST_ROUNDS) else None
+
+    def _source(self, name: str, k: int, start: int, size: int) -> object:
+        """Where round `k` gets a value: by its name from outside, by a place in itself, or from an earlier round."""
+        maker = self.maker.get(name, -1)
+        if maker < start:
+            return name
+        made_in, place = divmod(maker - start, size)
+        if made_in == k:
+            return place
+        return _Back(k - made_in) if place == size - 1 else None
+
+    def _is_private(self, start: int, end: int, results: set[str]) -> bool:
+        """Whether nobody else reads what some items make, except the results."""
+        made = {name for item in self.items[start:end] for name in _results(item)} - results
+        return all(start <= reader < end for name in made for reader in self.readers[name])
+
+
+def _before(reads: list[list[object]]) -> list[str]:
+    """The values that the first rounds read where later ones read results, the oldest first.
+
+    Nothing if the rounds do not all read as the last one does, or read no results.
+    """
+    found: dict[int, str] = {}  # so many rounds before the first
+    for k, sources in enumerate(reads):
+        for source, wanted in zip(sources, reads[-1], strict=True):
+            if isinstance(wanted, _Back) and wanted.rounds > k:
+                if not isinstance(source, str) or found.setdefault(wanted.rounds - k, source) != source:
+                    return []
+            elif source is None or source != wanted:
+                return []
+    return [found[i] for i in sorted(found, reverse=True)] if max(found, default=0) <= FURTHEST else []
+
+
+def _body(first: Round, sources: Iterator[object], state: tuple[str, ...]) -> Round:
+    """The first round, which reads the state in place of results."""
+
+    def read(name: str) -> str:
+        source = next(sources)
+        return state[-source.rounds] if isinstance(source, _Back) else name
+
+    return tuple(replace(item, inputs=tuple(map(read, item.inputs))) for item in first)
+
+
+def _results(item: Item) -> tuple[str, ...]:
+    return item.results if isinstance(item, Use | Split) else (item.name,)
+
+
+def _can_repeat(body: Round) -> bool:
+    """Whether a round has exactly one use, and else but expressions and at most one gate."""
+    uses = [item for item in body if isinstance(item, Use)]
+    gates = [item for item in body if isinstance(item, Weigh)]
+    plain = [item for item in body if isinstance(item, Compute) and isinstance(item.call, Expression)]
+    simple = all(len(use.results) == 1 for use in uses) and all(len(gate.gates) == 1 for gate in gates)
+    return len(uses) == 1 and len(gates) <= 1 and len(uses) + len(gates) + len(plain) == len(body) and simple
+
+
+def _same_form(before: Item, after: Item) -> bool:
+    """Whether two items could be the same one of two rounds."""
+    if type(before) is not type(after) or len(before.inputs) != len(after.inputs):
+        return False
+    match before, after:
+        case Use(), Use():
+            return len(before.results) == len(after.results)
+        case Weigh(), Weigh():
+            return after.gates == tuple(gate + 1 for gate in before.gates) and before.zero is after.zero is None
+        case Compute(), Compute():
+            return isinstance(after.call, Expression)
+        case _:
+            return False

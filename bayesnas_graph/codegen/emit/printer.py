@@ -1,0 +1,164 @@
+"""One class as text."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import groupby
+
+from bayesnas_graph.codegen.emit.layout import Layout
+from bayesnas_graph.codegen.emit.loops import Repeat
+from bayesnas_graph.codegen.emit.names import plain
+from bayesnas_graph.codegen.emit.signatures import constructed, expressed
+from bayesnas_graph.codegen.emit.text import LINE, operand, selected, term, wrapped
+from bayesnas_graph.codegen.emit.units import Compute, Item, Split, Use, Weigh
+from bayesnas_graph.ir import Expression, ModuleCall
+
+_COMPREHENSION = 3  # equal modules in a row that are written as one
+_SUM = re.compile(r"\{0\}( \+ \{\d+\})+")
+
+
+class Printer:
+    """Prints one class."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.classes = layout.classes
+        self.layout = layout
+        self.cls = layout.cls
+        self.unit = layout.unit
+        self.names = layout.names
+        self.uses = Counter(name for item in layout.items for name in item.inputs)
+        self.uses.update(self.unit.outputs)
+        for repeat in layout.items:
+            if isinstance(repeat, Repeat):
+                self.uses.update(name for item in repeat.body for name in item.inputs)
+        self.inline: dict[str, str] = {}  # values that are read once, to be written where they are read
+
+    def text(self) -> str:
+        init = self._init()
+        lines = ["", "", f"class {self.cls.name}(nn.Module):", *self._doc(), "", *init, *([""] if init else [])]
+        return "\n".join([*lines, *self._forward(), ""])
+
+    def _doc(self) -> list[str]:
+        scope = self.cls.scope
+        what = "A choice" if scope.role == "choice" else f"The {plain(scope.role)} `{plain(scope.kind)}`"
+        count = len(self.unit.gates)
+        switches = f", with {count} switch{'es' * (count != 1)} of its own" if count else ""
+        return [f'    """{what}{switches}."""']
+
+    # ---- the constructor
+
+    def _init(self) -> list[str]:
+        parameters = ", ".join(["self", *(parameter.declaration for parameter in self.cls.parameters)])
+        lines = [f"self.{p.name} = {p.name}" for p in self.cls.parameters if p.name in self.layout.kept]
+        for item in self.layout.items:
+            if isinstance(item, Repeat):
+                lines.append(f"self.{self.names[item.name]} = {self._list(item)}")
+            elif item.name in self.layout.paths:
+                lines.append(f"self.{self.names[item.name]} = {self._constructor(item)}")
+        if self.unit.gates:
+            lines.append(f"self.gates = nn.Parameter(torch.ones({len(self.unit.gates)}))")
+        if not lines:
+            return []
+        head = [*wrapped(f"    def __init__({parameters}) -> None:"), "        super().__init__()"]
+        return [*head, *(row for line in lines for row in wrapped(f"        {line}"))]
+
+    def _constructor(self, item: Item) -> str:
+        texts = self.cls.texts[item.name]
+        if isinstance(item, Compute) and isinstance(item.call, ModuleCall):
+            return constructed(item.call, texts)
+        assert isinstance(item, Use)
+        cls = self.classes.of(item.unit)
+        told = zip(cls.parameters, cls.arguments(item.unit), texts, strict=True)
+        given = [parameter.argument(value, text) for parameter, value, text in told]
+        return f"{cls.name}({', '.join(text for text in given if text is not None)})"
+
+    def _list(self, repeat: Repeat) -> str:
+        runs = [(call, len(list(same))) for call, same in groupby(map(self._constructor, repeat.uses))]
+        modules: list[str] = []
+        for call, count in runs:
+            modules += [f"*({call} for _ in range({count}))"] if count >= _COMPREHENSION else [call] * count
+        if repeat.is_chain:
+            return f"nn.Sequential({', '.join(modules)})"
+        listed = ", ".join(modules) if len(runs) > 1 else modules[0].removeprefix("*(").removesuffix(")")
+        return f"nn.ModuleList([{listed}])"
+
+    # ---- forward
+
+    def _forward(self) -> list[str]:
+        inputs = ", ".join(["self", *(f"{self.names[name]}: Tensor" for name in self.unit.inputs)])
+        several = len(self.unit.outputs) > 1
+        result = f"tuple[{', '.join(['Tensor'] * len(self.unit.outputs))}]" if several else "Tensor"
+        lines = [f"    def forward({inputs}) -> {result}:"]
+        for item in self.layout.items:
+            if isinstance(item, Repeat) and not item.is_chain:
+                lines += self._loop(item)
+            else:
+                lines += self._statement(item)
+        lines.append(f"        return {', '.join(self._value(name) for name in self.unit.outputs)}")
+        return [row for line in lines for row in wrapped(line)]
+
+    def _statement(self, item: Item | Repeat, repeat: Repeat | None = None) -> list[str]:
+        """The line that computes an item, unless it will be written where it is read."""
+        expression = self._expression(item, repeat)
+        results = item.results if isinstance(item, Use | Repeat) else (item.name,)
+        if not isinstance(item, Split) and len(results) == 1 and self._inlined(results[0], expression):
+            return []
+        indent = "            " if repeat else "        "
+        return [f"{indent}{', '.join(self.names[name] for name in results)} = {expression}"]
+
+    def _inlined(self, name: str, expression: str) -> bool:
+        """Whether a value is left to be written where it is read: only once, and in a short line or as the result."""
+        if self.uses[name] != 1 or (len(expression) > LINE // 2 and self.unit.outputs != (name,)):
+            return False
+        self.inline[name] = expression
+        return True
+
+    def _loop(self, repeat: Repeat) -> list[str]:
+        modules, each = self.names[repeat.name], self.names[f"{repeat.name}each"]
+        state = [self.names[name] for name in repeat.state]
+        start = [self._value(name) for name in dict.fromkeys(repeat.start)]
+        targets = (", " if len(start) == len(state) else " = ").join(state)
+        lines = [] if state == start else [f"        {targets} = {', '.join(start)}"]
+        if repeat.gate is None:
+            lines.append(f"        for {each} in self.{modules}:")
+        else:
+            gates = self._gates(tuple(range(repeat.gate, repeat.gate + len(repeat.uses))))
+            both = f"{each}, {self.names[f'{repeat.name}gate']}"
+            lines.append(f"        for {both} in zip(self.{modules}, {gates}, strict=True):")
+        *before, last = repeat.body
+        for item in before:
+            lines += self._statement(item, repeat)
+        result = self._expression(last, repeat)
+        lines.append(f"            {', '.join(state)} = {', '.join([*state[1:], result])}")
+        return lines
+
+    def _value(self, name: str) -> str:
+        return self.inline.pop(name, None) or self.names[name]
+
+    def _expression(self, item: Item | Repeat, repeat: Repeat | None = None) -> str:
+        """The value of an item, which in a loop uses the module and the gate of the round."""
+        read = [self._value(name) for name in item.inputs]
+        match item:
+            case Use() if repeat:
+                return f"{self.names[f'{repeat.name}each']}({', '.join(read)})"
+            case Weigh() if repeat:
+                return f"gated_sum([{read[0]}], {self.names[f'{repeat.name}gate']})"
+            case Weigh(gates=gates, zero=zero):
+                return f"gated_sum([{', '.join(read)}], {self._gates(gates if zero is None else (*gates, zero))})"
+            case Split(results=results):
+                return f"{operand(read[0])}.chunk({len(results)}, 1)"
+            case Compute(call=Expression() as call):
+                return self._filled(call, self.cls.texts[item.name], read)
+            case _:
+                return f"self.{self.names[item.name]}({', '.join(read)})"
+
+    def _gates(self, gates: tuple[int, ...]) -> str:
+        return selected(gates, len(self.unit.gates))
+
+    def _filled(self, call: Expression, texts: list[str | None], read: list[str]) -> str:
+        """An expression of some values; parameters in it are read from the module."""
+        call = expressed(call, [text and re.sub(r"[^\W\d]\w*", r"self.\g<0>", text) for text in texts])
+        if _SUM.fullmatch(call.template):
+            return call.source([term(value, first=not i) for i, value in enumerate(read)])
+        return call.source([value if call.encloses(i) else operand(value) for i, value in enumerate(read)])

@@ -1,0 +1,144 @@
+"""Classes to text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+
+from bayesnas_graph.codegen.emit.classes import Classes
+from bayesnas_graph.codegen.emit.constants import name_widths
+from bayesnas_graph.codegen.emit.inputs import aligned
+from bayesnas_graph.codegen.emit.layout import Layout
+from bayesnas_graph.codegen.emit.names import plain
+from bayesnas_graph.codegen.emit.printer import Printer
+from bayesnas_graph.codegen.emit.units import Unit, Use, units
+from bayesnas_graph.ir import Expression, Graph, ModuleCall
+from bayesnas_graph.ir.ops import Input
+
+Paths = Callable[[Unit], dict[str, str]]
+
+_GATED_SUM = '''
+
+def gated_sum(values: list[Tensor], gates: Tensor) -> Tensor:
+    """The sum of some values, each times its gate, and times the zero gate if there is one gate more."""
+    own, zero = gates.view(-1)[: len(values)], gates.view(-1)[len(values) :]
+    total = values[0] * own[0]
+    for value, gate in zip(values[1:], own[1:], strict=True):
+        total = total + value * gate
+    return total * zero if len(zero) else total
+'''
+
+_RESCALE = '''
+
+class Rescale(nn.Module):
+    """A value times a number that is loaded with the weights and not trained."""
+
+    factor: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("factor", torch.ones(()))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.factor * x
+'''
+
+_SELECT = '''
+
+class Select(nn.Module):
+    """The channels of a value whose numbers are loaded with the weights and not trained."""
+
+    channels: Tensor
+
+    def __init__(self, inputs: int, width: int) -> None:
+        super().__init__()
+        self.register_buffer("channels", torch.arange(width) * inputs // width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.index_select(1, self.channels)
+'''
+
+_OURS = {"gated_sum": _GATED_SUM, "Rescale": _RESCALE, "Select": _SELECT}
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A part of the tensors at a path: number `index` of `count` equal parts along their first axis."""
+
+    path: str  # of a module for weights, of a tensor for gates
+    index: int = 0
+    count: int = 1
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """A source file, the name of its network, and where weights and gates of the graph are in it."""
+
+    text: str
+    network: str
+    modules: dict[str, Slot]  # node of the elaborated graph -> where its weights are
+    gates: dict[str, Slot]  # gate -> where its value is
+
+
+def emit(graph: Graph, doc: str = "", *, standalone: bool = False, constants: bool = False) -> Emitted:
+    """The source of a graph: a class per kind of motif, a line per operation.
+
+    It needs torch, and what it calls of our `runtime`. A graph that no pass has made faster calls but a function for
+    gates and a module for factors, which a `standalone` source has in itself. With `constants`, widths are told by one
+    where they can be.
+    """
+    root = aligned(units(graph))
+    classes = Classes(root)
+    width = name_widths(classes, root) if constants else ""
+    layouts = {cls: Layout(classes, cls) for cls in classes}
+    body = "".join(Printer(layout).text() for layout in layouts.values())
+    included = {name: text for name, text in _OURS.items() if standalone and f"{name}(" in body}
+    body = "".join(included.values()) + body
+    text = f'"""{doc or f"Network `{plain(graph.name)}`."}"""\n\n{_imports(body, graph, included)}{width}{body}'
+    modules: dict[str, Slot] = {}
+    gates: dict[str, Slot] = {}
+    for path, unit, paths in _located(root, "", lambda unit: layouts[classes.of(unit)].paths):
+        gates.update({gate: Slot(f"{path}gates", i, len(unit.gates)) for i, gate in enumerate(unit.gates)})
+        for name, own in paths.items():
+            node = graph[f"{unit.scope.name}.{name}" if unit.scope.name else name]
+            for index, parts in enumerate(node.stands_for):
+                modules.update(dict.fromkeys(parts, Slot(path + own, index, len(node.stands_for))))
+    return Emitted(text, classes.of(root).name, modules, gates)
+
+
+def _imports(body: str, graph: Graph, included: Collection[str]) -> str:
+    """The imports that a text needs: torch, ours that are not included, and packages of the user's."""
+    users: set[str] = set()
+    ours = {"gated_sum"} if "gated_sum(" in body else set()
+    for call in _calls(graph):
+        if isinstance(call, Expression):
+            ours |= {call.helper} if call.helper else set()
+        elif call.package == "runtime":
+            ours.add(call.target)
+        elif call.package != "nn" and not call.package.startswith("torch."):
+            users.add(call.package)
+    ours = ours.difference(included)
+    lines = ["import torch"] if "torch." in body else []
+    lines.append("from torch import Tensor, nn")
+    lines += ["from torch.nn import functional as F"] if "F." in body else []
+    lines += ["", f"from bayesnas_graph.runtime import {', '.join(sorted(ours, key=_import_order))}"] if ours else []
+    return "\n".join([*(f"import {package}" for package in sorted(users)), *([""] if users else []), *lines, ""])
+
+
+def _calls(graph: Graph) -> Iterator[ModuleCall | Expression]:
+    for node in graph:
+        if not isinstance(node.op, Input):
+            yield node.op.torch(*(graph[edge.source].shape for edge in graph.inputs(node.name)))
+
+
+def _import_order(name: str) -> tuple[bool, str]:
+    return not name[0].isupper(), name  # classes first, as linters want it
+
+
+def _located(unit: Unit, path: str, paths: Paths) -> Iterator[tuple[str, Unit, dict[str, str]]]:
+    """Every unit, with the path that leads to it and those from there to its own modules."""
+    own = paths(unit)
+    uses = {item.name: item.unit for item in unit.items if isinstance(item, Use)}
+    yield path, unit, {name: found for name, found in own.items() if name not in uses}
+    for name, used in uses.items():
+        yield from _located(used, f"{path}{own[name]}.", paths)

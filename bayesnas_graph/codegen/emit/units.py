@@ -1,0 +1,241 @@
+"""A flat graph as nested units again: one per use of a motif that is still whole.
+
+A motif is whole while nothing outside of it reads anything inside but its outputs. Where a pass has merged
+part of one with part of another, all uses of that motif dissolve into what surrounds them. So does one that
+does nothing but use another.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
+
+from bayesnas_graph.codegen.emit.names import plain
+from bayesnas_graph.ir import Expression, Graph, ModuleCall, Node, Op, Scope
+from bayesnas_graph.ir.ops import Choice, Gated, Input, Part
+
+LEAST = 2  # operations that make a class worth having
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """An operation of torch on values of the unit."""
+
+    name: str
+    op: Op
+    call: ModuleCall | Expression  # how torch computes it
+    inputs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Weigh:
+    """Values times their gates, added up, and times the zero gate if that is known to be all that reads the sum."""
+
+    name: str
+    inputs: tuple[str, ...]
+    gates: tuple[int, ...]  # positions among the gates of the unit
+    zero: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Another unit on values of this one."""
+
+    name: str
+    unit: Unit
+    inputs: tuple[str, ...]
+    results: tuple[str, ...]  # what its outputs are called here
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """All equal parts of the channels of a value."""
+
+    name: str
+    inputs: tuple[str, ...]
+    results: tuple[str, ...]
+
+
+Item = Compute | Weigh | Use | Split
+
+
+@dataclass(frozen=True, eq=False)
+class Unit:
+    """One use of a motif, or a choice.
+
+    Values are called by the names of their nodes within the unit, inputs by their position and a dot, which no
+    node is called.
+    """
+
+    scope: Scope
+    inputs: tuple[str, ...]
+    words: tuple[str, ...]  # what the inputs are: `x`, or the operation if a pass moved it out of the unit
+    items: tuple[Item, ...]
+    outputs: tuple[str, ...]
+    gates: tuple[str, ...]  # the full names of its own gates
+    wrappers: tuple[Scope, ...] = ()  # motifs that do nothing but use it, the innermost first
+
+
+def units(graph: Graph) -> Unit:
+    """The unit of the whole graph."""
+    return _Builder(graph).root()
+
+
+class _Builder:
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.root_scope = Scope("", plain(graph.name), "network", len(graph.outputs))
+        scopes = {scope.name: scope for scope in graph.scopes}
+        self.chain = {node.name: graph.enclosing(node.name) for node in graph}  # innermost first
+        self.reads: dict[str, dict[str, None]] = defaultdict(dict)  # scope -> values from outside, in order
+        self.gives: dict[str, dict[str, None]] = defaultdict(dict)  # scope -> values read outside, in order
+        self.members: Counter[str] = Counter(scope.name for chain in self.chain.values() for scope in chain)
+        self._cross()
+        broken = [scope for scope in scopes.values() if len(self.gives[scope.name]) > scope.outputs]
+        choices = {scope.name for scope in broken if scope.role == "choice"}  # which are no kind, and go one by one
+        kinds = {scope.kind for scope in broken if scope.role != "choice"}
+        self.kept = {
+            name
+            for name, scope in scopes.items()
+            if self.members[name] >= LEAST
+            and self.gives[name]
+            and (name not in choices if scope.role == "choice" else scope.kind not in kinds)
+        }
+        self.steps = self._steps(scopes)
+
+    def _cross(self) -> None:
+        """Find what crosses the border of every scope."""
+        for edge in self.graph.edges:
+            inside = {scope.name for scope in self.chain[edge.source]}
+            around = {scope.name for scope in self.chain[edge.target]}
+            for name in inside - around:
+                self.gives[name][edge.source] = None
+            for name in around - inside:
+                self.reads[name][edge.source] = None
+        for output in self.graph.outputs:
+            for scope in self.chain[output]:
+                self.gives[scope.name][output] = None
+
+    def _steps(self, scopes: dict[str, Scope]) -> dict[str, list[Node | Scope]]:
+        """For every kept scope, and "" for the whole, its own nodes and the kept scopes directly in it, in order.
+
+        The nodes of a scope follow each other in a graph, so a scope can stand where its last node does.
+        """
+        left = self.members.copy()
+        steps: dict[str, list[Node | Scope]] = defaultdict(list)
+        for node in self.graph:
+            if isinstance(node.op, Input):
+                continue
+            chain = [scope.name for scope in self.chain[node.name] if scope.name in self.kept]
+            steps[chain[0] if chain else ""].append(node)
+            for name, outer in zip(chain, [*chain[1:], ""], strict=False):
+                left[name] -= 1
+                if left[name] == 0:
+                    steps[outer].append(scopes[name])
+        return steps
+
+    def root(self) -> Unit:
+        inputs = [node.name for node in self.graph if isinstance(node.op, Input)]
+        unit = self._unit(self.root_scope, inputs, self.graph.outputs)
+        body = unwrapped(unit)
+        return replace(body, scope=replace(self.root_scope, name=body.scope.name), wrappers=())
+
+    def _unit(self, scope: Scope, inputs: Sequence[str], outputs: Sequence[str]) -> Unit:
+        names = {value: f"{i}." for i, value in enumerate(inputs)}  # node -> what it is called here
+        words = tuple(self._word(value) for value in inputs)
+        gates: dict[str, int] = {}
+        items: list[Item] = []
+        for step in self._together(self.steps[scope.name]):
+            if isinstance(step, list):
+                names.update({part.name: _local(part.name, scope) for part in step})
+                source = self.graph.inputs(step[0].name)[0].source
+                word = self._word(source) if source in inputs else names[source]
+                parts = tuple(names[part.name] for part in step)
+                items.append(Split(f"{word}.parts.", (names[source],), parts))
+                continue
+            if isinstance(step, Scope):
+                read = tuple(self.reads[step.name])
+                given = tuple(self.gives[step.name])
+                unit = unwrapped(self._unit(step, read, given))
+                names.update({name: self._result(name, scope) for name in given})
+                results = tuple(names[name] for name in given)
+                items.append(Use(_local(step.name, scope), unit, tuple(names[name] for name in read), results))
+                continue
+            names[step.name] = _local(step.name, scope)
+            items.append(self._item(step, names, gates))
+        given = tuple(names[name] for name in outputs)
+        places = tuple(names[value] for value in inputs)
+        return Unit(scope, places, words, tuple(_folded(items, given)), given, tuple(gates))
+
+    def _word(self, value: str) -> str:
+        """What a value is where only its operation is known."""
+        return self.graph[value].op.label if self.graph[value].replaces else "x"
+
+    def _together(self, steps: list[Node | Scope]) -> Iterator[Node | Scope | list[Node]]:
+        """The steps, all parts of one value being one step, for torch divides a value faster than it slices it."""
+        parts: dict[str, list[Node]] = defaultdict(list)
+        for step in steps:
+            if isinstance(step, Node) and isinstance(step.op, Part):
+                parts[self.graph.inputs(step.name)[0].source].append(step)
+        for step in steps:
+            if not isinstance(step, Node) or not isinstance(step.op, Part):
+                yield step
+                continue
+            same = parts[self.graph.inputs(step.name)[0].source]
+            if len(same) < step.op.count:
+                yield step
+            elif step is same[0]:
+                yield same
+
+    def _result(self, value: str, scope: Scope) -> str:
+        """What a value is called that comes out of units: as the outermost of them that has no other."""
+        name = value
+        for inner in takewhile(lambda other: other != scope, self.chain[value]):
+            if inner.name in self.kept and len(self.gives[inner.name]) == 1:
+                name = inner.name
+        return _local(name, scope)
+
+    def _item(self, node: Node, names: dict[str, str], gates: dict[str, int]) -> Item:
+        edges = self.graph.inputs(node.name)
+        read = tuple(names[edge.source] for edge in edges)
+        if isinstance(node.op, Choice | Gated):
+            positions = tuple(gates.setdefault(edge.gate.name, len(gates)) for edge in edges if edge.gate)
+            return Weigh(names[node.name], read, positions)
+        call = node.op.torch(*(self.graph[edge.source].shape for edge in edges))
+        return Compute(names[node.name], node.op, call, read)
+
+
+def unwrapped(unit: Unit) -> Unit:
+    """The unit that a unit hands its inputs on to, if that is all that it does."""
+    match unit.items:
+        case (Use() as use,) if use.inputs == unit.inputs and use.results == unit.outputs and not unit.gates:
+            return replace(use.unit, wrappers=(*use.unit.wrappers, unit.scope))
+    return unit
+
+
+def _folded(items: list[Item], outputs: tuple[str, ...]) -> Iterator[Item]:
+    """The items, where a sum that a zero gate alone reads has that gate among its weights."""
+    readers: dict[str, list[Item | None]] = defaultdict(list)
+    for item in items:
+        for name in item.inputs:
+            readers[name].append(item)
+    for name in outputs:
+        readers[name].append(None)
+    sums: dict[str, Weigh] = {}
+    for item in items:
+        match item, readers[item.name]:
+            case Weigh(inputs=(value,), gates=(gate,)), _ if value in sums:
+                yield replace(sums[value], name=item.name, zero=gate)
+            case Weigh() as weigh, [Weigh(gates=(gate,))] if gate == weigh.gates[-1] + 1:
+                sums[weigh.name] = weigh
+            case _:
+                yield item
+
+
+def _local(name: str, scope: Scope) -> str:
+    """What a node is called in a unit; the dot keeps the sum of a choice apart from all that is in it."""
+    if name == scope.name:
+        return "total."
+    return name.removeprefix(f"{scope.name}.") if scope.name else name

@@ -1,0 +1,106 @@
+"""Weights of one program as those of another."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import TYPE_CHECKING
+
+from bayesnas_graph.codegen.emit.source import Emitted, Slot
+from bayesnas_graph.passes import Rescaled
+from bayesnas_graph.passes.analysis import Cut
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+State = Mapping[str, "Tensor"]
+ByNode = Mapping[str, Mapping[str, "Tensor"]]  # node -> name -> tensor
+
+
+def transfer(
+    state: State, source: Emitted, target: Emitted, cuts: Mapping[str, Sequence[Cut]] | None = None
+) -> dict[str, Tensor]:
+    """The state dict of one program of a space as that of another, however each was compiled.
+
+    A weight is known by the node it belongs to. What passes have merged has one tensor where the plain
+    program has several, of which the first is taken; what they have fused has its tensors one after another
+    in a wider one. What only the target has is left out, and so is what the state does not tell: it may be that of an
+    optimiser, which has other tensors of the same shapes and names. If the target is what is left of a pruned graph,
+    `analysis.cuts` tells what to cut out of the tensors of a node.
+    """
+    return as_state(narrowed(by_node(state, source), cuts or {}), by_gate(state, source), target)
+
+
+def as_state(tensors: ByNode, gates: State, target: Emitted) -> dict[str, Tensor]:
+    """The state dict of a program, of what is known about its nodes and gates."""
+    import torch
+
+    parts: dict[str, dict[int, Tensor]] = defaultdict(dict)  # a tensor of the target -> its parts
+    counts: dict[str, int] = {}
+    for node, slot in target.modules.items():
+        for name, value in tensors.get(node, {}).items():
+            parts[f"{slot.path}.{name}"].setdefault(slot.index, value)
+            counts[f"{slot.path}.{name}"] = slot.count
+    for gate, slot in target.gates.items():
+        if gate in gates:
+            parts[slot.path][slot.index] = gates[gate]
+            counts[slot.path] = slot.count
+    whole = {name: [found[i] for i in sorted(found)] for name, found in parts.items() if len(found) == counts[name]}
+    return {name: found[0] if found[0].ndim == 0 else torch.cat(found) for name, found in whole.items()}
+
+
+def by_node(state: State, program: Emitted) -> dict[str, dict[str, Tensor]]:
+    """The tensors of every node of the elaborated graph, out of the state dict of a program."""
+    nodes: dict[str, list[tuple[str, Slot]]] = defaultdict(list)
+    for node, slot in program.modules.items():
+        nodes[slot.path].append((node, slot))
+    found: dict[str, dict[str, Tensor]] = defaultdict(dict)
+    for key, value in state.items():
+        path, _, name = key.rpartition(".")
+        while path and path not in nodes:  # a module of the user's may have modules in it
+            path, _, outer = path.rpartition(".")
+            name = f"{outer}.{name}"
+        for node, slot in nodes.get(path, ()):
+            found[node][name] = _part(value, slot)
+    return found
+
+
+def by_gate(state: State, program: Emitted) -> dict[str, Tensor]:
+    """The values of the gates, each a tensor of one entry, out of the state dict of a program."""
+    return {gate: _part(state[slot.path], slot) for gate, slot in program.gates.items() if slot.path in state}
+
+
+def rescaled(tensors: ByNode, gates: State, fixed: Rescaled) -> dict[str, dict[str, Tensor]]:
+    """The tensors of a searched network as those of the fixed one, in whose weights the gates are factors."""
+    found = {node: dict(named) for node, named in tensors.items()}
+    for node, names in fixed.factors.items():
+        first, *others = (gates[name].view(()) for name in names)
+        factor = prod(others, start=first)
+        own = found.setdefault(node, {})
+        for name in fixed.graph[node].op.scaled_by():
+            own[name] = own[name] * factor if name in own else factor
+    return found
+
+
+def narrowed(tensors: ByNode, cuts: Mapping[str, Sequence[Cut]]) -> dict[str, dict[str, Tensor]]:
+    """What is left of the tensors when channels are gone."""
+    return {
+        node: {name: _cut(value, name, cuts.get(node, ())) for name, value in found.items()}
+        for node, found in tensors.items()
+    }
+
+
+def _cut(value: Tensor, name: str, cuts: Sequence[Cut]) -> Tensor:
+    """What is left of a tensor."""
+    import torch
+
+    for cut in cuts:
+        if cut.name == name and value.ndim > cut.axis:
+            value = value.index_select(cut.axis, torch.tensor(cut.entries, device=value.device))
+    return value
+
+
+def _part(value: Tensor, slot: Slot) -> Tensor:
+    """Part of a tensor; a number, such as a count of batches, belongs to all."""
+    return value if value.ndim == 0 else value.chunk(slot.count)[slot.index]

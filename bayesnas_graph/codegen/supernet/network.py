@@ -1,0 +1,115 @@
+"""A search space as a network that can be trained, with all its gates at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor, nn
+
+from bayesnas_graph import passes
+from bayesnas_graph.codegen.emit import Emitted, build, emit
+from bayesnas_graph.codegen.supernet.moments import Moments
+from bayesnas_graph.codegen.supernet.reference import ReferenceNetwork
+from bayesnas_graph.codegen.supernet.rest import at_rest
+from bayesnas_graph.ir import Graph
+from bayesnas_graph.runtime import Watch
+
+
+@dataclass(frozen=True, eq=False)
+class Supernet:
+    """A graph with gates, the program it was compiled to, and the module that the program is.
+
+    Gates are told apart by their names, in the order of the graph, whatever tensors hold them.
+    """
+
+    graph: Graph  # as a search sees it: nothing merged or fused
+    program: Emitted
+    module: nn.Module
+
+    @staticmethod
+    def of(graph: Graph, device: passes.Device = "cpu", batch: int = 64, *, fuse: bool = True) -> Supernet:
+        """Compile a graph that has its zero switches."""
+        program = emit(passes.run(graph, passes.faster(device, batch) if fuse else ()))
+        return Supernet(graph, program, build(program))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The gates."""
+        return tuple(dict.fromkeys(gate.name for gate in self.graph.gates))
+
+    @property
+    def parameters(self) -> tuple[nn.Parameter, ...]:
+        """The tensors that hold the gates."""
+        return tuple(self.module.get_parameter(path) for path in self._paths)
+
+    @property
+    def gates(self) -> Tensor:
+        """The values of all gates."""
+        return self.in_order([parameter.detach() for parameter in self.parameters])
+
+    def set_gates(self, values: Tensor) -> None:
+        """Give every gate a value."""
+        held = torch.empty_like(values)
+        held[self._order.to(values.device)] = values
+        with torch.no_grad():
+            start = 0
+            for parameter in self.parameters:
+                parameter.copy_(held[start : start + len(parameter)])
+                start += len(parameter)
+
+    def in_order(self, parts: list[Tensor]) -> Tensor:
+        """What belongs to the tensors of gates, along their last axis, as what belongs to the gates."""
+        together = torch.cat(parts, -1) if parts else torch.zeros(0)  # where no switch is left
+        return together[..., self._order.to(together.device)]
+
+    def slopes(self, watch: Watch) -> Tensor:
+        """The derivatives by all gates, a row for each sample, and forgotten by the watch."""
+        found = {parameter: watch.slopes(parameter) for parameter in self.parameters}
+        rows = max((len(part) for part in found.values() if part is not None), default=0)
+        watch.forget_slopes()
+        return self.in_order([p.new_zeros(rows, len(p)) if part is None else part for p, part in found.items()])
+
+    def moments(self, watch: Watch) -> Moments:
+        """How large what the gates are factors of is; zeros where it was not seen."""
+        found = {parameter: watch.powers(parameter) for parameter in self.parameters}
+        squares = self.in_order([torch.zeros_like(p) if part is None else part for p, part in found.items()])
+        means = [mean for parameter in self.parameters for mean in watch.means(parameter)]
+        return Moments(squares.double(), tuple(means[i].double() for i in self._order.tolist()))
+
+    @contextmanager
+    def measuring(self) -> Iterator[nn.Module]:
+        """The module with its norms at rest: samples do not see each other, and nothing is updated."""
+        with at_rest(self.module):
+            yield self.module
+
+    def reference(self, graph: Graph | None = None) -> ReferenceNetwork:
+        """The plainest form of the network, or of its graph with common work merged, with the weights it has now."""
+        like = next(self.module.parameters())
+        found = ReferenceNetwork(self.graph if graph is None else graph).to(like.device, like.dtype)
+        return found.load(self.module.state_dict(), self.program)
+
+    def __repr__(self) -> str:
+        return f"<supernet {self.graph.name}: {len(self.graph):,} nodes, {len(self.names):,} gates>"
+
+    def _repr_svg_(self) -> str | None:
+        """What a notebook shows."""
+        return self.graph._repr_svg_()
+
+    @cached_property
+    def _paths(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self.program.gates[name].path for name in self.names))
+
+    @cached_property
+    def _order(self) -> Tensor:
+        """Where in all tensors of gates, one after another, each gate is."""
+        starts: dict[str, int] = {}
+        total = 0
+        for path in self._paths:
+            starts[path] = total
+            total += len(self.module.get_parameter(path))
+        slots = [self.program.gates[name] for name in self.names]
+        return torch.tensor([starts[slot.path] + slot.index for slot in slots], dtype=torch.long)

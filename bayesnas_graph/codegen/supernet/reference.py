@@ -1,0 +1,90 @@
+"""The plainest way to run a graph: one module per node, one multiplication per gate.
+
+It is slow and obviously right. Whatever a pass or a faster program computes must agree with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor, nn
+
+from bayesnas_graph.codegen.emit import Emitted, by_node
+from bayesnas_graph.codegen.emit.weights import ByNode
+from bayesnas_graph.ir import Graph, ModuleCall
+from bayesnas_graph.ir.ops import Input
+from bayesnas_graph.ir.ops.build import build_function, build_module
+
+
+class ReferenceNetwork(nn.Module):
+    """A graph as a module. Weights are called as their nodes, with `/` for the dots; gates start at 1."""
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__()
+        self.graph = graph
+        self.weights = nn.ModuleDict()
+        self.functions = {}
+        for node in graph:
+            if isinstance(node.op, Input):
+                continue
+            inputs = [graph[edge.source].shape for edge in graph.inputs(node.name)]
+            call = node.op.torch(*inputs)
+            if isinstance(call, ModuleCall):
+                self.weights[_key(node.name)] = build_module(call)
+            else:
+                self.functions[node.name] = build_function(call, len(inputs))
+        names = dict.fromkeys(gate.name for gate in graph.gates)
+        self.gates = nn.ParameterDict({_key(name): nn.Parameter(torch.ones(())) for name in names})
+
+    def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
+        """All outputs of the graph, for its inputs in their order."""
+        values = self.values(*inputs)
+        return tuple(values[name] for name in self.graph.outputs)
+
+    def values(self, *inputs: Tensor) -> dict[str, Tensor]:
+        """The value of every node."""
+        given = iter(inputs)
+        values: dict[str, Tensor] = {}
+        for node in self.graph:
+            if isinstance(node.op, Input):
+                values[node.name] = next(given)
+                continue
+            read = []
+            for edge in self.graph.inputs(node.name):
+                value = values[edge.source]
+                read.append(value * self.gate(edge.gate.name) if edge.gate else value)
+            compute = self.functions.get(node.name) or self.weights[_key(node.name)]
+            values[node.name] = compute(*read)
+        return values
+
+    def gate(self, name: str) -> Tensor:
+        """The value of a gate."""
+        gate: Tensor = self.gates[_key(name)]
+        return gate
+
+    def module(self, node: str) -> nn.Module | None:
+        """The module of a node; None if it has none."""
+        key = _key(node)
+        return self.weights[key] if key in self.weights else None  # noqa: SIM401  # a ModuleDict has no `get`
+
+    def load(self, state: Mapping[str, Tensor], program: Emitted) -> ReferenceNetwork:
+        """Take the weights and gates of a program of the same graph, however that was compiled; the network itself."""
+        self.take(by_node(state, program))
+        with torch.no_grad():
+            for name, slot in program.gates.items():
+                self.gates[_key(name)].copy_(state[slot.path][slot.index])
+        return self
+
+    def take(self, tensors: ByNode) -> ReferenceNetwork:
+        """Take the weights of nodes; the network itself."""
+        for node in self.graph:
+            ((first, *_),) = node.stands_for  # which fused graphs do not have
+            if first in tensors:
+                self.weights[_key(node.name)].load_state_dict(dict(tensors[first]))
+        return self
+
+
+def _key(name: str) -> str:
+    """Names of submodules cannot have dots."""
+    return name.replace(".", "/")

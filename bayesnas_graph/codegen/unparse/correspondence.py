@@ -1,0 +1,41 @@
+"""Which node of a graph is which node of the same graph under other names."""
+
+from __future__ import annotations
+
+from bayesnas_graph.ir import Graph
+from bayesnas_graph.ir.ops import Input
+from bayesnas_graph.language.json.fingerprint import op_identity
+
+
+def correspondence(before: Graph, after: Graph) -> dict[str, str]:
+    """Every node of `before` that outputs are made of, and every input, with its node of `after`.
+
+    The graphs are walked back from their outputs, argument by argument. Raises ValueError where they differ.
+    """
+    inputs = [[node.name for node in graph if isinstance(node.op, Input)] for graph in (before, after)]
+    if len(inputs[0]) != len(inputs[1]) or len(before.outputs) != len(after.outputs):
+        raise ValueError("the graphs do not take and give as many values")
+    waiting = [*zip(*inputs, strict=True), *zip(before.outputs, after.outputs, strict=True)]
+    found: dict[str, str] = {}
+    back: dict[str, str] = {}
+    while waiting:
+        old, new = waiting.pop()
+        if found.get(old, new) != new or back.get(new, old) != old:
+            raise ValueError(f"`{old}` and `{new}` stand in different places")
+        if old in found:
+            continue
+        found[old], back[new] = new, old
+        _compare(before, after, old, new)
+        pairs = zip(before.inputs(old), after.inputs(new), strict=True)
+        waiting += [(left.source, right.source) for left, right in pairs]
+    return {node.name: found[node.name] for node in before if node.name in found}
+
+
+def _compare(before: Graph, after: Graph, old: str, new: str) -> None:
+    left, right = before[old], after[new]
+    if op_identity(left.op) != op_identity(right.op):
+        raise ValueError(f"`{old}` is {left.op}, and `{new}` is {right.op}")
+    if left.shape != right.shape:
+        raise ValueError(f"`{old}` has the shape {left.shape}, and `{new}` has {right.shape}")
+    if [edge.slot for edge in before.inputs(old)] != [edge.slot for edge in after.inputs(new)]:
+        raise ValueError(f"`{old}` and `{new}` do not read as many values")

@@ -1,0 +1,94 @@
+"""A tidy graph as nested units, in which values are known by their places alone.
+
+What the graph calls things is kept beside: units that are alike are then equal, whatever was called how in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from bayesnas_graph.codegen.emit.inputs import aligned
+from bayesnas_graph.codegen.emit.units import Compute, Item, Unit, Use, units
+from bayesnas_graph.codegen.unparse.order import walk
+from bayesnas_graph.ir import Graph, Op, ShapeError
+from bayesnas_graph.ir.ops.python import PythonOp
+
+
+@dataclass(frozen=True)
+class Structure:
+    """The unit of the whole graph, and for every unit, by its scope, what its items are called there."""
+
+    root: Unit
+    names: dict[str, tuple[str, ...]]
+
+
+def structured(graph: Graph) -> Structure:
+    """The units of a graph. Raises ValueError where an operation in Python has no proper name."""
+    names: dict[str, tuple[str, ...]] = {}
+    try:
+        root = units(graph)
+    except ShapeError as error:
+        raise ValueError(str(error)) from error
+    return Structure(aligned(_numbered(root, names), lambda item: op_kind(item.op)), names)
+
+
+def op_kind(op: Op) -> object:
+    """What an operation is without its numbers."""
+    kind = (op.called, op.target) if isinstance(op, PythonOp) else None
+    return type(op), kind, tuple(name for name, value in op.settings().items() if value is not None)
+
+
+def results(item: Item) -> tuple[str, ...]:
+    """The values that an item gives."""
+    return item.results if isinstance(item, Use) else (item.name,)
+
+
+def _sorted(item: Item) -> Item:
+    """An item whose unit takes and gives values in the order in which it comes to read and make them."""
+    if not isinstance(item, Use):
+        return item
+    unit = item.unit
+    reads = {name: list(inner.inputs) for inner in unit.items for name in results(inner)}
+    made = {name: i for i, name in enumerate(reads)}
+    gives = sorted(range(len(unit.outputs)), key=lambda i: made[unit.outputs[i]])
+    reached = {name: i for i, name in enumerate(walk((unit.outputs[i] for i in gives), reads))}
+    takes = sorted(range(len(unit.inputs)), key=lambda i: reached[unit.inputs[i]])
+    unit = replace(
+        unit,
+        inputs=tuple(unit.inputs[i] for i in takes),
+        words=tuple(unit.words[i] for i in takes),
+        outputs=tuple(unit.outputs[i] for i in gives),
+    )
+    read = tuple(item.inputs[i] for i in takes)
+    return replace(item, unit=unit, inputs=read, results=tuple(item.results[i] for i in gives))
+
+
+def _numbered(unit: Unit, names: dict[str, tuple[str, ...]]) -> Unit:
+    """A unit whose items stand in the order of reading and are called by their numbers."""
+    made = {name: item for item in unit.items for name in results(item)}
+    reads = {item.name: [made[name].name for name in item.inputs if name in made] for item in unit.items}
+    by_name = {item.name: item for item in unit.items}
+    ends = [made[name].name for name in unit.outputs if name in made]
+    items: list[Item] = []
+    told: list[str] = []
+    value = {name: name for name in unit.inputs}
+
+    def known(some: Sequence[str]) -> tuple[str, ...]:
+        return tuple(value[name] for name in some)
+
+    for name in walk(ends, reads):
+        item, number = _sorted(by_name[name]), str(len(items))
+        told.append(item.results[0] if isinstance(item, Use) and len(item.results) == 1 else item.name)
+        read = known(item.inputs)
+        given = results(item)
+        value.update({result: number if len(given) == 1 else f"{number}:{i}" for i, result in enumerate(given)})
+        if isinstance(item, Use):
+            items.append(
+                replace(item, name=number, unit=_numbered(item.unit, names), inputs=read, results=known(given))
+            )
+        else:
+            assert isinstance(item, Compute), "a fixed network of primitives has nothing else"
+            items.append(replace(item, name=number, inputs=read))
+    names[unit.scope.name] = tuple(told)
+    return replace(unit, items=tuple(items), outputs=known(unit.outputs))

@@ -1,0 +1,93 @@
+"""A graph made ready to be written: in the order of reading, with names and motifs that a text can have."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from bayesnas_graph.codegen.unparse.order import in_order, in_scopes
+from bayesnas_graph.codegen.unparse.paths import Paths
+from bayesnas_graph.ir import Edge, Graph, Node, Scope
+from bayesnas_graph.ir.ops import PRIMITIVES, Identity, Input
+from bayesnas_graph.ir.ops.python import PythonOp
+
+DEEPEST = 64  # motifs within motifs; what is deeper dissolves
+
+
+@dataclass(frozen=True)
+class Tidy:
+    """A graph, which node or scope of the given one each of its own is, and the kinds of all scopes, by their names."""
+
+    graph: Graph
+    origins: dict[str, str]
+    kinds: dict[str, str]
+
+
+def tidy(graph: Graph) -> Tidy:
+    """The graph made ready.
+
+    What reaches no output is left out. Scopes stay that are motifs, and whole. Raises ValueError if the graph is no
+    fixed network of primitives.
+    """
+    nodes = [graph[name] for name in in_order(graph)]
+    for node in nodes:
+        _check(graph, node)
+    paths = Paths(nodes)
+    names = paths.nodes
+    renamed = [Node(names[node.name], node.op, node.shape) for node in nodes]
+    edges = [
+        Edge(names[edge.source], names[edge.target], edge.slot) for node in nodes for edge in graph.inputs(node.name)
+    ]
+    outputs = [names[name] for name in graph.outputs]
+    origins = {names[node.name]: node.name for node in nodes}
+    scopes: dict[str, Scope] = {}
+    for scope in graph.scopes:
+        name = paths.scope(scope.name)
+        if name is not None:
+            scopes[name] = Scope(name, scope.kind, scope.role, scope.outputs)
+            origins.setdefault(name, scope.name)
+    order = [names[node.name] for node in graph if node.name in names]
+    motifs = [scope for scope in scopes.values() if scope.role != "choice"]
+    kept = _whole(Graph(graph.name, renamed, edges, outputs, motifs), order)
+    whole = Graph(graph.name, renamed, edges, outputs, kept)
+    found = whole.replace([whole[name] for name in in_scopes(whole)], edges, outputs)
+    return Tidy(found, origins, {name: scope.kind for name, scope in scopes.items()})
+
+
+def _check(graph: Graph, node: Node) -> None:
+    is_primitive = type(node.op) in PRIMITIVES.values() and not isinstance(node.op, Identity)
+    if not is_primitive and not isinstance(node.op, Input | PythonOp):
+        raise ValueError(f"`{node.op.label}` is not an operation of a fixed network")
+    if any(edge.gate is not None for edge in graph.inputs(node.name)):
+        raise ValueError("a graph with switches is not a fixed network")
+
+
+def _whole(graph: Graph, order: list[str]) -> list[Scope]:
+    """The scopes of which nothing but outputs is read outside.
+
+    Where one has several outputs, a way might lead out of it and in again, unless its nodes follow each other in the
+    order that the graph was given in.
+    """
+    around = {node.name: [scope.name for scope in graph.enclosing(node.name)] for node in graph}
+    gives: dict[str, set[str]] = defaultdict(set)
+    for edge in graph.edges:
+        for scope in set(around[edge.source]).difference(around[edge.target]):
+            gives[scope].add(edge.source)
+    for name in graph.outputs:
+        for scope in around[name]:
+            gives[scope].add(name)
+    positions: dict[str, list[int]] = defaultdict(list)
+    for i, name in enumerate(order):
+        for scope in around[name]:
+            positions[scope].append(i)
+    return [
+        scope
+        for scope in graph.scopes
+        if len(gives[scope.name]) <= scope.outputs
+        and len(graph.enclosing(scope.name)) < DEEPEST
+        and (len(gives[scope.name]) <= 1 or _follow_each_other(positions[scope.name]))
+    ]
+
+
+def _follow_each_other(positions: list[int]) -> bool:
+    return positions[-1] - positions[0] + 1 == len(positions)

@@ -1,0 +1,29 @@
+"""Where the grammar and the shipped spaces lie.
+
+In a wheel they are inside the package; in a checkout or an editable install they stand beside it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def folder(name: str) -> Path:
+    """The folder `grammars`, `spaces` or `errors` of this installation."""
+    inside = _PACKAGE / name
+    if inside.is_dir():
+        return inside
+    return _PACKAGE.parent / {"errors": "docs/errors"}.get(name, name)
+
+
+def shipped_spaces() -> tuple[Path, ...]:
+    """The shipped `.nas` files, by name."""
+    return tuple(sorted(folder("spaces").glob("*.nas")))
+
+
+def shipped_space(name: str) -> Path | None:
+    """The shipped space of this name, with or without `.nas`."""
+    path = folder("spaces") / (name if name.endswith(".nas") else f"{name}.nas")
+    return path if path in shipped_spaces() else None

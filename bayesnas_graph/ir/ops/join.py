@@ -1,0 +1,151 @@
+"""Operations on several values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+from itertools import accumulate
+from operator import mul
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from bayesnas_graph.ir import Coupling, Expression, Kept, Link, Op, Shape, ShapeError, both, shape_text
+from bayesnas_graph.ir.ops.base import image, register, vector
+from bayesnas_graph.ir.ops.curvature import Local
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Join(Op):
+    """Makes one value of any number.
+
+    Its curvature rules look at each input by itself. Who hands in one value twice adds up what comes back.
+    """
+
+    inputs: ClassVar[int | None] = None
+
+
+@dataclass(frozen=True)
+class Pointwise(Join):
+    """Combines values of one shape place by place."""
+
+    def shape(self, *inputs: Shape) -> Shape:
+        if len(set(inputs)) > 1:
+            raise ShapeError(f"`{self.name}` needs inputs of one shape")
+        return inputs[0]
+
+    def coupling(self, *inputs: Shape) -> Coupling:
+        return Coupling.each(*inputs)
+
+
+@register
+@dataclass(frozen=True)
+class Sum(Pointwise):
+    """The sum of its inputs: how a node joins its edges unless told otherwise."""
+
+    name: ClassVar[str] = "sum"
+    bears_losses: ClassVar[bool] = True
+
+    def torch(self, *inputs: Shape) -> Expression:
+        return Expression(_between(" + ", inputs))
+
+    def curvature(self, local: Local) -> tuple[Tensor, ...]:
+        return (local.hessian,) * len(local.inputs)
+
+
+@register
+@dataclass(frozen=True)
+class Mean(Pointwise):
+    """The mean of its inputs."""
+
+    name: ClassVar[str] = "mean"
+    bears_losses: ClassVar[bool] = True
+
+    def torch(self, *inputs: Shape) -> Expression:
+        return Expression(f"({_between(' + ', inputs)}) / {len(inputs)}")
+
+    def curvature(self, local: Local) -> tuple[Tensor, ...]:
+        count = len(local.inputs)
+        return (local.hessian / count**2,) * count
+
+
+@register
+@dataclass(frozen=True)
+class Product(Pointwise):
+    """The product of its inputs."""
+
+    name: ClassVar[str] = "product"
+
+    def torch(self, *inputs: Shape) -> Expression:
+        return Expression(_between(" * ", inputs))
+
+    def curvature(self, local: Local) -> tuple[Tensor, ...]:
+        squares = [x.square() for x in local.inputs]
+        return tuple(reduce(mul, squares[:i] + squares[i + 1 :], local.hessian) for i in range(len(squares)))
+
+    def carries(self, arriving: tuple[Kept, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Kept:
+        return reduce(both, arriving)
+
+
+@register
+@dataclass(frozen=True)
+class Concat(Join):
+    """The channels of all inputs, one after another."""
+
+    name: ClassVar[str] = "concat"
+    bears_losses: ClassVar[bool] = True
+
+    def shape(self, *inputs: Shape) -> Shape:
+        if len({shape[1:] for shape in inputs}) > 1:
+            raise ShapeError("`concat` needs inputs of one height and width")
+        return sum(shape[0] for shape in inputs), *inputs[0][1:]
+
+    def torch(self, *inputs: Shape) -> Expression:
+        return Expression(f"torch.cat([{_between(', ', inputs)}], 1)")
+
+    def curvature(self, local: Local) -> tuple[Tensor, ...]:
+        from torch import split
+
+        return split(local.hessian, [x.shape[1] for x in local.inputs], 1)
+
+    def coupling(self, *inputs: Shape) -> Coupling:
+        widths = [shape[0] for shape in inputs]
+        firsts = accumulate(widths[:-1], initial=0)
+        return Coupling(tuple(Link(width, first=first) for width, first in zip(widths, firsts, strict=True)))
+
+
+@register
+@dataclass(frozen=True)
+class Scale(Op):
+    """The first input, an image, with each channel multiplied by its entry of the second, a vector."""
+
+    name: ClassVar[str] = "scale"
+    inputs: ClassVar[int | None] = 2
+
+    def shape(self, *inputs: Shape) -> Shape:
+        channels, factors = image(self, inputs[0])[0], vector(self, inputs[1])
+        if channels != factors:
+            raise ShapeError(f"`scale` has {factors} factors for the {channels} channels of {shape_text(inputs[0])}")
+        return inputs[0]
+
+    def torch(self, *inputs: Shape) -> Expression:
+        return Expression("{0} * {1}[:, :, None, None]")
+
+    def curvature(self, local: Local) -> tuple[Tensor, ...]:
+        x, factors = local.inputs
+        of_image = local.hessian * factors.square()[:, :, None, None]
+        of_factors = (local.hessian * x.square()).sum((2, 3))
+        return of_image, of_factors
+
+    def coupling(self, *inputs: Shape) -> Coupling:
+        return Coupling.each(*inputs)
+
+    def carries(self, arriving: tuple[Kept, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Kept:
+        return both(*arriving)
+
+
+def _between(operator: str, inputs: tuple[Shape, ...]) -> str:
+    """`{0} + {1} + {2}`."""
+    return operator.join(f"{{{i}}}" for i in range(len(inputs)))

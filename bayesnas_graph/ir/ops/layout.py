@@ -1,0 +1,98 @@
+"""Operations that passes put around others, so that these compute the same faster. No text names them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from bayesnas_graph.ir import Expression, Op, Shape, ShapeError
+from bayesnas_graph.ir.ops.base import count as number
+from bayesnas_graph.ir.ops.base import image
+
+
+@dataclass(frozen=True)
+class Reordered(Op):
+    """The values of an image in another order, `step` by `step` pixels being told apart."""
+
+    function: ClassVar[str]
+
+    step: int = number(2)
+
+    def shape(self, *inputs: Shape) -> Shape:
+        if any(size % self.step for size in image(self, inputs[0])[1:]):
+            raise ShapeError(f"`{self.name}` needs sides that {self.step} divides")
+        return inputs[0]
+
+    def torch(self, *inputs: Shape) -> Expression:
+        return Expression(f"{self.function}({{0}}, {self.step})", helper=self.function)
+
+
+@dataclass(frozen=True)
+class Phases(Reordered):
+    """The images that every `step`-th pixel makes. Their shape is told as that of the image they are part of."""
+
+    name: ClassVar[str] = "phases"
+    function: ClassVar[str] = "phases"
+
+
+@dataclass(frozen=True)
+class Interleaved(Reordered):
+    """The image whose phases are given."""
+
+    name: ClassVar[str] = "interleaved"
+    function: ClassVar[str] = "interleaved"
+
+
+@dataclass(frozen=True)
+class Subsampled(Op):
+    """Every `step`-th pixel."""
+
+    name: ClassVar[str] = "subsampled"
+
+    step: int = number(2)
+
+    def shape(self, *inputs: Shape) -> Shape:
+        channels, height, width = image(self, inputs[0])
+        return channels, -(-height // self.step), -(-width // self.step)
+
+    def torch(self, *inputs: Shape) -> Expression:
+        return Expression(f"subsampled({{0}}, {self.step})", helper="subsampled")
+
+
+@dataclass(frozen=True)
+class Repeated(Op):
+    """All channels `count` times, one after another."""
+
+    name: ClassVar[str] = "repeated"
+
+    count: int = number(2)
+
+    def shape(self, *inputs: Shape) -> Shape:
+        channels, *sizes = inputs[0]
+        return channels * self.count, *sizes
+
+    def torch(self, *inputs: Shape) -> Expression:
+        return Expression(f"torch.cat([{{0}}] * {self.count}, 1)")
+
+
+@dataclass(frozen=True)
+class Part(Op):
+    """One of `count` equal parts of the channels."""
+
+    name: ClassVar[str] = "part"
+
+    index: int = number(minimum=0)
+    count: int = number()
+
+    def shape(self, *inputs: Shape) -> Shape:
+        channels, *sizes = inputs[0]
+        if channels % self.count or self.index >= self.count:
+            raise ShapeError(f"`part` {self.index} of {self.count} is not in {channels} channels")
+        return channels // self.count, *sizes
+
+    def torch(self, *inputs: Shape) -> Expression:
+        size = inputs[0][0] // self.count
+        return Expression(f"{{0}}[:, {self.index * size}:{(self.index + 1) * size}]")
+
+    def stores(self, *inputs: Shape) -> int:
+        return 0

@@ -1,0 +1,160 @@
+"""Operations that the user wrote in Python: imported only after the user allowed it."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from keyword import iskeyword
+from math import prod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from bayesnas_graph.ir import Coupling, Kept, Link, ModuleCall, Op, Shape, ShapeError, Value
+from bayesnas_graph.ir.ops.curvature import Local
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+Plain = int | float | bool
+PROBES = 64  # how many vectors are sent back through an unknown operation to find its curvature, at most
+
+
+@dataclass(frozen=True)
+class PythonOp(Op):
+    """A class of the user's, `package.module:Class`, called with the arguments of the language as keywords.
+
+    Shapes and weights are found by running it on the meta device, which computes no values.
+    """
+
+    name: ClassVar[str] = "python"
+    inputs: ClassVar[int | None] = None
+    pure: ClassVar[bool] = False
+
+    called: str
+    target: str
+    values: tuple[tuple[str, Plain], ...] = ()
+
+    @property
+    def label(self) -> str:
+        return self.called
+
+    def shape(self, *inputs: Shape) -> Shape:
+        return _trace(self, inputs)[0]
+
+    def parameters(self, *inputs: Shape) -> int:
+        return _trace(self, inputs)[1]
+
+    def torch(self, *inputs: Shape) -> ModuleCall:
+        module, name = _parts(self)
+        return ModuleCall(name, (), self.values, module)
+
+    def settings(self) -> dict[str, Value]:
+        return dict(self.values)
+
+    def curvature(self, local: Local) -> tuple[Tensor, ...]:
+        """The diagonal of `J^T diag(H) J`, the Gauss-Newton part, by backward passes through the module.
+
+        Exact where a sample has at most `PROBES` outputs, else estimated from as many random signs, without bias.
+        The estimate is the same every time.
+        """
+        inputs, _, output = _recorded(local)
+        return _squared_jacobian(output, inputs, local.hessian, together=False)
+
+    def weight_curvature(self, local: Local) -> dict[str, Tensor]:
+        """The same for the parameters, which all samples share: exact where all samples together have few outputs."""
+        _, parameters, output = _recorded(local)
+        totals = _squared_jacobian(output, tuple(parameters.values()), local.hessian, together=True)
+        return {name: total / len(output) for name, total in zip(parameters, totals, strict=True)}
+
+    def coupling(self, *inputs: Shape) -> Coupling:
+        """Nobody knows: no channel can go without all others, on either side."""
+        out = self.shape(*inputs)[0]
+        return Coupling(tuple(Link(1, shape[0], out) for shape in inputs))
+
+    def carries(self, arriving: tuple[Kept, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Kept:
+        return (True,) * self.shape(*inputs)[0]  # whatever arrives
+
+
+def _parts(op: PythonOp) -> tuple[str, str]:
+    """The module and the class that an operation names; only names get through, no other Python."""
+    module, _, name = op.target.partition(":")
+    if not all(part.isidentifier() and not iskeyword(part) for part in (*module.split("."), *name.split("."))):
+        raise ShapeError(f"`{op.target}` is not of the form `package.module:Class`")
+    return module, name
+
+
+def _load(op: PythonOp) -> type[nn.Module]:
+    module_name, class_name = _parts(op)
+    try:
+        found: Any = importlib.import_module(module_name)
+        for part in class_name.split("."):
+            found = getattr(found, part)
+    except Exception as error:
+        raise ShapeError(f"`{op.target}` cannot be imported: {error} (is its folder on PYTHONPATH?)") from error
+    cls: type[nn.Module] = found
+    return cls
+
+
+@cache
+def _trace(op: PythonOp, inputs: tuple[Shape, ...]) -> tuple[Shape, int]:
+    import torch
+
+    cls = _load(op)
+    try:
+        with torch.device("meta"):
+            module = cls(**dict(op.values)).eval()
+            output = module(*(torch.empty(2, *shape) for shape in inputs))
+    except Exception as error:  # whatever the user's code raises is told as a diagnostic
+        raise ShapeError(f"`{op.target}` failed on the meta device: {error}") from error
+    if not isinstance(output, torch.Tensor) or output.ndim < 2 or output.shape[0] != 2:
+        raise ShapeError(f"`{op.target}` did not return one tensor with the batch first")
+    return tuple(output.shape[1:]), sum(p.numel() for p in module.parameters())
+
+
+def _recorded(local: Local) -> tuple[tuple[Tensor, ...], dict[str, Tensor], Tensor]:
+    """The inputs, the parameters, and the output computed from them again, so that it can be differentiated."""
+    import torch
+
+    inputs = tuple(x.detach().requires_grad_() for x in local.inputs)
+    parameters = {name: p.detach().requires_grad_() for name, p in local.module.named_parameters()}
+    with torch.enable_grad():
+        output = torch.func.functional_call(local.module, parameters, inputs)
+    return inputs, parameters, output
+
+
+def _squared_jacobian(output: Tensor, of: tuple[Tensor, ...], hessian: Tensor, *, together: bool) -> tuple[Tensor, ...]:
+    """For each tensor the sum over outputs of their Hessian times the square of their derivative.
+
+    With vectors `v` whose outer products add up to the identity, it is the sum of `(J^T (v sqrt(H)))^2`; where
+    the Hessian is negative, so is the square.
+    """
+    import torch
+
+    totals = [torch.zeros_like(x) for x in of]
+    if not (of and output.requires_grad):  # a constant
+        return tuple(totals)
+    for probe in _probes(hessian, together):
+        for sign in (1, -1):
+            root = (sign * hessian).clamp(min=0).sqrt()
+            if root.any():
+                pulled = torch.autograd.grad(output, of, probe * root, retain_graph=True, materialize_grads=True)
+                totals = [total + sign * x.square() for total, x in zip(totals, pulled, strict=True)]
+    return tuple(totals)
+
+
+def _probes(like: Tensor, together: bool) -> Iterator[Tensor]:
+    """Vectors whose outer products add up to the identity: one output after another or, on average, random signs.
+
+    Samples do not meet in the module, so that one vector serves all of them, unless they are taken together.
+    """
+    import torch
+
+    shape = like.shape if together else (1, *like.shape[1:])
+    if prod(shape) <= PROBES:
+        yield from torch.eye(prod(shape), dtype=like.dtype, device=like.device).reshape(-1, *shape)
+        return
+    generator = torch.Generator(like.device).manual_seed(0)
+    for _ in range(PROBES):
+        signs = torch.randint(2, like.shape, generator=generator, device=like.device) * 2 - 1
+        yield signs.to(like.dtype) / PROBES**0.5

@@ -1,0 +1,211 @@
+"""Operations without weights that change size or layout."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TYPE_CHECKING, ClassVar
+
+from bayesnas_graph.ir import Coupling, Expression, Kept, Link, Op, Shape, ShapeError
+from bayesnas_graph.ir.ops.base import count, image, register, same, window
+from bayesnas_graph.ir.ops.curvature import Local
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Pool(Op):
+    """What the pools have in common: a window that slides over each channel."""
+
+    k: int = count(3)
+    stride: int = count(1)
+    padding: int | None = count(absent="same", minimum=0)
+
+    @property
+    def _window(self) -> tuple[int, int, int]:
+        """The window as torch takes it: size, stride and padding."""
+        return self.k, self.stride, same(self.k) if self.padding is None else self.padding
+
+    def shape(self, *inputs: Shape) -> Shape:
+        channels, height, width = image(self, inputs[0])
+        k, stride, padding = self._window
+        if 2 * padding > k:
+            raise ShapeError(f"`{self.name}` has a padding of {padding}, more than half its window of {k}")
+        return channels, *(window(self, n, k, stride, padding) for n in (height, width))
+
+    def _call(self, function: str, *more: str) -> Expression:
+        return Expression(f"F.{function}({', '.join(['{0}', *map(str, self._window), *more])})")
+
+    def coupling(self, *inputs: Shape) -> Coupling:
+        return Coupling.each(*inputs)
+
+
+@register
+@dataclass(frozen=True)
+class MaxPool(Pool):
+    """The largest value in a window."""
+
+    name: ClassVar[str] = "max_pool"
+
+    def torch(self, *inputs: Shape) -> Expression:
+        return self._call("max_pool2d")
+
+    def curvature(self, local: Local) -> tuple[Tensor, ...]:
+        from torch.nn import functional as F
+
+        (x,) = local.inputs
+        _, largest = F.max_pool2d(x, *self._window, return_indices=True)
+        handed = local.hessian.new_zeros(x.shape).flatten(2)
+        return (handed.scatter_add(2, largest.flatten(2), local.hessian.flatten(2)).reshape(x.shape),)
+
+
+@register
+@dataclass(frozen=True)
+class AvgPool(Pool):
+    """The mean of a window. Padding is not counted."""
+
+    name: ClassVar[str] = "avg_pool"
+
+    def torch(self, *inputs: Shape) -> Expression:
+        return self._call("avg_pool2d", "count_include_pad=False")
+
+    def curvature(self, local: Local) -> tuple[Tensor, ...]:
+        from torch import ones_like
+        from torch.func import vjp
+        from torch.nn import functional as F
+
+        def totals(image: Tensor) -> Tensor:
+            return F.avg_pool2d(image, *self._window, divisor_override=1)
+
+        # The factor of a window is one over the pixels in it, fewer at the border; totals have a factor of 1.
+        (x,) = local.inputs
+        pixels, pull_back = vjp(totals, ones_like(x))[:2]
+        return tuple(pull_back(local.hessian / pixels.square()))
+
+
+@dataclass(frozen=True)
+class GlobalPool(Op):
+    """What the global pools have in common: an image becomes a vector of its channels."""
+
+    def shape(self, *inputs: Shape) -> Shape:
+        return (image(self, inputs[0])[0],)
+
+    def coupling(self, *inputs: Shape) -> Coupling:
+        return Coupling.each(*inputs)
+
+
+@register
+@dataclass(frozen=True)
+class GlobalAvgPool(GlobalPool):
+    """The mean of each channel: an image becomes a vector."""
+
+    name: ClassVar[str] = "global_avg_pool"
+
+    def torch(self, *inputs: Shape) -> Expression:
+        return Expression("{0}.mean((2, 3))")
+
+    def curvature(self, local: Local) -> tuple[Tensor, ...]:
+        (x,) = local.inputs
+        pixels = prod(x.shape[2:])
+        return ((local.hessian / pixels**2)[:, :, None, None].expand(x.shape),)
+
+
+@register
+@dataclass(frozen=True)
+class GlobalMaxPool(GlobalPool):
+    """The largest value of each channel: an image becomes a vector."""
+
+    name: ClassVar[str] = "global_max_pool"
+
+    def torch(self, *inputs: Shape) -> Expression:
+        return Expression("{0}.amax((2, 3))")
+
+    def curvature(self, local: Local) -> tuple[Tensor, ...]:
+        (x,) = local.inputs
+        largest = x.flatten(2).argmax(2, keepdim=True)
+        handed = local.hessian.new_zeros(x.shape).flatten(2)
+        return (handed.scatter(2, largest, local.hessian[:, :, None]).reshape(x.shape),)
+
+
+@register
+@dataclass(frozen=True)
+class Flatten(Op):
+    """An image as one long vector, channel by channel."""
+
+    name: ClassVar[str] = "flatten"
+
+    def shape(self, *inputs: Shape) -> Shape:
+        return (prod(inputs[0]),)
+
+    def torch(self, *inputs: Shape) -> Expression:
+        return Expression("{0}.flatten(1)")
+
+    def curvature(self, local: Local) -> tuple[Tensor, ...]:
+        return (local.hessian.reshape(local.inputs[0].shape),)
+
+    def coupling(self, *inputs: Shape) -> Coupling:
+        channels, *sides = inputs[0]
+        return Coupling((Link(channels, outputs=prod(sides)),))
+
+    def stores(self, *inputs: Shape) -> int:
+        return 0
+
+
+@register
+@dataclass(frozen=True)
+class Crop(Op):
+    """The image without its first `n` rows and columns."""
+
+    name: ClassVar[str] = "crop"
+
+    n: int = count(1)
+
+    def shape(self, *inputs: Shape) -> Shape:
+        channels, height, width = image(self, inputs[0])
+        if min(height, width) <= self.n:
+            raise ShapeError(f"`crop` removes {self.n} rows and columns, and the image has only {min(height, width)}")
+        return channels, height - self.n, width - self.n
+
+    def torch(self, *inputs: Shape) -> Expression:
+        return Expression(f"{{0}}[:, :, {self.n}:, {self.n}:]")
+
+    def curvature(self, local: Local) -> tuple[Tensor, ...]:
+        from torch.nn import functional as F
+
+        return (F.pad(local.hessian, (self.n, 0, self.n, 0)),)
+
+    def coupling(self, *inputs: Shape) -> Coupling:
+        return Coupling.each(*inputs)
+
+    def stores(self, *inputs: Shape) -> int:
+        return 0
+
+
+@register
+@dataclass(frozen=True)
+class PadChannels(Op):
+    """Channels of zeros appended until there are `width`."""
+
+    name: ClassVar[str] = "pad_channels"
+
+    width: int = count()
+
+    def shape(self, *inputs: Shape) -> Shape:
+        channels = inputs[0][0]
+        if self.width < channels:
+            raise ShapeError(f"`pad_channels` can only add channels: there are {channels}, and `width` is {self.width}")
+        return self.width, *inputs[0][1:]
+
+    def torch(self, *inputs: Shape) -> Expression:
+        sides = "0, 0, " * (len(inputs[0]) - 1)
+        return Expression(f"F.pad({{0}}, ({sides}0, {self.width - inputs[0][0]}))")
+
+    def curvature(self, local: Local) -> tuple[Tensor, ...]:
+        return (local.hessian[:, : local.inputs[0].shape[1]],)
+
+    def coupling(self, *inputs: Shape) -> Coupling:
+        return Coupling.each(*inputs)
+
+    def narrowed(self, inputs: tuple[Kept, ...], output: Kept) -> PadChannels:
+        return replace(self, width=sum(output))

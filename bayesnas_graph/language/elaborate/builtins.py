@@ -1,0 +1,119 @@
+"""The functions of the language: on numbers, arrays, inputs and types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import TypeGuard
+
+from bayesnas_graph.diagnostics import Diagnostic, Label
+from bayesnas_graph.diagnostics.source import Span
+from bayesnas_graph.language.elaborate.arithmetic import ROUNDINGS
+from bayesnas_graph.language.elaborate.values import Number, OptionSet, Place, Range, Value, ValueType, kind
+
+BUILTINS: dict[str, tuple[str, str]] = {
+    "min": ("min(a, b, ...)", "The smallest of some numbers, or of an array of them."),
+    "max": ("max(a, b, ...)", "The largest of some numbers, or of an array of them."),
+    "floor": ("floor(x)", "The next whole number below."),
+    "ceil": ("ceil(x)", "The next whole number above."),
+    "round": ("round(x)", "The nearest whole number; halves go up."),
+    "len": ("len(array)", "How many elements an array, a range or a set has."),
+    "channels": ("channels(x)", "The channels of an input of the motif, or the length of a vector."),
+    "height": ("height(x)", "The height of an input of the motif."),
+    "width": ("width(x)", "The width of an input of the motif."),
+    "image": ("image(channels, height, width)", "The type of an image; the width may be left out."),
+    "vector": ("vector(length)", "The type of a vector."),
+    "classes": ("classes(count)", "The type of scores for so many classes."),
+}
+
+_ARITY = {"min": (1, None), "max": (1, None), "image": (2, 3)}  # all others take one argument
+
+
+def call_builtin(name: str, values: Sequence[Value], spans: Sequence[Span], span: Span) -> Value | Diagnostic:
+    """The result of a function, or what is wrong with its arguments."""
+    least, most = _ARITY.get(name, (1, 1))
+    if len(values) < least or (most is not None and len(values) > most):
+        label = Label(span, f"{len(values)} given")
+        return Diagnostic(
+            "NAS202", f"wrong number of arguments for `{name}`", label, help=f"it is used as `{BUILTINS[name][0]}`"
+        )
+    return _RULES[name](name, values, spans)
+
+
+def _extreme(name: str, values: Sequence[Value], spans: Sequence[Span]) -> Value | Diagnostic:
+    numbers: list[Number] = []
+    for value, span in zip(values, spans, strict=True):
+        for item in value if isinstance(value, tuple) else (value,):
+            if not _is_number(item):
+                return _expected("a number", item, span)
+            numbers.append(item)
+    if not numbers:
+        return Diagnostic("NAS208", f"`{name}` of nothing", Label(spans[0], "an empty array"))
+    return min(numbers) if name == "min" else max(numbers)
+
+
+def _round(name: str, values: Sequence[Value], spans: Sequence[Span]) -> Value | Diagnostic:
+    return ROUNDINGS[name](values[0]) if _is_number(values[0]) else _expected("a number", values[0], spans[0])
+
+
+def _len(_: str, values: Sequence[Value], spans: Sequence[Span]) -> Value | Diagnostic:
+    value = values[0]
+    if isinstance(value, tuple | Range):
+        return len(value)
+    return len(value.items) if isinstance(value, OptionSet) else _expected("an array", value, spans[0])
+
+
+def _measure(name: str, values: Sequence[Value], spans: Sequence[Span]) -> Value | Diagnostic:
+    place = values[0]
+    if not isinstance(place, Place):
+        return _expected("an input", place, spans[0])
+    if place.shape is None:
+        return Diagnostic(
+            "NAS203",
+            f"`{name}` is known for inputs only",
+            Label(spans[0], "a node inside the motif"),
+            help="measure an input of the motif, or put what follows into a motif of its own",
+        )
+    axis = {"channels": 0, "height": 1, "width": 2}[name]
+    if axis >= len(place.shape):
+        return Diagnostic("NAS211", f"a vector has no {name}", Label(spans[0], f"a vector of {place.shape[0]}"))
+    return place.shape[axis]
+
+
+def _type(name: str, values: Sequence[Value], spans: Sequence[Span]) -> Value | Diagnostic:
+    sizes: list[int] = []
+    for value, span in zip(values, spans, strict=True):
+        if not _is_number(value):
+            return _expected("a number", value, span)
+        if isinstance(value, Fraction):
+            return Diagnostic("NAS204", f"sizes of `{name}` are whole numbers", Label(span, f"this is {value}"))
+        if value < 1:
+            return Diagnostic("NAS205", f"sizes of `{name}` are at least 1", Label(span, f"this is {value}"))
+        sizes.append(value)
+    if name == "image":
+        return ValueType("image", (sizes[0], sizes[1], sizes[-1]))
+    return ValueType("vector" if name == "vector" else "classes", (sizes[0],))
+
+
+_RULES: dict[str, Callable[[str, Sequence[Value], Sequence[Span]], Value | Diagnostic]] = {
+    "min": _extreme,
+    "max": _extreme,
+    "floor": _round,
+    "ceil": _round,
+    "round": _round,
+    "len": _len,
+    "channels": _measure,
+    "height": _measure,
+    "width": _measure,
+    "image": _type,
+    "vector": _type,
+    "classes": _type,
+}
+
+
+def _is_number(value: Value) -> TypeGuard[Number]:
+    return isinstance(value, int | Fraction) and not isinstance(value, bool)
+
+
+def _expected(wanted: str, value: Value, span: Span) -> Diagnostic:
+    return Diagnostic("NAS203", f"expected {wanted}", Label(span, f"this is {kind(value)}"))

@@ -1,0 +1,175 @@
+"""Calls: functions give values, operations with arguments are operations still, operations on nodes are connected."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from bayesnas_graph.diagnostics import Diagnostic, Label
+from bayesnas_graph.diagnostics.source import Span
+from bayesnas_graph.ir.ops.python import PythonOp
+from bayesnas_graph.language.elaborate.arguments import Signature, accept, arrange, primitive_signature, signature_of
+from bayesnas_graph.language.elaborate.arithmetic import tidy
+from bayesnas_graph.language.elaborate.builtins import BUILTINS, call_builtin
+from bayesnas_graph.language.elaborate.scope import Scope
+from bayesnas_graph.language.elaborate.values import (
+    Builtin,
+    MotifFunction,
+    Operation,
+    OptionSet,
+    Perhaps,
+    Place,
+    Primitive,
+    PrimitiveFunction,
+    PythonFunction,
+    Selection,
+    Sequence,
+    SetFunction,
+    Use,
+    Value,
+    kind,
+    places_in,
+)
+from bayesnas_graph.language.syntax import ast
+
+if TYPE_CHECKING:
+    from bayesnas_graph.language.elaborate.evaluate import Evaluator
+
+OperationFunction = PrimitiveFunction | MotifFunction | PythonFunction
+
+
+def call(evaluator: Evaluator, expr: ast.Call, scope: Scope) -> Value:
+    """The value of a call in a text."""
+    function = evaluator.value(expr.function, scope)
+    if isinstance(function, Builtin):
+        return _call_builtin(evaluator, function, expr, scope)
+    if isinstance(function, SetFunction):
+        return call_set(evaluator, function, expr, scope)
+    if isinstance(function, Primitive | Use | Sequence | Selection | Perhaps):
+        values = [evaluator.value(argument, scope) for argument in expr.arguments]
+        return _connect(evaluator, function, expr, scope, values)
+    if not isinstance(function, OperationFunction):
+        hides = isinstance(expr.function, ast.Name) and expr.function.name in BUILTINS
+        help = f"this `{expr.function.span.text}` hides the function of that name: rename it" if hides else None
+        evaluator.wrong_kind(expr.function, function, "something that can be called", help)
+    if expr.arguments and not expr.keywords:
+        values = [evaluator.value(argument, scope) for argument in expr.arguments]
+        if _are_nodes(values, function):
+            operation = evaluator.as_operation(expr.function, function, scope)
+            return _connect(evaluator, operation, expr, scope, values)
+    return call_operation(evaluator, function, expr, scope)
+
+
+def call_operation(evaluator: Evaluator, function: OperationFunction, expr: ast.Call, scope: Scope) -> Operation:
+    """An operation with its arguments, not yet connected to anything."""
+    if isinstance(function, PrimitiveFunction):
+        given = _arranged(evaluator, primitive_signature(function.cls), expr)
+        values = {name: evaluator.value(e, scope) for name, e in given.items()}
+        op = accept(function.cls, values, {name: e.span for name, e in given.items()})
+        if isinstance(op, Diagnostic):
+            evaluator.report.fail(op)
+        return Primitive(op, expr.span)
+    arguments = _bound(evaluator, function, expr, scope)
+    if isinstance(function, MotifFunction):
+        return Use(function, arguments, expr.span)
+    return _python(evaluator, function, arguments, expr.span)
+
+
+def call_set(evaluator: Evaluator, function: SetFunction, expr: ast.Call, scope: Scope) -> OptionSet:
+    """The operations in a set; computed once for the same arguments."""
+    arguments = _bound(evaluator, function, expr, scope)
+    key = function, arguments, tuple(type(value) for _, value in arguments)
+    if key not in evaluator.sets:
+        inner = Scope(function.module)
+        inner.names.update(arguments)
+        with evaluator.meter.deeper(function.definition.name.name, expr.span):
+            evaluator.sets[key] = evaluator.options(function.definition.value, inner)
+    return evaluator.sets[key]
+
+
+def _call_builtin(evaluator: Evaluator, function: Builtin, expr: ast.Call, scope: Scope) -> Value:
+    if expr.keywords:
+        evaluator.fail("NAS202", f"`{function.name}` takes no keywords", expr.keywords[0].span, "not possible here")
+    values = [evaluator.value(argument, scope) for argument in expr.arguments]
+    result = call_builtin(function.name, values, [a.span for a in expr.arguments], expr.span)
+    if isinstance(result, Diagnostic):
+        evaluator.report.fail(result)
+    return tidy(result) if isinstance(result, Fraction) else result
+
+
+def _are_nodes(values: list[Value], function: OperationFunction) -> bool:
+    """Whether arguments are nodes to apply a function to, and not values for its parameters."""
+    found = [places_in(value) for value in values]
+    if any(found):
+        return True
+    takes_none = not isinstance(function, PrimitiveFunction) and not function.definition.parameters
+    takes_none |= isinstance(function, PrimitiveFunction) and not function.cls.arguments()
+    return takes_none and all(places is not None for places in found)
+
+
+def _connect(evaluator: Evaluator, operation: Operation, expr: ast.Call, scope: Scope, values: list[Value]) -> Place:
+    """`conv(16)(x)`: an operation applied to nodes."""
+    if scope.apply is None:
+        message = "operations can be applied to nodes in motifs only"
+        evaluator.fail("NAS203", message, expr.span, "outside of a motif")
+    if expr.keywords:
+        evaluator.fail("NAS202", "nodes are not given by keyword", expr.keywords[0].span, "not possible here")
+    inputs: list[Place] = []
+    for argument, value in zip(expr.arguments, values, strict=True):
+        found = places_in(value)
+        if found is None:
+            help = "arguments come first, then the nodes: `conv(16)(x)`"
+            evaluator.wrong_kind(argument, value, "a node", help)
+        inputs.extend(found)
+    return scope.apply(operation, tuple(inputs), expr.span)
+
+
+def _python(
+    evaluator: Evaluator, function: PythonFunction, arguments: tuple[tuple[str, Value], ...], span: Span
+) -> Primitive:
+    definition = function.definition
+    if not evaluator.allow_python:
+        evaluator.report.fail(
+            Diagnostic(
+                "NAS105",
+                f"`{definition.name.name}` is written in Python, and running Python was not allowed",
+                Label(span, "used here"),
+                (Label(definition.target_span, "would be imported and run"),),
+                help="if you trust that code, allow it with `--allow-python-ops`",
+            )
+        )
+    plain: list[tuple[str, int | float | bool]] = []
+    for name, value in arguments:
+        if not isinstance(value, int | Fraction):
+            message = f"`{name}` of a Python operation must be a number or a truth value"
+            evaluator.fail("NAS203", message, span, f"`{name}` is {kind(value)}")
+        plain.append((name, float(value) if isinstance(value, Fraction) else value))
+    return Primitive(PythonOp(definition.name.name, definition.target, tuple(plain)), span)
+
+
+def _bound(
+    evaluator: Evaluator, function: MotifFunction | SetFunction | PythonFunction, expr: ast.Call, scope: Scope
+) -> tuple[tuple[str, Value], ...]:
+    """The value of every parameter, in order; a default may use the parameters before it."""
+    definition = function.definition
+    given = _arranged(evaluator, signature_of(definition), expr)
+    inner = Scope(function.module)
+    for parameter in definition.parameters:
+        name = parameter.name.name
+        if name in given:
+            value = evaluator.value(given[name], scope)
+            if places_in(value):
+                help = "nodes are given after the parameters: `f(16)(x)`"
+                evaluator.wrong_kind(given[name], value, "a value", help)
+        else:
+            assert parameter.default is not None, "arrange reports missing arguments"
+            value = evaluator.value(parameter.default, inner)
+        inner.names[name] = value
+    return tuple(inner.names.items())
+
+
+def _arranged(evaluator: Evaluator, signature: Signature, expr: ast.Call) -> dict[str, ast.Expr]:
+    given = arrange(signature, expr.arguments, expr.keywords, expr.span)
+    if isinstance(given, Diagnostic):
+        evaluator.report.fail(given)
+    return given

@@ -1,0 +1,395 @@
+"""Expressions to values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, NoReturn
+
+from bayesnas_graph.diagnostics import Diagnostic, Label, NasError, Report, did_you_mean
+from bayesnas_graph.diagnostics.source import Span
+from bayesnas_graph.ir.ops import PRIMITIVES
+from bayesnas_graph.language.elaborate.arithmetic import COMPARISONS, calculate, out_of_bounds
+from bayesnas_graph.language.elaborate.builtins import BUILTINS
+from bayesnas_graph.language.elaborate.calls import call, call_operation, call_set
+from bayesnas_graph.language.elaborate.files import Module
+from bayesnas_graph.language.elaborate.limits import Meter
+from bayesnas_graph.language.elaborate.scope import Scope
+from bayesnas_graph.language.elaborate.values import (
+    POISON,
+    Builtin,
+    MotifFunction,
+    Namespace,
+    Number,
+    Operation,
+    OptionSet,
+    Perhaps,
+    Place,
+    Poison,
+    Primitive,
+    PrimitiveFunction,
+    PythonFunction,
+    Range,
+    Selection,
+    Sequence,
+    SetFunction,
+    Use,
+    Value,
+    kind,
+    places_in,
+)
+from bayesnas_graph.language.syntax import ast
+
+
+@dataclass
+class Evaluator:
+    """Evaluates expressions. It holds what is the same for a whole run and changes nothing but counters and caches."""
+
+    report: Report
+    meter: Meter
+    allow_python: bool = False
+    sets: dict[object, OptionSet] = field(default_factory=dict)  # sets called before, by their arguments
+
+    def __post_init__(self) -> None:
+        self._constants: dict[tuple[Module, str], Value] = {}
+        self._rules: dict[type[ast.Syntax], Callable[[Any, Scope], Value]] = {
+            ast.Name: self._name,
+            ast.Number: self._number,
+            ast.Boolean: lambda e, _: e.value,
+            ast.Member: self._member,
+            ast.Call: lambda e, scope: call(self, e, scope),
+            ast.Index: self._index,
+            ast.Prefix: self._prefix,
+            ast.Arithmetic: self._arithmetic,
+            ast.Logical: self._logical,
+            ast.Chain: self._chain,
+            ast.RangeOf: self._range,
+            ast.Conditional: self._conditional,
+            ast.Choose: self._choose,
+            ast.Optional: lambda e, scope: Perhaps(self.operation(e.operation, scope), e.span),
+            ast.Array: lambda e, scope: tuple(value for value, _ in self._items(e, scope)),
+            ast.Options: self._options,
+        }
+
+    def value(self, expr: ast.Expr, scope: Scope) -> Value:
+        """The value of an expression. Raises NasError, with the problem reported, if it has none."""
+        self.meter.step(expr.span)
+        return self._rules[type(expr)](expr, scope)
+
+    # ---- values of a certain kind
+
+    def number(self, expr: ast.Expr, scope: Scope) -> Number:
+        value = self.value(expr, scope)
+        if isinstance(value, bool) or not isinstance(value, int | Fraction):
+            self.wrong_kind(expr, value, "a number")
+        return value
+
+    def integer(self, expr: ast.Expr, scope: Scope, what: str, minimum: int | None = None) -> int:
+        value = self.number(expr, scope)
+        if isinstance(value, Fraction):
+            self.fail(
+                "NAS204",
+                f"{what} must be a whole number",
+                expr.span,
+                f"this is {value}",
+                "use `floor(...)` or `ceil(...)`",
+            )
+        if minimum is not None and value < minimum:
+            self.fail("NAS205", f"{what} must be at least {minimum}", expr.span, f"this is {value}")
+        return value
+
+    def truth(self, expr: ast.Expr, scope: Scope) -> bool:
+        value = self.value(expr, scope)
+        if not isinstance(value, bool):
+            self.wrong_kind(expr, value, "true or false")
+        return value
+
+    def operation(self, expr: ast.Expr, scope: Scope) -> Operation:
+        return self.as_operation(expr, self.value(expr, scope), scope)
+
+    def options(self, expr: ast.Expr, scope: Scope) -> OptionSet:
+        value = self.value(expr, scope)
+        if isinstance(value, SetFunction):
+            value = call_set(self, value, ast.Call(expr.span, expr, (), ()), scope)
+        if not isinstance(value, OptionSet):
+            self.wrong_kind(expr, value, "a set of operations", "write the candidates in braces: `{ ... }`")
+        return value
+
+    def places(self, expr: ast.Expr, scope: Scope) -> tuple[Place, ...]:
+        """A node, or the nodes of an array."""
+        value = self.value(expr, scope)
+        found = places_in(value)
+        if found is None:
+            help = None
+            if not isinstance(value, int | Fraction | bool | tuple | Range | OptionSet):
+                help = "to apply an operation, give it nodes: `relu(x)`, `conv(16)(x)`"
+            self.wrong_kind(expr, value, "a node", help)
+        return found
+
+    def iterate(self, expr: ast.Expr, scope: Scope) -> Iterable[Value]:
+        """What a `for` runs over."""
+        value = self.value(expr, scope)
+        if isinstance(value, SetFunction):
+            value = call_set(self, value, ast.Call(expr.span, expr, (), ()), scope)
+        if isinstance(value, Range):
+            self.meter.ahead(len(value), expr.span)
+            return range(value.start, value.stop)
+        if isinstance(value, OptionSet):
+            return value.items
+        if isinstance(value, tuple):
+            return value
+        self.wrong_kind(expr, value, "a range or an array", "a range is `0..4`, an array `[3, 5]`")
+
+    # ---- names
+
+    def _name(self, expr: ast.Name, scope: Scope) -> Value:
+        value = scope.find(expr.name)
+        if value is None:
+            value = self._top(expr.name, scope.module)
+        if value is None:
+            if scope.module.may_define(expr.name):
+                raise NasError([])
+            help = did_you_mean(expr.name, scope.visible())
+            self.fail("NAS101", f"unknown name `{expr.name}`", expr.span, "not defined", help)
+        if isinstance(value, Poison):
+            raise NasError([])
+        return value
+
+    def _top(self, name: str, module: Module) -> Value | None:
+        """The value of a name at the top of a file."""
+        if name in module.lost:
+            return POISON
+        if name in module.aliases:
+            return Namespace(module.aliases[name][0])
+        found = module.find(name)
+        if found is not None:
+            return self._defined(*found)
+        if name in PRIMITIVES:
+            return PrimitiveFunction(PRIMITIVES[name])
+        return Builtin(name) if name in BUILTINS else None
+
+    def _defined(self, module: Module, definition: ast.Definition) -> Value:
+        if isinstance(definition, ast.Motif):
+            return MotifFunction(module, definition)
+        if isinstance(definition, ast.SetDefinition):
+            return SetFunction(module, definition)
+        if isinstance(definition, ast.PythonOperation):
+            return PythonFunction(module, definition)
+        key = module, definition.name.name
+        if key not in self._constants:
+            self._constants[key] = POISON  # a constant that needs itself, or has failed before, finds this
+            with self.meter.deeper(definition.name.name, definition.span):
+                self._constants[key] = self.value(definition.value, Scope(module))
+        elif isinstance(self._constants[key], Poison) and key[1] in self.meter.inside:
+            self.report.fail(_needs_itself(definition, self.meter.inside))
+        return self._constants[key]
+
+    def _member(self, expr: ast.Member, scope: Scope) -> Value:
+        owner = self.value(expr.owner, scope)
+        if not isinstance(owner, Namespace):
+            self.wrong_kind(expr.owner, owner, "an imported file", "only files imported `as` a name have members")
+        name = expr.name.name
+        if name not in owner.module.own:
+            if owner.module.may_define(name):
+                raise NasError([])
+            file = owner.module.file.source.name
+            help = did_you_mean(name, owner.module.own)
+            self.fail("NAS101", f"`{file}` does not define `{name}`", expr.name.span, "not defined there", help)
+        return self._defined(owner.module, owner.module.own[name])
+
+    # ---- numbers and truth
+
+    def _number(self, expr: ast.Number, _: Scope) -> Value:
+        if out_of_bounds(expr.value):
+            self.meter.number_too_large(expr.span)
+        return expr.value
+
+    def _prefix(self, expr: ast.Prefix, scope: Scope) -> Value:
+        if expr.operator == "not":
+            return not self.truth(expr.operand, scope)
+        value = self.number(expr.operand, scope)
+        return -value if expr.operator == "-" else value
+
+    def _arithmetic(self, expr: ast.Arithmetic, scope: Scope) -> Value:
+        left = self.value(expr.operands[0], scope)
+        for operator, operand in zip(expr.operators, expr.operands[1:], strict=True):
+            if operator == "|" or (operator == "-" and isinstance(left, OptionSet | SetFunction)):
+                first = left if isinstance(left, OptionSet) else self.options(expr.operands[0], scope)
+                left = _combine(operator, first, self.options(operand, scope))
+                continue
+            if isinstance(left, bool) or not isinstance(left, int | Fraction):
+                self.wrong_kind(expr.operands[0], left, "a number")
+            left = self._calculate(operator, left, self.number(operand, scope), expr.span)
+        return left
+
+    def _calculate(self, operator: str, left: Number, right: Number, span: Span) -> Number:
+        try:
+            return calculate(operator, left, right)
+        except ZeroDivisionError:
+            self.fail("NAS208", "division by zero", span, f"`{left} {operator} {right}` has no value")
+        except ValueError as error:
+            self.fail("NAS208", str(error), span, f"the exponent is {right}")
+        except OverflowError:
+            self.meter.number_too_large(span)
+
+    def _logical(self, expr: ast.Logical, scope: Scope) -> Value:
+        decisive = expr.operator == "or"
+        return next((decisive for operand in expr.operands if self.truth(operand, scope) is decisive), not decisive)
+
+    def _chain(self, expr: ast.Chain, scope: Scope) -> Value:
+        values = [self.value(operand, scope) for operand in expr.operands]
+        if all(operator == ">" for operator in expr.operators) and not isinstance(values[0], int | Fraction):
+            steps = tuple(self.as_operation(e, v, scope) for e, v in zip(expr.operands, values, strict=True))
+            return Sequence(steps, expr.span)
+        if len(values) > 2:
+            self.fail(
+                "NAS203",
+                "comparisons cannot be chained",
+                expr.span,
+                "compares more than two values",
+                "join them with `and`",
+            )
+        left, right, operator = values[0], values[1], expr.operators[0]
+        if operator in ("==", "!="):
+            equal = kind(left) == kind(right) and left == right
+            return equal if operator == "==" else not equal
+        numbers: list[Number] = []
+        for operand, value in zip(expr.operands, values, strict=True):
+            if isinstance(value, bool) or not isinstance(value, int | Fraction):
+                self.wrong_kind(operand, value, "a number")
+            numbers.append(value)
+        return COMPARISONS[operator](numbers[0], numbers[1])
+
+    def _range(self, expr: ast.RangeOf, scope: Scope) -> Value:
+        start = self.integer(expr.start, scope, "the start of a range")
+        return Range(start, self.integer(expr.stop, scope, "the end of a range"))
+
+    def _conditional(self, expr: ast.Conditional, scope: Scope) -> Value:
+        return self.value(expr.yes if self.truth(expr.condition, scope) else expr.no, scope)
+
+    # ---- arrays and sets
+
+    def _items(self, expr: ast.Array | ast.Options, scope: Scope) -> Iterator[tuple[Value, ast.Expr]]:
+        if expr.comprehension is None:
+            for item in expr.items:
+                yield self.value(item, scope), item
+            return
+        condition = expr.comprehension.condition
+        for inner in self._rounds(expr.comprehension.clauses, scope):
+            if condition is None or self.truth(condition, inner):
+                yield self.value(expr.items[0], inner), expr.items[0]
+
+    def _rounds(self, clauses: tuple[tuple[ast.Identifier, ast.Expr], ...], scope: Scope) -> Iterator[Scope]:
+        """A scope for every combination of values of the variables of a comprehension."""
+        if not clauses:
+            yield scope
+            return
+        (variable, values), *rest = clauses
+        for value in self.iterate(values, scope):
+            self.meter.step(values.span)
+            inner = Scope(scope.module, scope)
+            inner.names[variable.name] = value
+            yield from self._rounds(tuple(rest), inner)
+
+    def _options(self, expr: ast.Options, scope: Scope) -> Value:
+        found: dict[Operation, ast.Expr] = {}
+        for value, item in self._items(expr, scope):
+            if isinstance(value, OptionSet | SetFunction):
+                self.wrong_kind(item, value, "an operation", "sets are united with `|`: `{ a, b } | others`")
+            operation = self.as_operation(item, value, scope)
+            if operation in found:
+                self.report.fail(
+                    Diagnostic(
+                        "NAS307",
+                        f"`{operation}` is given twice",
+                        Label(item.span, "given again"),
+                        (Label(found[operation].span, "first given here"),) if found[operation] is not item else (),
+                        help="remove one of them",
+                    )
+                )
+            found[operation] = item
+        return OptionSet(tuple(found))
+
+    def _choose(self, expr: ast.Choose, scope: Scope) -> Value:
+        limit = None if expr.limit is None else self.integer(expr.limit, scope, "the number to choose", 1)
+        options = self.options(expr.options, scope)
+        if not options.items:
+            self.fail(
+                "NAS304",
+                "choice without candidates",
+                expr.span,
+                "nothing to choose from",
+                "give at least one operation",
+            )
+        return Selection(options.items, limit, expr.span)
+
+    def _index(self, expr: ast.Index, scope: Scope) -> Value:
+        array = self.value(expr.array, scope)
+        if not isinstance(array, tuple):
+            self.wrong_kind(expr.array, array, "an array")
+        index = self.value(expr.index, scope)
+        if isinstance(index, Range):
+            if not 0 <= index.start <= max(index.stop, index.start) <= len(array):
+                self._out_of_range(expr, f"{index.start}..{index.stop}", len(array))
+            self.meter.ahead(len(index), expr.span)
+            return array[index.start : max(index.stop, index.start)]
+        if isinstance(index, bool) or not isinstance(index, int | Fraction):
+            self.wrong_kind(expr.index, index, "a number or a range")
+        if isinstance(index, Fraction):
+            self.fail("NAS204", "an index must be a whole number", expr.index.span, f"this is {index}")
+        if not 0 <= index < len(array):
+            self._out_of_range(expr, str(index), len(array))
+        value = array[index]
+        if isinstance(value, Poison):
+            raise NasError([])
+        return value
+
+    def _out_of_range(self, expr: ast.Index, index: str, length: int) -> NoReturn:
+        allowed = f"has the elements 0 to {length - 1}" if length else "has no elements"
+        self.fail(
+            "NAS207",
+            f"there is no element {index}",
+            expr.index.span,
+            f"this is {index}",
+            f"`{expr.array.span.text}` {allowed}",
+        )
+
+    def as_operation(self, expr: ast.Expr, value: Value, scope: Scope) -> Operation:
+        """A value as an operation: a bare name stands for a call without arguments."""
+        if isinstance(value, Primitive | Use | Sequence | Selection | Perhaps):
+            return value
+        if isinstance(value, PrimitiveFunction | MotifFunction | PythonFunction):
+            return call_operation(self, value, ast.Call(expr.span, expr, (), ()), scope)
+        help = None
+        if isinstance(value, OptionSet | SetFunction):
+            help = "choose from it: `choose { ... }`"
+        elif isinstance(value, Place):
+            help = "a node is led through an operation by `:`: `node y = x : relu`"
+        self.wrong_kind(expr, value, "an operation", help)
+
+    # ---- problems
+
+    def fail(self, code: str, message: str, span: Span, text: str = "", help: str | None = None) -> NoReturn:
+        """Report a problem and abandon the expression."""
+        self.report.fail(Diagnostic(code, message, Label(span, text), help=help))
+
+    def wrong_kind(self, expr: ast.Expr, value: Value, wanted: str, help: str | None = None) -> NoReturn:
+        """Report that a value is not of the kind that is needed."""
+        if isinstance(value, Poison):
+            raise NasError([])
+        self.fail("NAS203", f"expected {wanted}", expr.span, f"this is {kind(value)}", help)
+
+
+def _combine(operator: str, left: OptionSet, right: OptionSet) -> OptionSet:
+    if operator == "|":
+        return OptionSet(tuple(dict.fromkeys(left.items + right.items)))
+    removed = set(right.items)
+    return OptionSet(tuple(item for item in left.items if item not in removed))
+
+
+def _needs_itself(definition: ast.Let, inside: list[str]) -> Diagnostic:
+    name = definition.name.name
+    route = " -> ".join([*inside[inside.index(name) :], name])
+    label = Label(definition.span, "to compute this")
+    return Diagnostic("NAS402", f"`{name}` needs its own value: {route}", label, help="a constant can only use others")

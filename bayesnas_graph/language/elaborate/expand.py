@@ -1,0 +1,389 @@
+"""Motifs to blocks: operations written out in the order of the graph, shapes known as it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from heapq import heapify, heappop, heappush
+
+from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
+from bayesnas_graph.diagnostics.source import Span
+from bayesnas_graph.ir import Op, Shape, ShapeError, shape_text
+from bayesnas_graph.ir.ops import Choice, Identity, Join, Maybe, Sum
+from bayesnas_graph.ir.ops.python import PythonOp
+from bayesnas_graph.language.elaborate.block import Block, Compute, Nested
+from bayesnas_graph.language.elaborate.evaluate import Evaluator
+from bayesnas_graph.language.elaborate.labels import Names, distinct, label_of, numbered, origin
+from bayesnas_graph.language.elaborate.limits import LimitReached
+from bayesnas_graph.language.elaborate.structure import check_structure
+from bayesnas_graph.language.elaborate.values import (
+    Operation,
+    Perhaps,
+    Place,
+    Primitive,
+    Selection,
+    Use,
+    written,
+)
+from bayesnas_graph.language.elaborate.values import (
+    Sequence as Chain,
+)
+from bayesnas_graph.language.elaborate.wiring import Application, Wiring, wire
+from bayesnas_graph.language.syntax import ast
+
+BLOCK_COST = 100  # steps that writing a motif out is worth, beside those of its body
+FRAMES = 3  # how many of the uses that led to a problem are shown with it
+
+
+class Expander:
+    """Writes motifs out, each once for the same arguments and input shapes."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator = evaluator
+        self.report = evaluator.report
+        self._blocks: dict[object, Block | None] = {}  # None for one that has problems
+        self._open: set[object] = set()  # those being written out
+        self._wirings: dict[Block, Wiring] = {}
+        self._uses: list[tuple[str, Span]] = []  # what is being written out, and where it is used
+
+    def block(self, use: Use, shapes: tuple[Shape, ...], span: Span) -> Block:
+        """The block of a motif. Raises NasError if it has problems; they are reported once."""
+        key = use, tuple(type(value) for _, value in use.arguments), shapes
+        name = use.function.definition.name.name
+        if key in self._open:
+            self.report.fail(_uses_itself(name, span, use.function.definition.name.span))
+        if key not in self._blocks:
+            self._blocks[key] = None
+            self._open.add(key)
+            with self.evaluator.meter.deeper(name, span):
+                self._uses.append((name, span))
+                try:
+                    self._blocks[key] = self._expand(use, shapes, span)
+                except NasError as error:
+                    self._explain(error)
+                    raise
+                finally:
+                    self._uses.pop()
+                    self._open.remove(key)
+        block = self._blocks[key]
+        if block is None:
+            raise NasError([])
+        return block
+
+    def wiring(self, block: Block) -> Wiring:
+        """What the body of a block's motif said."""
+        return self._wirings[block]
+
+    def _expand(self, use: Use, shapes: tuple[Shape, ...], span: Span) -> Block:
+        self.evaluator.meter.step(span, BLOCK_COST)
+        wiring = wire(self.evaluator, use.function, use.arguments, shapes)
+        definition = use.function.definition
+        if wiring.sound and len(wiring.inputs) != len(shapes):
+            if len(self._uses) == 1:
+                self.report.fail(_wrong_network_inputs(wiring, definition))
+            name = definition.name
+            self.report.fail(_wrong_inputs(name.name, len(wiring.inputs), len(shapes), span, name.span))
+        if wiring.sound:
+            wiring.problems = check_structure(wiring, self.report)
+            wiring.sound = not wiring.problems
+        block = _Writer(self, wiring).write(use, shapes)
+        self.evaluator.meter.nodes(block.nodes, span)
+        self.evaluator.meter.edges(block.edges, span)
+        self._wirings[block] = wiring
+        return block
+
+    def _explain(self, error: NasError) -> None:
+        """Add to a problem inside a motif the places that use the motif."""
+        for diagnostic in error.diagnostics:
+            if diagnostic.primary is None:
+                continue
+            labels = list(diagnostic.secondary)
+            spans = {label.span for label in (diagnostic.primary, *labels)}
+            for name, span in reversed(self._uses[1:][-FRAMES:]):  # the first is the network itself
+                if span not in spans:
+                    labels.append(Label(span, f"in `{name}`, used here"))
+                    spans.add(span)
+            self.report.replace(diagnostic, replace(diagnostic, secondary=tuple(labels)))
+
+
+class _Writer:
+    """Writes the steps of one block."""
+
+    def __init__(self, expander: Expander, wiring: Wiring) -> None:
+        self.expander = expander
+        self.report = expander.report
+        self.wiring = wiring
+        self.steps: list[Compute | Nested] = []
+        self.shapes: list[Shape] = []  # of every value so far
+        self.names = Names()
+
+    def write(self, use: Use, shapes: tuple[Shape, ...]) -> Block:
+        wiring = self.wiring
+        self.shapes.extend(shapes)
+        values: dict[Place, int | None] = {place: i for i, place in enumerate(wiring.inputs) if i < len(shapes)}
+        incoming: dict[Place, list[Application]] = {place: [] for place in wiring.places}
+        for application in wiring.applications:
+            for place in application.outputs:
+                if place in incoming:
+                    incoming[place].append(application)
+        given: dict[Application, list[int] | None] = {}
+        problems: list[Diagnostic] = []
+        for place in _in_order(wiring):
+            try:
+                values[place] = self._place(place, incoming[place], values, given)
+            except LimitReached:
+                raise
+            except NasError as error:
+                values[place] = None
+                problems.extend(error.diagnostics)
+        outputs = [values.get(place) for place in wiring.outputs]
+        found = tuple(value for value in outputs if value is not None)
+        if not wiring.sound or problems or len(found) < len(outputs):
+            raise NasError([*wiring.problems, *problems])
+        inputs = tuple((place.name, shape) for place, shape in zip(wiring.inputs, shapes, strict=True))
+        return Block(use.function.definition, inputs, tuple(self.steps), found, tuple(self.shapes[i] for i in found))
+
+    def _place(
+        self,
+        place: Place,
+        incoming: Sequence[Application],
+        values: dict[Place, int | None],
+        given: dict[Application, list[int] | None],
+    ) -> int:
+        """The value of a place: what its incoming operations give, joined."""
+        found: list[int] = []
+        failed = not incoming
+        problems: list[Diagnostic] = []
+        for application in incoming:
+            if application not in given:
+                given[application] = None
+                sources = [values.get(source) for source in application.inputs]
+                inputs = [value for value in sources if value is not None]
+                if len(inputs) == len(sources):
+                    name = place.name if len(incoming) == 1 else f"{place.name}.{origin(application.inputs)}"
+                    if place is self.wiring.out and len(incoming) == 1:
+                        name = ""  # `x -> out : conv > bn`: the operations are the motif
+                    try:
+                        given[application] = self._applied(application, inputs, name)
+                    except LimitReached:
+                        raise
+                    except NasError as error:
+                        problems.extend(error.diagnostics)
+            outputs = given[application]
+            if outputs is None:
+                failed = True
+            else:
+                found.append(outputs[application.outputs.index(place)])
+        if failed:
+            raise NasError(problems)
+        join = self.wiring.joins.get(place)
+        if join is None:
+            if len(found) == 1:
+                return found[0]
+            join = Primitive(Sum(), place.span)
+        return self._join(place, join.op, found, incoming)
+
+    def _applied(self, application: Application, inputs: list[int], name: str) -> list[int]:
+        if isinstance(application.operation, Primitive) and isinstance(application.operation.op, Join):
+            self._check_join(application, application.operation.op, inputs)
+        outputs = self.apply(application.operation, inputs, name, application.span)
+        if len(outputs) != len(application.outputs):
+            given, wanted = _count(len(outputs), "output"), len(application.outputs)
+            message = f"`{application.operation}` gives {given}, {wanted} wanted here"
+            help = "name all of them: `node a, b = split(16)(x)`"
+            if len(outputs) == 1:
+                help = "each node needs a declaration of its own: `node a = ...`"
+            self.report.fail(Diagnostic("NAS210", message, Label(application.span, "connected here"), help=help))
+        return outputs
+
+    def _check_join(self, application: Application, join: Join, inputs: list[int]) -> None:
+        """`concat(a, b)`: the nodes must fit each other, and there must be some."""
+        if not inputs:
+            help = "the array it is given is empty"
+            label = Label(application.span, "no nodes")
+            self.report.fail(Diagnostic("NAS210", f"`{join}` has nothing to join", label, help=help))
+        shapes = [self.shapes[i] for i in inputs]
+        try:
+            join.shape(*shapes)
+        except ShapeError as error:
+            places = [
+                Label(place.span, f"`{written(place)}` is {shape_text(shape)}")
+                for place, shape in zip(application.inputs, shapes, strict=True)
+            ]
+            text = f"joined by `{join}`"
+            self.report.fail(_disagreement("NAS201", str(error), text, application.span, places, shapes))
+
+    def _join(self, place: Place, op: Op, values: list[int], incoming: Sequence[Application]) -> int:
+        shapes = [self.shapes[value] for value in values]
+        try:
+            shape = op.shape(*shapes)
+        except ShapeError as error:
+            labels = [
+                Label(application.operation.span, f"gives {shape_text(shape)}")
+                for application, shape in zip(incoming, shapes, strict=True)
+            ]
+            self.report.fail(
+                _disagreement(
+                    "NAS201", str(error), f"`{written(place)}` is joined by `{op}`", place.span, labels, shapes
+                )
+            )
+        if isinstance(incoming[0].operation, Chain):
+            self.names.release(place.name)  # which the chain has only so that nothing else is called `name.step`
+        return self._compute(self.names.unique(place.name), op, values, shape, place.span)
+
+    # ---- operations
+
+    def apply(self, operation: Operation, inputs: list[int], name: str, span: Span) -> list[int]:
+        """Write an operation out under a name, or under its own if that is empty; the values that it gives."""
+        match operation:
+            case Primitive(op=Identity()) if len(inputs) == 1:
+                return inputs
+            case Primitive():
+                return [self._primitive(operation, inputs, name or label_of(operation))]
+            case Use():
+                block = self.expander.block(operation, tuple(self.shapes[i] for i in inputs), operation.span)
+                called = self.names.unique(name or label_of(operation))
+                self.steps.append(Nested(called, block, tuple(inputs), operation.span))
+                first = len(self.shapes)
+                self.shapes.extend(block.output_shapes)
+                return list(range(first, len(self.shapes)))
+            case Chain():
+                name = name and self.names.unique(name)  # its steps are called `name.step`, and nothing else may be
+                labels = numbered([label_of(step) for step in operation.steps])
+                for label, step in zip(labels, operation.steps, strict=True):
+                    inputs = self.apply(step, inputs, f"{name}.{label}" if name else label, span)
+                return inputs
+            case Selection():
+                return [self._selection(operation, inputs, self.names.unique(name or label_of(operation)), span)]
+            case Perhaps():
+                name = self.names.unique(name or label_of(operation))
+                inner = self._single(operation.operation, inputs, f"{name}.{label_of(operation.operation)}", span)
+                gates = ((name, operation.operation.span),)
+                return [self._compute(name, Maybe(), [inner], self.shapes[inner], operation.span, gates)]
+
+    def _primitive(self, operation: Primitive, inputs: list[int], name: str) -> int:
+        op = operation.op
+        wanted = op.inputs
+        if (wanted is None and not inputs) or (wanted is not None and wanted != len(inputs)):
+            self.report.fail(_wrong_inputs(op.label, wanted or 1, len(inputs), operation.span))
+        shapes = [self.shapes[i] for i in inputs]
+        try:
+            shape = op.shape(*shapes)
+        except ShapeError as error:
+            code = "NAS106" if isinstance(op, PythonOp) else "NAS201" if isinstance(op, Join) else "NAS211"
+            reads = "used here" if code == "NAS106" else f"reads {', '.join(map(shape_text, shapes))}"
+            self.report.fail(Diagnostic(code, str(error), Label(operation.span, reads)))
+        return self._compute(self.names.unique(name), op, inputs, shape, operation.span)
+
+    def _selection(self, selection: Selection, inputs: list[int], name: str, span: Span) -> int:
+        labels = distinct(selection.candidates)
+        values = []
+        for label, candidate in zip(labels, selection.candidates, strict=True):
+            # An optional candidate has two switches, of the choice and its own, and these two names.
+            inner = f"{label}.inner" if isinstance(candidate, Perhaps) else label
+            values.append(self._single(candidate, inputs, f"{name}.{inner}", span))
+        shapes = [self.shapes[value] for value in values]
+        if len(set(shapes)) > 1:
+            places = [
+                Label(candidate.span, f"`{candidate}` gives {shape_text(shape)}")
+                for candidate, shape in zip(selection.candidates, shapes, strict=True)
+            ]
+            message = "candidates of a choice give different shapes"
+            self.report.fail(_disagreement("NAS209", message, "chosen here", selection.span, places, shapes))
+        gates = tuple((f"{name}.{label}", c.span) for label, c in zip(labels, selection.candidates, strict=True))
+        return self._compute(name, Choice(selection.limit), values, shapes[0], selection.span, gates)
+
+    def _single(self, operation: Operation, inputs: list[int], name: str, span: Span) -> int:
+        values = self.apply(operation, inputs, name, span)
+        if len(values) != 1:
+            message = f"`{operation}` gives {_count(len(values), 'output')}, one is wanted here"
+            self.report.fail(Diagnostic("NAS210", message, Label(operation.span, "used where one value is needed")))
+        return values[0]
+
+    def _compute(
+        self,
+        name: str,
+        op: Op,
+        inputs: list[int],
+        shape: Shape,
+        span: Span,
+        gates: tuple[tuple[str, Span], ...] = (),
+    ) -> int:
+        self.steps.append(Compute(name, op, tuple(inputs), shape, span, gates))
+        self.shapes.append(shape)
+        return len(self.shapes) - 1
+
+
+def _in_order(wiring: Wiring) -> list[Place]:
+    """The places, each after those it reads; ties keep the order of the text."""
+    rank = {place: i for i, place in enumerate(wiring.places)}
+    waiting = dict.fromkeys(wiring.places, 0)
+    readers: dict[Place, list[Place]] = {}
+    for application in wiring.applications:
+        for source in application.inputs:
+            if source in rank:
+                for target in application.outputs:
+                    if target in waiting:
+                        waiting[target] += 1
+                        readers.setdefault(source, []).append(target)
+    ready = [rank[place] for place, count in waiting.items() if count == 0]
+    heapify(ready)
+    order = []
+    while ready:
+        place = wiring.places[heappop(ready)]
+        order.append(place)
+        for reader in readers.get(place, ()):
+            waiting[reader] -= 1
+            if waiting[reader] == 0:
+                heappush(ready, rank[reader])
+    return order
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def _uses_itself(name: str, span: Span, defined: Span) -> Diagnostic:
+    return Diagnostic(
+        "NAS402",
+        f"`{name}` uses itself without end",
+        Label(span, "used again in the same way"),
+        (Label(defined, "to write this out"),),
+        help="let a parameter count down, and end the recursion with `if`",
+    )
+
+
+def _wrong_inputs(name: str, wanted: int, given: int, span: Span, defined: Span | None = None) -> Diagnostic:
+    return Diagnostic(
+        "NAS210",
+        f"`{name}` takes {_count(wanted, 'input')}, {given} given",
+        Label(span, "used here"),
+        (Label(defined, "defined here"),) if defined else (),
+    )
+
+
+def _wrong_network_inputs(wiring: Wiring, definition: ast.Motif) -> Diagnostic:
+    declared = Label(definition.inputs[0].span.to(definition.inputs[-1].span), "declared here")
+    here = wiring.inputs[-1].span if wiring.inputs else definition.name.span
+    text = f"`in` names {_count(len(wiring.inputs), 'input')}"
+    message = f"network `{definition.name.name}` declares {_count(len(definition.inputs), 'input')}"
+    return Diagnostic("NAS210", message, Label(here, text), (declared,), "declare and name the same number of inputs")
+
+
+def _disagreement(
+    code: str, message: str, text: str, span: Span, places: Sequence[Label], shapes: Sequence[Shape]
+) -> Diagnostic:
+    """A diagnostic that shows every value with its shape, one label per place in the text."""
+    merged: dict[Span, list[str]] = {}
+    for label in places:
+        merged.setdefault(label.span, []).append(label.text)
+    secondary = tuple(Label(where, ", ".join(dict.fromkeys(texts))) for where, texts in merged.items())
+    channels, sizes = {shape[0] for shape in shapes}, {shape[1:] for shape in shapes}
+    if len(sizes) > 1:
+        help = "heights and widths differ: give all of them the same stride and padding"
+    elif len(channels) > 1:
+        help = "channels differ: give all of them the same width"
+        help += ", or join with `concat`" if code == "NAS201" else ""
+    else:
+        help = None
+    return Diagnostic(code, message, Label(span, text), secondary, help)

@@ -1,0 +1,236 @@
+"""Files and what they import: text to modules with names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from bayesnas_graph.diagnostics import Diagnostic, Label, Report, did_you_mean
+from bayesnas_graph.diagnostics.resources import folder, shipped_spaces
+from bayesnas_graph.diagnostics.source import Source, Span
+from bayesnas_graph.ir.ops import PRIMITIVES
+from bayesnas_graph.language.elaborate.limits import LARGEST_FILE
+from bayesnas_graph.language.syntax import ast, parse
+
+
+@dataclass(eq=False)
+class Module:
+    """A file with the names that its text may use. `path` is None for text that came from no file."""
+
+    file: ast.File
+    path: Path | None
+    own: dict[str, ast.Definition] = field(default_factory=dict)
+    imported: dict[str, tuple[Module, ast.Import]] = field(default_factory=dict)  # name -> where it is defined
+    aliases: dict[str, tuple[Module, ast.Import]] = field(default_factory=dict)
+    lost: set[str] = field(default_factory=set)  # names that could not be read; "" if nobody knows which
+
+    def may_define(self, name: str) -> bool:
+        """Whether an unknown name may stand in a part that could not be read, which was reported."""
+        return name in self.lost or "" in self.lost
+
+    @property
+    def networks(self) -> tuple[ast.Motif, ...]:
+        """The networks that this file itself defines."""
+        return tuple(d for d in self.own.values() if isinstance(d, ast.Motif) and d.role == "network")
+
+    def find(self, name: str) -> tuple[Module, ast.Definition] | None:
+        """The definition that a name at the top of this file stands for, with the module it stands in."""
+        if name in self.own:
+            return self, self.own[name]
+        if name in self.imported:
+            module, _ = self.imported[name]
+            return module, module.own[name]
+        return None
+
+    def knows(self, name: str) -> bool:
+        """Whether a name means something at the top of this file."""
+        return name in self.own or name in self.imported or name in self.aliases or name in PRIMITIVES
+
+    def visible(self) -> set[str]:
+        """All names known at the top of this file."""
+        return {*self.own, *self.imported, *self.aliases, *PRIMITIVES}
+
+
+class Loader:
+    """Reads files, each once, and follows their imports."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self._modules: dict[Path, Module | None] = {}
+        self._open: list[tuple[Path, Span | None]] = []  # files being read, and the import that led to each
+        self._texts: list[Module] = []
+
+    def __iter__(self) -> Iterator[Module]:
+        yield from (module for module in self._modules.values() if module is not None)
+        yield from self._texts
+
+    def text(self, source: Source, path: Path | None = None) -> Module:
+        """The module of a text that is already in memory."""
+        module = self._module(source, path)
+        self._texts.append(module)
+        return module
+
+    def path(self, path: Path, name: str | None = None) -> Module | None:
+        """The module of a file; None if it could not be read."""
+        return self._load(path.resolve(), name or str(path), None)
+
+    def _load(self, path: Path, name: str, wanted_by: Span | None) -> Module | None:
+        opening = [p for p, _ in self._open]
+        if path in opening:
+            self._cycle(opening.index(path), wanted_by)
+            return None
+        if path in self._modules:
+            return self._modules[path]
+        source = read(path, name, self.report, wanted_by)
+        if source is None:
+            self._modules[path] = None
+            return None
+        self._open.append((path, wanted_by))
+        module = self._module(source, path)
+        self._open.pop()
+        self._modules[path] = module
+        return module
+
+    def _module(self, source: Source, path: Path | None) -> Module:
+        file = parse(source, self.report)
+        module = Module(file, path, lost=set(file.lost))
+        for item in file.imports:
+            self._import(module, item)
+        for definition in file.definitions:
+            self._define(module, definition)
+        return module
+
+    def _define(self, module: Module, definition: ast.Definition) -> None:
+        name = definition.name
+        first: Label | None = None
+        help = "rename one of them"
+        if name.name in PRIMITIVES:
+            self.report.add(
+                Diagnostic(
+                    "NAS102",
+                    f"`{name.name}` is a primitive",
+                    Label(name.span, "cannot be defined again"),
+                    help="choose another name",
+                )
+            )
+            return
+        if name.name in module.own:
+            first = Label(module.own[name.name].name.span, "first defined here")
+        elif name.name in module.imported:
+            first = Label(module.imported[name.name][1].span, "this import brings the name")
+            help = "rename it, or import that file `as` a name"
+        elif name.name in module.aliases:
+            first = Label(module.aliases[name.name][1].span, "first defined here")
+        if first is not None:
+            self._twice(Label(name.span, "defined again"), first, name.name, help)
+            return
+        module.own[name.name] = definition
+
+    def _import(self, module: Module, item: ast.Import) -> None:
+        path = self._find(module, item)
+        found = self._load(path, shown_name(module, item.path, path), item.path_span) if path else None
+        if found is None:
+            module.lost.add("")
+            return
+        if item.alias is not None:
+            alias = item.alias.name
+            if alias in PRIMITIVES:
+                label = Label(item.alias.span, "cannot be defined again")
+                self.report.add(Diagnostic("NAS102", f"`{alias}` is a primitive", label, help="choose another name"))
+                return
+            if module.knows(alias):
+                self._twice(Label(item.alias.span, "defined again"), None, alias, "choose another name after `as`")
+                return
+            module.aliases[alias] = found, item
+            return
+        for name, definition in found.own.items():
+            if isinstance(definition, ast.Motif) and definition.role == "network":
+                continue  # what a file is for, not what it offers: every file may have a `search`
+            before = module.imported.get(name)
+            if before is not None and before[0] is not found:
+                first = Label(before[1].span, "from this file")
+                self._twice(Label(item.span, "and from this one"), first, name, "import one of the files `as` a name")
+                continue
+            module.imported[name] = found, item
+        module.lost |= found.lost
+
+    def _find(self, module: Module, item: ast.Import) -> Path | None:
+        """A file beside the importing one, else of the shipped library."""
+        shipped = folder("spaces") / item.path
+        beside = (module.path.parent if module.path else Path.cwd()) / item.path
+        try:
+            for path in (beside, shipped):
+                if path.is_file():
+                    return path.resolve()
+        except (OSError, ValueError):
+            pass  # a name that no file system accepts
+        known = [path.name for path in shipped_spaces()]
+        self.report.add(
+            Diagnostic(
+                "NAS103",
+                f"cannot find `{item.path}`",
+                Label(item.path_span, "neither beside this file nor in the shipped library"),
+                help=did_you_mean(item.path, known)
+                or did_you_mean(item.path + ".nas", known)
+                or f"the library has {', '.join(known)}",
+            )
+        )
+        return None
+
+    def _cycle(self, start: int, wanted_by: Span | None) -> None:
+        round_trip = [path.name for path, _ in self._open[start:]]
+        route = " -> ".join([*round_trip, round_trip[0]])
+        others = [Label(span, "which is imported here") for _, span in reversed(self._open[start + 1 :]) if span]
+        assert wanted_by is not None, "only an import can close a cycle"
+        self.report.add(
+            Diagnostic(
+                "NAS104",
+                f"imports form a cycle: {route}",
+                Label(wanted_by, "closes the cycle"),
+                tuple(others),
+                help="move what they share into a file that both import",
+            )
+        )
+
+    def _twice(self, here: Label, first: Label | None, name: str, help: str) -> None:
+        self.report.add(Diagnostic("NAS102", f"`{name}` is defined twice", here, (first,) if first else (), help))
+
+
+def shown_name(module: Module, written: str, path: Path) -> str:
+    """How an imported file is called in messages: relative to its importer, or by its name if shipped."""
+    if path.parent == folder("spaces").resolve() and (module.path is None or path.parent != module.path.parent):
+        return f"<shipped>/{written}"
+    return str(Path(module.file.source.name).parent / written)
+
+
+def read(path: Path, name: str, report: Report, wanted_by: Span | None = None) -> Source | None:
+    """The text of a file; None, and a diagnostic, if it cannot be had."""
+    try:
+        problem = _refusal(path, name)
+        if problem is None:
+            text = path.read_bytes().decode("utf-8-sig")
+            return Source(name, text.replace("\r\n", "\n").replace("\r", "\n"))
+    except UnicodeDecodeError as error:
+        reason = f"it is not UTF-8 text (byte {error.start})"
+        problem = Diagnostic("NAS011", f"cannot read `{name}`: {reason}", help="save it as UTF-8")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        problem = Diagnostic("NAS011", f"cannot read `{name}`: {reason}")
+    report.add(replace(problem, primary=Label(wanted_by, "imported here") if wanted_by else None))
+    return None
+
+
+def _refusal(path: Path, name: str) -> Diagnostic | None:
+    """Why a path is not even opened: a folder, a pipe or a device, or far too large."""
+    if path.is_dir():
+        return Diagnostic("NAS011", f"cannot read `{name}`: it is a folder", help="name a `.nas` file in it")
+    if not path.exists():
+        known = [other.name for other in path.parent.glob("*.nas")] + [other.stem for other in shipped_spaces()]
+        help = did_you_mean(path.name, known)
+        return Diagnostic("NAS011", f"cannot read `{name}`: there is no such file", help=help)
+    if not path.is_file():
+        return Diagnostic("NAS011", f"cannot read `{name}`: it is not an ordinary file")
+    if path.stat().st_size > LARGEST_FILE:
+        return Diagnostic("NAS406", f"cannot read `{name}`: it is larger than {LARGEST_FILE // 2**20} MiB")
+    return None

@@ -1,0 +1,106 @@
+"""Bounds on what a text may ask for, so that no file can hang or fill the machine that opens it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import NoReturn
+
+from bayesnas_graph.diagnostics import Diagnostic, Label, NasError, Report
+from bayesnas_graph.diagnostics.source import Span
+
+LARGEST_NUMBER = 10**18  # of any number, numerator or denominator
+LARGEST_FILE = 16 * 2**20  # bytes
+
+
+class LimitReached(NasError):
+    """Ends the whole run: whatever came after would only reach the limit again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How large a space may become. The defaults are far above every published space."""
+
+    nodes: int = 1_000_000
+    edges: int = 4_000_000
+    depth: int = 200  # motifs within motifs
+    steps: int = 400_000  # expressions evaluated, statements run; a motif used twice in one way counts once
+
+
+class Meter:
+    """Counts evaluation steps and stops at the limit."""
+
+    def __init__(self, limits: Limits, report: Report) -> None:
+        self.limits = limits
+        self.report = report
+        self.left = limits.steps
+        self.inside: list[str] = []  # what is being written out, outermost first
+
+    def step(self, span: Span, cost: int = 1) -> None:
+        """Count one step, or something that takes as long as several."""
+        self.left -= cost
+        if self.left < 0:
+            self._stop(self._too_long(span, "evaluation stopped here"))
+
+    def ahead(self, count: int, span: Span) -> None:
+        """Stop at once if `count` more steps would be too many, without taking them."""
+        if count > self.left:
+            self._stop(self._too_long(span, f"this alone takes {count:,} steps"))
+
+    @contextmanager
+    def deeper(self, name: str, span: Span) -> Iterator[None]:
+        """Count one definition within another, and stop where they never end."""
+        if len(self.inside) >= self.limits.depth:
+            names = list(dict.fromkeys(self.inside[-8:]))
+            route = f" ({' > '.join(names)})" if len(names) > 1 else ""
+            self._stop(
+                Diagnostic(
+                    "NAS402",
+                    f"`{name}` is used more than {self.limits.depth} levels deep",
+                    Label(span, "used again here"),
+                    help=f"let the recursion end, with `if` on a parameter{route}, or raise `--max-depth`",
+                )
+            )
+        self.inside.append(name)
+        try:
+            yield
+        finally:
+            self.inside.pop()
+
+    def number_too_large(self, span: Span) -> NoReturn:
+        """Stop at a number that is out of bounds."""
+        self._stop(Diagnostic("NAS405", "number too large", Label(span, "more than 10^18")))
+
+    def nodes(self, count: int, span: Span) -> None:
+        """Stop if a graph would have more nodes than allowed."""
+        if count > self.limits.nodes:
+            self._stop(too_large("nodes", count, self.limits.nodes, span))
+
+    def edges(self, count: int, span: Span) -> None:
+        """Stop if a graph would have more edges than allowed."""
+        if count > self.limits.edges:
+            self._stop(too_large("edges", count, self.limits.edges, span))
+
+    def _too_long(self, span: Span, text: str) -> Diagnostic:
+        return Diagnostic(
+            "NAS403",
+            f"evaluation takes more than {self.limits.steps:,} steps",
+            Label(span, text),
+            help="if the space is meant to be this large, raise the limit with `--max-steps`",
+        )
+
+    def _stop(self, diagnostic: Diagnostic) -> NoReturn:
+        self.report.add(diagnostic)
+        raise LimitReached([diagnostic])
+
+
+def too_large(what: str, count: int, limit: int, span: Span) -> Diagnostic:
+    """The diagnostic for a graph with too many nodes or edges."""
+    shown = f"{count:,}" if count < LARGEST_NUMBER else "more than 10^18"
+    return Diagnostic(
+        "NAS401",
+        f"the graph would have {shown} {what}, more than the limit of {limit:,}",
+        Label(span, "here"),
+        help=f"if the space is meant to be this large, raise the limit with `--max-{what}`",
+    )

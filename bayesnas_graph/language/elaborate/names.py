@@ -1,0 +1,252 @@
+"""Static checks: every name known, none defined twice in one scope, every call with fitting arguments.
+
+They need no values, so they also cover motifs that no network uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from bayesnas_graph.diagnostics import Diagnostic, Label, Report, did_you_mean
+from bayesnas_graph.diagnostics.source import Span
+from bayesnas_graph.ir.ops import PRIMITIVES
+from bayesnas_graph.language.elaborate.arguments import Signature, arrange, primitive_signature, signature_of
+from bayesnas_graph.language.elaborate.builtins import BUILTINS
+from bayesnas_graph.language.elaborate.files import Module
+from bayesnas_graph.language.elaborate.library import library_names
+from bayesnas_graph.language.syntax import ast
+from bayesnas_graph.language.syntax.ast import declared
+
+Kind = Literal["node", "value"]
+
+
+@dataclass
+class _Names:
+    """The names of one scope, inside the scope around it."""
+
+    parent: _Names | None = None
+    known: dict[str, tuple[Kind, Span]] = field(default_factory=dict)
+    later: frozenset[str] = frozenset()  # what this body declares, here or further down
+
+    def find(self, name: str) -> Kind | None:
+        scope: _Names | None = self
+        while scope is not None:
+            if name in scope.known:
+                return scope.known[name][0]
+            scope = scope.parent
+        return None
+
+    def comes_later(self, name: str) -> bool:
+        return name in self.later or (self.parent is not None and self.parent.comes_later(name))
+
+    def all(self) -> set[str]:
+        return set(self.known) | (self.parent.all() if self.parent else set())
+
+
+def check_names(module: Module, report: Report) -> None:
+    """Report what is wrong with the names of a file."""
+    checker = _Checker(module, report)
+    for definition in module.own.values():
+        checker.definition(definition)
+
+
+class _Checker:
+    def __init__(self, module: Module, report: Report) -> None:
+        self.module = module
+        self.report = report
+
+    def definition(self, definition: ast.Definition) -> None:
+        names = _Names()
+        if isinstance(definition, ast.Let):
+            self.expr(definition.value, names)
+            return
+        for parameter in definition.parameters:
+            if parameter.default is not None:
+                self.expr(parameter.default, names)
+            self.declare(parameter.name, "value", names)
+        if isinstance(definition, ast.SetDefinition):
+            self.expr(definition.value, names)
+        elif isinstance(definition, ast.Motif):
+            self.exprs([*definition.inputs, *definition.outputs], names)
+            self.block(definition.body, _Names(names))
+
+    # ---- statements
+
+    def block(self, block: ast.Block, names: _Names) -> None:
+        names.later = frozenset(name for statement in block.statements for name in declared(statement))
+        for statement in block.statements:
+            self.statement(statement, names)
+
+    def statement(self, statement: ast.Statement, names: _Names) -> None:
+        match statement:
+            case ast.In(slots=slots):
+                for slot in slots:
+                    self.exprs([slot.size] if slot.size else [], names)
+                    self.declare(slot.name, "node", names)
+            case ast.NodeDeclaration():
+                self.node(statement, names)
+            case ast.Edge():
+                places = [t for t in statement.targets if not isinstance(t, ast.OutTarget)]
+                self.exprs([*statement.sources, *places, *([statement.label] if statement.label else [])], names)
+            case ast.Out(values=values):
+                self.exprs(values, names)
+            case ast.OutJoin(join=join):
+                self.expr(join, names)
+            case ast.Let(name=name, value=value):
+                self.expr(value, names)
+                self.declare(name, self.kind(value, names), names)
+            case ast.For():
+                self.expr(statement.values, names)
+                inner = _Names(names)
+                self.declare(statement.variable, self.kind(statement.values, names), inner)
+                self.block(statement.body, inner)
+            case ast.If():
+                self.branches(statement, names)
+            case ast.Assert(condition=condition):
+                self.expr(condition, names)
+            case ast.Require(bound=bound):
+                self.expr(bound, names)
+
+    def node(self, statement: ast.NodeDeclaration, names: _Names) -> None:
+        inner = _Names(names)
+        for slot in statement.slots:
+            if slot.size is not None:
+                self.expr(slot.size, names)
+            self.declare(slot.name, "node", names)
+            if slot.variable is not None:
+                self.declare(slot.variable, "value", inner)
+        self.exprs([*statement.sources, *([statement.label] if statement.label else [])], inner)
+
+    def branches(self, statement: ast.If, names: _Names) -> None:
+        branch: ast.If | ast.Block | None = statement
+        while isinstance(branch, ast.If):
+            self.expr(branch.condition, names)
+            self.block(branch.yes, _Names(names))
+            branch = branch.no
+        if branch is not None:
+            self.block(branch, _Names(names))
+
+    # ---- expressions
+
+    def exprs(self, exprs: Iterable[ast.Expr], names: _Names) -> None:
+        for expr in exprs:
+            self.expr(expr, names)
+
+    def expr(self, expr: ast.Expr, names: _Names) -> None:
+        match expr:
+            case ast.Name():
+                self.name(expr, names)
+            case ast.Member():
+                self.member(expr, names)
+            case ast.Call():
+                self.expr(expr.function, names)
+                self.exprs([*expr.arguments, *(keyword.value for keyword in expr.keywords)], names)
+                self.call(expr, names)
+            case ast.Index(array=array, index=index):
+                self.exprs([array, index], names)
+            case ast.Prefix(operand=operand):
+                self.expr(operand, names)
+            case ast.Arithmetic(operands=operands) | ast.Logical(operands=operands) | ast.Chain(operands=operands):
+                self.exprs(operands, names)
+            case ast.RangeOf(start=start, stop=stop):
+                self.exprs([start, stop], names)
+            case ast.Conditional(condition=condition, yes=yes, no=no):
+                self.exprs([condition, yes, no], names)
+            case ast.Choose(options=options):
+                self.expr(options, names)
+            case ast.Optional(operation=operation):
+                self.expr(operation, names)
+            case ast.Array() | ast.Options():
+                self.items(expr, names)
+
+    def items(self, expr: ast.Array | ast.Options, names: _Names) -> None:
+        inner = _Names(names)
+        if expr.comprehension is not None:
+            for variable, values in expr.comprehension.clauses:
+                self.expr(values, inner)
+                self.declare(variable, self.kind(values, inner), inner)
+            if expr.comprehension.condition is not None:
+                self.expr(expr.comprehension.condition, inner)
+        self.exprs(expr.items, inner)
+
+    def name(self, expr: ast.Name, names: _Names) -> None:
+        known = names.find(expr.name) or self.module.knows(expr.name) or expr.name in BUILTINS
+        if known or self.module.may_define(expr.name):
+            return
+        help: str | None
+        if names.comes_later(expr.name):
+            help = "it is declared further down: move this behind it"
+        elif expr.name in library_names():
+            help = 'the shipped library has it: `import "std.nas"`'
+        elif expr.name == "range":
+            help = "a range is written `0..4`"
+        else:
+            help = did_you_mean(expr.name, names.all() | self.module.visible() | set(BUILTINS))
+        self.report.add(Diagnostic("NAS101", f"unknown name `{expr.name}`", Label(expr.span, "not defined"), help=help))
+
+    def member(self, expr: ast.Member, names: _Names) -> None:
+        self.expr(expr.owner, names)
+        if not isinstance(expr.owner, ast.Name) or names.find(expr.owner.name):
+            return
+        found = self.module.aliases.get(expr.owner.name)
+        if found is None or expr.name.name in found[0].own or found[0].may_define(expr.name.name):
+            return
+        file = found[0].file.source.name
+        help = did_you_mean(expr.name.name, found[0].own)
+        label = Label(expr.name.span, "not defined there")
+        self.report.add(Diagnostic("NAS101", f"`{file}` does not define `{expr.name.name}`", label, help=help))
+
+    def call(self, expr: ast.Call, names: _Names) -> None:
+        signature = self.signature(expr.function, names)
+        if signature is None:
+            return
+        if any(self.kind(argument, names) == "node" for argument in expr.arguments):
+            return  # applied to nodes: how many it takes is known when it is written out
+        problem = arrange(signature, expr.arguments, expr.keywords, expr.span)
+        if isinstance(problem, Diagnostic):
+            self.report.add(problem)
+
+    def signature(self, function: ast.Expr, names: _Names) -> Signature | None:
+        """The signature of what is called, where that is plain from the text."""
+        definition: ast.Definition | None = None
+        if isinstance(function, ast.Name) and names.find(function.name) is None:
+            if function.name in PRIMITIVES:
+                return primitive_signature(PRIMITIVES[function.name])
+            found = self.module.find(function.name)
+            definition = found[1] if found else None
+        elif isinstance(function, ast.Member) and isinstance(function.owner, ast.Name):
+            alias = self.module.aliases.get(function.owner.name)
+            definition = alias[0].own.get(function.name.name) if alias else None
+        if definition is None or isinstance(definition, ast.Let):
+            return None
+        return signature_of(definition)
+
+    def kind(self, expr: ast.Expr, names: _Names) -> Kind:
+        """Whether an expression may mean nodes, as far as the text alone tells."""
+        match expr:
+            case ast.Name(name=name):
+                return names.find(name) or "value"
+            case ast.Index(array=array):
+                return self.kind(array, names)
+            case ast.Call(function=function, arguments=arguments):
+                inside = (self.kind(argument, names) for argument in arguments)
+                return "node" if isinstance(function, ast.Call) or "node" in inside else "value"
+            case ast.Conditional(yes=yes, no=no):
+                return "node" if "node" in (self.kind(yes, names), self.kind(no, names)) else "value"
+            case ast.Array(items=items, comprehension=None):
+                return "node" if any(self.kind(item, names) == "node" for item in items) else "value"
+            case ast.Array():
+                return "node"  # whatever a comprehension collects
+            case _:
+                return "value"
+
+    def declare(self, name: ast.Identifier, kind: Kind, names: _Names) -> None:
+        before = names.known.get(name.name)
+        if before is None:
+            names.known[name.name] = kind, name.span
+            return
+        first = Label(before[1], "first defined here")
+        label = Label(name.span, "defined again")
+        self.report.add(Diagnostic("NAS102", f"`{name.name}` is defined twice", label, (first,), "rename one of them"))

@@ -1,0 +1,43 @@
+"""Names with their values while a definition is evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bayesnas_graph.diagnostics.source import Span
+from bayesnas_graph.language.elaborate.builtins import BUILTINS
+from bayesnas_graph.language.elaborate.files import Module
+from bayesnas_graph.language.elaborate.values import Operation, Place, Value
+
+Apply = Callable[[Operation, tuple[Place, ...], Span], Place]
+
+
+class Scope:
+    """Names with their values, inside the scope around it."""
+
+    __slots__ = ("apply", "module", "names", "parent")
+
+    def __init__(self, module: Module, parent: Scope | None = None, apply: Apply | None = None) -> None:
+        self.module = module
+        self.parent = parent
+        self.names: dict[str, Value] = {}
+        # Connects an operation to nodes; None outside of a motif.
+        self.apply: Apply | None = apply or (parent.apply if parent else None)
+
+    def find(self, name: str) -> Value | None:
+        """The value of a name here or in a scope around it."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names:
+                return scope.names[name]
+            scope = scope.parent
+        return None
+
+    def visible(self) -> set[str]:
+        """Every name that may be used here."""
+        names = self.module.visible() | set(BUILTINS)
+        scope: Scope | None = self
+        while scope is not None:
+            names |= set(scope.names)
+            scope = scope.parent
+        return names

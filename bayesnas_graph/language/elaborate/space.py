@@ -1,0 +1,216 @@
+"""A file, checked whole: the one way from text to networks."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import TypeVar
+
+from bayesnas_graph.diagnostics import Diagnostic, Label, NasError, Report, did_you_mean
+from bayesnas_graph.diagnostics.source import Source
+from bayesnas_graph.ir import Graph, named_shape
+from bayesnas_graph.language.elaborate.arguments import signature_of
+from bayesnas_graph.language.elaborate.block import Block, flatten
+from bayesnas_graph.language.elaborate.evaluate import Evaluator
+from bayesnas_graph.language.elaborate.expand import Expander
+from bayesnas_graph.language.elaborate.files import Loader, Module
+from bayesnas_graph.language.elaborate.limits import Limits, Meter
+from bayesnas_graph.language.elaborate.names import check_names
+from bayesnas_graph.language.elaborate.scope import Scope
+from bayesnas_graph.language.elaborate.values import MotifFunction, Use, Value, ValueType, show, type_text
+from bayesnas_graph.language.elaborate.wiring import Budget
+from bayesnas_graph.language.syntax import ast
+
+T = TypeVar("T")
+
+DEEPEST_STACK = 10_000  # Python frames: room for `Limits.depth` motifs within motifs
+
+
+@dataclass(frozen=True)
+class Network:
+    """A network with values for all its parameters, every motif in it written out."""
+
+    name: str
+    arguments: tuple[tuple[str, Value], ...]
+    block: Block
+    inputs: tuple[ValueType, ...]
+    outputs: tuple[ValueType, ...]
+    budgets: tuple[Budget, ...]
+    definition: ast.Motif = field(repr=False)
+
+    def graph(self) -> Graph:
+        """The network as one flat graph."""
+        return flatten(self.block, self.name)
+
+    def __repr__(self) -> str:
+        arguments = ", ".join(f"{name} = {show(value)}" for name, value in self.arguments)
+        called = f"{self.name}({arguments})" if arguments else self.name
+        return f"<network {called}: {self.block.nodes:,} operations, {self.block.choices:,} choices>"
+
+    def _repr_svg_(self) -> str | None:
+        """What a notebook shows. What draws networks knows them and not they it, so it is found by its name."""
+        svg: str | None = import_module("bayesnas_graph.report.notebook").network_svg(self)
+        return svg
+
+
+@dataclass(frozen=True)
+class Space:
+    """A checked file and its networks."""
+
+    module: Module
+    networks: tuple[Network, ...]
+
+    @property
+    def doc(self) -> str:
+        """What the file says about itself."""
+        return self.module.file.doc
+
+
+class Checker:
+    """Checks files; those that several of them import are read once."""
+
+    def __init__(self, report: Report, limits: Limits | None = None, *, allow_python: bool = False) -> None:
+        self.report = report
+        self.limits = limits or Limits()
+        self.allow_python = allow_python
+        self.loader = Loader(report)
+        self._named: set[Module] = set()
+
+    def path(self, path: Path, name: str | None = None) -> Space | None:
+        """Check a file; None if it could not be read at all."""
+        with _room_to_work():
+            module = self.loader.path(path, name)
+            return self._space(module) if module is not None else None
+
+    def text(self, source: Source, path: Path | None = None) -> Space:
+        """Check a text; `path` says where its imports are looked for."""
+        with _room_to_work():
+            return self._space(self.loader.text(source, path))
+
+    def _space(self, module: Module) -> Space:
+        for loaded in self.loader:
+            if loaded not in self._named:
+                self._named.add(loaded)
+                self._guarded(partial(check_names, loaded, self.report), loaded)
+        networks = []
+        for definition in module.networks:
+            found = self.network(module, definition.name.name)
+            if found is not None:
+                networks.append(found)
+        return Space(module, tuple(networks))
+
+    def network(
+        self, module: Module, name: str, overrides: Mapping[str, int | Fraction | bool] | None = None
+    ) -> Network | None:
+        """Write a network out, some parameters with other values than their defaults; None if it has errors."""
+        definition = module.own.get(name)
+        if not isinstance(definition, ast.Motif) or definition.role != "network":
+            known = [network.name.name for network in module.networks]
+            help = did_you_mean(name, known) or (
+                f"the file has {', '.join(known)}" if known else "the file has no network"
+            )
+            self.report.add(
+                Diagnostic("NAS107", f"there is no network `{name}` in {module.file.source.name}", help=help)
+            )
+            return None
+        return self._guarded(partial(self._network, module, definition, overrides or {}), module)
+
+    def _network(
+        self, module: Module, definition: ast.Motif, overrides: Mapping[str, int | Fraction | bool]
+    ) -> Network:
+        evaluator = Evaluator(self.report, Meter(self.limits, self.report), self.allow_python)
+        scope = Scope(module)
+        signature = signature_of(definition)
+        for name in overrides:
+            if name not in signature.parameters:
+                help = did_you_mean(name, signature.parameters)
+                label = Label(definition.name.span, f"it is `{signature}`")
+                self.report.fail(
+                    Diagnostic("NAS202", f"network `{signature.name}` has no parameter `{name}`", label, help=help)
+                )
+        for parameter in definition.parameters:
+            name = parameter.name.name
+            if name in overrides:
+                scope.names[name] = overrides[name]
+            elif parameter.default is not None:
+                scope.names[name] = evaluator.value(parameter.default, scope)
+            else:
+                label = Label(parameter.span, "has no default")
+                help = "give it a default: a network stands alone"
+                self.report.fail(
+                    Diagnostic("NAS202", f"parameter `{name}` of a network needs a value", label, help=help)
+                )
+        arguments = tuple(scope.names.items())
+        inputs = tuple(_type(evaluator, expr, scope) for expr in definition.inputs)
+        outputs = tuple(_type(evaluator, expr, scope) for expr in definition.outputs)
+        expander = Expander(evaluator)
+        use = Use(MotifFunction(module, definition), arguments, definition.name.span)
+        block = expander.block(use, tuple(t.shape for t in inputs), definition.name.span)
+        self._compare_outputs(definition, block, outputs)
+        budgets = tuple(expander.wiring(block).budgets)
+        return Network(definition.name.name, arguments, block, inputs, outputs, budgets, definition)
+
+    def _compare_outputs(self, definition: ast.Motif, block: Block, declared: tuple[ValueType, ...]) -> None:
+        if len(block.output_shapes) != len(declared):
+            label = Label(definition.name.span, f"declares {len(declared)}")
+            given = len(block.output_shapes)
+            message = f"network `{definition.name.name}` gives {given} output{'s' * (given != 1)}"
+            self.report.fail(Diagnostic("NAS212", message, label))
+        for shape, wanted, expr in zip(block.output_shapes, declared, definition.outputs, strict=True):
+            if shape != wanted.shape:
+                label = Label(expr.span, f"declared as {type_text(wanted)}")
+                message = f"network `{definition.name.name}` gives {named_shape(shape)}"
+                help = None
+                if len(shape) == 3 and wanted.kind == "classes":
+                    help = f"end with `global_avg_pool > linear({wanted.shape[0]})`"
+                elif wanted.kind == "classes":
+                    help = f"let it end in {wanted.shape[0]} values, for instance with `linear({wanted.shape[0]})`"
+                self.report.fail(Diagnostic("NAS212", message, label, help=help))
+
+    def _guarded(self, work: Callable[[], T], module: Module) -> T | None:
+        """Do something that may fail; None if it did, and what failed is in the report."""
+        try:
+            return work()
+        except NasError:
+            assert self.report.has_errors, "work is only abandoned after its problem was reported"
+        except RecursionError:
+            at = module.file.items[0].span
+            message = "an expression or statement is nested too deeply"
+            self.report.add(
+                Diagnostic("NAS404", message, Label(at, "in this file"), help="name the inner parts with `let`")
+            )
+        return None
+
+
+def _type(evaluator: Evaluator, expr: ast.Expr, scope: Scope) -> ValueType:
+    value = evaluator.value(expr, scope)
+    if not isinstance(value, ValueType):
+        evaluator.fail(
+            "NAS203",
+            "expected what the network takes or gives",
+            expr.span,
+            "",
+            "for instance `image(3, 32, 32) -> classes(10)`",
+        )
+    return value
+
+
+@contextmanager
+def _room_to_work() -> Iterator[None]:
+    """A deep stack, and no rounds of the garbage collector: trees of syntax have no cycles to find, and many nodes."""
+    limit, collecting = sys.getrecursionlimit(), gc.isenabled()
+    sys.setrecursionlimit(max(limit, DEEPEST_STACK))
+    gc.disable()
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+        if collecting:
+            gc.enable()

@@ -1,0 +1,278 @@
+"""What an expression can mean.
+
+Numbers are `int` or `Fraction`, truth values `bool`, arrays tuples. Everything else is a class here.
+All values but nodes are hashable and equal when they mean the same: sets and caches rely on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal
+
+from bayesnas_graph.diagnostics.source import Span
+from bayesnas_graph.ir import Op, Shape, shape_text
+from bayesnas_graph.language.elaborate.files import Module
+from bayesnas_graph.language.syntax import ast
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Whole numbers from `start` to `stop`, without `stop`."""
+
+    start: int
+    stop: int
+
+    def __len__(self) -> int:
+        return max(0, self.stop - self.start)
+
+
+# ------------------------------------------------------------------- what can label an edge
+
+
+@dataclass(frozen=True, slots=True)
+class Primitive:
+    """A primitive with its arguments."""
+
+    op: Op
+    span: Span = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return str(self.op)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A motif with its arguments, not yet connected to anything."""
+
+    function: MotifFunction
+    arguments: tuple[tuple[str, Value], ...]
+    span: Span = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        given = ", ".join(f"{name} = {show(value)}" for name, value in self.arguments)
+        return f"{self.function.definition.name.name}({given})" if given else self.function.definition.name.name
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """One operation after another."""
+
+    steps: tuple[Operation, ...]
+    span: Span = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return " > ".join(map(str, self.steps))
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A choice among operations."""
+
+    candidates: tuple[Operation, ...]
+    limit: int | None
+    span: Span = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"choose {{{', '.join(map(str, self.candidates))}}}"
+
+
+@dataclass(frozen=True, slots=True)
+class Perhaps:
+    """An operation that may be left out."""
+
+    operation: Operation
+    span: Span = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"optional {self.operation}"
+
+
+Operation = Primitive | Use | Sequence | Selection | Perhaps
+
+
+@dataclass(frozen=True, slots=True)
+class OptionSet:
+    """A set of operations, in the order in which they were written."""
+
+    items: tuple[Operation, ...]
+
+
+# -------------------------------------------------------------------- what can be called
+
+
+@dataclass(frozen=True, slots=True)
+class PrimitiveFunction:
+    """A primitive that waits for its arguments."""
+
+    cls: type[Op]
+
+
+@dataclass(frozen=True, slots=True)
+class MotifFunction:
+    """A motif that waits for its arguments."""
+
+    module: Module
+    definition: ast.Motif
+
+
+@dataclass(frozen=True, slots=True)
+class SetFunction:
+    """A set that waits for its arguments."""
+
+    module: Module
+    definition: ast.SetDefinition
+
+
+@dataclass(frozen=True, slots=True)
+class PythonFunction:
+    """A Python operation that waits for its arguments."""
+
+    module: Module
+    definition: ast.PythonOperation
+
+
+@dataclass(frozen=True, slots=True)
+class Builtin:
+    """A function of the language."""
+
+    name: str
+
+
+Function = PrimitiveFunction | MotifFunction | SetFunction | PythonFunction | Builtin
+
+# ----------------------------------------------------------------------------- the rest
+
+
+@dataclass(frozen=True, slots=True)
+class Namespace:
+    """A file imported `as` a name."""
+
+    module: Module
+
+
+@dataclass(frozen=True, slots=True)
+class ValueType:
+    """What a network takes or gives: `image(3, 32, 32)`, `vector(784)`, `classes(10)`."""
+
+    kind: Literal["image", "vector", "classes"]
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """A node of the motif that is being written out. Two places are the same only if they are one."""
+
+    name: str
+    span: Span = field(repr=False)
+    shape: Shape | None = None  # known from the start for inputs only
+    declared: bool = True  # false for the result of an operation within an expression
+
+
+@dataclass(frozen=True, slots=True)
+class Poison:
+    """Stands for a value whose computation failed. Who reads it fails silently: it was reported."""
+
+
+POISON = Poison()
+
+Number = int | Fraction
+Value = (
+    int
+    | Fraction
+    | bool
+    | tuple["Value", ...]
+    | Range
+    | Primitive
+    | Use
+    | Sequence
+    | Selection
+    | Perhaps
+    | OptionSet
+    | PrimitiveFunction
+    | MotifFunction
+    | SetFunction
+    | PythonFunction
+    | Builtin
+    | Namespace
+    | ValueType
+    | Place
+    | Poison
+)
+
+
+def places_in(value: Value) -> tuple[Place, ...] | None:
+    """The nodes in a value: itself, or all of an array. None for anything else."""
+    if isinstance(value, Place):
+        return (value,)
+    if isinstance(value, tuple):
+        inside = [places_in(item) for item in value]
+        if all(found is not None for found in inside):
+            return tuple(place for found in inside if found is not None for place in found)
+    return None
+
+
+def kind(value: Value) -> str:
+    """What a value is, in words: `a number`, `an operation`."""
+    match value:
+        case bool():
+            return "a truth value"
+        case int() | Fraction():
+            return "a number"
+        case tuple():
+            return "an array"
+        case Range():
+            return "a range"
+        case OptionSet() | SetFunction():
+            return "a set"
+        case Place():
+            return "a node"
+        case Namespace():
+            return "an imported file"
+        case Builtin():
+            return "a function"
+        case ValueType():
+            return "a type"
+        case Poison():
+            return "nothing"
+        case _:
+            return "an operation"
+
+
+def show(value: Value) -> str:
+    """A value as it would be written."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case tuple():
+            return f"[{', '.join(map(show, value))}]"
+        case Range():
+            return f"{value.start}..{value.stop}"
+        case OptionSet():
+            return f"{{{', '.join(map(str, value.items))}}}"
+        case PrimitiveFunction():
+            return value.cls.name
+        case MotifFunction() | SetFunction() | PythonFunction():
+            return value.definition.name.name
+        case Builtin() | Place():
+            return value.name
+        case ValueType():
+            return f"{value.kind}({', '.join(map(str, value.shape))})"
+        case Namespace():
+            return value.module.file.source.name
+        case _:
+            return str(value)
+
+
+def written(place: Place) -> str:
+    """A node as it is written in the text: `h[2]`, not `h.2`; an operation with its arguments if it has no name."""
+    if not place.declared:
+        text = " ".join(place.span.text.split())
+        return text if len(text) <= 40 else f"{text[:37]}..."
+    name, _, index = place.name.partition(".")
+    return f"{name}[{index}]" if index else name
+
+
+def type_text(value: ValueType) -> str:
+    """A type as it is shown beside shapes."""
+    return f"{value.kind} of {shape_text(value.shape)}"

@@ -1,0 +1,366 @@
+"""The body of a motif, run: its nodes, and which operation leads from where to where.
+
+Nothing is known about shapes yet except those of the inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NoReturn
+
+from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
+from bayesnas_graph.diagnostics.source import Span
+from bayesnas_graph.ir import Shape
+from bayesnas_graph.ir.ops import Identity, Join
+from bayesnas_graph.language.elaborate.evaluate import Evaluator
+from bayesnas_graph.language.elaborate.labels import Names, label_of
+from bayesnas_graph.language.elaborate.limits import LimitReached
+from bayesnas_graph.language.elaborate.scope import Scope
+from bayesnas_graph.language.elaborate.values import POISON, MotifFunction, Operation, Place, Primitive, Value
+from bayesnas_graph.language.syntax import ast
+
+QUANTITIES = ("params", "flops", "memory")  # what a budget may limit
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Application:
+    """An operation that reads some places and contributes to others."""
+
+    operation: Operation
+    inputs: tuple[Place, ...]
+    outputs: tuple[Place, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """A `require` clause: kept with the network, enforced when an architecture is derived."""
+
+    quantity: str
+    comparison: str
+    bound: int
+    span: Span = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.quantity} {self.comparison} {self.bound:,}"
+
+
+@dataclass
+class Wiring:
+    """What the body of a motif says. Not changed after `wire` has returned it."""
+
+    inputs: list[Place] = field(default_factory=list)
+    places: list[Place] = field(default_factory=list)  # all but the inputs, in the order of the text
+    joins: dict[Place, Primitive] = field(default_factory=dict)
+    applications: list[Application] = field(default_factory=list)
+    outputs: list[Place] = field(default_factory=list)
+    out: Place | None = None  # the node `out` of `x -> out`
+    budgets: list[Budget] = field(default_factory=list)
+    sound: bool = True  # false if some statement failed
+    problems: list[Diagnostic] = field(default_factory=list)  # why
+
+
+def wire(
+    evaluator: Evaluator, function: MotifFunction, arguments: Iterable[tuple[str, Value]], shapes: Sequence[Shape]
+) -> Wiring:
+    """Run the body of a motif for given arguments and input shapes."""
+    run = _Run(evaluator, function, list(shapes))
+    scope = Scope(function.module, apply=run.apply)
+    scope.names.update(arguments)
+    run.block(function.definition.body, Scope(function.module, scope))
+    run.finish()
+    return run.wiring
+
+
+class _Run:
+    def __init__(self, evaluator: Evaluator, function: MotifFunction, shapes: list[Shape]) -> None:
+        self.evaluator = evaluator
+        self.report = evaluator.report
+        self.function = function
+        self.shapes = shapes
+        self.wiring = Wiring()
+        self.given: set[Place] = set()  # the inputs, to be asked quickly
+        self.out_statement: ast.Out | None = None
+        self.halted = False  # an assertion failed: what it guarded is not worth looking at
+        self.names = Names()
+
+    # ---- statements
+
+    def block(self, block: ast.Block, scope: Scope) -> None:
+        for statement in block.statements:
+            if self.halted:
+                return
+            self.evaluator.meter.step(statement.span)
+            try:
+                self._statement(statement, scope)
+            except LimitReached:
+                raise
+            except NasError as error:
+                self._broken(*error.diagnostics)
+                self.halted |= isinstance(statement, ast.Assert)
+                for name in ast.declared(statement):
+                    scope.names.setdefault(name, POISON)
+
+    def _statement(self, statement: ast.Statement, scope: Scope) -> None:
+        match statement:
+            case ast.In():
+                self._input(statement, scope)
+            case ast.NodeDeclaration():
+                self._node(statement, scope)
+            case ast.Edge():
+                self._edge(statement, scope)
+            case ast.Out():
+                self._output(statement, scope)
+            case ast.OutJoin():
+                self.wiring.joins[self._out_place(statement.span)] = self._join(statement.join, scope)
+            case ast.Let():
+                value = self.evaluator.value(statement.value, scope)
+                self._define(statement.name, value, scope)
+            case ast.For():
+                self._for(statement, scope)
+            case ast.If():
+                self._if(statement, scope)
+            case ast.Assert():
+                self._assert(statement, scope)
+            case ast.Require():
+                self._require(statement, scope)
+
+    def _input(self, statement: ast.In, scope: Scope) -> None:
+        for slot in statement.slots:
+            if slot.size is None:
+                self._define(slot.name, self._next_input(slot, slot.name.name), scope)
+                continue
+            if slot.variable is not None:
+                self._fail(
+                    "NAS203",
+                    "inputs have no index variable",
+                    slot.span,
+                    "",
+                    "write the number of inputs: `in f[count]`",
+                )
+            count = self.evaluator.integer(slot.size, scope, "the number of inputs", 0)
+            self.evaluator.meter.nodes(count, slot.span)
+            self._define(slot.name, tuple(self._next_input(slot, f"{slot.name.name}.{i}") for i in range(count)), scope)
+
+    def _next_input(self, slot: ast.Slot, name: str) -> Place:
+        position = len(self.wiring.inputs)
+        # How many there are is compared with what was given when the whole body is known.
+        shape = self.shapes[position] if position < len(self.shapes) else None
+        place = Place(self.names.unique(name), slot.span, shape)
+        self.wiring.inputs.append(place)
+        self.given.add(place)
+        return place
+
+    def _node(self, statement: ast.NodeDeclaration, scope: Scope) -> None:
+        if len(statement.slots) > 1 and statement.sources:
+            self._several_outputs(statement, scope)
+            return
+        for slot in statement.slots:
+            if slot.variable is not None:
+                self._comprehension(statement, slot, scope)
+                continue
+            places = self._declare(slot, scope)
+            if statement.sources:
+                for place in places:
+                    self._connect(statement.sources, (place,), statement.label, statement.span, scope)
+            elif statement.label is not None:
+                join = self._join(statement.label, scope)
+                self.wiring.joins.update(dict.fromkeys(places, join))
+
+    def _declare(self, slot: ast.Slot, scope: Scope) -> tuple[Place, ...]:
+        name = slot.name.name
+        if slot.size is None:
+            place = self._place(name, slot.span)
+            self._define(slot.name, place, scope)
+            return (place,)
+        count = self.evaluator.integer(slot.size, scope, "the number of nodes", 0)
+        self.evaluator.meter.nodes(count, slot.span)
+        places = tuple(self._place(f"{name}.{i}", slot.span) for i in range(count))
+        self._define(slot.name, places, scope)
+        return places
+
+    def _comprehension(self, statement: ast.NodeDeclaration, slot: ast.Slot, scope: Scope) -> None:
+        """`node h[i in 0..4] = x : conv(8 * i)`: the elements may read one another."""
+        assert slot.size is not None, "the grammar gives both"
+        assert slot.variable is not None, "the grammar gives both"
+        values = list(self.evaluator.iterate(slot.size, scope))
+        places = tuple(self._place(f"{slot.name.name}.{i}", slot.span) for i in range(len(values)))
+        self._define(slot.name, places, scope)
+        for place, value in zip(places, values, strict=True):
+            inner = Scope(scope.module, scope)
+            inner.names[slot.variable.name] = value
+            if statement.sources:
+                self._connect(statement.sources, (place,), statement.label, statement.span, inner)
+            elif statement.label is not None:
+                self.wiring.joins[place] = self._join(statement.label, inner)
+
+    def _several_outputs(self, statement: ast.NodeDeclaration, scope: Scope) -> None:
+        """`node a, b = x : split`: one operation with several outputs."""
+        if len(statement.sources) > 1 and statement.label is None:
+            self._fail(
+                "NAS210", "each of several nodes needs a declaration of its own", statement.span, "more than one value"
+            )
+        if any(slot.size is not None for slot in statement.slots):
+            self._fail("NAS210", "the outputs of an operation are single nodes", statement.span, "an array among them")
+        label = statement.label
+        if label is None:
+            call = statement.sources[0]
+            if not isinstance(call, ast.Call):
+                help = "apply one: `node a, b = split(16)(x)`"
+                self._fail("NAS210", "only an operation can give several nodes", call.span, "a single value", help)
+            operation = self.evaluator.operation(call.function, scope)
+            inputs = [place for e in call.arguments for place in self.evaluator.places(e, scope)]
+        else:
+            operation = self.evaluator.operation(label, scope)
+            inputs = [place for e in statement.sources for place in self.evaluator.places(e, scope)]
+        outputs = tuple(place for slot in statement.slots for place in self._declare(slot, scope))
+        self.wiring.applications.append(Application(operation, tuple(inputs), outputs, statement.span))
+
+    def _edge(self, statement: ast.Edge, scope: Scope) -> None:
+        targets: list[Place] = []
+        for target in statement.targets:
+            if isinstance(target, ast.OutTarget):
+                targets.append(self._out_place(target.span))
+                continue
+            if isinstance(target, ast.Call):
+                help = "lead it into a node: declare one with `node`"
+                self._fail(
+                    "NAS203", "an edge leads into a node", target.span, "this is the result of an operation", help
+                )
+            for place in self.evaluator.places(target, scope):
+                if place in self.given:
+                    self._fail("NAS203", f"`{place.name}` is an input", target.span, "nothing can lead into it")
+                targets.append(place)
+        self._connect(statement.sources, targets, statement.label, statement.span, scope)
+
+    def _connect(
+        self, sources: Sequence[ast.Expr], targets: Sequence[Place], label: ast.Expr | None, span: Span, scope: Scope
+    ) -> None:
+        """An edge from each source to each target."""
+        found = [place for source in sources for place in self.evaluator.places(source, scope)]
+        if label is None and len(targets) == 1 and isinstance(sources[0], ast.Call) and len(found) == 1:
+            self._hold(found[0], targets[0])
+            return
+        self.evaluator.meter.edges(len(found) * len(targets), span)
+        operation = Primitive(Identity(), span) if label is None else self.evaluator.operation(label, scope)
+        if isinstance(operation, Primitive) and isinstance(operation.op, Join) and label is not None:
+            join = operation.op.name
+            help = f"join nodes with `{join}(a, b)`, or all edges into a node with `node c : {join}`"
+            self._fail("NAS210", f"`{join}` joins several values, an edge brings one", label.span, "on an edge", help)
+        for source in found:
+            for target in targets:
+                self.wiring.applications.append(Application(operation, (source,), (target,), span))
+
+    def _hold(self, place: Place, target: Place) -> None:
+        """`node y = f(x)`: the node that holds `f(x)` is `y` itself, not one more beside it."""
+        latest = self.wiring.places.pop()
+        assert place is latest, "applying an operation made it just now"
+        self.names.release(place.name)
+        self.wiring.applications[-1] = replace(self.wiring.applications[-1], outputs=(target,))
+
+    def _output(self, statement: ast.Out, scope: Scope) -> None:
+        if self.out_statement is not None:
+            first = Label(self.out_statement.span, "first given here")
+            help = "name all outputs in one statement: `out a, b`"
+            self.report.fail(
+                Diagnostic("NAS102", "the output is given twice", Label(statement.span, "given again"), (first,), help)
+            )
+        self.out_statement = statement
+        for value in statement.values:
+            self.wiring.outputs.extend(self.evaluator.places(value, scope))
+
+    def _for(self, statement: ast.For, scope: Scope) -> None:
+        for value in self.evaluator.iterate(statement.values, scope):
+            self.evaluator.meter.step(statement.span)
+            sound = self.wiring.sound
+            inner = Scope(scope.module, scope)
+            inner.names[statement.variable.name] = value
+            self.block(statement.body, inner)
+            if sound and not self.wiring.sound:
+                return  # the next rounds would say the same
+
+    def _if(self, statement: ast.If, scope: Scope) -> None:
+        branch = statement.yes if self.evaluator.truth(statement.condition, scope) else statement.no
+        if isinstance(branch, ast.If):
+            self._if(branch, scope)
+        elif branch is not None:
+            self.block(branch, Scope(scope.module, scope))
+
+    def _assert(self, statement: ast.Assert, scope: Scope) -> None:
+        if not self.evaluator.truth(statement.condition, scope):
+            message = statement.message or "assertion failed"
+            self._fail("NAS206", message, statement.condition.span, "this is false")
+
+    def _require(self, statement: ast.Require, scope: Scope) -> None:
+        quantity = statement.quantity
+        if self.function.definition.role != "network":
+            self._fail("NAS213", "only a network can have a budget", statement.span, "not in a network")
+        if quantity.name not in QUANTITIES:
+            self._fail(
+                "NAS213",
+                f"`{quantity.name}` cannot be limited",
+                quantity.span,
+                "unknown",
+                f"a budget is on {', '.join(QUANTITIES)}",
+            )
+        if statement.comparison not in ("<", "<=", ">", ">="):
+            self._fail("NAS213", f"a budget cannot use `{statement.comparison}`", statement.span, "", "use `<` or `<=`")
+        bound = self.evaluator.integer(statement.bound, scope, "a budget", 0)
+        self.wiring.budgets.append(Budget(quantity.name, statement.comparison, bound, statement.span))
+
+    # ---- places
+
+    def apply(self, operation: Operation, inputs: tuple[Place, ...], span: Span) -> Place:
+        """A new node that holds an operation on nodes: `concat(h)` within an expression."""
+        place = self._place(label_of(operation), span, declared=False)
+        self.wiring.applications.append(Application(operation, inputs, (place,), span))
+        return place
+
+    def _place(self, name: str, span: Span, declared: bool = True) -> Place:
+        place = Place(self.names.unique(name), span, declared=declared)
+        self.wiring.places.append(place)
+        self.evaluator.meter.nodes(len(self.wiring.places), span)
+        return place
+
+    def _out_place(self, span: Span) -> Place:
+        if self.wiring.out is None:
+            self.wiring.out = self._place("out", span)
+        return self.wiring.out
+
+    def _join(self, expr: ast.Expr, scope: Scope) -> Primitive:
+        operation = self.evaluator.operation(expr, scope)
+        if not isinstance(operation, Primitive) or not isinstance(operation.op, Join):
+            help = "join with `sum`, `concat`, `mean` or `product`; to apply an operation: `node y = x : relu`"
+            self._fail("NAS203", "expected a way to join values", expr.span, "this takes one value", help)
+        return operation
+
+    def _define(self, name: ast.Identifier, value: Value, scope: Scope) -> None:
+        if name.name in scope.names:
+            raise NasError([])  # declared twice, which the check of names has reported
+        scope.names[name.name] = value
+
+    def _fail(self, code: str, message: str, span: Span, text: str, help: str | None = None) -> NoReturn:
+        self.evaluator.fail(code, message, span, text, help)
+
+    def finish(self) -> None:
+        """Settle what the outputs are."""
+        definition = self.function.definition
+        if self.wiring.out is not None and self.out_statement is not None:
+            label = Label(self.wiring.out.span, "edges lead into `out`")
+            other = Label(self.out_statement.span, "and the output is also given here")
+            self._broken(Diagnostic("NAS102", "the output is given twice", label, (other,), "keep one of the two"))
+        elif self.wiring.out is not None:
+            self.wiring.outputs.append(self.wiring.out)
+        if not self.wiring.outputs and self.wiring.sound:
+            help = "end with `out x`, or lead an edge to it: `x -> out : relu`"
+            label = Label(definition.name.span, "gives nothing")
+            self._broken(
+                Diagnostic("NAS305", f"{definition.role} `{definition.name.name}` has no output", label, help=help)
+            )
+
+    def _broken(self, *problems: Diagnostic) -> None:
+        self.wiring.sound = False
+        self.wiring.problems.extend(problems)
+        for problem in problems:
+            self.report.add(problem)

@@ -1,0 +1,173 @@
+"""What is different between two graphs, node by node and switch by switch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from bayesnas_graph.ir import Edge, Graph, Node, Shape
+from bayesnas_graph.ir.ops import Input
+from bayesnas_graph.language.json.fingerprint import fingerprint, is_commutative, op_identity
+from bayesnas_graph.language.json.matching import Matching, match
+from bayesnas_graph.language.json.settings import op_document
+from bayesnas_graph.language.json.switches import SwitchChanges, compare_switches
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A node that both graphs have, with another operation, other arguments or another shape."""
+
+    before: Node
+    after: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Rewired:
+    """A node that both graphs have and that reads something else, or in another order."""
+
+    before: str
+    after: str
+    old: tuple[str, ...]  # the names of what it reads; those of the second graph where both have them
+    new: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """An input or output of the network."""
+
+    name: str
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class PortChange:
+    """An input or output that is another; None where there is none of that number."""
+
+    number: int
+    before: Port | None
+    after: Port | None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Everything that is different. Nothing is, apart from names, if `same`."""
+
+    fingerprints: tuple[str, str]
+    added: tuple[Node, ...] = ()
+    removed: tuple[Node, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
+    changed: tuple[Change, ...] = ()
+    rewired: tuple[Rewired, ...] = ()
+    inputs: tuple[PortChange, ...] = ()
+    outputs: tuple[PortChange, ...] = ()
+    switches: SwitchChanges = field(default_factory=SwitchChanges)
+    budgets_added: tuple[str, ...] = ()
+    budgets_removed: tuple[str, ...] = ()
+
+    @property
+    def same(self) -> bool:
+        """Whether they are one space."""
+        return self.same_graph and not self.budgets_added and not self.budgets_removed
+
+    @property
+    def same_graph(self) -> bool:
+        """Whether the graphs are one, whatever is required of the architectures in them."""
+        return self.fingerprints[0] == self.fingerprints[1]
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values, nothing left out."""
+        return {
+            "version": 1,
+            "same": self.same,
+            "fingerprints": list(self.fingerprints),
+            "inputs": [asdict(change) for change in self.inputs],
+            "outputs": [asdict(change) for change in self.outputs],
+            "nodes": {
+                "added": [_node_json(node) for node in self.added],
+                "removed": [_node_json(node) for node in self.removed],
+                "renamed": [{"before": before, "after": after} for before, after in self.renamed],
+                "changed": [
+                    {"before": _node_json(change.before), "after": _node_json(change.after)} for change in self.changed
+                ],
+                "rewired": [asdict(rewired) for rewired in self.rewired],
+            },
+            "switches": asdict(self.switches),
+            "budgets": {"added": list(self.budgets_added), "removed": list(self.budgets_removed)},
+        }
+
+
+def compare(before: Graph, after: Graph, budgets: tuple[Iterable[str], Iterable[str]] = ((), ())) -> Difference:
+    """Compare two graphs, and the budgets that go with them."""
+    matching = match(before, after)
+    required, requires = map(list, budgets)
+    switches = compare_switches(before, after, matching)
+    pairs = [(before[old], after[new]) for old, new in matching.after.items()]
+    # The order of the second graph, in which the rest of it is told.
+    order = {node.name: i for i, node in enumerate(after)}
+    pairs.sort(key=lambda pair: order[pair[1].name])
+    return Difference(
+        (fingerprint(before), fingerprint(after)),
+        added=tuple(node for node in after if node.name not in matching.before),
+        removed=tuple(node for node in before if node.name not in matching.after),
+        renamed=tuple((old.name, new.name) for old, new in pairs if old.name != new.name),
+        changed=tuple(Change(old, new) for old, new in pairs if _differs(old, new)),
+        rewired=tuple(_rewired(before, after, pairs, matching, switches)),
+        inputs=_ports(_inputs(before), _inputs(after), matching),
+        outputs=_ports(_outputs(before), _outputs(after), matching),
+        switches=switches,
+        budgets_added=tuple(text for text in requires if text not in required),
+        budgets_removed=tuple(text for text in required if text not in requires),
+    )
+
+
+def _differs(old: Node, new: Node) -> bool:
+    return (old.shape, op_identity(old.op)) != (new.shape, op_identity(new.op))
+
+
+def _inputs(graph: Graph) -> list[Port]:
+    return [Port(node.name, node.shape) for node in graph if isinstance(node.op, Input)]
+
+
+def _outputs(graph: Graph) -> list[Port]:
+    return [Port(name, graph[name].shape) for name in graph.outputs]
+
+
+def _ports(old: list[Port], new: list[Port], matching: Matching) -> tuple[PortChange, ...]:
+    changes = []
+    for i in range(max(len(old), len(new))):
+        before = old[i] if i < len(old) else None
+        after = new[i] if i < len(new) else None
+        if before and after and matching.after.get(before.name) == after.name and before.shape == after.shape:
+            continue
+        changes.append(PortChange(i, before, after))
+    return tuple(changes)
+
+
+def _rewired(
+    before: Graph, after: Graph, pairs: list[tuple[Node, Node]], matching: Matching, switches: SwitchChanges
+) -> Iterable[Rewired]:
+    """Nodes that read something else, other than candidates that are told of as switches."""
+    gone = {switch.group for switch in switches.removed}
+    new_groups = {switch.group for switch in switches.added}
+    for old, new in pairs:
+        reads = [_read(edge, matching.after) for edge in _kept(before.inputs(old.name), gone)]
+        reads_now = [_read(edge, None) for edge in _kept(after.inputs(new.name), new_groups)]
+        if is_commutative(old.op) and is_commutative(new.op):
+            reads.sort()
+            reads_now.sort()
+        if reads != reads_now:
+            yield Rewired(old.name, new.name, tuple(reads), tuple(reads_now))
+
+
+def _kept(edges: Iterable[Edge], groups: set[str]) -> list[Edge]:
+    return [edge for edge in edges if edge.gate is None or edge.gate.group not in groups]
+
+
+def _read(edge: Edge, names: dict[str, str] | None) -> str:
+    name = edge.source if names is None else names.get(edge.source, edge.source)
+    return f"{name} (switched)" if edge.gate else name
+
+
+def _node_json(node: Node) -> dict[str, Any]:
+    return {"name": node.name, "op": op_document(node.op).model_dump(), "shape": list(node.shape)}

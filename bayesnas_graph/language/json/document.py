@@ -1,0 +1,187 @@
+"""A graph as a JSON document, and a document as a graph: nothing is lost but the places in the text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from bayesnas_graph.diagnostics import Diagnostic, NasError, did_you_mean
+from bayesnas_graph.diagnostics.source import Span
+from bayesnas_graph.ir import Edge, Gate, Graph, Node, Scope
+from bayesnas_graph.language.json.problems import fail, fail_with, shown
+from bayesnas_graph.language.json.schema import (
+    SCHEMA,
+    VERSION,
+    VERSIONS,
+    EdgeDocument,
+    GateDocument,
+    GraphDocument,
+    NodeDocument,
+    PlaceDocument,
+    ScopeDocument,
+)
+from bayesnas_graph.language.json.settings import op_document, read_op
+from bayesnas_graph.language.json.soundness import check_replaced, check_wiring, in_order
+
+LARGEST_DOCUMENT = 512 * 2**20  # bytes; every shipped space takes less than a twentieth of it
+
+
+def to_document(graph: Graph) -> GraphDocument:
+    """The graph as a document: nodes and edges in the order of the graph."""
+    nodes = [
+        NodeDocument(
+            name=node.name,
+            op=op_document(node.op),
+            shape=list(node.shape),
+            replaces=list(map(list, node.replaces)),
+            place=_place(node.span),
+        )
+        for node in graph
+    ]
+    edges = [
+        EdgeDocument(
+            source=edge.source,
+            target=edge.target,
+            slot=edge.slot,
+            gate=GateDocument(name=edge.gate.name, group=edge.gate.group) if edge.gate else None,
+            place=_place(edge.span),
+        )
+        for edge in graph.edges
+    ]
+    return GraphDocument(
+        schema=SCHEMA,
+        version=VERSION,
+        name=graph.name,
+        nodes=nodes,
+        edges=edges,
+        outputs=list(graph.outputs),
+        scopes=[_scope(scope) for scope in graph.scopes],
+    )
+
+
+def _scope(scope: Scope) -> ScopeDocument:
+    told = {"name": scope.name, "kind": scope.kind, "role": scope.role, "outputs": scope.outputs}
+    return ScopeDocument.model_validate(told)
+
+
+def from_document(document: GraphDocument, source_name: str = "<document>") -> Graph:
+    """The graph that a document describes. Raises NasError if it describes none.
+
+    The places in the text are not taken over: they are of use only beside the text itself.
+    """
+    nodes: dict[str, Node] = {}
+    for i, node in enumerate(document.nodes):
+        if node.name in nodes:
+            fail(source_name, ["nodes", i, "name"], f"another node is called `{node.name}`")
+        op = read_op(node.op, source_name, ["nodes", i, "op"])
+        nodes[node.name] = Node(node.name, op, tuple(node.shape), replaces=tuple(map(tuple, node.replaces)))
+    edges = [
+        Edge(edge.source, edge.target, edge.slot, Gate(edge.gate.name, edge.gate.group) if edge.gate else None)
+        for edge in document.edges
+    ]
+    for i, edge in enumerate(edges):
+        for end, name in (("source", edge.source), ("target", edge.target)):
+            if name not in nodes:
+                fail(source_name, ["edges", i, end], f"there is no node `{name}`", did_you_mean(name, nodes))
+    for i, name in enumerate(document.outputs):
+        if name not in nodes:
+            fail(source_name, ["outputs", i], f"there is no node `{name}`", did_you_mean(name, nodes))
+    ordered = in_order(nodes, edges, source_name)
+    check_wiring(nodes, edges, source_name)
+    check_replaced(nodes, source_name)
+    return Graph(document.name, ordered, edges, document.outputs, _scopes(document, source_name))
+
+
+def _scopes(document: GraphDocument, source_name: str) -> Iterable[Scope]:
+    found: dict[str, Scope] = {}
+    for i, scope in enumerate(document.scopes):
+        if scope.name in found:
+            fail(source_name, ["scopes", i, "name"], f"another scope is called `{scope.name}`")
+        found[scope.name] = Scope(scope.name, scope.kind, scope.role, scope.outputs)
+    return found.values()
+
+
+def to_json(graph: Graph) -> str:
+    """The graph as JSON text: the same graph gives the same text."""
+    document = to_document(graph).model_dump(mode="json", by_alias=True)
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def from_json(text: str, source_name: str) -> Graph:
+    """The graph that a JSON text describes. Raises NasError, which says where the text is wrong."""
+    try:
+        data = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        fail(source_name, [], f"it is not JSON, line {error.lineno}, column {error.colno}: {_lower(error.msg)}")
+    except ValueError as error:  # a constant, a key given twice, a number with thousands of digits
+        fail(source_name, [], f"it is not JSON: {_lower(str(error))}")
+    except RecursionError:
+        fail(source_name, [], "it is nested too deeply")
+    _check_version(data, source_name)
+    try:
+        document = GraphDocument.model_validate(data)
+    except ValidationError as error:
+        fail_with(source_name, data, error)
+    return from_document(document, source_name)
+
+
+def read_graph(path: Path, source_name: str) -> Graph:
+    """The graph in a file. Raises NasError."""
+    if path.is_dir():
+        fail(source_name, [], "it is a folder")
+    if not path.exists():
+        help = did_you_mean(path.name, [other.name for other in path.parent.glob("*.json")])
+        fail(source_name, [], "there is no such file", help)
+    if not path.is_file():
+        fail(source_name, [], "it is not an ordinary file")
+    if path.stat().st_size > LARGEST_DOCUMENT:
+        message = f"cannot read `{source_name}`: it is larger than {LARGEST_DOCUMENT // 2**20} MiB"
+        raise NasError([Diagnostic("NAS406", message)])
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        fail(source_name, [], f"it is not UTF-8 text (byte {error.start})", "save it as UTF-8")
+    except OSError as error:
+        fail(source_name, [], error.strerror or str(error))
+    return from_json(text, source_name)
+
+
+def _place(span: Span | None) -> PlaceDocument | None:
+    if span is None:
+        return None
+    line, column = span.source.position(span.start)
+    end_line, end_column = span.source.position(span.end)
+    return PlaceDocument(file=span.source.name, line=line, column=column, end_line=end_line, end_column=end_column)
+
+
+def _check_version(data: object, source_name: str) -> None:
+    """Tell a document of another kind or time apart from a faulty one, before anything else is said about it."""
+    if not isinstance(data, dict):
+        fail(source_name, [], f"a graph is an object, this is {shown(data)}")
+    if data.get("schema") != SCHEMA:
+        reason = f"should be {shown(SCHEMA)}, this is {shown(data['schema'])}" if "schema" in data else "is missing"
+        fail(source_name, ["schema"], reason, "graphs are written by `to_json` or by hand as in docs/graph-json.md")
+    version, known = data.get("version"), " and ".join(map(str, VERSIONS))
+    if "version" in data and (isinstance(version, bool) or version not in VERSIONS):
+        fail(source_name, ["version"], f"only versions {known} are supported, this is {shown(version)}")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {shown(twice)} is given twice in one object")
+    return found
+
+
+def _no_constant(text: str) -> None:
+    raise ValueError(f"`{text}` is no number")
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]

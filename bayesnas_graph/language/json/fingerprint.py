@@ -1,0 +1,129 @@
+"""A fingerprint of a graph: the same for the same space, whatever its nodes are called.
+
+Nodes get colours, which are hashes. At first a colour knows the operation, its arguments, its shape and
+which output it is. It is then refined: from the inputs to the outputs by what a node reads, from the
+outputs to the inputs by who reads it, and through groups of gates, which get colours of their own from
+the edges they are on. When a round tells no more nodes or groups apart, the colours of all of them,
+sorted, are the fingerprint.
+
+Graphs that are the same up to the names of nodes, gates and groups, the order of nodes (but for the
+inputs, which are numbered) and the order of what a sum, mean, product or choice reads have the same
+fingerprint: nothing above depends on these. The converse holds where refinement tells the nodes apart,
+as it does unless a space is built of many parts that look alike from everywhere: six equal nodes of
+which sums read two each, in one ring of six or in two rings of three.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from hashlib import sha256
+
+from bayesnas_graph.ir import Graph, Op
+from bayesnas_graph.ir.ops import Input
+from bayesnas_graph.ir.ops.join import Pointwise
+from bayesnas_graph.ir.ops.python import PythonOp
+from bayesnas_graph.language.json.settings import op_document
+
+FORM = b"bayesnas-graph/fingerprint/1"  # another number when the same graph gets another fingerprint
+ROUNDS = 16  # so that no graph takes long; a network needs three or four
+
+Colour = bytes
+
+
+def fingerprint(graph: Graph) -> str:
+    """The fingerprint, 64 hexadecimal digits."""
+    return _Colouring(graph).digest()
+
+
+def is_commutative(op: Op) -> bool:
+    """Whether the order of its inputs does not matter. What works place by place on any number of values is so."""
+    return isinstance(op, Pointwise)
+
+
+def op_key(op: Op) -> str:
+    """A text that is the same for operations that compute the same in the same way."""
+    document = op_document(op)
+    # What a text calls an operation of the user's is a name like that of a node.
+    args = {name: value for name, value in document.args.items() if not (isinstance(op, PythonOp) and name == "called")}
+    return json.dumps([document.name, args], sort_keys=True)
+
+
+def op_identity(op: Op) -> object:
+    """Equal where `op_key` is, and found faster."""
+    # In Python 2 and 2.0 are equal, and to the code of a user they are not.
+    return op_key(op) if isinstance(op, PythonOp) else op
+
+
+class _Colouring:
+    def __init__(self, graph: Graph) -> None:
+        number = {node.name: i for i, node in enumerate(graph)}
+        keys: dict[object, bytes] = {}
+        outputs: dict[str, list[int]] = {}
+        for i, name in enumerate(graph.outputs):
+            outputs.setdefault(name, []).append(i)
+        self.nodes: list[Colour] = []
+        self.ordered: list[bool] = []
+        inputs = 0
+        for node in graph:
+            op = op_identity(node.op)
+            if op not in keys:
+                keys[op] = op_key(node.op).encode()
+            place = -1
+            if isinstance(node.op, Input):
+                place, inputs = inputs, inputs + 1
+            facts = repr((node.shape, place, outputs.get(node.name))).encode()
+            self.nodes.append(_hash([FORM, keys[op], facts]))
+            self.ordered.append(not is_commutative(node.op))
+        # An edge is (source, target, slot, group); the slot is empty where the order does not matter.
+        groups: dict[str, int] = {}
+        self.reads: list[list[tuple[int, bytes, int]]] = [[] for _ in number]
+        self.readers: list[list[tuple[int, bytes, int]]] = [[] for _ in number]
+        self.members: list[list[tuple[int, int, bytes]]] = []
+        for edge in graph.edges:
+            source, target = number[edge.source], number[edge.target]
+            slot = str(edge.slot).encode() if self.ordered[target] else b""
+            group = -1
+            if edge.gate is not None:
+                group = groups.setdefault(edge.gate.group, len(groups))
+                if group == len(self.members):
+                    self.members.append([])
+                self.members[group].append((source, target, slot))
+            self.reads[target].append((source, slot, group))
+            self.readers[source].append((target, slot, group))
+        self.groups: list[Colour] = [b"group"] * len(groups) + [b""]  # the last is that of an edge without a gate
+
+    def digest(self) -> str:
+        classes = 0
+        for _ in range(ROUNDS):
+            self._refine()
+            found = len(set(self.nodes)) + len(set(self.groups))
+            if found == classes:
+                break
+            classes = found
+        return sha256(b"".join([FORM, *sorted(self.nodes), *sorted(self.groups[:-1])])).hexdigest()
+
+    def _refine(self) -> None:
+        self._sweep(range(len(self.nodes)), self.reads)
+        self._sweep(range(len(self.nodes) - 1, -1, -1), self.readers)
+        nodes = self.nodes
+        for i, members in enumerate(self.members):
+            edges = sorted(nodes[source] + nodes[target] + slot for source, target, slot in members)
+            self.groups[i] = _hash([self.groups[i], *edges])
+
+    def _sweep(self, order: Iterable[int], edges: list[list[tuple[int, bytes, int]]]) -> None:
+        """Refine each node by its neighbours on one side, which come before it in the order."""
+        nodes, groups = self.nodes, self.groups
+        for i in order:
+            if edges[i]:
+                around = sorted(nodes[other] + groups[group] + b":" + slot for other, slot, group in edges[i])
+                nodes[i] = _hash([nodes[i], *around])
+
+
+def _hash(parts: Iterable[bytes]) -> Colour:
+    """A hash that tells where one part ends and the next begins."""
+    whole = sha256()
+    for part in parts:
+        whole.update(len(part).to_bytes(8, "big"))
+        whole.update(part)
+    return whole.digest()

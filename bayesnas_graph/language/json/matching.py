@@ -1,0 +1,139 @@
+"""Which node of one graph is which node of another: by name, and where names differ by what leads to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from bayesnas_graph.ir import Graph, Node
+from bayesnas_graph.language.json.fingerprint import is_commutative, op_identity
+from bayesnas_graph.language.json.subtrees import paths
+
+ROUNDS = 8  # each round starts from what the one before has matched
+
+
+@dataclass(frozen=True)
+class Matching:
+    """Pairs of names, from each side."""
+
+    after: dict[str, str]  # by the name before
+    before: dict[str, str]  # by the name after
+
+
+def match(before: Graph, after: Graph) -> Matching:
+    """Match the nodes of two graphs. A node is matched at most once.
+
+    Equal names belong together. Then what has the same ancestry up to matched nodes does, where there are
+    as many on both sides; these tell which parts of names were replaced, and so what else was renamed.
+    """
+    names = {node.name for node in after}
+    found = Matching({}, {})
+    for node in before:
+        if node.name in names:
+            _pair(found, node.name, node.name)
+    left, right = _Side(before), _Side(after)
+    for _ in range(ROUNDS):
+        known = len(found.after)
+        if known == min(len(before), len(after)):
+            break
+        for with_descent in (True, False):
+            _match_equal(found, left, right, with_descent)
+            _match_renamed(found, left, right)
+        if len(found.after) == known:
+            break
+    return found
+
+
+class _Side:
+    """One of the two graphs, with the edges of each node at hand."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.nodes = list(graph)
+        self.facts = {node.name: (op_identity(node.op), node.shape) for node in self.nodes}
+        self.reads: dict[str, list[tuple[str, int]]] = {node.name: [] for node in self.nodes}
+        self.readers: dict[str, list[tuple[str, int]]] = {node.name: [] for node in self.nodes}
+        self.outputs: dict[str, list[int]] = {}
+        for i, name in enumerate(graph.outputs):
+            self.outputs.setdefault(name, []).append(i)
+        for edge in graph.edges:
+            slot = -1 if is_commutative(graph[edge.target].op) else edge.slot
+            self.reads[edge.target].append((edge.source, slot))
+            self.readers[edge.source].append((edge.target, slot))
+
+    def ancestry(self, known: dict[str, str], numbers: dict[object, int]) -> dict[str, int]:
+        """A number for each node, equal where what leads to it is: up to the first nodes that are matched."""
+        return self._tokens(self.nodes, self.reads, known, numbers)
+
+    def descent(self, known: dict[str, str], numbers: dict[object, int]) -> dict[str, int]:
+        """A number for each node, equal where what it leads to is."""
+        return self._tokens(reversed(self.nodes), self.readers, known, numbers)
+
+    def _tokens(
+        self,
+        order: Iterable[Node],
+        around: dict[str, list[tuple[str, int]]],
+        known: dict[str, str],
+        numbers: dict[object, int],
+    ) -> dict[str, int]:
+        tokens: dict[str, int] = {}
+        for node in order:
+            name = node.name
+            key: object
+            if name in known:
+                key = ("matched", known[name])
+            else:
+                near = tuple(sorted((slot, tokens[other]) for other, slot in around[name]))
+                ends = tuple(self.outputs.get(name, ())) if around is self.readers else ()
+                key = (self.facts[name], near, ends)
+            tokens[name] = numbers.setdefault(key, len(numbers))
+        return tokens
+
+
+def _match_equal(found: Matching, left: _Side, right: _Side, with_descent: bool) -> None:
+    """Match classes of nodes that look alike, in the order of the graphs."""
+    itself = dict(zip(found.before, found.before, strict=True))
+    classes: list[dict[object, list[str]]] = []
+    ancestry: dict[object, int] = {}
+    descent: dict[object, int] = {}
+    for side, known in ((left, found.after), (right, itself)):
+        up = side.ancestry(known, ancestry)
+        down = side.descent(known, descent) if with_descent else {}
+        alike: dict[object, list[str]] = {}
+        for node in side.nodes:
+            if node.name not in known:
+                alike.setdefault((up[node.name], down.get(node.name)), []).append(node.name)
+        classes.append(alike)
+    for token, names in classes[0].items():
+        others = classes[1].get(token, ())
+        if len(names) == len(others):
+            for old, new in zip(names, others, strict=True):
+                _pair(found, old, new)
+
+
+def _match_renamed(found: Matching, left: _Side, right: _Side) -> None:
+    """Match nodes that stand in a motif of which another node was matched under another name."""
+    moved: dict[str, str] = {}
+    for old, new in found.after.items():
+        if old != new:
+            ours, theirs = old.split("."), new.split(".")
+            while ours and theirs and ours[-1] == theirs[-1]:
+                ours.pop()
+                theirs.pop()
+                # The longer ones are sure as well, and found first below.
+                moved.setdefault(".".join([*ours, ""]), ".".join([*theirs, ""]))
+    free = {node.name for node in right.nodes if node.name not in found.before}
+    for node in left.nodes:
+        if node.name in found.after:
+            continue
+        for path in reversed(list(paths(node.name))[:-1]):
+            name = moved.get(f"{path}.", "") + node.name[len(path) + 1 :]
+            if f"{path}." in moved:
+                if name in free:
+                    free.remove(name)
+                    _pair(found, node.name, name)
+                break
+
+
+def _pair(found: Matching, before: str, after: str) -> None:
+    found.after[before] = after
+    found.before[after] = before

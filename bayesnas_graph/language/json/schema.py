@@ -1,0 +1,112 @@
+"""The form of a graph document. What it means is checked when a graph is made of it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, WithJsonSchema
+
+from bayesnas_graph.language.elaborate.limits import LARGEST_NUMBER
+
+SCHEMA: Literal["bayesnas-graph/graph"] = "bayesnas-graph/graph"
+Version = Literal[1, 2]  # those that are read; 2 added `scopes` and `replaces`, which may be left out
+VERSIONS: tuple[Version, ...] = get_args(Version)
+VERSION = VERSIONS[-1]  # the one that is written
+
+Name = Annotated[str, Field(min_length=1)]
+Word = Annotated[str, Field(pattern="^[A-Za-z_][A-Za-z0-9_]*$")]  # as the language has them
+Size = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
+Position = Annotated[int, Field(ge=1)]
+# Whatever stands here is held against the declaration of the operation, which knows better than a type could.
+Setting = Annotated[
+    JsonValue,
+    WithJsonSchema(
+        {
+            "type": ["integer", "boolean", "string", "object", "null"],
+            "description": "A whole number, a truth value, a fraction such as `1/100000` as a string, or null.",
+        }
+    ),
+]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class PlaceDocument(_Part):
+    """Where in a text something was written. Lines and columns begin at 1; the end is not included."""
+
+    file: str
+    line: Position
+    column: Position
+    end_line: Position
+    end_column: Position
+
+
+class OpDocument(_Part):
+    """An operation with its arguments. An argument that is not given has its default."""
+
+    name: Name
+    args: dict[str, Setting]
+
+
+class NodeDocument(_Part):
+    """One operation, computing one value. The shape is that of a sample, without the batch.
+
+    `replaces` names nodes that a pass has put together into this one: a list for each equal part of its channels.
+    """
+
+    name: Name
+    op: OpDocument
+    shape: list[Size] = Field(min_length=1)
+    replaces: list[Annotated[list[Name], Field(min_length=1)]] = []
+    place: PlaceDocument | None = None
+
+
+class GateDocument(_Part):
+    """A switch. Gates with the same group are one switch."""
+
+    name: Name
+    group: Name
+
+
+class EdgeDocument(_Part):
+    """The value of `source` as argument number `slot`, from 0, of `target`."""
+
+    source: Name
+    target: Name
+    slot: int = Field(ge=0)
+    gate: GateDocument | None = None
+    place: PlaceDocument | None = None
+
+
+class ScopeDocument(_Part):
+    """One use of the motif `kind`, or a choice: the nodes whose names begin with `name` and a dot."""
+
+    name: Name
+    kind: Word
+    role: Literal["motif", "cell", "network", "choice"]
+    outputs: Size = 1
+
+
+class GraphDocument(_Part):
+    """A graph: its nodes, the edges between them, the nodes whose values it gives, and what the nodes stand in."""
+
+    # A field cannot be called `schema`, because pydantic has a method of that name.
+    kind: Literal["bayesnas-graph/graph"] = Field(alias="schema")
+    version: Version
+    name: str
+    nodes: list[NodeDocument]
+    edges: list[EdgeDocument]
+    outputs: list[Name] = Field(min_length=1)
+    scopes: list[ScopeDocument] = []
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a graph document.
+
+    >>> sorted(json_schema()["required"])
+    ['edges', 'name', 'nodes', 'outputs', 'schema', 'version']
+    """
+    schema = GraphDocument.model_json_schema(by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

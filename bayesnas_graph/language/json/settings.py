@@ -1,0 +1,124 @@
+"""Operations as plain JSON and back. The declaration of an operation says what is accepted."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, fields
+from fractions import Fraction
+
+from pydantic import JsonValue
+
+from bayesnas_graph.diagnostics import Diagnostic, did_you_mean
+from bayesnas_graph.diagnostics.source import Source, Span
+from bayesnas_graph.ir import Argument, Op, Value
+from bayesnas_graph.ir.ops import COMPILED, PRIMITIVES
+from bayesnas_graph.ir.ops.python import Plain, PythonOp
+from bayesnas_graph.language.elaborate.arguments import accept
+from bayesnas_graph.language.elaborate.arithmetic import out_of_bounds
+from bayesnas_graph.language.json.problems import Step, fail, shown
+from bayesnas_graph.language.json.schema import OpDocument
+
+_FRACTION = re.compile(r"-?[0-9]{1,19}(/0*[1-9][0-9]{0,18})?")
+_NOWHERE = Source("", "")  # a document has paths, not spans: the offset is the number of the argument
+
+
+def op_document(op: Op) -> OpDocument:
+    """An operation as plain JSON, every argument told."""
+    if isinstance(op, PythonOp):
+        values: dict[str, JsonValue] = dict(op.values)
+        return OpDocument(name=op.name, args={"called": op.called, "target": op.target, "values": values})
+    return OpDocument(name=op.name, args={name: _plain(value) for name, value in op.settings().items()})
+
+
+def read_op(document: OpDocument, source_name: str, path: Sequence[Step]) -> Op:
+    """The operation that a document names. Nothing is imported for one that is written in Python."""
+    path = [*path, "args"]
+    if document.name == PythonOp.name:
+        return _python(document.args, source_name, path)
+    cls = PRIMITIVES.get(document.name) or COMPILED.get(document.name)
+    if cls is None:
+        help = did_you_mean(document.name, [*PRIMITIVES, *COMPILED, PythonOp.name])
+        fail(source_name, [*path[:-1], "name"], f"there is no operation `{document.name}`", help)
+    declared = cls.arguments()
+    given: dict[str, int | Fraction | bool] = {}
+    for name, value in document.args.items():
+        if name not in declared:
+            help = did_you_mean(name, declared)
+            fail(source_name, [*path, name], f"`{cls.name}` has no argument `{name}`", help)
+        read = _value(declared[name], value, source_name, [*path, name])
+        if read is not None:
+            given[name] = read
+    for field in fields(cls):
+        if field.default is MISSING and field.name not in given:
+            fail(source_name, [*path, field.name], f"is missing, and `{cls.name}` has no default for it")
+    spans = {name: Span(_NOWHERE, i, i) for i, name in enumerate(given)}
+    op = accept(cls, given, spans)
+    if isinstance(op, Diagnostic):
+        assert op.primary is not None, "it is about one of the arguments"
+        name = list(given)[op.primary.span.start]
+        fail(source_name, [*path, name], f"{op.message}, {op.primary.text}", op.help)
+    return op
+
+
+def _plain(value: Value) -> JsonValue:
+    return str(value) if isinstance(value, Fraction) else value
+
+
+def _value(
+    argument: Argument, value: JsonValue, source_name: str, path: Sequence[Step]
+) -> int | Fraction | bool | None:
+    """A value of the language; None where the argument is left out. Its kind and range are checked later."""
+    if value is None:
+        if argument.absent is None:
+            fail(source_name, path, "cannot be null")
+        return None
+    if isinstance(value, str) and argument.kind == "rational":
+        return _fraction(value, source_name, path)
+    if isinstance(value, float) and argument.kind == "rational":
+        fail(source_name, path, f"is not exact, this is {shown(value)}", 'write it as a fraction, such as `"1/10"`')
+    if not isinstance(value, int):
+        wanted = {"integer": "a whole number", "boolean": "true or false", "rational": "a fraction, as a string"}
+        fail(source_name, path, f"should be {wanted[argument.kind]}, this is {shown(value)}")
+    if out_of_bounds(value):
+        fail(source_name, path, "is too large, more than 10^18")
+    return value
+
+
+def _fraction(text: str, source_name: str, path: Sequence[Step]) -> Fraction:
+    if not _FRACTION.fullmatch(text):
+        fail(source_name, path, f"should be a fraction such as `1/10`, this is {shown(text)}")
+    value = Fraction(text)
+    if out_of_bounds(value):
+        fail(source_name, path, "is too large, or too fine: no number is more than 10^18")
+    return value
+
+
+def _python(args: Mapping[str, JsonValue], source_name: str, path: Sequence[Step]) -> PythonOp:
+    texts = {}
+    for name in ("called", "target"):
+        value = args.get(name)
+        if not isinstance(value, str) or not value:
+            reason = "is missing" if name not in args else f"should be a text, this is {shown(value)}"
+            fail(source_name, [*path, name], reason)
+        texts[name] = value
+    for name in args:
+        if name not in ("called", "target", "values"):
+            fail(
+                source_name, [*path, name], f"`python` has no argument `{name}`", "arguments of the class are `values`"
+            )
+    values = args.get("values", {})
+    if not isinstance(values, dict):
+        fail(source_name, [*path, "values"], f"should be an object, this is {shown(values)}")
+    plain: list[tuple[str, Plain]] = []
+    for name, value in values.items():
+        here = [*path, "values", name]
+        if not name.isidentifier():  # it becomes a keyword in emitted source
+            fail(source_name, here, "is not the name of an argument")
+        if not isinstance(value, int | float) or (isinstance(value, float) and not math.isfinite(value)):
+            fail(source_name, here, f"should be a number, true or false, this is {shown(value)}")
+        if isinstance(value, int) and out_of_bounds(value):
+            fail(source_name, here, "is too large, more than 10^18")
+        plain.append((name, value))
+    return PythonOp(texts["called"], texts["target"], tuple(plain))

@@ -1,0 +1,115 @@
+"""Whether nodes and edges that were read make a graph that the compiler could have made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from heapq import heapify, heappop, heappush
+
+from bayesnas_graph.ir import Edge, Node, ShapeError, shape_text
+from bayesnas_graph.ir.ops import Choice, Gated, Input, LightBatchNorm
+from bayesnas_graph.ir.ops.python import PythonOp
+from bayesnas_graph.language.json.problems import Step, fail
+
+LONGEST_CYCLE = 8  # nodes of a cycle that are named
+
+
+def in_order(nodes: Mapping[str, Node], edges: Sequence[Edge], source_name: str) -> list[Node]:
+    """The nodes, each after those it reads, and otherwise as they were given."""
+    rank = {name: i for i, name in enumerate(nodes)}
+    names = list(nodes)
+    waiting = dict.fromkeys(nodes, 0)
+    readers: dict[str, list[str]] = {}
+    for edge in edges:
+        waiting[edge.target] += 1
+        readers.setdefault(edge.source, []).append(edge.target)
+    ready = [rank[name] for name, count in waiting.items() if count == 0]
+    heapify(ready)
+    order: list[Node] = []
+    while ready:
+        name = names[heappop(ready)]
+        order.append(nodes[name])
+        for reader in readers.get(name, ()):
+            waiting[reader] -= 1
+            if waiting[reader] == 0:
+                heappush(ready, rank[reader])
+    if len(order) < len(nodes):
+        cycle = _cycle({name for name, count in waiting.items() if count}, edges)
+        route = " -> ".join(f"`{name}`" for name in cycle[:LONGEST_CYCLE])
+        dots = " -> ..." if len(cycle) > LONGEST_CYCLE else ""
+        closing = next(i for i, e in enumerate(edges) if (e.source, e.target) == (cycle[-2], cycle[-1]))
+        fail(source_name, ["edges", closing], f"the edges form a cycle: {route}{dots}")
+    return order
+
+
+def _cycle(left: set[str], edges: Sequence[Edge]) -> list[str]:
+    """A cycle among nodes of which each reads another, the first node again at its end."""
+    source = {edge.target: edge.source for edge in edges if edge.target in left and edge.source in left}
+    walk = [min(left)]
+    seen = {walk[0]: 0}
+    while (before := source[walk[-1]]) not in seen:
+        seen[before] = len(walk)
+        walk.append(before)
+    return [before, *reversed(walk[seen[before] :])]
+
+
+def check_wiring(nodes: Mapping[str, Node], edges: Sequence[Edge], source_name: str) -> None:
+    """Every operation has its inputs, with gates where it takes them, and gives the shape that is said."""
+    slots: dict[str, dict[int, Edge]] = {name: {} for name in nodes}
+    groups: dict[str, str] = {}
+    for i, edge in enumerate(edges):
+        if edge.slot in slots[edge.target]:
+            fail(source_name, ["edges", i, "slot"], f"slot {edge.slot} of `{edge.target}` has an edge already")
+        slots[edge.target][edge.slot] = edge
+        _check_gate(edge, nodes[edge.target], source_name, i)
+        if edge.gate is not None and groups.setdefault(edge.gate.name, edge.gate.group) != edge.gate.group:
+            reason = f"the gate `{edge.gate.name}` is in the group `{groups[edge.gate.name]}` already"
+            fail(source_name, ["edges", i, "gate", "group"], reason)
+    for i, node in enumerate(nodes.values()):
+        _check_node(node, slots[node.name], nodes, source_name, i)
+
+
+def check_replaced(nodes: Mapping[str, Node], source_name: str) -> None:
+    """What nodes replace: each name once, and as many parts as divide the channels."""
+    replaced: dict[str, str] = {}  # a name -> the node that replaces it
+    for i, node in enumerate(nodes.values()):
+        path: list[Step] = ["nodes", i, "replaces"]
+        if node.replaces and node.shape[0] % len(node.replaces):
+            fail(source_name, path, f"{node.shape[0]} channels have no {len(node.replaces)} equal parts")
+        for j, names in enumerate(node.replaces):
+            for k, name in enumerate(names):
+                if name in replaced:
+                    fail(source_name, [*path, j, k], f"`{name}` is replaced by `{replaced[name]}` already")
+                replaced[name] = node.name
+
+
+def _check_gate(edge: Edge, target: Node, source_name: str, i: int) -> None:
+    gated = isinstance(target.op, Choice | Gated)
+    if gated and edge.gate is None:
+        fail(source_name, ["edges", i, "gate"], f"is missing, and `{target.op.label}` needs one on each of its inputs")
+    if edge.gate is not None and not gated:
+        help = "a gate leads into a `choice`, a `maybe` or a `zero`"
+        fail(source_name, ["edges", i, "gate"], f"`{target.op.label}` takes no gates", help)
+
+
+def _check_node(node: Node, slots: Mapping[int, Edge], nodes: Mapping[str, Node], source_name: str, i: int) -> None:
+    wanted, given = node.op.inputs, len(slots)
+    if (wanted is None and not given) or (wanted is not None and wanted != given):
+        takes = "at least 1 input" if wanted is None else f"{wanted} input{'s' * (wanted != 1)}"
+        fail(source_name, ["nodes", i], f"`{node.op.label}` takes {takes}, and {given} edges lead to `{node.name}`")
+    missing = next((slot for slot in range(given) if slot not in slots), None)
+    if missing is not None:
+        reason = f"no edge leads to slot {missing} of `{node.name}`, and one leads to slot {max(slots)}"
+        fail(source_name, ["nodes", i], reason, "slots are numbered from 0, without gaps")
+    if isinstance(node.op, LightBatchNorm) and node.op.affine:
+        fail(source_name, ["nodes", i, "op", "args", "affine"], "`light_bn` has no weights, so it must be false")
+    if isinstance(node.op, Input | PythonOp):
+        return  # the shape of an input is what it is said to be, and Python is not run to find one out
+    shapes = [nodes[slots[slot].source].shape for slot in range(given)]
+    try:
+        shape = node.op.shape(*shapes)
+    except ShapeError as error:
+        reads = ", ".join(map(shape_text, shapes))
+        fail(source_name, ["nodes", i, "op"], f"{error}; `{node.name}` reads {reads}")
+    if shape != node.shape:
+        reason = f"`{node.op.label}` gives {shape_text(shape)} here, this is {shape_text(node.shape)}"
+        fail(source_name, ["nodes", i, "shape"], reason)

@@ -1,0 +1,50 @@
+"""Architectures in the notations of others: genotypes of DARTS, cells of NAS-Bench-201.
+
+An architecture is the set of the groups of switches that are kept, and a notation another way to write it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from bayesnas_graph.diagnostics.source import Span
+from bayesnas_graph.ir import Graph
+from bayesnas_graph.language.notations import genotype, nasbench201
+from bayesnas_graph.language.notations.genotype import DARTS, Genotype, genotype_of, parse_genotype
+from bayesnas_graph.language.notations.nasbench201 import NASBENCH201, Cell, cell_of, parse_cell
+from bayesnas_graph.language.notations.problems import string_source, unreadable
+
+__all__ = [
+    "Cell",
+    "Genotype",
+    "cell_of",
+    "genotype_of",
+    "parse_cell",
+    "parse_genotype",
+    "read_architecture",
+    "write_architecture",
+]
+
+
+def read_architecture(text: str, graph: Graph) -> frozenset[str]:
+    """The groups to keep in a graph for an architecture in either notation. Raises NasError."""
+    if "Genotype" in text:
+        return genotype.groups_of(parse_genotype(text), graph)
+    if "|" in text:
+        return nasbench201.groups_of(parse_cell(text), graph)
+    source = string_source(text)
+    help = "write `Genotype(normal=[...], ...)` as DARTS does, or `|...~0|+|...` as NAS-Bench-201 does"
+    whole = Span(source, 0, len(source.text))
+    unreadable(whole, "the architecture is in no notation that is known", "neither a genotype nor a cell", help)
+
+
+def write_architecture(kept: Collection[str], graph: Graph) -> str | None:
+    """The architecture in the notation for the graph's space; None if there is none for it.
+
+    Raises NasError if the notation cannot express the architecture.
+    """
+    if DARTS.fits(graph):
+        return str(genotype_of(kept, graph))
+    if NASBENCH201.fits(graph):
+        return str(cell_of(kept, graph))
+    return None

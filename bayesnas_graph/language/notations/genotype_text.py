@@ -1,0 +1,139 @@
+"""The text of a genotype: read with Python's parser, since it is Python, and never executed."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from typing import NoReturn
+
+from bayesnas_graph.diagnostics import did_you_mean
+from bayesnas_graph.diagnostics.source import Source, Span
+from bayesnas_graph.language.notations.problems import shown, string_source, unreadable
+
+Fields = tuple[tuple[tuple[str, int], ...], tuple[int, ...], tuple[tuple[str, int], ...], tuple[int, ...]]
+
+FIELDS = ("normal", "normal_concat", "reduce", "reduce_concat")  # in the order of DARTS, which counts without names
+LARGEST = 999  # number in a genotype
+DEEPEST = 10  # brackets within one another; a genotype needs three
+FORM = (
+    "a genotype looks like `Genotype(normal=[('sep_conv_3x3', 0), ...], normal_concat=range(2, 6), "
+    "reduce=..., reduce_concat=...)`"
+)
+
+# The parser is given nothing but what a genotype is made of. So it has nothing to warn about, and its columns, which
+# count bytes, count characters.
+_STRANGE = re.compile(r"[^\w \t\n()\[\],='\"]|(?<!\w)\d+[A-Za-z_]", re.ASCII)
+_BEFORE = re.compile(r"\s*(?:[A-Za-z_]\w*\s*=)?\s*", re.ASCII)  # `DARTS_V2 = `
+_CLOSING = {"(": ")", "[": "]"}
+
+
+def read_fields(text: str) -> Fields:
+    """The four fields of a genotype. Raises NasError, which says where the text is wrong."""
+    source = string_source(text)
+    if strange := _STRANGE.search(source.text):
+        _fail(Span(source, *strange.span()), "no part of a genotype")
+    _check_brackets(source)
+    before = _BEFORE.match(source.text)
+    reader = _Reader(source, before.end() if before else 0)
+    return reader.fields(reader.tree())
+
+
+def _fail(span: Span, label: str, help: str = FORM) -> NoReturn:
+    unreadable(span, "this is no genotype", label, help)
+
+
+def _check_brackets(source: Source) -> None:
+    """Brackets are matched before Python sees them: a text that was cut off is the mistake that is made most often."""
+    opened: list[Span] = []
+    for found in re.finditer(r"[()\[\]]", source.text):
+        span = Span(source, *found.span())
+        if found[0] in _CLOSING:
+            opened.append(span)
+            if len(opened) > DEEPEST:
+                _fail(span, f"more than {DEEPEST} brackets within one another")
+        elif not opened or _CLOSING[opened.pop().text] != found[0]:
+            _fail(span, "closes nothing")
+    if opened:
+        _fail(opened[-1], "never closed")
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Walks over the tree of an expression that begins at `start`, and knows where everything stands."""
+
+    source: Source
+    start: int
+
+    def tree(self) -> ast.expr:
+        try:
+            return ast.parse(self.source.text[self.start :].rstrip(), mode="eval").body
+        except SyntaxError as error:
+            start = min(self._offset(error.lineno or 1, (error.offset or 1) - 1), len(self.source.text))
+            end = self._offset(error.end_lineno or 1, (error.end_offset or 1) - 1)
+            _fail(Span(self.source, start, max(start, end)), "cannot be understood")
+        except (RecursionError, MemoryError):  # what is chained is nested, too: `f()()()()`
+            _fail(Span(self.source, self.start, len(self.source.text)), "nested too deeply")
+
+    def _offset(self, line: int, column: int) -> int:
+        """The place of a character of the expression, whose lines are counted from 1 and columns from 0."""
+        lines = self.source.text[self.start :].split("\n")
+        return self.start + sum(len(passed) + 1 for passed in lines[: line - 1]) + max(column, 0)
+
+    def _fail(self, node: ast.expr | ast.keyword, label: str, help: str = FORM) -> NoReturn:
+        start = self._offset(node.lineno, node.col_offset)
+        end = self._offset(node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
+        _fail(Span(self.source, start, end), label, help)
+
+    def fields(self, tree: ast.expr) -> Fields:
+        if not (isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id == "Genotype"):
+            self._fail(tree, "should be `Genotype(...)`")
+        if len(tree.args) > len(FIELDS):
+            self._fail(tree.args[len(FIELDS)], f"there are only {len(FIELDS)} arguments")
+        given = dict(zip(FIELDS, tree.args, strict=False))
+        for keyword in tree.keywords:
+            name = keyword.arg or ""
+            if name not in FIELDS:
+                self._fail(keyword, f"there is no argument {shown(name)}", did_you_mean(name, FIELDS) or FORM)
+            if name in given:
+                self._fail(keyword, f"`{name}` is given twice")
+            given[name] = keyword.value
+        for name in FIELDS:
+            if name not in given:
+                self._fail(tree, f"`{name}` is missing")
+        normal, normal_concat, reduce, reduce_concat = (given[name] for name in FIELDS)
+        return self._pairs(normal), self._numbers(normal_concat), self._pairs(reduce), self._numbers(reduce_concat)
+
+    def _items(self, node: ast.expr) -> list[ast.expr]:
+        if not isinstance(node, ast.List | ast.Tuple):
+            self._fail(node, "should be a list")
+        return node.elts
+
+    def _pairs(self, node: ast.expr) -> tuple[tuple[str, int], ...]:
+        return tuple(self._pair(item) for item in self._items(node))
+
+    def _pair(self, node: ast.expr) -> tuple[str, int]:
+        if not (isinstance(node, ast.List | ast.Tuple) and len(node.elts) == 2):
+            self._fail(node, "should be a pair such as `('sep_conv_3x3', 0)`")
+        name, number = node.elts
+        return self._name(name), self._number(number)
+
+    def _name(self, node: ast.expr) -> str:
+        if not (isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier()):
+            self._fail(node, "should be the name of an operation, in quotes")
+        return node.value
+
+    def _numbers(self, node: ast.expr) -> tuple[int, ...]:
+        """A list of numbers, or a range of them, with its end or with both ends."""
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"):
+            return tuple(self._number(item) for item in self._items(node))
+        if node.keywords or len(node.args) not in (1, 2):
+            self._fail(node, "should be a range such as `range(2, 6)`")
+        return tuple(range(*(self._number(end, LARGEST + 1) for end in node.args)))
+
+    def _number(self, node: ast.expr, largest: int = LARGEST) -> int:
+        if not (isinstance(node, ast.Constant) and type(node.value) is int):  # `True` is an int of a kind
+            self._fail(node, "should be a number")
+        if node.value > largest:
+            self._fail(node, f"should be at most {largest}")
+        return node.value

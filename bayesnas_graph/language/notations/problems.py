@@ -1,0 +1,45 @@
+"""What is wrong with an architecture string, or with an architecture that cannot be written as one."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
+from bayesnas_graph.diagnostics.source import Source, Span
+
+LONGEST_TEXT = 10_000  # characters of an architecture string; DARTS_V2 has 429
+LONGEST_NAME = 60  # characters of a name that a message repeats
+
+
+def string_source(text: str) -> Source:
+    r"""The text of an architecture, with line ends as our places count them. Raises NasError if it is too long.
+
+    >>> string_source("a\r\nb").text
+    'a\nb'
+    """
+    source = Source("architecture", text.replace("\r\n", "\n").replace("\r", "\n"))
+    if len(source.text) > LONGEST_TEXT:
+        label = f"the first {LONGEST_TEXT:,} characters end here"
+        help = "give the architecture alone, without what stands around it"
+        unreadable(Span(source, LONGEST_TEXT, LONGEST_TEXT + 1), "the architecture is too long", label, help)
+    return source
+
+
+def unreadable(span: Span, message: str, label: str, help: str) -> NoReturn:
+    """Give up on a text that is no architecture."""
+    raise NasError([Diagnostic("NAS701", message, Label(span, label), help=help)])
+
+
+def unfitting(message: str, help: str) -> NoReturn:
+    """Give up on an architecture that the space, or the notation, does not have."""
+    raise NasError([Diagnostic("NAS702", message, help=help)])
+
+
+def shown(name: object) -> str:
+    """A name for a message: short, in backticks, and unable to move the cursor of a terminal.
+
+    >>> shown("skip_connect")
+    '`skip_connect`'
+    """
+    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(name))
+    return f"`{text}`" if len(text) <= LONGEST_NAME else f"`{text[: LONGEST_NAME - 3]}...`"

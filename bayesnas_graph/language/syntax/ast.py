@@ -1,0 +1,345 @@
+"""The syntax tree: what was written, before anything is known about what it means.
+
+Every node carries the span of its text. Operators of equal rank are kept flat (`a + b + c` is one
+`Arithmetic` with three operands), so that a long line does not become a deep tree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from bayesnas_graph.diagnostics.source import Source, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Syntax:
+    """Anything that was written."""
+
+    span: Span
+
+
+# ------------------------------------------------------------------------------- expressions
+
+
+@dataclass(frozen=True, slots=True)
+class Identifier(Syntax):
+    """A name where it is introduced: of a definition, a parameter, a node."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Name(Syntax):
+    """A name where it is used."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Syntax):
+    value: int | Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Boolean(Syntax):
+    value: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Member(Syntax):
+    """`file.name`, of a file imported `as` a name."""
+
+    owner: Expr
+    name: Identifier
+
+
+@dataclass(frozen=True, slots=True)
+class Keyword(Syntax):
+    """`name = value` among arguments."""
+
+    name: Identifier
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Syntax):
+    function: Expr
+    arguments: tuple[Expr, ...]
+    keywords: tuple[Keyword, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Index(Syntax):
+    array: Expr
+    index: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix(Syntax):
+    """`-a`, `+a` or `not a`."""
+
+    operator: str
+    operand: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic(Syntax):
+    """Operands with the operators between them, all of one rank, from left to right."""
+
+    operands: tuple[Expr, ...]
+    operators: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Logical(Syntax):
+    operator: str  # "and" or "or"
+    operands: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chain(Syntax):
+    """Comparison of values, or `a > b > c`: one operation after another."""
+
+    operands: tuple[Expr, ...]
+    operators: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RangeOf(Syntax):
+    start: Expr
+    stop: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional(Syntax):
+    condition: Expr
+    yes: Expr
+    no: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Choose(Syntax):
+    limit: Number | None  # at most so many survive; None for any number
+    options: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Optional(Syntax):
+    operation: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Comprehension(Syntax):
+    """`for variable in values if condition`; with several `for`, the last runs fastest."""
+
+    clauses: tuple[tuple[Identifier, Expr], ...]
+    condition: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class Array(Syntax):
+    """`[a, b]` or `[a for ...]`."""
+
+    items: tuple[Expr, ...]
+    comprehension: Comprehension | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Options(Syntax):
+    """`{a, b}` or `{a for ...}`: a set of operations."""
+
+    items: tuple[Expr, ...]
+    comprehension: Comprehension | None = None
+
+
+Expr = (
+    Name
+    | Number
+    | Boolean
+    | Member
+    | Call
+    | Index
+    | Prefix
+    | Arithmetic
+    | Logical
+    | Chain
+    | RangeOf
+    | Conditional
+    | Choose
+    | Optional
+    | Array
+    | Options
+)
+
+# -------------------------------------------------------------------------------- statements
+
+
+@dataclass(frozen=True, slots=True)
+class Slot(Syntax):
+    """`x`, `x[4]` or `x[i in 0..4]` where inputs and nodes are declared."""
+
+    name: Identifier
+    size: Expr | None = None
+    variable: Identifier | None = None  # then `size` is what it runs over
+
+
+@dataclass(frozen=True, slots=True)
+class In(Syntax):
+    slots: tuple[Slot, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeDeclaration(Syntax):
+    """`node a, b : concat`, or with `sources` at once the edges: `node p = x : relu`."""
+
+    slots: tuple[Slot, ...]
+    sources: tuple[Expr, ...] = ()
+    label: Expr | None = None  # of the edges if there are sources, else the join
+
+
+@dataclass(frozen=True, slots=True)
+class OutTarget(Syntax):
+    """`out` at the head of an arrow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge(Syntax):
+    sources: tuple[Expr, ...]
+    targets: tuple[Expr | OutTarget, ...]
+    label: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class Out(Syntax):
+    values: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OutJoin(Syntax):
+    join: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Let(Syntax):
+    name: Identifier
+    value: Expr
+    doc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Block(Syntax):
+    statements: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class For(Syntax):
+    variable: Identifier
+    values: Expr
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class If(Syntax):
+    condition: Expr
+    yes: Block
+    no: Block | If | None
+
+
+@dataclass(frozen=True, slots=True)
+class Assert(Syntax):
+    condition: Expr
+    message: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Require(Syntax):
+    """A budget: `require params < 3.5M`."""
+
+    quantity: Identifier
+    comparison: str
+    bound: Expr
+
+
+Statement = In | NodeDeclaration | Edge | Out | OutJoin | Let | For | If | Assert | Require
+
+
+def declared(statement: Statement) -> list[str]:
+    """The names that a statement introduces into its block."""
+    match statement:
+        case In(slots=slots) | NodeDeclaration(slots=slots):
+            return [slot.name.name for slot in slots]
+        case Let(name=name):
+            return [name.name]
+        case _:
+            return []
+
+
+# ------------------------------------------------------------------------------- definitions
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter(Syntax):
+    name: Identifier
+    default: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class Import(Syntax):
+    path: str
+    path_span: Span
+    alias: Identifier | None
+
+
+@dataclass(frozen=True, slots=True)
+class SetDefinition(Syntax):
+    name: Identifier
+    parameters: tuple[Parameter, ...]
+    value: Expr
+    doc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PythonOperation(Syntax):
+    """`op name(...) from "package.module:Class"`."""
+
+    name: Identifier
+    parameters: tuple[Parameter, ...]
+    target: str
+    target_span: Span
+    doc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Motif(Syntax):
+    """A motif, a cell or a network: they differ in role only."""
+
+    role: str
+    name: Identifier
+    parameters: tuple[Parameter, ...]
+    body: Block
+    inputs: tuple[Expr, ...] = ()  # declared types; networks only
+    outputs: tuple[Expr, ...] = ()
+    doc: str = ""
+
+
+Definition = Let | SetDefinition | PythonOperation | Motif
+Item = Import | Definition
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One parsed file. Definitions with mistakes are missing; `lost` has their names, "" for an import."""
+
+    source: Source
+    doc: str
+    items: tuple[Item, ...]
+    lost: frozenset[str] = frozenset()
+
+    @property
+    def imports(self) -> tuple[Import, ...]:
+        return tuple(item for item in self.items if isinstance(item, Import))
+
+    @property
+    def definitions(self) -> tuple[Definition, ...]:
+        return tuple(item for item in self.items if not isinstance(item, Import))

@@ -1,0 +1,244 @@
+"""From the parser's reductions to the syntax tree, one method per rule of the grammar.
+
+The parser keeps every token, so the span of a rule runs from its first child to its last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from lark import Token, Transformer
+
+from bayesnas_graph.diagnostics.source import Source, Span
+from bayesnas_graph.language.syntax import ast
+
+Child = Any  # a token or anything that a method below returns
+Children = Sequence[Child]
+T = TypeVar("T")
+
+_SUFFIXES = {"K": 10**3, "M": 10**6, "G": 10**9}
+
+
+def number(text: str) -> int | Fraction:
+    """The value of a literal.
+
+    >>> number("3.5M"), number("0.25")
+    (3500000, Fraction(1, 4))
+    """
+    scale = _SUFFIXES.get(text[-1], 1)
+    value = Fraction(text[:-1] if scale != 1 else text) * scale
+    return value.numerator if value.denominator == 1 else value
+
+
+class Builder(Transformer[Token, Any]):
+    """Builds the tree while the parser reads. `source` is the text that is being read."""
+
+    source: Source
+
+    # ---- helpers
+
+    def _span(self, children: Children) -> Span:
+        first, last = children[0], children[-1]
+        start: int = first.start_pos if isinstance(first, Token) else first.span.start  # type: ignore[assignment]
+        end: int = last.end_pos if isinstance(last, Token) else last.span.end  # type: ignore[assignment]
+        return Span(self.source, start, end)
+
+    def _identifier(self, token: Token) -> ast.Identifier:
+        return ast.Identifier(self._span([token]), str(token))
+
+    def _string(self, token: Token) -> tuple[str, Span]:
+        return str(token)[1:-1], self._span([token])
+
+    # ---- definitions
+
+    def item(self, c: Children) -> ast.Item:
+        item: ast.Item = c[0]
+        return item
+
+    def import_(self, c: Children) -> ast.Import:
+        path, span = self._string(c[1])
+        return ast.Import(self._span(c), path, span, self._identifier(c[3]) if len(c) == 4 else None)
+
+    def set(self, c: Children) -> ast.SetDefinition:
+        return ast.SetDefinition(self._span(c), self._identifier(c[1]), _parameters(c), c[-1])
+
+    def op(self, c: Children) -> ast.PythonOperation:
+        target, span = self._string(c[-1])
+        return ast.PythonOperation(self._span(c), self._identifier(c[1]), _parameters(c), target, span)
+
+    def motif(self, c: Children) -> ast.Motif:
+        return ast.Motif(self._span(c), str(c[0]), self._identifier(c[1]), _parameters(c), c[-1])
+
+    cell = motif
+
+    def network(self, c: Children) -> ast.Motif:
+        inputs, _, outputs, body = c[-4:]
+        name = self._identifier(c[1])
+        return ast.Motif(self._span(c), "network", name, _parameters(c), body, tuple(inputs), tuple(outputs))
+
+    def params(self, c: Children) -> _Parameters:
+        return _Parameters(self._span(c), _of(ast.Parameter, c))
+
+    def param(self, c: Children) -> ast.Parameter:
+        return ast.Parameter(self._span(c), self._identifier(c[0]), c[2] if len(c) == 3 else None)
+
+    # ---- statements
+
+    def block(self, c: Children) -> ast.Block:
+        return ast.Block(self._span(c), tuple(c[1:-1]))
+
+    def input(self, c: Children) -> ast.In:
+        return ast.In(self._span(c), _of(ast.Slot, c))
+
+    def node(self, c: Children) -> ast.NodeDeclaration:
+        slots = _of(ast.Slot, c)
+        rest = c[2 * len(slots) :]  # `node` and the slots with the commas between them are gone
+        if not rest:
+            return ast.NodeDeclaration(self._span(c), slots)
+        if rest[0] == ":":
+            return ast.NodeDeclaration(self._span(c), slots, label=rest[1])
+        return ast.NodeDeclaration(self._span(c), slots, tuple(rest[1]), rest[3] if len(rest) == 4 else None)
+
+    def slot(self, c: Children) -> ast.Slot:
+        name = self._identifier(c[0])
+        if len(c) == 6:
+            return ast.Slot(self._span(c), name, c[4], self._identifier(c[2]))
+        return ast.Slot(self._span(c), name, c[2] if len(c) == 4 else None)
+
+    def edge(self, c: Children) -> ast.Edge:
+        return ast.Edge(self._span(c), tuple(c[0]), tuple(c[2]), c[4] if len(c) == 5 else None)
+
+    def exprs(self, c: Children) -> _Separated:
+        return _Separated(self._span(c), tuple(c[::2]))
+
+    sources = targets = exprs
+
+    def out(self, c: Children) -> ast.OutTarget:
+        return ast.OutTarget(self._span(c))
+
+    def output(self, c: Children) -> ast.Out | ast.OutJoin:
+        if len(c) == 3:
+            return ast.OutJoin(self._span(c), c[2])
+        return ast.Out(self._span(c), tuple(c[1]))
+
+    def let(self, c: Children) -> ast.Let:
+        return ast.Let(self._span(c), self._identifier(c[1]), c[3])
+
+    def for_(self, c: Children) -> ast.For:
+        return ast.For(self._span(c), self._identifier(c[1]), c[3], c[4])
+
+    def if_(self, c: Children) -> ast.If:
+        return ast.If(self._span(c), c[1], c[2], c[4] if len(c) == 5 else None)
+
+    def assert_(self, c: Children) -> ast.Assert:
+        return ast.Assert(self._span(c), c[1], self._string(c[3])[0] if len(c) == 4 else None)
+
+    def require(self, c: Children) -> ast.Require:
+        return ast.Require(self._span(c), self._identifier(c[1]), str(c[2]), c[3])
+
+    # ---- expressions
+
+    def conditional(self, c: Children) -> ast.Conditional:
+        return ast.Conditional(self._span(c), c[1], c[3], c[5])
+
+    def either(self, c: Children) -> ast.Logical:
+        return ast.Logical(self._span(c), str(c[1]), tuple(c[::2]))
+
+    both = either
+
+    def prefix(self, c: Children) -> ast.Prefix:
+        return ast.Prefix(self._span(c), str(c[0]), c[1])
+
+    def chain(self, c: Children) -> ast.Chain:
+        return ast.Chain(self._span(c), tuple(c[::2]), tuple(map(str, c[1::2])))
+
+    def choose(self, c: Children) -> ast.Choose:
+        limit = self.number(c[1:2]) if len(c) == 3 else None
+        return ast.Choose(self._span(c), limit, c[-1])
+
+    def optional(self, c: Children) -> ast.Optional:
+        return ast.Optional(self._span(c), c[1])
+
+    def range(self, c: Children) -> ast.RangeOf:
+        return ast.RangeOf(self._span(c), c[0], c[2])
+
+    def sum(self, c: Children) -> ast.Arithmetic:
+        return ast.Arithmetic(self._span(c), tuple(c[::2]), tuple(map(str, c[1::2])))
+
+    union = product = power = sum
+
+    def name(self, c: Children) -> ast.Name:
+        return ast.Name(self._span(c), str(c[0]))
+
+    def member(self, c: Children) -> ast.Member:
+        return ast.Member(self._span(c), c[0], self._identifier(c[2]))
+
+    def call(self, c: Children) -> ast.Call:
+        given = [child for child in c[2:-1] if not isinstance(child, Token)]
+        arguments = tuple(child for child in given if not isinstance(child, ast.Keyword))
+        return ast.Call(self._span(c), c[0], arguments, _of(ast.Keyword, given))
+
+    def keyword(self, c: Children) -> ast.Keyword:
+        return ast.Keyword(self._span(c), self._identifier(c[0]), c[2])
+
+    def index(self, c: Children) -> ast.Index:
+        return ast.Index(self._span(c), c[0], c[2])
+
+    def number(self, c: Children) -> ast.Number:
+        return ast.Number(self._span(c), number(str(c[0])))
+
+    def boolean(self, c: Children) -> ast.Boolean:
+        return ast.Boolean(self._span(c), c[0] == "true")
+
+    def group(self, c: Children) -> ast.Expr:
+        inside: ast.Expr = c[1]
+        return inside
+
+    def array(self, c: Children) -> ast.Array:
+        return ast.Array(self._span(c), *_items(c))
+
+    def options(self, c: Children) -> ast.Options:
+        return ast.Options(self._span(c), *_items(c))
+
+    def comprehension(self, c: Children) -> ast.Comprehension:
+        count = len(c) // 4  # each clause is `for`, a name, `in` and an expression
+        clauses = tuple((self._identifier(c[4 * i + 1]), c[4 * i + 3]) for i in range(count))
+        return ast.Comprehension(self._span(c), clauses, c[-1] if len(c) > 4 * count else None)
+
+
+# Rules whose names are Python keywords, under the names that the grammar uses.
+for _rule in ("import", "for", "if", "assert"):
+    setattr(Builder, _rule, getattr(Builder, f"{_rule}_"))
+
+
+class _Separated(tuple[Any, ...]):
+    """Several expressions, with the span of them all."""
+
+    span: Span
+
+    def __new__(cls, span: Span, items: Sequence[Any]) -> _Separated:
+        self = super().__new__(cls, items)
+        self.span = span
+        return self
+
+
+class _Parameters(_Separated):
+    """The parameter list of a definition."""
+
+
+def _of(kind: type[T], children: Children) -> tuple[T, ...]:
+    return tuple(child for child in children if isinstance(child, kind))
+
+
+def _parameters(children: Children) -> tuple[ast.Parameter, ...]:
+    lists = _of(_Parameters, children)
+    return tuple(lists[0]) if lists else ()
+
+
+def _items(children: Children) -> tuple[tuple[ast.Expr, ...], ast.Comprehension | None]:
+    inside = [child for child in children[1:-1] if not isinstance(child, Token)]
+    if inside and isinstance(inside[-1], ast.Comprehension):
+        return tuple(inside[:-1]), inside[-1]
+    return tuple(inside), None

@@ -1,0 +1,27 @@
+"""Answers about a graph: what it costs, and how many architectures it holds."""
+
+from bayesnas_graph.passes.analysis.candidates import cost_by_switch
+from bayesnas_graph.passes.analysis.choices import ChoiceSwitches, choices
+from bayesnas_graph.passes.analysis.cost import Cost, cost
+from bayesnas_graph.passes.analysis.extremes import Extreme, Extremes, Range, extremes
+from bayesnas_graph.passes.analysis.narrowing import Cut, cuts
+from bayesnas_graph.passes.analysis.operations import operations, operations_by_node
+from bayesnas_graph.passes.analysis.settings import Switches, switches
+
+__all__ = [
+    "ChoiceSwitches",
+    "Cost",
+    "Cut",
+    "Extreme",
+    "Extremes",
+    "Range",
+    "Switches",
+    "choices",
+    "cost",
+    "cost_by_switch",
+    "cuts",
+    "extremes",
+    "operations",
+    "operations_by_node",
+    "switches",
+]

@@ -1,0 +1,46 @@
+"""The choices of a graph, with the switches that decide each."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bayesnas_graph.ir import Graph
+from bayesnas_graph.ir.ops import Choice, Join
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceSwitches:
+    """The switches of a choice, the same for all uses of a cell."""
+
+    candidates: tuple[str, ...]
+    zero: str | None
+    node: str  # that it leads into, by the name it has where it was met first
+
+
+def choices(graph: Graph) -> list[ChoiceSwitches]:
+    """All choices, each once however many uses share it."""
+    readers: dict[str, list[str]] = defaultdict(list)
+    for edge in graph.edges:
+        readers[edge.source].append(edge.target)
+    groups = {gate.name: gate.group for gate in graph.gates}
+    found: dict[tuple[str, ...], ChoiceSwitches] = {}
+    for node in graph:
+        if not isinstance(node.op, Choice):
+            continue
+        candidates = tuple(edge.gate.group for edge in graph.inputs(node.name) if edge.gate)
+        if candidates in found:
+            continue
+        zero = groups.get(f"{node.name}.zero")
+        found[candidates] = ChoiceSwitches(candidates, zero, _joined_at(graph, readers, node.name))
+    return list(found.values())
+
+
+def _joined_at(graph: Graph, readers: Mapping[str, list[str]], name: str) -> str:
+    """The node at which a value meets others, or the last that it alone leads to."""
+    while len(readers[name]) == 1:
+        name = readers[name][0]
+        if isinstance(graph[name].op, Join) and len(graph.inputs(name)) > 1:
+            break
+    return name

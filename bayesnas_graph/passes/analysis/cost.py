@@ -1,0 +1,37 @@
+"""What a graph costs, everything in it being computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bayesnas_graph.ir import Graph, Node
+from bayesnas_graph.ir.ops import Input
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Sums over all operations of a graph."""
+
+    parameters: int
+    flops: int  # multiply-adds for one sample, of convolutions and linear layers
+    values: int  # that the operations write for one sample
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(self.parameters + other.parameters, self.flops + other.flops, self.values + other.values)
+
+    def memory(self, batch: int, size: int = 4) -> int:
+        """Bytes that the forward pass of a batch leaves for the backward pass, with `size` bytes per value."""
+        return self.values * batch * size
+
+
+def cost(graph: Graph) -> Cost:
+    """The cost of a graph. For a search space that is the cost of all candidates together."""
+    return sum((cost_of(graph, node) for node in graph), Cost(0, 0, 0))
+
+
+def cost_of(graph: Graph, node: Node) -> Cost:
+    """The cost of one operation of a graph."""
+    if isinstance(node.op, Input):
+        return Cost(0, 0, 0)
+    inputs = [graph[edge.source].shape for edge in graph.inputs(node.name)]
+    return Cost(node.op.parameters(*inputs), node.op.flops(*inputs), node.op.stores(*inputs))

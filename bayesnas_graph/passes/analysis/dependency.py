@@ -1,0 +1,186 @@
+"""Which switches a switch depends on, laid out so that all of them are computed at once.
+
+Information flows through a switch if and only if something before it is on, and it is on itself. For the
+strengths `s` of switches, "or" is addition and "and" is a harmonic sum, so that a switch which depends on
+what comes before it has
+
+    1 / gamma = 1 / s + 1 / (the sum of what the switches next before it hand on)
+
+What is next before a switch is found by walking back from it over edges without a gate.
+
+- The inputs of the network are always on. What they reach without a switch depends on nothing.
+- A sum, a mean, a concatenation and a choice bear the loss of inputs: any switch before one of them will do.
+  Every other operation gives nothing where one of its inputs is nothing: it needs all of them.
+- As in logic, a thing counts once: `x or x` is `x`, and `x and x` is `x`. A block without switches, however
+  many branches and skips it has, hands on just what it is given.
+
+What a switch hands on is its own `s` if only one hop counts, as in the paper, and its own `gamma` if the whole
+path does. A zero switch is no hop of its own: it always hands on both itself and what comes before it.
+
+A zero switch turns off the candidates of its choice, whichever side of them it stands on: with it off, they lead
+nowhere. In front of them it comes before them anyway. Behind them it does not, and is counted for each of them
+beside what comes before: see `Dependency.inside`. What they hand on is without it, for it is counted where it stands.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from bayesnas_graph.diagnostics.source import Span
+from bayesnas_graph.ir import Edge, Gate, Graph, Op
+from bayesnas_graph.ir.ops import Choice, Input, Zero
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """What can be computed once all earlier levels are: first sums, then what reads them.
+
+    Sum number `sums[i]` has the term `terms[i]`. Term number `readers[i]` depends on sum number `reads[i]`.
+    """
+
+    terms: tuple[int, ...]
+    sums: tuple[int, ...]
+    reads: tuple[int, ...]
+    readers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    """How the switches of a graph depend on each other, as numbers.
+
+    Switches are numbered like `Graph.gates`, that is by their edges: a gate on two edges is two switches of
+    one group. They are the first terms; the other terms are operations that need several sums at once.
+    The number of levels is that of terms on the longest way through the graph: operations that hand on
+    what they are given do not count, nor does what depends on nothing.
+    """
+
+    gates: tuple[Gate, ...]
+    spans: tuple[Span | None, ...] = field(compare=False, repr=False)  # where the edge of a gate was written
+    groups: tuple[str, ...]
+    group: tuple[int, ...]  # of every gate, as a place in `groups`
+    is_zero: tuple[bool, ...]  # of every gate, whether it is a zero switch
+    inside: tuple[int, ...]  # gates of choices with a zero switch behind them, ...
+    outside: tuple[int, ...]  # ... and that zero switch; one entry for each choice around a gate
+    levels: tuple[Level, ...]
+    terms: int  # how many there are
+    sums: int
+
+
+def dependency(graph: Graph) -> Dependency:
+    """Find what every switch of a graph depends on.
+
+    The work is that of writing every sum down once, which for most graphs is about their size.
+    """
+    edges = [edge for edge in graph.edges if edge.gate is not None]
+    number = {edge: i for i, edge in enumerate(edges)}
+    program = _Program(len(edges))
+    handed_on: dict[str, _Sum | None] = {}
+    for node in graph:
+        inputs: list[_Sum | None] = []
+        for edge in graph.inputs(node.name):
+            before = handed_on[edge.source]
+            inputs.append(before if edge.gate is None else program.switch(number[edge], before))
+        handed_on[node.name] = _ALWAYS if isinstance(node.op, Input) else _joined(node.op, inputs, program)
+    pairs = _behind_choices(graph, number)
+    gates = graph.gates
+    groups = {group: i for i, group in enumerate(dict.fromkeys(gate.group for gate in gates))}
+    return Dependency(
+        gates=gates,
+        spans=tuple(edge.span for edge in edges),
+        groups=tuple(groups),
+        group=tuple(groups[gate.group] for gate in gates),
+        is_zero=tuple(isinstance(graph[edge.target].op, Zero) for edge in edges),
+        inside=tuple(inside for inside, _ in pairs),
+        outside=tuple(outside for _, outside in pairs),
+        levels=program.levels(),
+        terms=program.terms,
+        sums=len(program.sums),
+    )
+
+
+_Sum = frozenset[int]  # the terms of which any will do
+_ALWAYS = None  # in place of a sum: on, whatever the switches are
+
+
+def _joined(op: Op, inputs: list[_Sum | None], program: _Program) -> _Sum | None:
+    """What an operation hands on, given what it reads."""
+    depending = [before for before in inputs if before is not _ALWAYS]
+    if op.bears_losses:
+        return frozenset[int]().union(*depending) if len(depending) == len(inputs) else _ALWAYS
+    return program.all_of(depending)
+
+
+class _Program:
+    """Terms and sums, each put on the first level at which it can be computed."""
+
+    def __init__(self, switches: int) -> None:
+        self.terms = switches
+        self.sums: dict[_Sum, int] = {}  # to their numbers
+        self._needs: dict[_Sum, frozenset[_Sum]] = {}  # of the terms that are no switches
+        self._term_of: dict[frozenset[_Sum], _Sum] = {}  # the same the other way round
+        self._depth: dict[int, int] = {}  # of a term, the number of levels before it is known
+        self._level: dict[_Sum, int] = {}  # at which a sum is computed
+        self._added: dict[int, list[tuple[int, int]]] = defaultdict(list)  # by level: a term, its sum
+        self._read: dict[int, list[tuple[int, int]]] = defaultdict(list)  # by level: a sum, its reader
+
+    def switch(self, number: int, before: _Sum | None) -> _Sum:
+        """A switch, and what comes before it."""
+        self._place(number, [] if before is _ALWAYS else [before])
+        return frozenset((number,))
+
+    def all_of(self, needed: list[_Sum]) -> _Sum | None:
+        """What needs several sums at once: a term of its own, unless there is one sum only or none."""
+        parts = frozenset[_Sum]().union(*(self._needs.get(each, {each}) for each in needed))
+        if len(parts) < 2:
+            return next(iter(parts), _ALWAYS)
+        if parts not in self._term_of:
+            term, self.terms = self.terms, self.terms + 1
+            self._place(term, sorted(parts, key=sorted))
+            self._term_of[parts] = frozenset((term,))
+            self._needs[self._term_of[parts]] = parts
+        return self._term_of[parts]
+
+    def _place(self, term: int, needed: list[_Sum]) -> None:
+        for each in needed:
+            if each not in self.sums:
+                self.sums[each] = len(self.sums)
+                self._level[each] = max(self._depth[one] for one in each)
+                self._added[self._level[each]] += ((one, self.sums[each]) for one in sorted(each))
+        self._depth[term] = max((self._level[each] + 1 for each in needed), default=0)
+        self._read[self._depth[term] - 1] += ((self.sums[each], term) for each in needed)
+
+    def levels(self) -> tuple[Level, ...]:
+        """All levels. Terms that depend on nothing are known before the first."""
+        return tuple(
+            Level(
+                terms=tuple(term for term, _ in self._added[level]),
+                sums=tuple(number for _, number in self._added[level]),
+                reads=tuple(number for number, _ in self._read[level]),
+                readers=tuple(term for _, term in self._read[level]),
+            )
+            for level in range(max(self._depth.values(), default=0))
+        )
+
+
+def _behind_choices(graph: Graph, number: dict[Edge, int]) -> list[tuple[int, int]]:
+    """Pairs of a switch and a zero switch behind a choice that it is a part of.
+
+    A choice is made of what leads to it under names that begin with its own. Its zero switch is called
+    after it, which tells it from one that belongs to the next choice and stands in front of that.
+    """
+    zeros: dict[str, int] = {}  # of choices
+    for edge, i in number.items():
+        source, target = graph[edge.source], graph[edge.target]
+        if isinstance(source.op, Choice) and isinstance(target.op, Zero) and target.name == f"{source.name}.zero":
+            zeros[source.name] = i
+    pairs: list[tuple[int, int]] = []
+    part_of: dict[str, set[str]] = {name: {name} for name in zeros}
+    for node in reversed(list(graph)):
+        choices = sorted(part_of.get(node.name, ()))
+        for edge in graph.inputs(node.name) if choices else ():
+            if edge.gate is not None:
+                pairs += ((number[edge], zeros[choice]) for choice in choices)
+            inside = [choice for choice in choices if edge.source.startswith(f"{choice}.")]
+            part_of.setdefault(edge.source, set()).update(inside)
+    return pairs

@@ -1,0 +1,78 @@
+"""Which parts of its weights a network keeps when it is pruned.
+
+A concatenation that loses an input is narrower, and so is what takes its width from it. Of every value in what is left
+this finds out which channels of the whole network's value it still has, and from that what is left of the weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from bayesnas_graph.ir import Coupling, Graph, Kept, Node
+from bayesnas_graph.ir.ops import Input
+
+Sides = Sequence[Kept | None]  # of every input the channels that are left; None if the input itself is gone
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The entries that are left of a parameter or buffer along one of its axes."""
+
+    name: str
+    axis: int
+    entries: tuple[int, ...]
+
+
+def cuts(whole: Graph, left: Graph) -> dict[str, tuple[Cut, ...]]:
+    """For every node of what is left whose tensors have become narrower, what is left of them.
+
+    `left` is what `prune` has made of `whole`.
+    """
+    kept: dict[str, Kept] = {}
+    found: dict[str, tuple[Cut, ...]] = {}
+    for node in left:
+        before = whole[node.name]
+        kept[node.name] = (True,) * before.shape[0]
+        if isinstance(node.op, Input) or _is_as_before(whole, left, node):
+            continue  # not every operation has rules for its channels, so they are asked for only where they count
+        inputs = whole.inputs(node.name)
+        coupling = before.op.coupling(*(whole[edge.source].shape for edge in inputs))
+        there = {(edge.source, edge.gate) for edge in left.inputs(node.name)}
+        sides = [kept[edge.source] if (edge.source, edge.gate) in there else None for edge in inputs]
+        kept[node.name] = _left_of_output(node, before, coupling, sides)
+        found[node.name] = tuple(_cuts(coupling, sides, kept[node.name]))
+    return {name: some for name, some in found.items() if some}
+
+
+def _is_as_before(whole: Graph, left: Graph, node: Node) -> bool:
+    sources = [edge.source for edge in left.inputs(node.name)]
+    return node.shape == whole[node.name].shape and all(left[name].shape == whole[name].shape for name in sources)
+
+
+def _left_of_output(node: Node, before: Node, coupling: Coupling, sides: Sides) -> Kept:
+    """The channels of the output that are left: those that are made of something that is left, or of nothing at all.
+
+    If the operation takes its width from its input, and has weights in between, they are the same as of the input.
+    """
+    width = before.shape[0]
+    kept = tuple(_is_left(channel, coupling, sides) for channel in range(width))
+    if sum(kept) == node.shape[0]:
+        return kept
+    side = next(side for side in sides if side is not None)
+    return side if len(side) == width and sum(side) == node.shape[0] else tuple(i < node.shape[0] for i in range(width))
+
+
+def _is_left(channel: int, coupling: Coupling, sides: Sides) -> bool:
+    """Whether a channel of the output is left, as far as ties tell."""
+    reads = [(side, link.read(channel)) for link, side in zip(coupling.links, sides, strict=True) if link.tied]
+    read = [side[i] for side, channels in reads if side is not None for i in channels]
+    lost = any(side is None and len(channels) for side, channels in reads)
+    return all(read) if read else not lost
+
+
+def _cuts(coupling: Coupling, sides: Sides, output: Kept) -> Iterator[Cut]:
+    for axis in coupling.axes:
+        kept = output if axis.follows == "output" else sides[0]
+        if kept is not None and not all(kept):
+            yield Cut(axis.name, axis.axis, tuple(i for i, stays in enumerate(kept) if stays))

@@ -1,0 +1,135 @@
+"""What single architectures of a space cost, told without building their graphs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Set
+from typing import Literal, NamedTuple
+
+from bayesnas_graph.ir import Graph, Shape, ShapeError
+from bayesnas_graph.ir.ops import Choice, Input, Zero
+
+Measure = Literal["parameters", "flops"]
+
+
+class Source(NamedTuple):
+    """A node that another reads, and the switch between them if there is one."""
+
+    node: int
+    group: str | None
+
+
+class Limit(NamedTuple):
+    """Of these switches at most so many are on."""
+
+    groups: frozenset[str]
+    most: int
+
+    def exceeded(self, on: Set[str]) -> bool:
+        """Whether too many of them are on."""
+        return len(self.groups & on) > self.most
+
+
+class Prices:
+    """The graph of a space with everything at hand that a price needs. Nodes are numbers, in their order.
+
+    A zero switch counts as always on: closing it is the same as closing all candidates of its choice.
+    """
+
+    def __init__(self, graph: Graph, measure: Measure) -> None:
+        number = {node.name: i for i, node in enumerate(graph)}
+        self.measure: Measure = measure
+        self.ops = [node.op for node in graph]
+        self.shapes = [node.shape for node in graph]
+        self.outputs = [number[name] for name in graph.outputs]
+        self.inputs: list[list[Source]] = []
+        limits: dict[Limit, None] = {}
+        for node in graph:
+            always_on = isinstance(node.op, Zero)
+            edges = graph.inputs(node.name)
+            sources = [Source(number[e.source], e.gate.group if e.gate and not always_on else None) for e in edges]
+            self.inputs.append(sources)
+            if isinstance(node.op, Choice) and node.op.limit is not None:
+                limits[Limit(frozenset(s.group for s in sources if s.group), node.op.limit)] = None
+        self.limits = tuple(limits)
+        self.bears_losses = [op.bears_losses for op in self.ops]
+        self._fixed = [[s.node for s in sources if s.group is None] for sources in self.inputs]
+        self._switched: dict[str, list[tuple[int, int]]] = defaultdict(list)  # targets and sources
+        for target, sources in enumerate(self.inputs):
+            for source, group in sources:
+                if group is not None:
+                    self._switched[group].append((target, source))
+        self.groups = tuple(self._switched)
+        alike = {op: i for i, op in enumerate(self.ops)}
+        self._kind = [alike[op] for op in self.ops]  # a number is quicker to look up than an operation
+        self._known: dict[tuple[int, tuple[Shape, ...]], tuple[Shape, int]] = {}
+        self.single = [self._compute(i, tuple(self.shapes[s.node] for s in self.inputs[i]))[1] for i in number.values()]
+        self.visited = 0  # nodes looked at so far: a measure of time that is the same on every computer
+
+    def _compute(self, i: int, inputs: tuple[Shape, ...]) -> tuple[Shape, int]:
+        """The shape and the price of a node that reads these shapes."""
+        op, key = self.ops[i], (self._kind[i], inputs)
+        if isinstance(op, Input):
+            return self.shapes[i], 0
+        if key not in self._known:
+            self._known[key] = op.shape(*inputs), getattr(op, self.measure)(*inputs)
+        return self._known[key]
+
+    def of(self, on: Set[str]) -> int | None:
+        """The price of the architecture with these switches on and no others.
+
+        It is what `cost` says about the pruned graph. There is none if an output is lost, if what is left
+        does not fit together, or if more candidates of a choice are on than it may keep.
+        """
+        if any(limit.exceeded(on) for limit in self.limits):
+            return None
+        arriving = self._arriving(self._wanted(on))
+        if not all(output in arriving for output in self.outputs):
+            return None
+        total = 0
+        shapes: dict[int, Shape] = {}
+        for i in sorted(self._used(arriving)):
+            try:
+                shapes[i], price = self._compute(i, tuple([shapes[source] for source in arriving[i]]))
+            except ShapeError:
+                return None
+            total += price
+        fits = all(shapes[output] == self.shapes[output] for output in self.outputs)
+        return total if fits else None
+
+    def _wanted(self, on: Set[str]) -> dict[int, list[int]]:
+        """All that the outputs ask for through open switches, with what it asks for itself."""
+        opened: dict[int, list[int]] = defaultdict(list)
+        for group in sorted(on):
+            for target, source in self._switched[group]:
+                opened[target].append(source)
+        wanted: dict[int, list[int]] = {}
+        waiting = list(self.outputs)
+        while waiting:
+            i = waiting.pop()
+            if i not in wanted:
+                # Of the inputs of a node all have switches, or none has.
+                wanted[i] = opened[i] if i in opened else self._fixed[i]
+                waiting += wanted[i]
+        self.visited += len(wanted)
+        return wanted
+
+    def _arriving(self, wanted: dict[int, list[int]]) -> dict[int, list[int]]:
+        """What of it is not gone, with the inputs that are not gone."""
+        arriving: dict[int, list[int]] = {}
+        for i in sorted(wanted):
+            brought = [source for source in wanted[i] if source in arriving]
+            if len(brought) == len(self.inputs[i]) or (brought and self.bears_losses[i]):
+                arriving[i] = brought
+        return arriving
+
+    def _used(self, arriving: dict[int, list[int]]) -> set[int]:
+        """What the outputs are computed from."""
+        found: set[int] = set()
+        waiting = list(self.outputs)
+        while waiting:
+            i = waiting.pop()
+            if i not in found:
+                found.add(i)
+                waiting += arriving[i]
+        return found

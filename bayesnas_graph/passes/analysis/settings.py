@@ -1,0 +1,45 @@
+"""How many architectures a space holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb, prod
+
+from bayesnas_graph.ir import Graph
+from bayesnas_graph.ir.ops import Choice, Maybe
+
+
+@dataclass(frozen=True, slots=True)
+class Switches:
+    """The switches of a space, those that uses of a cell share being one."""
+
+    choices: int  # choices and optional operations, those that are shared counted once
+    candidates: int  # switches of candidates and of optional operations
+    gates: int  # the same, counted in every use
+    settings: int  # in how many ways they can be set
+
+
+def switches(graph: Graph) -> Switches:
+    """Count the switches of an elaborated graph, and the ways to set them.
+
+    A choice among n candidates can be set in 2^n ways, all off included; one of which at most k may
+    survive, in as many ways as there are sets of at most k. An optional operation is on or off. Choices
+    are set independently of each other, so the ways multiply.
+    """
+    ways: dict[tuple[str, ...], int] = {}
+    for node in graph:
+        if isinstance(node.op, Choice | Maybe):
+            groups = tuple(edge.gate.group for edge in graph.inputs(node.name) if edge.gate)
+            limit = node.op.limit if isinstance(node.op, Choice) else None
+            ways[groups] = _subsets(len(groups), limit)
+    candidates = {group for groups in ways for group in groups}
+    return Switches(len(ways), len(candidates), len(graph.gates), prod(ways.values()))
+
+
+def _subsets(count: int, limit: int | None) -> int:
+    """How many subsets a set has, of at most `limit` elements.
+
+    >>> _subsets(4, None), _subsets(4, 1), _subsets(4, 9)
+    (16, 5, 16)
+    """
+    return sum(comb(count, size) for size in range(min(count, count if limit is None else limit) + 1))

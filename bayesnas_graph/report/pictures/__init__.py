@@ -1,0 +1,39 @@
+"""Pictures of networks: a page of panels, drawn as SVG or written as text for other tools."""
+
+from bayesnas_graph.report.pictures.convert import Picture, converted
+from bayesnas_graph.report.pictures.decided import settled, settled_diagram
+from bayesnas_graph.report.pictures.diagram import Box, Choice, Diagram, Panel, Strand, Wire
+from bayesnas_graph.report.pictures.dot import dot_text
+from bayesnas_graph.report.pictures.figure import Ink, figure_of, ink
+from bayesnas_graph.report.pictures.graph import diagram_of_graph
+from bayesnas_graph.report.pictures.mermaid import mermaid_text
+from bayesnas_graph.report.pictures.page import Page, lay_out
+from bayesnas_graph.report.pictures.panels import diagram_of
+from bayesnas_graph.report.pictures.style import Theme, rules
+from bayesnas_graph.report.pictures.svg import panel_svg, svg_text
+
+__all__ = [
+    "Box",
+    "Choice",
+    "Diagram",
+    "Ink",
+    "Page",
+    "Panel",
+    "Picture",
+    "Strand",
+    "Theme",
+    "Wire",
+    "converted",
+    "diagram_of",
+    "diagram_of_graph",
+    "dot_text",
+    "figure_of",
+    "ink",
+    "lay_out",
+    "mermaid_text",
+    "panel_svg",
+    "rules",
+    "settled",
+    "settled_diagram",
+    "svg_text",
+]

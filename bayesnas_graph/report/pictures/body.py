@@ -1,0 +1,307 @@
+"""The body of a motif as a graph to draw: boxes, choices and wires."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from bayesnas_graph.ir import shape_text
+from bayesnas_graph.ir.names import shown_name
+from bayesnas_graph.ir.ops import Join
+from bayesnas_graph.ir.ops.join import Concat
+from bayesnas_graph.language.elaborate.block import Block, Compute, Nested
+from bayesnas_graph.language.syntax import ast
+from bayesnas_graph.report.pictures.choices import Decision, decisions_of
+from bayesnas_graph.report.pictures.diagram import Box, Choice, Kind, Wire
+from bayesnas_graph.report.pictures.runs import Run, runs_of
+from bayesnas_graph.report.pictures.words import counted, definition_text, place_of, settings_lines
+
+MANY_BOXES = 12  # from here on, operations in a row share a box
+LARGEST = 400  # boxes and choices of a panel: more of them nobody can read
+
+
+@dataclass(frozen=True)
+class Body:
+    """What a panel shows."""
+
+    boxes: tuple[Box, ...]
+    choices: tuple[Choice, ...]
+    wires: tuple[Wire, ...]
+
+    @property
+    def outline(self) -> object:
+        """Equal for bodies of the same structure, whatever their widths and sizes."""
+        boxes = tuple((box.key, box.kind, box.title) for box in self.boxes)
+        choices = tuple((c.key, tuple(s.label for s in c.strands), c.limit, c.optional) for c in self.choices)
+        return boxes, choices, self.wires
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The panel of a block that has one of its own."""
+
+    title: str  # of the boxes that stand for it
+    panel: int
+    inside: str = ""  # where in the block it begins, if the block only passes its inputs on
+
+
+def body_of(block: Block, opened: Callable[[Block], Opened | None]) -> Body:
+    """The body of a block. `opened` tells which blocks have a panel of their own."""
+    return grouped(_Builder(block, opened).build())
+
+
+class _Builder:
+    def __init__(self, block: Block, opened: Callable[[Block], Opened | None]) -> None:
+        self.block = block
+        self.opened = opened
+        self.decisions = decisions_of(block)
+        self.readers = self._readers()
+        self.runs = runs_of(block, self.decisions.inside, self.readers, opened)
+        self.boxes: list[Box] = []
+        self.choices: list[Choice] = []
+        self.wires: Counter[tuple[int, int]] = Counter()
+        self.vertices: dict[int, int] = {}  # of every value, what gives it
+        self.next = 0
+
+    def build(self) -> Body:
+        for value, (name, shape) in enumerate(self.block.inputs):
+            definition = self.block.definition
+            tip = f"input {name}\n{shape_text(shape)}\n{place_of(definition.name.span)}"
+            self.vertices[value] = self._box(Box(-1, "input", shown_name(name), (), shape_text(shape), tip))
+        value = len(self.block.inputs)
+        for index, step in enumerate(self.block.steps):
+            size = 1 if isinstance(step, Compute) else len(step.block.outputs)
+            outputs = range(value, value + size)
+            value += size
+            if index in self.decisions.inside or not any(self.readers[output] for output in outputs):
+                continue
+            if isinstance(step, Nested):
+                self._motif(index, step, outputs)
+            elif index in self.decisions.found:
+                self._choice(self.decisions.found[index], outputs[0])
+            else:
+                self._primitive(step, outputs[0])
+        self._outputs()
+        wires = (Wire(source, target, count) for (source, target), count in self.wires.items())
+        return Body(tuple(self.boxes), tuple(self.choices), tuple(wires))
+
+    # ---- steps
+
+    def _motif(self, index: int, step: Nested, outputs: range) -> None:
+        run = self.runs.get(index)
+        if run is not None and index != run.first:
+            self._later(run, step, outputs[0])
+            return
+        nested = step.block
+        shapes = ", ".join(map(shape_text, nested.output_shapes))
+        opened = self.opened(nested)
+        name = self._name(step.name, outputs) if run is None else ""
+        lines = (run.text,) if run is not None else _lines(name)
+        shown = opened.title if opened else nested.definition.name.name
+        tip = f"{step.name}: {definition_text(nested)}\n{shapes}"
+        if nested.choices:
+            tip += f"\n{nested.choices} choices inside"
+        caption = shapes if len(outputs) == 1 else ""
+        opens = opened.panel if opened else None
+        key = self._box(Box(-1, "motif", shown, lines, caption, tip, name, opens, (_place(step, opened),)))
+        self._read(key, step.inputs)
+        if len(outputs) == 1:
+            self.vertices[outputs[0]] = key
+            return
+        for slot, output in enumerate(outputs):
+            label = self._output_name(step, slot)
+            shape = shape_text(nested.output_shapes[slot])
+            pill = self._box(Box(-1, "node", label, (), shape, f"output {slot + 1} of {step.name}\n{shape}"))
+            self.wires[key, pill] += 1
+            self.vertices[output] = pill
+
+    def _later(self, run: Run, step: Nested, output: int) -> None:
+        """One of several uses in a row, which share the box of the first; the shape is that of the last."""
+        key = self.vertices[run.first_value]
+        self.vertices[output] = key
+        for source in step.inputs:
+            if self.vertices[source] != key:
+                self.wires[self.vertices[source], key] += 1
+        at = next(i for i, box in enumerate(self.boxes) if box.key == key)
+        box = self.boxes[at]
+        steps = *box.steps, _place(step, self.opened(step.block))
+        self.boxes[at] = replace(box, shape=shape_text(step.block.output_shapes[0]), steps=steps)
+
+    def _choice(self, decision: Decision, output: int) -> None:
+        step = decision.step
+        words = ["optional"] * decision.optional + ["choose"] * (not decision.optional or bool(decision.gate))
+        words += [] if decision.limit is None else [str(decision.limit)]
+        tip = f"{step.name}: {' '.join(words)}\n{shape_text(step.shape)}\n{place_of(step.span)}"
+        key = self._number()
+        gate = decision.gate
+        more = f"\nswitch {gate}" if gate else ""
+        self.choices.append(Choice(key, decision.strands, decision.limit, decision.optional, gate, tip + more))
+        self._read(key, decision.sources)
+        if self._is_a_node(step, output):
+            shape = shape_text(step.shape)
+            pill = self._box(Box(-1, "node", shown_name(step.name), (), shape, tip))
+            self.wires[key, pill] += 1
+            key = pill
+        self.vertices[output] = key
+
+    def _is_a_node(self, step: Compute, output: int) -> bool:
+        """Whether a choice has a name that a reader would look for, not only a part in a node's sum."""
+        if len(self.readers[output]) > 1:
+            return True
+        if step.name.rpartition(".")[2].partition("_")[0] in ("choice", "optional"):
+            return False
+        (reader,) = self.readers[output]
+        return reader is None or not step.name.startswith(f"{self.block.steps[reader].name}.")
+
+    def _primitive(self, step: Compute, output: int) -> None:
+        shape = shape_text(step.shape)
+        tip = f"{step.name}: {step.op}\n{shape}\n{place_of(step.span)}"
+        label = step.op.label
+        if isinstance(step.op, Join):
+            name = shown_name(step.name)
+            unnamed = name.partition("_")[0] == label
+            is_output = self.readers[output] == [None] and (unnamed or name == "out") and len(self.block.outputs) == 1
+            name = "out" if is_output else name
+            lines = () if unnamed and not is_output else (label,)
+            kind: Kind = "output" if is_output else "node"
+            box = Box(-1, kind, name, lines, shape, tip, stacks=isinstance(step.op, Concat))
+        else:
+            name = self._name(step.name, range(output, output + 1))
+            box = Box(-1, "operation", label, (*settings_lines(step.op), *_lines(name)), shape, tip, name=name)
+        key = self._box(box)
+        self._read(key, step.inputs)
+        self.vertices[output] = key
+
+    def _outputs(self) -> None:
+        kinds = {box.key: box.kind for box in self.boxes}
+        for number, value in enumerate(self.block.outputs):
+            source = self.vertices[value]
+            if kinds.get(source) == "output":
+                continue  # the node is called `out` itself
+            title = "out" if len(self.block.outputs) == 1 else f"out {number + 1}"
+            shape = shape_text(self.block.output_shapes[number])
+            key = self._box(Box(-1, "output", title, (), shape, f"output\n{shape}"))
+            self.wires[source, key] += 1
+
+    # ---- help
+
+    def _readers(self) -> dict[int, list[int | None]]:
+        """Who reads each value: steps outside candidates, and None for the motif's own output."""
+        values = len(self.decisions.producers)
+        readers: dict[int, list[int | None]] = {value: [] for value in range(values)}
+        for value in self.block.outputs:
+            readers[value].append(None)
+        first = values
+        for index in reversed(range(len(self.block.steps))):
+            step = self.block.steps[index]
+            first -= 1 if isinstance(step, Compute) else len(step.block.outputs)
+            size = 1 if isinstance(step, Compute) else len(step.block.outputs)
+            if index in self.decisions.inside or not any(readers[first + i] for i in range(size)):
+                continue
+            found = self.decisions.found.get(index)
+            for value in dict.fromkeys(found.sources if found else step.inputs):
+                readers[value].append(index)
+        return readers
+
+    def _name(self, name: str, outputs: range) -> str:
+        """The name of the node that holds a result, where the text gives one."""
+        if len(outputs) > 1:
+            return ""
+        readers = [self.block.steps[reader].name for reader in self.readers[outputs[0]] if reader is not None]
+        parts = name.split(".")
+        while len(parts) > 1 and not parts[-1].isdigit():
+            parts.pop()  # the label of an operation in a chain
+        place = ".".join(parts)
+        if place == "out" or any(reader == place or reader.startswith(f"{place}.") for reader in readers):
+            return ""  # a step on the way to the node
+        is_named = place != name or any(place in names for names in _declared(self.block.definition.body))
+        is_named = is_named or parts[-1].isdigit()
+        return shown_name(place) if is_named else ""
+
+    def _output_name(self, step: Nested, slot: int) -> str:
+        for names in _declared(self.block.definition.body):
+            if names[0] == step.name and slot < len(names):
+                return names[slot]
+        return f"{shown_name(step.name)}, {slot + 1}"
+
+    def _read(self, key: int, values: tuple[int, ...]) -> None:
+        for value in values:
+            self.wires[self.vertices[value], key] += 1
+
+    def _box(self, box: Box) -> int:
+        self.boxes.append(replace(box, key=self._number()))
+        return self.next - 1
+
+    def _number(self) -> int:
+        self.next += 1
+        return self.next - 1
+
+
+def _place(step: Nested, opened: Opened | None) -> str:
+    return f"{step.name}.{opened.inside}" if opened and opened.inside else step.name
+
+
+def _lines(name: str) -> tuple[str, ...]:
+    return (f"node {name}",) if name else ()
+
+
+def _declared(block: ast.Block) -> Iterator[list[str]]:
+    """The names of each declaration of nodes, those in loops and branches included."""
+    for statement in block.statements:
+        match statement:
+            case ast.NodeDeclaration():
+                yield [slot.name.name for slot in statement.slots]
+            case ast.For():
+                yield from _declared(statement.body)
+            case ast.If():
+                yield from _in_branches(statement)
+
+
+def _in_branches(statement: ast.If) -> Iterator[list[str]]:
+    yield from _declared(statement.yes)
+    if isinstance(statement.no, ast.If):
+        yield from _in_branches(statement.no)
+    elif statement.no is not None:
+        yield from _declared(statement.no)
+
+
+def summarised(body: Body) -> Body:
+    """Inputs and outputs, and one box for all between."""
+    ends = [box for box in body.boxes if box.kind in ("input", "output")]
+    text = counted(len(body.boxes) - len(ends), "box"), counted(len(body.choices), "choice")
+    middle = Box(max(box.key for box in body.boxes) + len(body.choices) + 1, "motif", "…", text)
+    wires = [Wire(end.key, middle.key) if end.kind == "input" else Wire(middle.key, end.key) for end in ends]
+    return Body((*ends, middle), (), tuple(wires))
+
+
+def grouped(body: Body) -> Body:
+    """Operations in a row as one box each, where there are many boxes."""
+    if len(body.boxes) <= MANY_BOXES:
+        return body
+    boxes = {box.key: box for box in body.boxes}
+    into = Counter(wire.target for wire in body.wires)
+    from_ = Counter(wire.source for wire in body.wires)
+    heads: dict[int, int] = {}
+    for wire in sorted(body.wires, key=lambda wire: wire.target):
+        ends = boxes.get(wire.source), boxes.get(wire.target)
+        alike = all(box is not None and box.kind == "operation" for box in ends)
+        if alike and into[wire.target] == 1 and from_[wire.source] == 1:
+            heads[wire.target] = heads.get(wire.source, wire.source)
+    for key, head in heads.items():
+        first, box = boxes[head], boxes.pop(key)
+        lines = first.lines if first.title == "" else (_line(first),)
+        tip = f"{first.tip}\n{box.tip}"
+        lines = (*lines, _line(box), *_lines(box.name))
+        boxes[head] = replace(first, title="", lines=lines, shape=box.shape, tip=tip, name=box.name)
+    tails = {head: key for key, head in heads.items()}
+    ends_at = {tails[head]: head for head in tails}
+    wires = [
+        replace(wire, source=ends_at.get(wire.source, wire.source)) for wire in body.wires if wire.target not in heads
+    ]
+    return Body(tuple(boxes.values()), body.choices, tuple(wires))
+
+
+def _line(box: Box) -> str:
+    settings = [line for line in box.lines if line not in _lines(box.name)]
+    return " ".join([box.title, ", ".join(settings)]).strip()

@@ -1,0 +1,133 @@
+"""Choices found again in a block, where they are written out as candidates and a sum."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from bayesnas_graph.ir.ops import Choice as ChoiceOp
+from bayesnas_graph.ir.ops import Identity, Maybe
+from bayesnas_graph.language.elaborate.block import Block, Compute, Nested
+from bayesnas_graph.report.pictures.diagram import Strand
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A choice of a block that stands in no candidate of another."""
+
+    step: Compute
+    strands: tuple[Strand, ...]
+    sources: tuple[int, ...]  # the values that its candidates read
+    limit: int | None
+    optional: bool
+    gate: str = ""  # the switch of all of it, for `optional choose`
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """All choices of a block by step, and the steps that are parts of candidates."""
+
+    found: dict[int, Decision]
+    inside: frozenset[int]
+    producers: tuple[int | None, ...]  # the step that gives each value; None for inputs
+
+
+def decisions_of(block: Block) -> Decisions:
+    """Find the choices of a block."""
+    producers: list[int | None] = [None] * len(block.inputs)
+    for index, step in enumerate(block.steps):
+        producers.extend([index] * (1 if isinstance(step, Compute) else len(step.block.outputs)))
+    search = _Search(block, tuple(producers))
+    found = {}
+    for index in reversed(range(len(block.steps))):  # a choice stands behind those within its candidates
+        step = block.steps[index]
+        if isinstance(step, Compute) and step.gates and index not in search.inside:
+            found[index] = search.decision(step)
+    return Decisions(dict(sorted(found.items())), frozenset(search.inside), search.producers)
+
+
+class _Search:
+    def __init__(self, block: Block, producers: tuple[int | None, ...]) -> None:
+        self.block = block
+        self.producers = producers
+        self.inside: set[int] = set()
+
+    def decision(self, step: Compute) -> Decision:
+        sources: dict[int, None] = {}
+        optional = isinstance(step.op, Maybe)
+        inner = self._wrapped(step) if optional else None
+        strands, members = self._strands(step, 0, sources)
+        self.inside |= members
+        if inner is not None:  # `optional choose`: one thing to the reader
+            strands = [replace(strand, depth=strand.depth - 1) for strand in strands[1:]]
+        selection = (inner or step).op
+        limit = selection.limit if isinstance(selection, ChoiceOp) else None
+        gate = step.gates[0][0] if inner is not None else ""
+        return Decision(step, tuple(strands), tuple(sources), limit, optional, gate)
+
+    def _wrapped(self, step: Compute) -> Compute | None:
+        """The choice that an `optional` is about, if it is about nothing else."""
+        producer = self.producers[step.inputs[0]]
+        inner = None if producer is None else self.block.steps[producer]
+        if not isinstance(inner, Compute) or not isinstance(inner.op, ChoiceOp):
+            return None
+        return inner if inner.name.startswith(f"{step.name}.") else None
+
+    def _strands(self, step: Compute, depth: int, sources: dict[int, None]) -> tuple[list[Strand], set[int]]:
+        """The candidates of a choice, each followed by those of the choices in it, and the steps of them all."""
+        strands: list[Strand] = []
+        steps: set[int] = set()
+        for (gate, _), value in zip(step.gates, step.inputs, strict=True):
+            members = self._members(step, gate, value, sources)
+            parts = [self.block.steps[index] for index in sorted(members)]
+            label = gate.removeprefix(f"{step.name}.") if gate != step.name else _first_label(step.name, parts)
+            strands.append(Strand(label, gate, depth, _recipe(parts), _hands_on(parts)))
+            done: set[int] = set()
+            for index in sorted(members, reverse=True):
+                part = self.block.steps[index]
+                if index not in done and isinstance(part, Compute) and part.gates:
+                    inner, inner_steps = self._strands(part, depth + 1, {})
+                    strands += inner
+                    done |= inner_steps
+            steps |= members
+        return strands, steps
+
+    def _members(self, step: Compute, gate: str, value: int, sources: dict[int, None]) -> set[int]:
+        """The steps of a candidate; what they read from elsewhere is added to `sources`."""
+        members: set[int] = set()
+        waiting = [value]
+        while waiting:
+            value = waiting.pop()
+            producer = self.producers[value]
+            if producer is None or not _belongs(self.block.steps[producer].name, gate, step.name):
+                sources[value] = None
+            elif producer not in members:
+                members.add(producer)
+                waiting.extend(reversed(self.block.steps[producer].inputs))
+        return members
+
+
+def _belongs(name: str, gate: str, choice: str) -> bool:
+    """Whether a step of this name is part of the candidate: the gate's name, perhaps numbered, and what follows."""
+    if gate == choice:
+        return name.startswith(f"{choice}.")
+    return re.fullmatch(rf"{re.escape(gate)}(_\d+)?(\..*)?", name) is not None
+
+
+def _first_label(choice: str, parts: list[Compute | Nested]) -> str:
+    """What an `optional` is about."""
+    return parts[0].name.removeprefix(f"{choice}.").partition(".")[0] if parts else "identity"
+
+
+def _hands_on(parts: Iterable[Compute | Nested]) -> bool:
+    """Whether a candidate is a mere connection."""
+    return all(
+        isinstance(part.op, Identity) if isinstance(part, Compute) else _hands_on(part.block.steps) for part in parts
+    )
+
+
+def _recipe(parts: list[Compute | Nested]) -> str:
+    """What a candidate does."""
+    shown = [str(part.op) if isinstance(part, Compute) else part.block.definition.name.name for part in parts]
+    return " > ".join(shown) or "identity"

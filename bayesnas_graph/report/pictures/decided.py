@@ -1,0 +1,208 @@
+"""What is left of a picture when it is known which candidates stay.
+
+Strands that are off vanish, and with them whatever lies on no way from an input to an output any more. The uses of a
+motif may end differently: its panel is shown once for every outcome.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, replace
+from functools import cache
+
+from bayesnas_graph.report.pictures.diagram import Box, Choice, Diagram, Panel, Strand, inner_name, titled
+from bayesnas_graph.report.pictures.words import counted
+
+MOST_OUTCOMES = 6  # panels of one motif
+MOST_USES = 4  # that a note names
+
+
+def settled(panel: Panel, kept: Set[str], closed: Set[int] = frozenset()) -> Panel:
+    """A panel in which only the candidates with these switches are left, which are named from the motif on.
+
+    Nothing passes the boxes in `closed`. If no way is left, neither is anything else.
+    """
+    choices = [left for choice in panel.choices if (left := _left(choice, kept)) is not None]
+    vertices = {box.key for box in panel.boxes} - closed | {choice.key for choice in choices}
+    wires = [wire for wire in panel.wires if wire.source in vertices and wire.target in vertices]
+    reading = {wire.target for wire in panel.wires}
+    first = [box.key for box in panel.boxes if box.key in vertices - reading]
+    last = [box.key for box in panel.boxes if box.kind == "output" and box.key in vertices]
+    forward = _reached(first, [(wire.source, wire.target) for wire in wires])
+    on_a_way = forward & _reached(last, [(wire.target, wire.source) for wire in wires])
+    return replace(
+        panel,
+        boxes=tuple(box for box in panel.boxes if box.key in on_a_way),
+        choices=tuple(choice for choice in choices if choice.key in on_a_way),
+        wires=tuple(wire for wire in wires if wire.source in on_a_way and wire.target in on_a_way),
+    )
+
+
+def _left(choice: Choice, kept: Set[str]) -> Choice | None:
+    if choice.gate and choice.gate not in kept:
+        return None
+    strands = tuple(_on(choice.strands, kept))
+    return replace(choice, strands=strands, settled=True) if strands else None
+
+
+def _on(strands: Sequence[Strand], kept: Set[str]) -> Iterator[Strand]:
+    """The strands that something passes: they are on, and so is one at least in every choice within them."""
+    for index, strand in enumerate(strands):
+        if strand.depth > strands[0].depth or strand.gate not in kept:
+            continue
+        rest = strands[index + 1 :]
+        end = next((i for i, other in enumerate(rest) if other.depth <= strand.depth), len(rest))
+        within = tuple(_on(rest[:end], kept))
+        if {other.choice for other in rest[:end] if other.depth == strand.depth + 1} <= {s.choice for s in within}:
+            yield strand
+            yield from within
+
+
+def _reached(start: Iterable[int], edges: Iterable[tuple[int, int]]) -> set[int]:
+    after: dict[int, list[int]] = {}
+    for source, target in edges:
+        after.setdefault(source, []).append(target)
+    found = set(start)
+    waiting = list(found)
+    while waiting:
+        new = set(after.get(waiting.pop(), ())) - found
+        found |= new
+        waiting += new
+    return found
+
+
+def settled_diagram(diagram: Diagram, kept: Set[str]) -> Diagram:
+    """A diagram in which only the candidates with these switches are left, by their full names.
+
+    Without a way from an input of the network to an output it has no panels.
+    """
+    outcomes = _outcomes(diagram, kept)
+    numbers = {(o.panel, o.index): number for number, o in enumerate(o for o in outcomes if o.index < MOST_OUTCOMES)}
+    ends = {(outcome.panel, use): outcome for outcome in outcomes for use in outcome.uses}
+    narrower = any(_is_narrower(outcome.left, diagram.panels[outcome.panel]) for outcome in outcomes)
+    panels = []
+    for outcome in outcomes:
+        if (outcome.panel, outcome.index) in numbers:
+            boxes = tuple(_reopened(box, outcome, ends, numbers) for box in outcome.left.boxes)
+            if narrower:
+                boxes = tuple(replace(box, shape="") for box in boxes)
+            left, whole = replace(outcome.left, boxes=boxes), diagram.panels[outcome.panel]
+            panels.append(_described(left, whole, outcome, "" if narrower else "; shapes as in the first use"))
+    there = diagram.gates
+    summary = f"{diagram.summary} · {len(there & kept):,} of {counted(len(there), 'candidate')} stay"
+    return Diagram(diagram.title, summary, tuple(panels), tuple(diagram.colours))
+
+
+@dataclass(frozen=True, eq=False)
+class _Outcome:
+    """What some uses of a motif have become."""
+
+    panel: int
+    index: int  # among the outcomes of the motif
+    count: int  # of them
+    hidden: int  # uses whose outcomes are not shown, where this is the last that is
+    left: Panel
+    uses: tuple[str, ...]
+    names: tuple[str, ...]  # of the motifs that have become this
+    alone: bool  # whether no other use of these motifs has become something else
+
+    @property
+    def suffix(self) -> str:
+        return "" if self.alone else f" #{self.index + 1}"
+
+
+def _outcomes(diagram: Diagram, kept: Set[str]) -> list[_Outcome]:
+    """All outcomes, by panel, and in the order of their first uses."""
+    found: list[_Outcome] = []
+    reached = _uses_left(diagram, kept)
+    for number, panel in enumerate(diagram.panels):
+        by_panel: dict[Panel, list[str]] = {}
+        for use in panel.uses:
+            if (number, use) in reached:
+                by_panel.setdefault(reached[number, use], []).append(use)
+        named = dict(zip(panel.uses, panel.named, strict=True))
+        names = [tuple(dict.fromkeys(named[use] for use in uses)) for uses in by_panel.values()]
+        hidden = sum(map(len, list(by_panel.values())[MOST_OUTCOMES:]))
+        for index, (left, uses) in enumerate(by_panel.items()):
+            alone = not any(set(names[index]) & set(other) for i, other in enumerate(names) if i != index)
+            more = hidden if index == MOST_OUTCOMES - 1 else 0
+            found.append(_Outcome(number, index, len(by_panel), more, left, tuple(uses), names[index], alone))
+    return found
+
+
+def _uses_left(diagram: Diagram, kept: Set[str]) -> dict[tuple[int, str], Panel]:
+    """What is left of every panel in every use that is still reached."""
+
+    @cache
+    def like(number: int, inside: frozenset[str], closed: frozenset[int]) -> Panel:
+        return settled(diagram.panels[number], inside, closed)
+
+    @cache
+    def left(number: int, use: str) -> Panel:
+        panel = diagram.panels[number]
+        inside = frozenset(gate for gate in panel.gates if inner_name(use, gate) in kept)
+        closed = frozenset(box.key for box in panel.boxes if any(not left(*inner).boxes for inner in _inside(box, use)))
+        return like(number, inside, closed)
+
+    found: dict[tuple[int, str], Panel] = {}
+    in_boxes = {
+        inner for panel in diagram.panels for use in panel.uses for box in panel.boxes for inner in _inside(box, use)
+    }
+    every = [(number, use) for number, panel in enumerate(diagram.panels) for use in panel.uses]
+    waiting = [each for each in every if each not in in_boxes]  # the network, and what stands in candidates
+    while waiting:
+        each = waiting.pop()
+        panel = left(*each)
+        if each not in found and panel.boxes:
+            found[each] = panel
+            waiting += [inner for box in panel.boxes for inner in _inside(box, each[1])]
+    return found if found.keys() & {(0, use) for use in diagram.panels[0].uses} else {}
+
+
+def _inside(box: Box, use: str) -> Iterator[tuple[int, str]]:
+    """The panels that a box opens in one use of its motif, each with its own use."""
+    if box.opens is not None:
+        yield from ((box.opens, inner_name(use, step)) for step in box.steps)
+
+
+def _reopened(
+    box: Box, outcome: _Outcome, ends: dict[tuple[int, str], _Outcome], numbers: dict[tuple[int, int], int]
+) -> Box:
+    """A box that opens the panel of what it has become; of the first such, if its uses have become several."""
+    if box.opens is None:
+        return box
+    insides = {inner: ends[inner] for use in outcome.uses for inner in _inside(box, use) if inner in ends}
+    found = sorted({(end.panel, end.index): end for end in insides.values()}.items())
+    opens = next((numbers[key] for key, _ in found if key in numbers), None)
+    if len(found) == 1:
+        return replace(box, opens=opens, title=f"{box.title}{found[0][1].suffix}")
+    return replace(box, opens=opens, lines=(*box.lines, f"{len(found)} outcomes"))
+
+
+def _is_narrower(left: Panel, whole: Panel) -> bool:
+    """Whether something is stacked of less than before. Then shapes behind it are others, which only a graph knows."""
+    before, after = (Counter(wire.target for wire in panel.wires) for panel in (whole, left))
+    return any(box.stacks and after[box.key] < before[box.key] for box in left.boxes)
+
+
+def _described(left: Panel, whole: Panel, outcome: _Outcome, shapes: str) -> Panel:
+    notes = list(whole.notes[:1])
+    if whole.gates:
+        notes.append(f"{len(left.gates)} of {counted(len(whole.gates), 'candidate')} stay{shapes}")
+    if outcome.count > 1:
+        shown = ", ".join(outcome.uses[:MOST_USES])
+        more = len(outcome.uses) - MOST_USES
+        notes.append(f"in {shown}" + (f" and {more:,} more" if more > 0 else ""))
+    if outcome.hidden:
+        others = counted(outcome.count - MOST_OUTCOMES, "other outcome")
+        uses = counted(outcome.hidden, "use")
+        notes.append(f"not shown: {others}, of {uses}")
+    named = dict(zip(whole.uses, whole.named, strict=True))
+    return replace(
+        left,
+        title=titled(whole.role, outcome.names) + outcome.suffix,
+        notes=tuple(notes),
+        uses=outcome.uses,
+        named=tuple(named[use] for use in outcome.uses),
+    )

@@ -1,0 +1,157 @@
+"""A panel as a figure for a paper: nodes and arrows, and nothing else. Lengths are in points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from bayesnas_graph.report.pictures.convert import POINTS, PRINT, Picture
+from bayesnas_graph.report.pictures.diagram import Box, Diagram, Panel
+from bayesnas_graph.report.pictures.elements import curve, frame, length, quoted, safe, turning
+from bayesnas_graph.report.pictures.geometry import Hop, Placement, Size
+from bayesnas_graph.report.pictures.sketch import (
+    ARRIVING,
+    LABEL,
+    LABEL_LINE,
+    LEAVING,
+    NODE,
+    NODE_LINE,
+    TIP,
+    Label,
+    Sketch,
+    lines_of,
+    sketch_of,
+    text_height,
+)
+from bayesnas_graph.report.pictures.style import DARK, LIGHT, strand_dash
+
+EDGE = 1.0  # around everything, for lines at the border
+FONTS = "Helvetica, Arial, Liberation Sans, sans-serif"
+
+
+@dataclass(frozen=True)
+class Ink:
+    """The colours of a figure. With no colours for candidates they are told apart by their names alone."""
+
+    text: str
+    line: str  # around boxes, and of what is no candidate
+    node: str
+    operation: str
+    ground: str | None  # None for a transparent one
+    candidates: tuple[str, ...]
+
+
+def ink(*, mono: bool = False, dark: bool = False, ground: bool = False) -> Ink:
+    """The colours for a light ground or a dark one, which is painted if it is asked for."""
+    if dark:
+        base = "#ffffff", "#c9d1d9", "#1c3a57", "#2d333b", "#0d1117" if ground else None
+    else:
+        base = "#000000", "#404040", "#e3f0fb", "#f4f4f4", "#ffffff" if ground else None
+    text, line, node, operation, page = base
+    if mono:
+        return Ink(text, text, page or "none", page or "none", page, ())
+    return Ink(text, line, node, operation, page, DARK if dark else LIGHT)
+
+
+def figure_of(panel: Panel, diagram: Diagram, colours: Ink) -> Picture:
+    """The figure: as wide as a column or a page of a paper, and text in it is text."""
+    sketch = sketch_of(panel)
+    placement = sketch.placement()
+    width, height = placement.width + 2 * EDGE, placement.height + 2 * EDGE
+    size = f'width="{length(width)}pt" height="{length(height)}pt" viewBox="0 0 {length(width)} {length(height)}"'
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-labelledby="title" font-family="{FONTS}">',
+        f'<title id="title">{safe(f"{panel.title} of {diagram.title}")}</title>',
+    ]
+    if colours.ground is not None:
+        lines.append(f'<rect {frame(0, 0, width, height)} fill="{colours.ground}"/>')
+    drawn = _Drawing(sketch, placement, diagram.colours, colours).lines()
+    inside = f'<g transform="translate({EDGE:g} {EDGE:g})">'
+    svg = "\n".join([*lines, inside, *drawn, "</g>", "</svg>"]) + "\n"
+    return Picture(svg, width / POINTS, height / POINTS, PRINT)
+
+
+class _Drawing:
+    def __init__(self, sketch: Sketch, placement: Placement, numbers: dict[str, int], colours: Ink) -> None:
+        self.sketch, self.placement = sketch, placement
+        self.numbers, self.ink = numbers, colours
+
+    def lines(self) -> Iterator[str]:
+        for hop in placed_hops(self.sketch, self.placement):
+            yield from self._hop(hop)
+        for part, size, (x, y) in zip(self.sketch.parts, self.sketch.sizes, self.placement.centres, strict=True):
+            yield from self._label(part, size, x, y) if isinstance(part, Label) else self._box(part, size, x, y)
+
+    def _hop(self, hop: Hop) -> Iterator[str]:
+        parts = self.sketch.parts
+        ends = parts[hop.source], None if hop.target is None else parts[hop.target]
+        label = next((end for end in ends if isinstance(end, Label)), None)
+        dashed = any((hop.source, end) in self.sketch.dashed for end in hop.leads_to)
+        if isinstance(ends[1], Box):  # the tip covers the end of the line
+            x, y = hop.points[-1]
+            yield f'<path d="M{length(x)} {length(y)}l-{TIP:g} -2.2v4.4z" fill="{self._colour(label)}"/>'
+            hop = replace(hop, points=(*hop.points[:-2], *_before(hop.points[-2], x - TIP, y)))
+        path = turning(hop, 5.0) if hop.turns else curve(hop)
+        yield f'<path d="{path}" {self._stroke(label, dashed=dashed)}/>'
+
+    def _label(self, label: Label, size: Size, x: float, y: float) -> Iterator[str]:
+        half = size.width / 2
+        yield f'<path d="M{length(x - half)} {length(y)}H{length(x + half)}" {self._stroke(label)}/>'
+        yield self._text(x, y - 2.5, label.text, LABEL)
+
+    def _box(self, box: Box, size: Size, x: float, y: float) -> Iterator[str]:
+        height = size.above + size.below
+        is_node = box.kind in ("node", "input", "output")
+        fill = self.ink.node if is_node else self.ink.operation
+        corner = min(height / 2, 6.0) if is_node else 1.5
+        place = frame(x - size.width / 2, y - size.above, size.width, height)
+        stroke = f'stroke="{self.ink.line}" stroke-width="{1.2 if box.kind == "motif" else 0.7:g}"'
+        yield f'<rect {place} rx="{length(corner)}" fill="{fill}" {stroke}/>'
+        line = y - text_height(box) / 2
+        for text, font in lines_of(box):
+            room = NODE_LINE if font == NODE else LABEL_LINE
+            yield self._text(x, line + room * 0.78, text, font)
+            line += room
+
+    def _colour(self, label: Label | None) -> str:
+        if label is None or label.plain or not self.ink.candidates:
+            return self.ink.line
+        return self.ink.candidates[self.numbers[label.colour] % len(self.ink.candidates)]
+
+    def _stroke(self, label: Label | None, *, dashed: bool = False) -> str:
+        own = strand_dash(self.numbers[label.colour]) if label and not label.plain and self.ink.candidates else ""
+        dashes = "3 2" if dashed or (label is not None and label.dashed) else own
+        more = f' stroke-dasharray="{dashes}"' if dashes else ' stroke-linecap="round"'
+        width = 0.8 if label is None or label.plain else 1.2
+        return f'fill="none" stroke="{self._colour(label)}" stroke-width="{width:g}"{more}'
+
+    def _text(self, x: float, y: float, text: str, size: float) -> str:
+        place = f'x="{length(x)}" y="{length(y)}" font-size="{size:g}" text-anchor="middle"'
+        return f"<text {place} fill={quoted(self.ink.text)}>{safe(text)}</text>"
+
+
+def _before(point: tuple[float, float], x: float, y: float) -> tuple[tuple[float, float], tuple[float, float]]:
+    """The last points of a line that ends at `x`, level for a little."""
+    return (min(point[0], x), point[1]), (x + 1, y)
+
+
+def placed_hops(sketch: Sketch, placement: Placement) -> list[Hop]:
+    """The hops of a sketch. They leave and enter boxes side by side, where they would meet in one point."""
+    found = list(placement.hops)
+    leaving: dict[int, list[int]] = {}
+    entering: dict[int, list[int]] = {}
+    for number, hop in enumerate(found):
+        if hop.turns:
+            continue
+        if isinstance(sketch.parts[hop.source], Box) and hop.starts:
+            leaving.setdefault(hop.source, []).append(number)
+        if hop.target is not None and isinstance(sketch.parts[hop.target], Box):
+            entering.setdefault(hop.target, []).append(number)
+    for groups, near, far, step in ((leaving, (0, 1), 2, LEAVING), (entering, (2, 3), 1, ARRIVING)):
+        for numbers in groups.values():
+            numbers.sort(key=lambda number: found[number].points[far][1])
+            for place, number in enumerate(numbers):
+                shift = step * (place - (len(numbers) - 1) / 2)
+                points = [(x, y + shift if i in near else y) for i, (x, y) in enumerate(found[number].points)]
+                found[number] = replace(found[number], points=tuple(points))
+    return found

@@ -1,0 +1,232 @@
+"""Places for the vertices of one panel: columns from left to right, in as many rows as the width asks for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from bayesnas_graph.report.pictures.layers import Layers, layered
+
+PASSES = 24
+STRAIGHT = (1, 2, 8)  # how much a wire wants to be level, by how many of its ends are bends
+LEAST_ROW = 0.3  # of the width: a row is not begun for less
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """How much is left free: between columns, between vertices of a column, around bends, and between rows."""
+
+    column: float = 28.0
+    vertex: float = 14.0
+    bend: float = 9.0
+    row: float = 40.0
+
+
+SCREEN = Gaps()
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """The room of a vertex: around the height at which wires meet it, above and below differ."""
+
+    width: float
+    above: float
+    below: float
+    touch: float = 0.0  # the width of what wires lead to
+    late: bool = False  # stands beside what reads it, not beside what it reads
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """A piece of wire between neighbouring columns, or from the end of a row to the next."""
+
+    source: int  # the vertex that it comes from, even if that is columns away
+    target: int | None  # None where it ends in a bend
+    points: tuple[tuple[float, float], ...]
+    leads_to: tuple[int, ...]  # the vertices that what runs through it comes to in the end
+    turns: bool = False  # into the next row
+    starts: bool = True  # at the vertex itself, and not at a bend
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Centres of the vertices, where wires meet them, and the wires."""
+
+    centres: tuple[tuple[float, float], ...]
+    hops: tuple[Hop, ...]
+    width: float
+    height: float
+
+
+def place(sizes: Sequence[Size], edges: Sequence[tuple[int, int]], limit: float, gaps: Gaps = SCREEN) -> Placement:
+    """Arrange vertices in at most `limit` of width, where the graph can be cut."""
+    late = frozenset(i for i, size in enumerate(sizes) if size.late)
+    layers = layered(len(sizes), edges, late)
+    bend = Size(0, gaps.bend / 2, gaps.bend / 2)
+    all_sizes = [*sizes, *[bend] * (sum(map(len, layers.columns)) - len(sizes))]
+    heights = _heights(layers, all_sizes, gaps)
+    widths = [max(all_sizes[vertex].width for vertex in column) for column in layers.columns]
+    rows = _rows(layers, widths, limit, gaps.column)
+    return _Drawn(layers, all_sizes, heights, widths, rows, gaps).placement()
+
+
+def _rows(layers: Layers, widths: Sequence[float], limit: float, gap: float) -> list[range]:
+    """The columns of each row. A row ends where a single wire leads on."""
+    column = {vertex: number for number, vertices in enumerate(layers.columns) for vertex in vertices}
+    crossing = [0] * len(widths)
+    for source, _ in layers.hops:
+        crossing[column[source]] += 1
+    total = sum(widths) + gap * (len(widths) - 1)
+    wanted = limit if total <= limit else total / -(-total // (limit - 2 * gap)) + gap
+    rows, first, used = [], 0, 0.0
+    for number, width in enumerate(widths):
+        used += width + gap
+        rest = sum(widths[number + 1 :])
+        is_full = rest > LEAST_ROW * limit and used + widths[number + 1] > wanted
+        if is_full and total > limit and crossing[number] == 1:
+            rows.append(range(first, number + 1))
+            first, used = number + 1, 0.0
+    rows.append(range(first, len(widths)))
+    return rows
+
+
+def _heights(layers: Layers, sizes: Sequence[Size], gaps: Gaps) -> list[float]:
+    """How far down each vertex is: near what it is connected with, and clear of its neighbours."""
+    neighbours: dict[int, list[tuple[int, int]]] = {vertex: [] for vertex in range(len(sizes))}
+    for source, target in layers.hops:
+        weight = STRAIGHT[(source >= layers.bends) + (target >= layers.bends)]
+        neighbours[source].append((target, weight))
+        neighbours[target].append((source, weight))
+    heights = [0.0] * len(sizes)
+    for column in layers.columns:
+        for vertex, y in zip(column, _spread([0.0] * len(column), [sizes[v] for v in column], gaps), strict=True):
+            heights[vertex] = y
+    for number in range(PASSES):
+        columns = layers.columns if number % 2 == 0 else reversed(layers.columns)
+        for column in columns:
+            wanted = []
+            for vertex in column:
+                total = sum(weight for _, weight in neighbours[vertex])
+                near = sum(heights[other] * weight for other, weight in neighbours[vertex])
+                wanted.append(near / total if total else heights[vertex])
+            for vertex, y in zip(column, _spread(wanted, [sizes[v] for v in column], gaps), strict=True):
+                heights[vertex] = y
+    before = _only_before(layers)
+    for column in layers.columns:  # in a row of vertices without branches, no step is left
+        wanted = [heights[before.get(vertex, vertex)] for vertex in column]
+        for vertex, y in zip(column, _spread(wanted, [sizes[v] for v in column], gaps), strict=True):
+            heights[vertex] = y
+    return heights
+
+
+def _only_before(layers: Layers) -> dict[int, int]:
+    """What stands before each vertex, where the hop between them is the only one for both."""
+    leaving = Counter(source for source, _ in layers.hops)
+    entering = Counter(target for _, target in layers.hops)
+    return {
+        target: source
+        for source, target in layers.hops
+        if leaving[source] == entering[target] == 1 and (source < layers.bends) == (target < layers.bends)
+    }
+
+
+def _spread(wanted: Sequence[float], sizes: Sequence[Size], gaps: Gaps) -> list[float]:
+    """The places nearest to those wanted, in least squares, that keep the order and the distances.
+
+    Without the distances this is isotonic regression: neighbours in conflict are pooled at their mean.
+    """
+    offsets = [0.0]
+    for upper, lower in pairwise(sizes):
+        gap = gaps.bend if not upper.width or not lower.width else gaps.vertex
+        offsets.append(offsets[-1] + upper.below + gap + lower.above)
+    pools: list[tuple[float, int]] = []
+    for y, offset in zip(wanted, offsets, strict=True):
+        mean, count = y - offset, 1
+        while pools and pools[-1][0] > mean:
+            other, size = pools.pop()
+            mean = (mean * count + other * size) / (count + size)
+            count += size
+        pools.append((mean, count))
+    level = [mean for mean, count in pools for _ in range(count)]
+    return [y + offset for y, offset in zip(level, offsets, strict=True)]
+
+
+class _Drawn:
+    def __init__(
+        self,
+        layers: Layers,
+        sizes: Sequence[Size],
+        heights: Sequence[float],
+        widths: Sequence[float],
+        rows: Sequence[range],
+        gaps: Gaps,
+    ) -> None:
+        self.layers, self.sizes, self.widths, self.gaps = layers, sizes, widths, gaps
+        self.column = {vertex: n for n, vertices in enumerate(layers.columns) for vertex in vertices}
+        self.row = {number: r for r, row in enumerate(rows) for number in row}
+        self.left: dict[int, float] = {}
+        self.y: dict[int, float] = {}
+        self.bottoms: list[float] = []
+        self.width = 0.0
+        top = 0.0
+        indent = gaps.column if len(rows) > 1 else 0.0
+        for row in rows:
+            x = indent
+            vertices = [vertex for number in row for vertex in layers.columns[number]]
+            shift = top - min(heights[v] - sizes[v].above for v in vertices)
+            for number in row:
+                self.left[number] = x
+                x += widths[number] + gaps.column
+            for vertex in vertices:
+                self.y[vertex] = heights[vertex] + shift
+            self.width = max(self.width, x - gaps.column + indent)
+            self.bottoms.append(max(self.y[v] + sizes[v].below for v in vertices))
+            top = self.bottoms[-1] + gaps.row
+
+    def placement(self) -> Placement:
+        centres = tuple(
+            (self.left[self.column[v]] + self.widths[self.column[v]] / 2, self.y[v]) for v in range(self.layers.bends)
+        )
+        origin, ends = self._origins(), self._ends()
+        hops = tuple(self._hop(source, target, origin[source], ends[target]) for source, target in self.layers.hops)
+        return Placement(centres, hops, self.width, self.bottoms[-1])
+
+    def _hop(self, source: int, target: int, origin: int, ends: tuple[int, ...]) -> Hop:
+        start, end = self.column[source], self.column[target]
+        right = self.left[start] + self.widths[start]
+        tip = None if target >= self.layers.bends else target
+        begin = (self._side(source, 1), self.y[source])
+        arrive = (self._side(target, -1), self.y[target])
+        edges = (right, self.y[source]), (self.left[end], self.y[target])
+        if self.row[start] == self.row[end]:
+            return Hop(origin, tip, (begin, *edges, arrive), ends, starts=source == origin)
+        middle = self.bottoms[self.row[start]] + self.gaps.row / 2
+        outer, inner = self.width - self.gaps.column / 2, self.gaps.column / 2
+        around = ((outer, edges[0][1]), (outer, middle), (inner, middle), (inner, edges[1][1]))
+        return Hop(origin, tip, (begin, *around, arrive), ends, turns=True, starts=source == origin)
+
+    def _side(self, vertex: int, direction: int) -> float:
+        """Where a wire meets a vertex; at a bend it runs on through the whole column."""
+        number = self.column[vertex]
+        middle = self.left[number] + self.widths[number] / 2
+        if vertex >= self.layers.bends:
+            return self.left[number] + self.widths[number]  # what enters a column draws the line through it
+        return middle + direction * self.sizes[vertex].touch / 2
+
+    def _origins(self) -> dict[int, int]:
+        """The vertex that each wire, followed back through its bends, comes from."""
+        origin = {vertex: vertex for vertex in range(self.layers.bends)}
+        for source, target in sorted(self.layers.hops, key=lambda hop: self.column[hop[0]]):
+            if target >= self.layers.bends:
+                origin[target] = origin[source]
+        return origin
+
+    def _ends(self) -> dict[int, tuple[int, ...]]:
+        """The vertices that each vertex or bend leads to through bends alone; a vertex leads to itself."""
+        ends: dict[int, tuple[int, ...]] = {vertex: (vertex,) for vertex in range(self.layers.bends)}
+        for source, target in sorted(self.layers.hops, key=lambda hop: -self.column[hop[0]]):
+            if source >= self.layers.bends:
+                ends[source] = (*ends.get(source, ()), *ends[target])
+        return ends

@@ -1,0 +1,189 @@
+"""A flat graph as a diagram, whatever passes have made of it.
+
+Motifs are opened level by level, as far as the picture can still be read. Every use that stays closed is one box.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+
+from bayesnas_graph.ir import Graph, Node, Scope, shape_text
+from bayesnas_graph.ir.names import shown_name
+from bayesnas_graph.ir.ops import Input, Join, Maybe
+from bayesnas_graph.report.pictures.body import LARGEST, Body, grouped, summarised
+from bayesnas_graph.report.pictures.diagram import Box, Choice, Diagram, Panel, Strand, Wire
+from bayesnas_graph.report.pictures.words import counted, settings_lines
+
+MOST_BOXES = 60  # boxes and choices that are looked at one by one
+MOST_STRANDS = 12  # of one choice; more are only counted
+
+
+def diagram_of_graph(graph: Graph) -> Diagram:
+    """A graph on one panel."""
+    chains = {node.name: _closed_by(graph.enclosing(node.name)) for node in graph}
+    deepest = max((sum(scope.role != "choice" for scope in chain) for chain in chains.values()), default=0)
+    body, opened = _body(graph, chains, 0), 0
+    for level in range(1, deepest + 1):
+        if len({_closed(chain, level) or name for name, chain in chains.items()}) > LARGEST:
+            break
+        finer = _body(graph, chains, level)
+        if len(finer.boxes) + len(finer.choices) > MOST_BOXES:
+            break
+        body, opened = finer, level
+    notes = [f"motifs opened to level {opened} of {deepest}, and closed below"] if opened < deepest else []
+    if len(body.boxes) + len(body.choices) > LARGEST:
+        notes.append(f"{counted(len(body.boxes), 'box')}: too many to draw")
+        body = summarised(body)
+    switches = len({gate.group for gate in graph.gates})
+    summary = f"{counted(len(graph), 'node')} · {counted(len(graph.edges), 'edge')} · {counted(switches, 'switch')}"
+    panel = Panel(f"graph {graph.name}", tuple(notes), body.boxes, body.choices, body.wires, ("",), (graph.name,))
+    return Diagram(graph.name, summary, (panel,))
+
+
+def _closed_by(enclosing: Iterable[Scope]) -> tuple[Scope, ...]:
+    """The scopes that a node stands in, from the outermost to the first choice, which is never opened."""
+    chain: list[Scope] = []
+    for scope in reversed(tuple(enclosing)):
+        chain.append(scope)
+        if scope.role == "choice":
+            break
+    return tuple(chain)
+
+
+def _closed(chain: tuple[Scope, ...], level: int) -> Scope | None:
+    """The scope that stands for a node in the picture; None where the node stands for itself."""
+    if level < len(chain):
+        return chain[level]
+    return chain[-1] if chain and chain[-1].role == "choice" else None
+
+
+def _body(graph: Graph, chains: dict[str, tuple[Scope, ...]], level: int) -> Body:
+    closed = {name: _closed(chain, level) for name, chain in chains.items()}
+    owners = _without_cycles(graph, {name: scope.name if scope else name for name, scope in closed.items()})
+    return grouped(_Builder(graph, owners, {scope.name: scope for scope in closed.values() if scope}).build())
+
+
+def _without_cycles(graph: Graph, owners: dict[str, str]) -> dict[str, str]:
+    """Owners of which none lies both before and behind another: those that do are one.
+
+    In what is written there are none, but passes share work between motifs.
+    """
+    import networkx as nx
+
+    between: nx.DiGraph[str] = nx.DiGraph()
+    between.add_nodes_from(owners.values())
+    between.add_edges_from((owners[edge.source], owners[edge.target]) for edge in graph.edges)
+    between.remove_edges_from(list(nx.selfloop_edges(between)))
+    first = {}
+    for component in nx.strongly_connected_components(between):
+        first.update(dict.fromkeys(component, min(component, key=lambda name: (len(name), name))))
+    return {name: first[owner] for name, owner in owners.items()}
+
+
+class _Builder:
+    def __init__(self, graph: Graph, owners: dict[str, str], scopes: dict[str, Scope]) -> None:
+        self.graph, self.owners, self.scopes = graph, owners, scopes
+        self.members: dict[str, list[Node]] = {}
+        for node in graph:
+            self.members.setdefault(owners[node.name], []).append(node)
+        self.readers: dict[str, set[str]] = {owner: set() for owner in self.members}
+        self.given: dict[str, dict[str, None]] = {owner: {} for owner in self.members}  # values that others read
+        for source, target, name in self._between():
+            self.readers[source].add(target)
+            self.given[source][name] = None
+        for name in graph.outputs:
+            self.given[owners[name]][name] = None
+
+    def _between(self) -> Iterable[tuple[str, str, str]]:
+        for edge in self.graph.edges:
+            source, target = self.owners[edge.source], self.owners[edge.target]
+            if source != target:
+                yield source, target, edge.source
+
+    def build(self) -> Body:
+        boxes: list[Box] = []
+        choices: list[Choice] = []
+        wires: Counter[tuple[int, int]] = Counter()
+        enters: dict[str, int] = {}
+        leaves: dict[str, int] = {}
+        key = 0
+        for owner in self.members:
+            enters[owner] = leaves[owner] = key
+            choice = self._choice(owner, key)
+            if choice is None:
+                boxes.append(replace(self._box(owner), key=key))
+            else:
+                choices.append(choice)
+                if len(self.readers[owner]) != 1 or self._is_output(owner):  # a choice leads to one place
+                    key += 1
+                    leaves[owner] = key
+                    wires[enters[owner], key] += 1
+                    boxes.append(Box(key, "node", _short(owner), (), self._shape(owner), owner))
+            key += 1
+        for source, target, _ in self._between():
+            wires[leaves[source], enters[target]] += 1
+        for number, name in enumerate(self.graph.outputs):
+            title = "out" if len(self.graph.outputs) == 1 else f"out {number + 1}"
+            shape = shape_text(self.graph[name].shape)
+            boxes.append(Box(key, "output", title, (), shape, f"output\n{shape}"))
+            wires[leaves[self.owners[name]], key] += 1
+            key += 1
+        return Body(tuple(boxes), tuple(choices), tuple(Wire(*ends, count) for ends, count in wires.items()))
+
+    def _choice(self, owner: str, key: int) -> Choice | None:
+        """What an owner is if it is a choice that can be shown, or an optional connection."""
+        scope = self.scopes.get(owner)
+        if scope is not None and scope.role != "choice":
+            return None
+        last = next((node for node in self.members[owner] if node.name == owner), None)
+        gated = [] if last is None else [edge for edge in self.graph.inputs(owner) if edge.gate is not None]
+        if last is None or not gated or len(gated) > MOST_STRANDS or len(gated) < len(self.graph.inputs(owner)):
+            return None
+        if scope is None and len(gated) > 1:
+            return None  # part of a choice that a pass has taken to pieces
+        strands = []
+        for edge in gated:
+            assert edge.gate is not None
+            op = self.graph[edge.source].op
+            label = "identity" if scope is None else edge.gate.name.removeprefix(f"{owner}.")
+            strands.append(Strand(label, edge.gate.name, 0, str(op)))
+        tip = f"{owner}: {last.op}\n{shape_text(last.shape)}"
+        return Choice(key, tuple(strands), getattr(last.op, "limit", None), isinstance(last.op, Maybe), tip=tip)
+
+    def _box(self, owner: str) -> Box:
+        shape = self._shape(owner)
+        nodes = self.members[owner]
+        scope = self.scopes.get(owner)
+        if scope is not None or len(nodes) > 1:
+            title = "shared" if scope is None else scope.kind
+            lines = _short(owner), counted(len(nodes), "operation")
+            return Box(-1, "motif", title, lines, shape, f"{owner}: {lines[1]}\n{shape}")
+        (node,) = nodes
+        tip = f"{node.name}: {node.op}\n{shape}"
+        if isinstance(node.op, Input):
+            return Box(-1, "input", shown_name(node.name), (), shape, tip)
+        if isinstance(node.op, Join):
+            return Box(-1, "node", _short(node.name), (node.op.label,), shape, tip)
+        return Box(-1, "operation", node.op.label, settings_lines(node.op), shape, tip)
+
+    def _shape(self, owner: str) -> str:
+        shapes = {shape_text(self.graph[name].shape) for name in self.given[owner]}
+        return shapes.pop() if len(shapes) == 1 else ""
+
+    def _is_output(self, owner: str) -> bool:
+        return any(self.owners[name] == owner for name in self.graph.outputs)
+
+
+def _short(name: str) -> str:
+    """The last part of a name that says something: a number alone says nothing.
+
+    >>> _short("large.h.1"), _short("stem.bn")
+    ('h[1]', 'bn')
+    """
+    parts = name.split(".")
+    start = len(parts) - 1
+    while start > 0 and parts[start].isdigit():
+        start -= 1
+    return shown_name(".".join(parts[start:]))

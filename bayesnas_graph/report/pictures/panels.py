@@ -1,0 +1,200 @@
+"""Which panels a page has: the network, and every motif that has choices in it, once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from bayesnas_graph.language.elaborate import Network
+from bayesnas_graph.language.elaborate.block import Block, Compute, Nested
+from bayesnas_graph.language.syntax import ast
+from bayesnas_graph.report.pictures.body import LARGEST, Body, Opened, body_of, summarised
+from bayesnas_graph.report.pictures.diagram import Diagram, Panel, titled
+from bayesnas_graph.report.pictures.words import counted, place_of
+
+MOST_VARIANTS = 3  # panels of one motif, where its arguments change its structure
+LARGEST_FIXED = 24  # boxes of a motif without choices that is drawn all the same
+
+
+def diagram_of(network: Network) -> Diagram:
+    """The panels of a network."""
+    return _Collector(network).diagram()
+
+
+@dataclass
+class _Entry:
+    """A panel and the blocks that it stands for."""
+
+    body: Body
+    block: Block
+    names: list[ast.Motif] = field(default_factory=list)  # of the definitions that look like this
+    blocks: list[Block] = field(default_factory=list)
+    variant: int = 1
+    number: int = 0
+    uses: list[tuple[str, str]] = field(default_factory=list)  # with what each is called
+
+
+class _Collector:
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self.fixed = not network.block.choices
+        self.entries: dict[object, _Entry] = {}
+        self.known: dict[Block, _Entry | None] = {}
+        self.counts: dict[Block, Counter[Block]] = {}
+        self.variants: Counter[ast.Motif] = Counter()
+        self.worth: dict[Block, bool] = {}
+
+    def diagram(self) -> Diagram:
+        block = self.network.block
+        self._enter(block)
+        for entry in list(self.entries.values()):  # again, now that all panels are known
+            entry.body = body_of(entry.block, self._opened)
+        self._find_uses(block, "")
+        panels = [self._panel(entry) for entry in self.entries.values()]
+        definition = self.network.definition
+        arguments = ", ".join(f"{name} = {value}" for name, value in self.network.arguments)
+        title = f"{self.network.name}({arguments})" if arguments else self.network.name
+        parts = [
+            place_of(definition.name.span),
+            counted(block.nodes, "operation"),
+            counted(block.choices, "choice") if block.choices else "no choices, a fixed network",
+            *(f"require {budget}" for budget in self.network.budgets),
+        ]
+        return Diagram(title, " · ".join(parts), tuple(panels))
+
+    def _enter(self, block: Block) -> None:
+        """Make a panel for a block, unless there is one that looks the same, and for those within."""
+        if block in self.known:
+            return
+        self.known[block] = None
+        inner = _unwrapped(block)
+        is_network = block is self.network.block
+        if not is_network and not self._worth_drawing(inner):
+            return
+        body = body_of(inner, lambda _: None)
+        if not is_network and self.fixed and len(body.boxes) > LARGEST_FIXED:
+            return
+        key = inner.definition, body.outline
+        entry = self.entries.get(key)
+        if entry is None:
+            if self.variants[inner.definition] == MOST_VARIANTS:
+                return
+            self.variants[inner.definition] += 1
+            same = sum(block.definition in other.names for other in self.entries.values())
+            entry = self.entries[key] = _Entry(body, inner, variant=same + 1, number=len(self.entries))
+        if block.definition not in entry.names:
+            entry.names.append(block.definition)
+        entry.blocks.append(block)
+        self.known[block] = entry
+        for step in inner.steps:
+            if isinstance(step, Nested):
+                self._enter(step.block)
+
+    def _find_uses(self, block: Block, place: str) -> None:
+        """Note for all panels where in the graph what they show is used."""
+        for name in _passed(block):
+            place = f"{place}.{name}".removeprefix(".")
+        entry, inner = self.known.get(block), _unwrapped(block)
+        if entry is not None:
+            entry.uses.append((place, _numbered(block.definition.name.name, entry.variant)))
+        for step in inner.steps:
+            if isinstance(step, Nested) and (self.fixed or step.block.choices):
+                self._find_uses(step.block, f"{place}.{step.name}".removeprefix("."))
+
+    def _worth_drawing(self, block: Block) -> bool:
+        if not self.fixed:
+            return block.choices > 0
+        # A network without choices would be a single row of boxes: show the motifs that branch.
+        if block not in self.worth:
+            nested = [step.block for step in block.steps if isinstance(step, Nested)]
+            sources = Counter(source for step in block.steps for source in step.inputs)
+            branches = bool(nested) and any(count > 1 for count in sources.values())
+            self.worth[block] = branches or any(self._worth_drawing(inner) for inner in dict.fromkeys(nested))
+        return self.worth[block]
+
+    def _opened(self, block: Block) -> Opened | None:
+        """The panel for a block, if there is one."""
+        entry = self.known.get(block)
+        if entry is None:
+            return None
+        return Opened(_numbered(block.definition.name.name, entry.variant), entry.number, ".".join(_passed(block)))
+
+    def _panel(self, entry: _Entry) -> Panel:
+        names = [_numbered(name.name.name, entry.variant) for name in entry.names]
+        role = entry.names[0].role
+        notes = [self._about(entry)]
+        if own := entry.body.choices:
+            switches = sum(len(choice.gates) for choice in own)
+            notes.append(f"{counted(len(own), 'choice')}, {counted(switches, 'switch')}; shapes as in the first use")
+        body = entry.body
+        if len(body.boxes) + len(body.choices) > LARGEST:
+            notes.append(f"{counted(len(body.boxes), 'box')}: too many to draw")
+            body = summarised(body)
+        uses, named = tuple(use for use, _ in entry.uses), tuple(name for _, name in entry.uses)
+        alias = entry.block.definition.name.name if entry.block.definition is not entry.names[0] else ""
+        return Panel(titled(role, names), tuple(notes), body.boxes, body.choices, body.wires, uses, named, role, alias)
+
+    def _about(self, entry: _Entry) -> str:
+        """What a panel stands for: how often it is used, and whose its switches are."""
+        definition = entry.names[0]
+        inner = entry.block.definition
+        alias = f"as {inner.name.name}, " if inner is not definition else ""
+        where = place_of(inner.name.span)
+        if definition.role == "network":
+            return f"{alias}{where}"
+        uses = sum(self._uses(self.network.block)[block] for block in entry.blocks)
+        often = "once" if uses == 1 else f"{uses:,} times"
+        if len(entry.names) > 1:
+            return f"{alias}{where}, used {often}; they look alike, but each has switches of its own"
+        text = f"{alias}{where}, used {often}"
+        if not entry.body.choices or uses == 1:
+            return text
+        if "cell" in (definition.role, inner.role):
+            return f"{text}; all uses share their switches"
+        if all(block in self._in_cells() for block in entry.blocks):
+            return f"{text}; all uses of the cell around it share their switches"
+        return f"{text}; each use has switches of its own"
+
+    def _in_cells(self) -> set[Block]:
+        """The blocks that stand in a cell."""
+        blocks = [self.network.block, *self._uses(self.network.block)]
+        return {inner for block in blocks if block.definition.role == "cell" for inner in self._uses(block)}
+
+    def _uses(self, block: Block) -> Counter[Block]:
+        """How often each block is used within a block, at any depth."""
+        if block not in self.counts:
+            total: Counter[Block] = Counter()
+            for step in block.steps:
+                if not isinstance(step, Compute):
+                    total[step.block] += 1
+                    total.update(self._uses(step.block))
+            self.counts[block] = total
+        return self.counts[block]
+
+
+def _unwrapped(block: Block) -> Block:
+    """A block, or the one that it merely passes its inputs to."""
+    while (inner := _wrapped(block)) is not None:
+        block = inner.block
+    return block
+
+
+def _passed(block: Block) -> Iterator[str]:
+    """The names of the blocks in one another that `_unwrapped` leads through."""
+    while (inner := _wrapped(block)) is not None:
+        yield inner.name
+        block = inner.block
+
+
+def _wrapped(block: Block) -> Nested | None:
+    """The use that is all there is to a block, if there is one."""
+    if len(block.steps) != 1 or not isinstance(step := block.steps[0], Nested):
+        return None
+    values = tuple(range(len(block.inputs)))
+    outputs = tuple(len(values) + i for i in range(len(step.block.outputs)))
+    return step if step.inputs == values and block.outputs == outputs else None
+
+
+def _numbered(name: str, variant: int) -> str:
+    return name if variant == 1 else f"{name} ({variant})"

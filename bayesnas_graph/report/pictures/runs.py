@@ -1,0 +1,69 @@
+"""Uses of one motif in a row, which are drawn as one box."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from bayesnas_graph.language.elaborate.block import Block, Compute, Nested
+
+SHORTEST = 4  # fewer are drawn one by one
+
+
+@dataclass(frozen=True)
+class Run:
+    """Uses in a row, each reading those before it in the same way."""
+
+    first: int  # step
+    first_value: int
+    count: int
+    window: int  # how many of those before it each reads
+
+    @property
+    def text(self) -> str:
+        """What to say about it."""
+        return f"× {self.count}" + (f", each reads the {self.window} before" if self.window > 1 else "")
+
+
+def runs_of(
+    block: Block,
+    inside: frozenset[int],
+    readers: Mapping[int, Sequence[int | None]],
+    opened: Callable[[Block], object],
+) -> dict[int, Run]:
+    """The runs of a block, by each of their steps. Blocks with different panels are not alike."""
+    found: dict[int, Run] = {}
+    steps: list[tuple[int, int, Nested]] = []  # step, value and use, of the run so far
+    value = len(block.inputs)
+    for index, step in enumerate(block.steps):
+        fits = isinstance(step, Nested) and len(step.block.outputs) == 1 and index not in inside
+        if steps and not (fits and isinstance(step, Nested) and _alike(steps[-1], (index, value, step), opened)):
+            found.update(_closed(steps, readers))
+            steps = []
+        if fits and isinstance(step, Nested):
+            steps.append((index, value, step))
+        value += 1 if isinstance(step, Compute) else len(step.block.outputs)
+    found.update(_closed(steps, readers))
+    return found
+
+
+def _alike(last: tuple[int, int, Nested], new: tuple[int, int, Nested], opened: Callable[[Block], object]) -> bool:
+    """Whether a use continues a row: the same motif at the same distances, giving the same size."""
+    blocks = last[2].block, new[2].block
+    same_motif = blocks[0].definition is blocks[1].definition and opened(blocks[0]) == opened(blocks[1])
+    same_size = last[2].block.output_shapes[0][1:] == new[2].block.output_shapes[0][1:]
+    distances = [[use[1] - source for source in use[2].inputs] for use in (last, new)]
+    return same_motif and same_size and distances[0] == distances[1] and 1 in distances[1] and new[0] == last[0] + 1
+
+
+def _closed(steps: list[tuple[int, int, Nested]], readers: Mapping[int, Sequence[int | None]]) -> dict[int, Run]:
+    if len(steps) < SHORTEST:
+        return {}
+    first, value, use = steps[0]
+    window = max(value - source for source in use.inputs)
+    own = {index for index, _, _ in steps}
+    for _, inner, _ in steps[:-window]:
+        if any(reader not in own for reader in readers[inner]):
+            return {}  # something else reads from the middle
+    run = Run(first, value, len(steps), window)
+    return dict.fromkeys(own, run)

@@ -1,0 +1,137 @@
+"""A panel as a figure has it: boxes, and an arrow for every candidate, which its name stands on.
+
+A candidate is a vertex of the layout like a box, so that nothing runs through its name.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from bayesnas_graph.report.pictures.diagram import Box, Choice, Panel, Strand
+from bayesnas_graph.report.pictures.geometry import Gaps, Placement, Size, place
+from bayesnas_graph.report.pictures.words import text_width
+
+COLUMN, PAGE = 238.0, 497.0  # widths in papers: 3.3 and 6.9 inches, in points
+NODE, LABEL = 9.0, 8.0  # sizes of text, in points; less cannot be read in print
+NODE_LINE, LABEL_LINE = 11.0, 9.5
+PADDING = 4.5
+TIP = 4.0  # the length of an arrow's tip
+ARRIVING, LEAVING = 4.2, 2.6  # between arrows that enter a box, and between lines that leave one
+AIRY, TIGHT = Gaps(16.0, 4.0, 4.0, 18.0), Gaps(10.0, 4.0, 4.0, 18.0)
+SERIFLESS = 0.9  # the width of the fonts of a figure, beside the widest that a screen may have
+
+
+@dataclass(frozen=True)
+class Label:
+    """A candidate on its way from one node to another."""
+
+    text: str
+    colour: str  # the name of the candidate that it has its colour from
+    plain: bool  # a mere connection
+    dashed: bool
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """Boxes and labels, numbered together, and what leads from one to another."""
+
+    parts: tuple[Box | Label, ...]
+    edges: tuple[tuple[int, int], ...]
+    dashed: frozenset[tuple[int, int]]  # edges that may be off
+
+    @cached_property
+    def sizes(self) -> tuple[Size, ...]:
+        """The room of every part. A box is as high as its arrows need."""
+        entering = Counter(target for _, target in self.edges)
+        leaving = Counter(source for source, _ in self.edges)
+        arrows = [max(entering[i] * ARRIVING, leaving[i] * LEAVING) + 4 for i in range(len(self.parts))]
+        return tuple(_size(part, height) for part, height in zip(self.parts, arrows, strict=True))
+
+    def placement(self) -> Placement:
+        """Places for all parts: in the width of a column if that is enough, in that of a page if not."""
+        sizes = self.sizes
+        for limit in (COLUMN, PAGE):
+            for gaps in (AIRY, TIGHT):
+                found = place(sizes, self.edges, limit, gaps)
+                if found.width <= limit:
+                    return found
+        return found  # wider than a page: whoever prints it knows best what to do
+
+
+def sketch_of(panel: Panel) -> Sketch:
+    """The parts of a panel. An optional connection is an edge, and no part."""
+    parts: list[Box | Label] = []
+    numbers: dict[int, list[int]] = {}
+    vertices: list[Box | Choice] = [*panel.boxes, *(choice for choice in panel.choices if not choice.bare)]
+    for vertex in sorted(vertices, key=lambda vertex: vertex.key):
+        first = len(parts)
+        parts += [vertex] if isinstance(vertex, Box) else _labels(vertex)
+        numbers[vertex.key] = list(range(first, len(parts)))
+    bare = {choice.key: choice for choice in panel.choices if choice.bare}
+    edges: dict[tuple[int, int], None] = {}
+    dashed: set[tuple[int, int]] = set()
+    for wire in panel.wires:
+        if wire.target in bare:
+            continue
+        for source, optional in _sources(panel, wire.source, bare):
+            for pair in ((start, end) for start in numbers[source] for end in numbers[wire.target]):
+                edges[pair] = None
+                dashed |= {pair} if optional else set()
+    return Sketch(tuple(parts), tuple(edges), frozenset(dashed))
+
+
+def _sources(panel: Panel, key: int, bare: dict[int, Choice]) -> Iterator[tuple[int, bool]]:
+    """What a wire comes from in the end, and whether it may be off on its way."""
+    if key not in bare:
+        yield key, False
+        return
+    for source in panel.sources(bare[key]):
+        for origin, optional in _sources(panel, source, bare):
+            yield origin, optional or not bare[key].settled
+
+
+def _labels(choice: Choice) -> Iterator[Label]:
+    """An arrow for every candidate; those of choices within it are named behind it."""
+    strands = choice.strands
+    for index, strand in enumerate(strands):
+        if strand.depth == 0:
+            within = [other.label for other in _within(strands[index + 1 :])]
+            text = f"{strand.label} ({', '.join(within)})" if within else strand.label
+            yield Label(text, strand.label, strand.plain, choice.dashed)
+
+
+def _within(strands: tuple[Strand, ...]) -> Iterator[Strand]:
+    for strand in strands:
+        if strand.depth == 0:
+            return
+        yield strand
+
+
+def width_of(text: str, size: float) -> float:
+    """The room that a text needs in a figure."""
+    return text_width(text, size) * SERIFLESS
+
+
+def lines_of(box: Box) -> list[tuple[str, float]]:
+    """The texts of a box with their sizes. How a node joins is said where it is not by a sum."""
+    unsaid = {f"node {box.name}", "sum"} if box.kind in ("node", "output", "input") else {f"node {box.name}"}
+    title = [(box.title, NODE)] if box.title else []
+    return [*title, *((line, LABEL) for line in box.lines if line not in unsaid)]
+
+
+def text_height(box: Box) -> float:
+    """The room that the texts of a box need."""
+    return sum(NODE_LINE if size == NODE else LABEL_LINE for _, size in lines_of(box))
+
+
+def _size(part: Box | Label, least: float) -> Size:
+    """The room of a part around the line that leads to it: a label stands on its line."""
+    if isinstance(part, Label):
+        width = width_of(part.text, LABEL) + 2
+        return Size(width, LABEL_LINE, 2.0, width)
+    width = max([18.0, *(width_of(text, size) + 2 * PADDING for text, size in lines_of(part))])
+    height = max(text_height(part) + 5, least)
+    return Size(width, height / 2, height / 2, width)

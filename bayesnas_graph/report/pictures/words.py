@@ -1,0 +1,55 @@
+"""How things are called in pictures, and how much room their names take."""
+
+from __future__ import annotations
+
+from bayesnas_graph.diagnostics.source import Span
+from bayesnas_graph.ir import Op
+from bayesnas_graph.language.elaborate.block import Block
+
+# Widths of characters in ems. Fonts differ; these are those of a wide one, so that text fits in any.
+_NARROW = set("ijl.,:;'|!()[]{}I ftr")
+_WIDE = set("mwMW@%→×")
+
+
+def text_width(text: str, size: float, *, bold: bool = False) -> float:
+    """The room that a text needs, with a little to spare."""
+    ems = sum(0.39 if c in _NARROW else 0.95 if c in _WIDE else 0.7 if c.isupper() else 0.62 for c in text)
+    return ems * size * (1.08 if bold else 1.0)
+
+
+def settings_lines(op: Op, room: int = 22) -> tuple[str, ...]:
+    """The arguments of an operation that are not as usual, in lines of about `room` characters."""
+    given = str(op).removeprefix(op.label)
+    lines: list[str] = []
+    for part in given.removeprefix("(").removesuffix(")").replace(" = ", " ").split(", "):
+        if lines and len(lines[-1]) + len(part) + 2 <= room:
+            lines[-1] += f", {part}"
+        elif part:
+            lines.append(part)
+    return tuple(lines)
+
+
+def place_of(span: Span) -> str:
+    """File and line of a piece of text."""
+    return f"{span.source.name}:{span.source.position(span.start)[0]}"
+
+
+def line_of(span: Span) -> str:
+    """The line that a piece of text begins on, without the space around it."""
+    return span.source.line(span.source.position(span.start)[0]).strip()
+
+
+def definition_text(block: Block) -> str:
+    """A motif and where it is written."""
+    definition = block.definition
+    return f"{definition.role} {definition.name.name}, {place_of(definition.name.span)}"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun in the right form.
+
+    >>> counted(1, "use"), counted(1200, "switch")
+    ('1 use', '1,200 switches')
+    """
+    ending = "" if number == 1 else "es" if noun.endswith(("ch", "x")) else "s"
+    return f"{number:,} {noun}{ending}"

@@ -1,0 +1,127 @@
+"""What searches, trainings and compressions come to. Notebooks show it as cards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bayesnas_graph.diagnostics import NasError
+from bayesnas_graph.language.elaborate import Network
+from bayesnas_graph.passes.analysis import cost
+from bayesnas_graph.report.notebook import Card, architecture_svg, network_svg
+from bayesnas_graph.runs.paths import RunPaths
+from bayesnas_graph.runs.reading.run import read_traces
+
+if TYPE_CHECKING:
+    from bayesnas_graph.search.loop import Outcome
+    from bayesnas_graph.train.compress.run import Measured
+    from bayesnas_graph.train.compress.run import Outcome as CompressOutcome
+    from bayesnas_graph.train.loop import Outcome as TrainOutcome
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A search that has come to its end."""
+
+    path: Path  # the folder of the run
+    outcome: Outcome
+    network: Network  # that was searched
+
+    def __repr__(self) -> str:
+        found = self.outcome
+        return f"<search in {self.path}: accuracy {found.accuracy:.4f}, {found.cost.parameters:,} weights>"
+
+    def _repr_html_(self) -> str:
+        found, whole = self.outcome, cost(self.network.graph())
+        kept = sum(verdict.keep for verdict in found.decision.verdicts)
+        return Card(
+            title="A search",
+            about=(_subject(self.path, self.network), f"It ended: {found.why}."),
+            columns=("found", "all candidates"),
+            rows=(
+                ("accuracy on the test set", f"{found.accuracy:.4f}", ""),
+                ("weights", f"{found.cost.parameters:,}", f"{whole.parameters:,}"),
+                ("multiply-adds", f"{found.cost.flops:,}", f"{whole.flops:,}"),
+                ("switches", f"{kept:,}", f"{len(found.decision.verdicts):,}"),
+            ),
+            picture=architecture_svg(self.network, found.graph),
+            folder=self.path,
+            verbs=("report RUN", "derive RUN", "export RUN -o model.py"),
+        ).html()
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A training that has come to its end."""
+
+    path: Path  # the folder of the run
+    outcome: TrainOutcome
+    network: Network  # that was trained
+
+    def __repr__(self) -> str:
+        return f"<training in {self.path}: accuracy {self.outcome.score.accuracy:.4f}>"
+
+    def _repr_html_(self) -> str:
+        score, size = self.outcome.score, cost(self.network.graph())
+        return Card(
+            title="A training",
+            about=(_subject(self.path, self.network),),
+            rows=(
+                ("accuracy on the test set", f"{score.accuracy:.4f}"),
+                ("loss on the test set", f"{score.loss:.4g}"),
+                ("weights", f"{size.parameters:,}"),
+                ("multiply-adds", f"{size.flops:,}"),
+            ),
+            picture=network_svg(self.network),
+            folder=self.path,
+            verbs=("report RUN", "eval RUN", "export RUN -o model.py"),
+        ).html()
+
+
+@dataclass(frozen=True, eq=False)
+class Compressed:
+    """A compression that has come to its end."""
+
+    path: Path  # the folder of the run
+    outcome: CompressOutcome
+
+    def __repr__(self) -> str:
+        left = self.outcome.left
+        return f"<compression in {self.path}: accuracy {left.score.accuracy:.4f}, {left.size.parameters:,} weights>"
+
+    def _repr_html_(self) -> str:
+        outcome = self.outcome
+        networks = {"whole": outcome.whole, "left": outcome.left}
+        if outcome.rival is not None:
+            networks["by magnitude"] = outcome.rival
+        left = outcome.network.text.network
+        return Card(
+            title="A compression",
+            about=(_subject(self.path, left), "" if outcome.on_target else "It is not as small as was asked for."),
+            columns=tuple(networks),
+            rows=tuple(zip(_LABELS, *map(_numbers, networks.values()), strict=True)),
+            picture=network_svg(left),
+            folder=self.path,
+            verbs=("report RUN", "eval RUN", "export RUN -o model.py"),
+        ).html()
+
+
+_LABELS = ("widths", "error on the test set", "weights", "multiply-adds", "operations")
+
+
+def _numbers(found: Measured) -> tuple[str, ...]:
+    """What there is to tell of a network, under the labels above."""
+    size, error = found.size, f"{100 * (1 - found.score.accuracy):.2f} %"
+    return (found.widths, error, *(f"{number:,}" for number in (size.parameters, size.flops, size.operations)))
+
+
+def _subject(path: Path, network: Network) -> str:
+    """What a run was about, as far as that can still be read in its folder."""
+    try:
+        traces = read_traces(RunPaths(path))
+    except NasError:
+        return f"Network {network.name}."
+    config = traces.config
+    space = traces.manifest["space"]
+    return f"Network {network.name} ({space}) on {config.get('data')}, with seed {config.get('seed')}."

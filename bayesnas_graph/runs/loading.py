@@ -1,0 +1,56 @@
+"""How batches come to where a network is trained."""
+
+from __future__ import annotations
+
+from math import prod
+from pathlib import Path
+
+from bayesnas_graph.data import Augmentation, Data, Loading, load, padded
+from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.ir import Graph
+from bayesnas_graph.ir.ops import BatchNorm, Input
+from bayesnas_graph.runs.config import Samples
+from bayesnas_graph.runs.device import Place
+from bayesnas_graph.runs.processes import Processes
+from bayesnas_graph.runs.subject import Subject
+
+
+def loading(data: Data, graph: Graph, config: Samples, seed: int, place: Place) -> Loading:
+    """As settings say, for the part of a batch that a process computes; as vectors, if the network takes them so."""
+    (taken,) = (node.shape for node in graph if isinstance(node.op, Input))
+    return Loading(
+        batch=config.batch,
+        seed=seed,
+        augmentation=Augmentation(crop=config.crop, flip=config.flip, cutout=config.cutout),
+        statistics=data.statistics,
+        device=place.device,
+        workers=config.workers,
+        rank=place.processes.rank,
+        world=place.processes.world,
+        channels_last=place.channels_last,
+        flat=len(taken) < len(data.shape),
+    )
+
+
+def loaded(subject: Subject, config: Samples, seed: int, data_dir: Path, processes: Processes) -> Data:
+    """The data to train on. Raises NasError if there are none, or if their batches cannot be shared out."""
+    if config.data is None:
+        help = "`--data digits`, for instance; `bayesnas-graph data list` shows what there is"
+        raise NasError([Diagnostic("NAS601", f"there are no data to {config.verb} on", help=help)])
+    if config.batch % (config.accumulate * processes.world):
+        message = f"a batch of {config.batch} is not shared out evenly among {processes.world} processes"
+        parts = f" in {config.accumulate} parts each" if config.accumulate > 1 else ""
+        help = f"set `batch` to a multiple of {config.accumulate * processes.world}"
+        raise NasError([Diagnostic("NAS601", message + parts, help=help)])
+    shape = subject.network.inputs[0].shape if subject.network.inputs else None
+    if shape is not None and len(shape) == 3:
+        shape = (shape[0], *(max(1, side - 2 * config.pad) for side in shape[1:]))
+    return padded(load(config.data, data_dir, image_shape=shape, seed=seed), config.pad)
+
+
+def check_company(graph: Graph, config: Samples) -> None:
+    """Raise NasError if a norm would see one value at a time."""
+    alone = [node.name for node in graph if isinstance(node.op, BatchNorm) and prod(node.shape[1:]) == 1]
+    if alone and config.batch == config.accumulate:
+        message = f"`{alone[0]}` normalises over samples, and they come one at a time"
+        raise NasError([Diagnostic("NAS601", message, help="set `batch` to more, or `accumulate` to less")])

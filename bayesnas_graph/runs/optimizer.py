@@ -1,0 +1,46 @@
+"""Optimisers, and what they remember about every weight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from bayesnas_graph.runs.config import Weights
+
+Memory = dict[str, dict[str, Tensor]]  # what an optimiser remembers: kind of tensor -> name of the weight -> tensor
+Named = Iterable[tuple[str, nn.Parameter]]
+
+
+def new_optimiser(config: Weights, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
+    """An optimiser that remembers nothing."""
+    parameters = parameters or [
+        nn.Parameter(torch.zeros(1))
+    ]  # a space of pools has no weights, an optimiser needs some
+    if config.optimiser == "adamw":
+        return torch.optim.AdamW(parameters, config.rate, weight_decay=config.weight_decay)
+    settings: dict[str, Any] = {"momentum": config.momentum, "weight_decay": config.weight_decay}
+    return torch.optim.SGD(parameters, config.rate, **settings)
+
+
+def memory_of(optimiser: torch.optim.Optimizer, weights: Named) -> Memory:
+    """What an optimiser remembers."""
+    found: Memory = {}
+    for name, parameter in weights:
+        for kind, value in optimiser.state.get(parameter, {}).items():
+            if value is not None:
+                found.setdefault(kind, {})[name] = value
+    return found
+
+
+def remember(optimiser: torch.optim.Optimizer, weights: Named, memory: Memory) -> None:
+    """Give an optimiser its memory back."""
+    for name, parameter in weights:
+        held = {kind: values[name].to(_device_of(kind, parameter)) for kind, values in memory.items()}
+        optimiser.state[parameter] = {kind: value.clone() for kind, value in held.items()}
+
+
+def _device_of(kind: str, parameter: nn.Parameter) -> torch.device:
+    return torch.device("cpu") if kind == "step" else parameter.device  # a count, which torch keeps off the GPU

@@ -1,0 +1,226 @@
+"""What the files of a compression tell: its loops, what is left of every layer, and the networks that it compares."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayesnas_graph.runs.reading.history import LARGEST
+from bayesnas_graph.runs.reading.run import Numbers, Traces, read_json, read_numbers
+
+if TYPE_CHECKING:
+    from bayesnas_graph.runs.layers import LayerReport
+
+_EPOCHS = ("epoch", "step", "loss", "accuracy")
+_LOOPS = ("loop", "lambda", "loss", "groups", "parameters", "flops", "operations")
+
+
+@dataclass(frozen=True)
+class Share:
+    """How much there was of something, and how much is left."""
+
+    kept: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"{self.kept:,}/{self.of:,}"
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer before and after."""
+
+    name: str
+    kind: str
+    outputs: Share
+    inputs: Share
+    groups: dict[str, Share]  # by pattern
+    zeros: float  # the part of its weights that is zero or gone
+    parameters: Share
+    operations: Share
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether nothing is left."""
+        return self.outputs.kept == 0
+
+
+@dataclass(frozen=True)
+class Network:
+    """A network in numbers."""
+
+    widths: str
+    parameters: int
+    flops: int
+    operations: int
+    accuracy: float
+    latency: dict[int, float]  # by samples of a batch: seconds
+
+    @property
+    def error(self) -> float:
+        """On the test set, in %."""
+        return 100 * (1 - self.accuracy)
+
+
+@dataclass(frozen=True)
+class Loop:
+    """What a loop has come to, and how the network that it left did after the next loop's training, if there was one.
+
+    A loop trains first and removes then. So its own epochs tell of the network that the loop before has left.
+    """
+
+    number: int
+    intensity: float  # lambda
+    groups: int
+    parameters: int
+    flops: int
+    operations: int
+    error: float | None  # on the test set, in %
+
+
+@dataclass(frozen=True)
+class Compression:
+    """A compression as its folder shows it. What has not been written yet is None or empty."""
+
+    traces: Traces
+    loops: tuple[Loop, ...]
+    layers: tuple[Layer, ...]
+    rival_rows: tuple[Numbers, ...]  # the epochs of the rival
+    whole: Network | None
+    left: Network | None
+    rival: Network | None
+    cut: float | None  # the error of what is left before it was trained, in %
+
+
+def read_compression(found: Traces) -> Compression:
+    """What there is to know about a compression beyond what every run has."""
+    result = read_json(found.folder / "result.json", {}) or {}
+    return Compression(
+        traces=found,
+        loops=tuple(_loops(found)),
+        layers=tuple(_layers(found.folder / "layers.json")),
+        rival_rows=tuple(read_numbers(found.folder / "rival.csv", _EPOCHS)),
+        whole=_network(result.get("whole")),
+        left=_network(result.get("left")),
+        rival=_network(result.get("rival")),
+        cut=_cut(result.get("cut")),
+    )
+
+
+def _loops(found: Traces) -> Iterator[Loop]:
+    errors = {int(row["epoch"]): row["test_accuracy"] for row in found.rows if _is_tested(row)}
+    dense, each = (_count(found.config.get(key)) for key in ("epochs", "loop_epochs"))
+    by_number = {int(row["loop"]): row for row in read_numbers(found.folder / "loops.csv", _LOOPS)}
+    for number, row in sorted(by_number.items()):
+        following = number + 1 in by_number and each > 0
+        accuracy = errors.get(dense + (number + 1) * each) if following else None
+        yield Loop(
+            number=number,
+            intensity=row["lambda"],
+            groups=int(row["groups"]),
+            parameters=int(row["parameters"]),
+            flops=int(row["flops"]),
+            operations=int(row["operations"]),
+            error=None if accuracy is None else 100 * (1 - accuracy),
+        )
+
+
+def _is_tested(row: Numbers) -> bool:
+    return all(key in row and isfinite(row[key]) for key in ("epoch", "test_accuracy"))
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _layers(path: Path) -> Iterator[Layer]:
+    try:
+        found = json.loads(path.read_bytes(), parse_constant=int)  # what is no number is no JSON either
+    except (OSError, ValueError, RecursionError):
+        return
+    for layer in found if isinstance(found, list) else ():
+        try:
+            yield _layer(layer)
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
+            continue
+
+
+def _layer(plain: Any) -> Layer:
+    return Layer(
+        name=str(plain["name"]),
+        kind=str(plain["kind"]),
+        outputs=_share(plain["outputs"]),
+        inputs=_share(plain["inputs"]),
+        groups={str(pattern): _share(part) for pattern, part in plain["groups"].items()},
+        zeros=_finite(plain["zeros"]),
+        parameters=_share(plain["parameters"]),
+        operations=_share(plain["operations"]),
+    )
+
+
+def _share(plain: Any) -> Share:
+    return Share(int(_finite(plain["kept"])), int(_finite(plain["of"])))
+
+
+def _network(plain: Any) -> Network | None:
+    try:
+        return Network(
+            widths=str(plain["widths"]),
+            parameters=int(_finite(plain["parameters"])),
+            flops=int(_finite(plain["flops"])),
+            operations=int(_finite(plain["operations"])),
+            accuracy=_finite(plain["accuracy"]),
+            latency={int(one["batch"]): _finite(one["median"]) for one in plain["latency"]},
+        )
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return None
+
+
+def _cut(plain: Any) -> float | None:
+    try:
+        return 100 * (1 - _finite(plain["accuracy"]))
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return None
+
+
+def _finite(value: Any) -> float:
+    """A number. Raises ValueError if it is infinite, as JSON like `1e999` is, and OverflowError or TypeError."""
+    number = float(value)
+    if not abs(number) < LARGEST:
+        raise ValueError("infinite")
+    return number
+
+
+# ---- as tables show it
+
+
+LAYER_HEAD = ("layer", "kind", "outputs", "inputs", "groups left", "zero", "weights", "operations")
+
+
+def layer_cells(layer: Layer | LayerReport) -> tuple[str, ...]:
+    """A layer under these headings, of a run that was read or of one that has just ended."""
+    groups = ", ".join(f"{name} {share}" for name, share in layer.groups.items())
+    return (
+        layer.name,
+        layer.kind,
+        str(layer.outputs),
+        str(layer.inputs),
+        "gone" if layer.is_gone else groups,
+        f"{100 * layer.zeros:.1f} %",
+        str(layer.parameters),
+        str(layer.operations),
+    )
+
+
+def latency_cells(batch: int, seconds: float) -> tuple[str, str]:
+    """A time that a batch takes, and what it is a time of.
+
+    >>> latency_cells(1, 0.0035), latency_cells(64, 0.00012)
+    (('1 image', '3.5 ms'), ('64 images', '120 us'))
+    """
+    images = "1 image" if batch == 1 else f"{batch} images"
+    return images, f"{1e3 * seconds:.1f} ms" if seconds >= 1e-3 else f"{1e6 * seconds:.0f} us"

@@ -1,0 +1,44 @@
+"""Files of a run that are there and cannot be read, so that nobody takes a damaged run for one that is not finished."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+from bayesnas_graph.diagnostics import Diagnostic
+from bayesnas_graph.runs.paths import RunPaths
+from bayesnas_graph.runs.reading.decision import read_final
+from bayesnas_graph.runs.reading.run import Traces, read_json
+
+
+def damage(found: Traces) -> tuple[Diagnostic, ...]:
+    """A warning for each of them. What is read from the others is told all the same."""
+    help = "what it held is left out"
+    return tuple(
+        Diagnostic("NAS602", f"cannot read `{path}`: it is damaged", help=help, severity="warning")
+        for path in _damaged(found, RunPaths(found.folder))
+    )
+
+
+def _damaged(found: Traces, paths: RunPaths) -> Iterator[Path]:
+    if found.result is None and paths.result.exists():
+        yield paths.result
+    if paths.decision.exists() and not _is_decision(paths):
+        yield paths.decision
+    tables = {paths.metrics: "step", paths.updates: "iteration", paths.history: "switch"}  # a column that each has
+    yield from (path for path, column in tables.items() if path.exists() and not _is_table(path, column))
+
+
+def _is_decision(paths: RunPaths) -> bool:
+    written = read_json(paths.decision, {"verdicts": list})
+    return written is not None and len(written["verdicts"]) == len(read_final(paths))
+
+
+def _is_table(path: Path, column: str) -> bool:
+    """Whether all lines have as many cells. The last one does not count while it is written."""
+    try:
+        rows = list(csv.reader(path.read_text(encoding="utf-8").split("\n")[:-1], strict=True))
+    except (OSError, ValueError, csv.Error):
+        return False
+    return not rows or (column in rows[0] and len(set(map(len, rows))) == 1)

@@ -1,0 +1,62 @@
+"""What was known about every switch at every update, as `switches.csv` has it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bayesnas_graph.runs.paths import RunPaths
+from bayesnas_graph.runs.reading.run import read_rows
+
+LARGEST = 3.4e38  # infinite numbers are written as the largest, and this is that of the smallest kind of them
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A switch at an update. A number that is infinite, or was not written, is None."""
+
+    iteration: int
+    keep: bool
+    why: str
+    gamma: float | None
+    s: float | None
+    omega: float | None
+    entropy: float | None  # None also where gamma is zero
+    w: tuple[float | None, ...]  # one of every use
+    h: tuple[float | None, ...]
+
+
+def read_history(paths: RunPaths) -> dict[str, tuple[Moment, ...]]:
+    """The moments of every switch, in order. The last of a switch that was closed is the one at which it was."""
+    found: dict[str, dict[int, Moment]] = defaultdict(dict)
+    for row in read_rows(paths.history):
+        moment = _moment(row)
+        if moment is not None and row.get("switch"):
+            found[row["switch"]][moment.iteration] = moment  # a search that went back has written again
+    return {name: tuple(moments[i] for i in sorted(moments)) for name, moments in found.items()}
+
+
+def _moment(row: Mapping[str, str]) -> Moment | None:
+    """What a line says, if it is one of a history."""
+    if row.get("keep") not in ("0", "1"):
+        return None
+    try:
+        return Moment(
+            iteration=int(row["iteration"]),
+            keep=row["keep"] == "1",
+            why=row["why"],
+            gamma=_number(row["gamma"]),
+            s=_number(row["s"]),
+            omega=_number(row["omega"]),
+            entropy=_number(row["entropy"]),
+            w=tuple(map(_number, row["w"].split())),
+            h=tuple(map(_number, row["h"].split())),
+        )
+    except (KeyError, ValueError):
+        return None
+
+
+def _number(text: str) -> float | None:
+    value = float(text) if text else None
+    return value if value is not None and abs(value) < LARGEST else None

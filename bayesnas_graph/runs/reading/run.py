@@ -1,0 +1,212 @@
+"""What the files of a run tell, also while it writes them, and where they are damaged. Torch is not needed for it."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import isfinite, nan
+from pathlib import Path
+from typing import Any, Literal
+
+from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.runs.paths import RunPaths
+from bayesnas_graph.runs.reading.outline import Outline, Switch
+
+Numbers = dict[str, float]
+
+_METRICS = ("step", "loss", "accuracy", "seconds")  # what must be in a row for it to count
+_UPDATES = ("iteration", "accuracy", "parameters", "flops", "lambda", "seconds")
+_MANIFEST = {"space": str, "network": str, "begun": str, "config": dict}
+_RESULT = {"why": str, "parameters": int, "flops": int, "accuracy": float, "unmet": list}
+_TRAINED = {"parameters": int, "flops": int, "accuracy": float}
+
+
+@dataclass(frozen=True)
+class Traces:
+    """A run as its folder shows it. What has not been written yet is None or empty."""
+
+    folder: Path
+    manifest: dict[str, Any]
+    running: bool | None  # None if that cannot be found out
+    outline: Outline | None
+    rows: tuple[Numbers, ...]  # of the log
+    updates: tuple[Numbers, ...]
+    closed: frozenset[str]  # switches
+    checkpoint: int | None  # the step of the last
+    result: dict[str, Any] | None
+    heard: datetime | None  # when the log was last written
+
+    @property
+    def state(self) -> Literal["running", "stopped", "finished", "unfinished"]:
+        """Whether somebody works on it."""
+        if self.running:
+            return "running"
+        if self.result is not None:
+            return "finished"
+        return "stopped" if self.running is False else "unfinished"
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The settings of the run."""
+        config: dict[str, Any] = self.manifest["config"]
+        return config
+
+    @property
+    def begun(self) -> datetime | None:
+        """When it was begun."""
+        try:
+            return datetime.fromisoformat(self.manifest["begun"]).astimezone(UTC)
+        except (ValueError, OverflowError):
+            return None
+
+    @property
+    def step(self) -> int:
+        """The last that is known of."""
+        return max(int(self.rows[-1]["step"]) if self.rows else 0, self.checkpoint or 0)
+
+    @property
+    def iteration(self) -> int:
+        """Updates of the prior."""
+        return int(self.updates[-1]["iteration"]) if self.updates else 0
+
+    @property
+    def sizes(self) -> tuple[int, int] | None:
+        """Weights and multiply-adds of the architecture so far."""
+        last = self.result or (self.updates[-1] if self.updates else None)
+        return None if last is None else (int(last["parameters"]), int(last["flops"]))
+
+    @property
+    def switches(self) -> tuple[Switch, ...]:
+        """All of them, if it was written which there are."""
+        return self.outline.switches if self.outline else ()
+
+    @property
+    def alive(self) -> frozenset[str]:
+        """The switches that are open."""
+        return frozenset(switch.name for switch in self.switches) - self.closed
+
+    @property
+    def left(self) -> float | None:
+        """Seconds to the end, if it runs and goes on as it does."""
+        if not (self.running and self.outline and self.rows):
+            return None
+        updates = max(0, self.outline.iterations - self.iteration)
+        each = self.updates[-1]["seconds"] if self.updates else 0.0
+        return max(0, self.outline.total_steps - self.step) * self.rows[-1]["seconds"] + updates * each
+
+
+def read_traces(paths: RunPaths) -> Traces:
+    """What there is to know about a run. Raises NasError if the folder is none."""
+    manifest = read_json(paths.manifest_file, _MANIFEST)
+    if manifest is None:
+        raise _no_run(paths)
+    return Traces(
+        folder=paths.path,
+        manifest=manifest,
+        running=is_locked(paths.lock),
+        outline=_outline(paths.outline),
+        rows=tuple(read_numbers(paths.metrics, _METRICS)),
+        updates=tuple(read_numbers(paths.updates, _UPDATES)),
+        closed=frozenset(_closed(paths)),
+        checkpoint=_last_step(paths.checkpoints),
+        result=read_json(paths.result, _TRAINED if manifest.get("kind") in ("train", "compress") else _RESULT),
+        heard=_written(paths.metrics),
+    )
+
+
+def _no_run(paths: RunPaths) -> NasError:
+    if paths.manifest_file.exists():
+        message, help = f"cannot read `{paths.manifest_file}`", "it is damaged, and nothing else tells what the run was"
+        return NasError([Diagnostic("NAS602", message, help=help)])
+    inside = sorted(file.parent for file in paths.path.glob("*/run.json"))
+    help = f"it holds runs, such as `{inside[0]}`" if inside else "name the folder that `search` wrote"
+    return NasError([Diagnostic("NAS602", f"`{paths.path}` is no run", help=help)])
+
+
+def is_locked(path: Path) -> bool | None:
+    """Whether a process holds a lock. It is taken for a moment to see that, and given back."""
+    from filelock import FileLock, Timeout
+
+    if not path.exists():
+        return False
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return True
+    except (OSError, NotImplementedError):
+        return None
+    lock.release()
+    return False
+
+
+def _outline(path: Path) -> Outline | None:
+    try:
+        return Outline.from_json(path.read_bytes())
+    except (OSError, ValueError):
+        return None
+
+
+def read_json(path: Path, kinds: Mapping[str, type]) -> dict[str, Any] | None:
+    """A dictionary with values of these kinds under these keys, or None."""
+    try:
+        found = json.loads(path.read_bytes(), parse_constant=int)  # what is no number is no JSON either
+    except (OSError, ValueError, RecursionError):
+        return None
+    whole = isinstance(found, dict) and all(isinstance(found.get(key), kind) for key, kind in kinds.items())
+    return found if whole else None
+
+
+def read_numbers(path: Path, needed: tuple[str, ...]) -> Iterator[Numbers]:
+    """The rows of a table of numbers. Lines that are not whole, or hold something else, are passed over."""
+    for row in read_rows(path):
+        try:
+            numbers = {key: float(value) for key, value in row.items()}
+        except ValueError:
+            continue
+        if all(isfinite(numbers.get(key, nan)) for key in needed):
+            yield numbers
+
+
+def _closed(paths: RunPaths) -> Iterator[str]:
+    """The switches that some update has closed, which is for good, or the decision in the end."""
+    yield from (row["switch"] for row in read_rows(paths.history) if row.get("keep") == "0" and "switch" in row)
+    decision = read_json(paths.decision, {"verdicts": list}) or {"verdicts": []}
+    yield from (verdict["name"] for verdict in decision["verdicts"] if _is_closed(verdict))
+
+
+def _is_closed(verdict: object) -> bool:
+    return isinstance(verdict, dict) and verdict.get("keep") is False and isinstance(verdict.get("name"), str)
+
+
+def read_rows(path: Path) -> Iterator[dict[str, str]]:
+    """The lines of a table that have all their columns, the last one only if it was finished."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return
+    head: list[str] | None = None
+    for line in text[: text.rfind("\n") + 1].split("\n"):
+        try:
+            cells = next(csv.reader([line]), [])
+        except csv.Error:
+            continue
+        if head is None:
+            head = cells
+        elif len(cells) == len(head):
+            yield dict(zip(head, cells, strict=True))
+
+
+def _last_step(folder: Path) -> int | None:
+    steps = [path.stem.removeprefix("step-") for path in folder.glob("step-*.pt")]
+    return max((int(step) for step in steps if step.isdecimal()), default=None)
+
+
+def _written(path: Path) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    except OSError:
+        return None

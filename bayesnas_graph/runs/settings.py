@@ -1,0 +1,185 @@
+"""Settings from files and from the command line, each remembered with the place where it was made."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from bayesnas_graph.diagnostics import Diagnostic, Label, NasError, Report, did_you_mean
+from bayesnas_graph.diagnostics.resources import folder
+from bayesnas_graph.diagnostics.source import Source, Span
+from bayesnas_graph.runs.config import Config, Group
+from bayesnas_graph.runs.toml_keys import find
+
+LARGEST = 2**20  # bytes of a file of settings
+COMMAND_LINE = "the command line"
+
+Told = TypeVar("Told", bound=Group)
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """Values under their keys, and the text they were read from."""
+
+    source: Source
+    values: Mapping[str, Any]
+
+    @property
+    def on_command_line(self) -> bool:
+        """Whether the text is a word or two, and no file."""
+        return self.source.name == COMMAND_LINE
+
+    def place(self, path: Sequence[str | int]) -> Span | None:
+        """Where the text has a key, or the table it is in."""
+        found = find(self.source.text, tuple(map(str, path)))
+        return found and Span(self.source, *found)
+
+
+def read_settings(path: Path) -> Settings:
+    """The settings in a TOML file. Raises NasError."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST + 1)
+        source = Source(str(path), content.decode("utf-8-sig"))
+    except OSError as error:
+        raise _unreadable("NAS011", path, (error.strerror or str(error)).lower()) from None
+    except UnicodeDecodeError as error:
+        raise _unreadable("NAS011", path, f"it is not UTF-8 text (byte {error.start})") from None
+    if len(content) > LARGEST:
+        raise _unreadable("NAS406", path, f"it is larger than {LARGEST // 2**20} MiB")
+    try:
+        return Settings(source, tomllib.loads(source.text))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise NasError([_not_toml(source, str(error))]) from None
+
+
+def recipe_of(file: Path, verb: str = "search") -> Path | None:
+    """The settings that come with a space: a file of its name that ends in `.toml`, beside it or shipped with it.
+
+    Those for another verb than `search` end in its name before that, as in `lenet5.compress.toml`.
+    """
+    beside = file.parent / (f"{file.stem}.toml" if verb == "search" else f"{file.stem}.{verb}.toml")
+    if file.is_file():
+        return beside if beside.is_file() else None
+    shipped = folder("spaces") / beside.name
+    return shipped if shipped.is_file() else None
+
+
+def assigned(text: str) -> Settings:
+    """`key=value` from the command line. What is no TOML is taken as a text: `data=digits` needs no quotes."""
+    source = Source(COMMAND_LINE, text)
+    key, equals, value = (part.strip() for part in text.partition("="))
+    if not equals or not re.fullmatch(r"[\w-]+(\.[\w-]+)?", key):
+        label = Label(Span(source, 0, len(text)), "should be `key=value`")
+        raise NasError([Diagnostic("NAS601", f"`{text}` is no setting", label)])
+    try:
+        found: Any = tomllib.loads(f"value = {value}")["value"]
+    except (tomllib.TOMLDecodeError, RecursionError):
+        found = value
+    table, _, name = key.rpartition(".")
+    return Settings(source, {table: {name: found}} if table else {name: found})
+
+
+def option(flag: str, key: str, value: object) -> Settings:
+    """An option of the command line as a setting."""
+    return Settings(Source(COMMAND_LINE, f"{flag} {value}"), {key: value})
+
+
+def told(values: Mapping[str, Any]) -> Settings:
+    """Values that were given by a program."""
+    return Settings(Source("<settings>", ""), values)
+
+
+def configured(settings: Iterable[Settings]) -> Config:
+    """The configuration of a search that some settings make. Raises NasError."""
+    return merged(settings, Config)
+
+
+def merged(settings: Iterable[Settings], kind: type[Told]) -> Told:
+    """The configuration of some kind that settings make, later ones before earlier ones. Raises NasError."""
+    given = list(settings)
+    values: dict[str, Any] = {}
+    for one in given:
+        for key, value in one.values.items():
+            both = isinstance(value, dict) and isinstance(values.get(key), dict)
+            values[key] = values[key] | value if both else value
+    try:
+        return kind.model_validate(values)
+    except ValidationError as error:
+        report = Report()  # which tells once of a value that could have been one of several kinds, and is none
+        for fault in error.errors(include_url=False):
+            report.add(_wrong(dict(fault), given, kind))
+        raise NasError(report.diagnostics) from None
+
+
+def _wrong(fault: dict[str, Any], given: list[Settings], kind: type[Group]) -> Diagnostic:
+    path = fault["loc"][:2]  # the rest tells which kind was tried
+    if not path:
+        return Diagnostic("NAS601", str(fault["ctx"]["error"]) if "ctx" in fault else fault["msg"])
+    key = ".".join(map(str, path))
+    origin = next((one for one in reversed(given) if _has(one.values, path)), None)
+    span = None if origin is None else origin.place(path) or Span(origin.source, 0, len(origin.source.text))
+    known = {field.alias or name: field for name, field in kind.model_fields.items()}
+    if fault["type"] == "extra_forbidden":
+        help = did_you_mean(key, known) or f"`bayesnas-graph {kind.verb} --settings` lists them"
+        return Diagnostic("NAS601", f"there is no setting `{key}`", _label(span, "not known"), help=help)
+    reason = _reason(fault) if len(path) == 1 else "should be a number, `true` or `false`"
+    label = _label(span, f"{reason}, this is {_shown(fault['input'])}")
+    field = known.get(path[0])
+    return Diagnostic("NAS601", f"`{key}` {reason}", label, help=field and f"`{path[0]}`: {field.description}")
+
+
+def _label(span: Span | None, text: str) -> Label | None:
+    return None if span is None else Label(span, text)
+
+
+def _has(values: Any, path: Sequence[str | int]) -> bool:
+    for step in path:
+        if not isinstance(values, Mapping) or step not in values:
+            return False
+        values = values[step]
+    return True
+
+
+_KINDS = {
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "bool_type": "`true` or `false`",
+    "string_type": "a text",
+    "dict_type": "a table",
+}
+
+
+def _reason(fault: dict[str, Any]) -> str:
+    if fault["type"] in _KINDS:
+        return f"should be {_KINDS[fault['type']]}"
+    return str(fault["msg"]).removeprefix("Value error, ").replace("Input should", "should").replace("'", "`")
+
+
+def _shown(value: object) -> str:
+    """A value as TOML has it, if it is short."""
+    if isinstance(value, dict | list):
+        return "a table" if isinstance(value, dict) else "a list"
+    return json.dumps(value) if isinstance(value, bool | str) else str(value)
+
+
+def _not_toml(source: Source, reason: str) -> Diagnostic:
+    found = re.search(r"\(at line (\d+), column (\d+)\)", reason)
+    end = len(source.text)
+    lines = source.text.split("\n")[: int(found[1]) - 1] if found else []
+    offset = min(sum(len(line) + 1 for line in lines) + int(found[2]) - 1, end) if found else end
+    text = reason.partition(" (at")[0]
+    label = Label(Span(source, max(0, min(offset, end - 1)), offset + 1), text[:1].lower() + text[1:])
+    help = "write one `key = value` a line; texts in quotes"
+    return Diagnostic("NAS601", "the settings are no TOML", label, help=help)
+
+
+def _unreadable(code: str, path: Path, reason: str) -> NasError:
+    return NasError([Diagnostic(code, f"cannot read `{path}`: {reason}")])

@@ -1,0 +1,91 @@
+"""The runs of a sweep side by side: what each point of the grid comes to over its seeds."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from statistics import fmean
+
+from bayesnas_graph.runs.sweep.folder import Found, Run
+
+RUN = ("seed", "state", "parameters", "flops", "accuracy", "kept", "switches", "error", "folder")
+POINT = ("done", "weights", "multiply-adds", "accuracy", "kept", "overlap", "distinct")
+
+Cells = tuple[str, ...]
+
+
+def summary(runs: Sequence[Run]) -> list[Cells]:
+    """A heading, and a row for each point of the grid: mean and range over the seeds that are done."""
+    by_point: dict[tuple[tuple[str, str], ...], list[Run]] = {}
+    for run in runs:
+        by_point.setdefault(run.point.values, []).append(run)
+    keys = tuple(key for key, _ in runs[0].point.values)
+    return [(*keys, *POINT), *(_row(seeds) for seeds in by_point.values())]
+
+
+def _row(runs: Sequence[Run]) -> Cells:
+    found = [run.found for run in runs if run.found is not None]
+    architectures = [run.architecture for run in runs if run.found is not None]
+    alike = overlap(architectures)
+    return (
+        *(value for _, value in runs[0].point.values),
+        f"{len(found)} of {len(runs)}",
+        _spread(found, lambda one: one.parameters, ",.0f"),
+        _spread(found, lambda one: one.flops, ",.0f"),
+        _spread(found, lambda one: one.accuracy, ".4f"),
+        _spread(found, lambda one: one.kept, ",.1f", f" of {found[0].switches:,}" if found else ""),
+        "" if alike is None else f"{alike:.2f}",
+        str(len(set(architectures))) if found else "",
+    )
+
+
+def overlap(architectures: Sequence[frozenset[str]]) -> float | None:
+    """How much of two architectures they have in common, on average over all pairs; None if there is no pair.
+
+    Of two it is the number of candidates that both keep, over the number that one of them keeps.
+
+    >>> overlap([frozenset("ab"), frozenset("ab"), frozenset("b")])
+    0.6666666666666666
+    """
+    parts = [len(a & b) / len(a | b) if a | b else 1.0 for a, b in combinations(architectures, 2)]
+    return fmean(parts) if parts else None
+
+
+def _spread(found: Sequence[Found], number: Callable[[Found], float], form: str, of: str = "") -> str:
+    """A mean, and from where to where it goes if it is not always the same."""
+    values = [number(one) for one in found]
+    if not values:
+        return ""
+    mean, low, high = (format(value, form).removesuffix(".0") for value in (fmean(values), min(values), max(values)))
+    return f"{mean}{of}" if low == high else f"{mean}{of} ({low}-{high})"
+
+
+def to_csv(runs: Sequence[Run]) -> str:
+    """A row for each run, with all digits."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*(key for key, _ in runs[0].point.values), *RUN])
+    for run in runs:
+        found = run.found
+        numbers = (found.parameters, found.flops, found.accuracy, found.kept, found.switches) if found else ("",) * 5
+        values = (value for _, value in run.point.values)
+        writer.writerow([*values, run.point.seed, run.state, *numbers, run.error, run.point.name])
+    return text.getvalue()
+
+
+def to_markdown(title: str, runs: Sequence[Run]) -> str:
+    """The summary, and below it what failed."""
+    heading, *rows = summary(runs)
+    lines = [f"# {title}", "", _line(heading), _line(["---"] * len(heading)), *map(_line, rows)]
+    failed = [f"- {_escaped(run.point.shown)}: {_escaped(run.error)}" for run in runs if run.state == "failed"]
+    return "\n".join([*lines, *(["", "Failed:", "", *failed] if failed else [])]) + "\n"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(map(_escaped, cells))} |"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", r"\|")

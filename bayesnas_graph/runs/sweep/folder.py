@@ -1,0 +1,194 @@
+"""A sweep: the folder with all its runs, what was asked for, and how far each run has come."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from os.path import commonpath
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.source import Source
+from bayesnas_graph.runs.folder import RunFolder
+from bayesnas_graph.runs.settings import Settings
+from bayesnas_graph.runs.subject import Subject
+from bayesnas_graph.runs.sweep.grid import Point, axis, points
+
+TAIL = 4096  # bytes at the end of a log that are looked at
+LONGEST = 200  # characters of an error in a table
+
+State = Literal["waiting", "running", "done", "failed", "stopped"]
+
+
+class Asked(BaseModel):
+    """What was asked for, as `sweep.json` has it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    version: Literal[1] = 1
+    space: str  # as it was named on the command line
+    file: str  # its copy in the folder
+    python_ops: bool
+    data_dir: str
+    settings: dict[str, Any]  # that all runs share; defaults are not among them
+    sweep: list[str]  # `key=a,b,c`, as on the command line
+    seeds: int = Field(ge=1)
+    begun: str
+    versions: dict[str, str]
+
+    def points(self) -> tuple[Point, ...]:
+        """The whole grid. Raises NasError."""
+        told = [Settings(Source("sweep.json", ""), self.settings)]
+        return points(told, [axis(text) for text in self.sweep], self.seeds)
+
+
+class Found(BaseModel):
+    """What a run has found, as its `result.json` has it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    parameters: int
+    flops: int
+    accuracy: float
+    kept: int
+    switches: int
+
+
+@dataclass(frozen=True)
+class Run:
+    """A point and what has become of it."""
+
+    point: Point
+    state: State = "waiting"
+    found: Found | None = None
+    architecture: frozenset[str] = frozenset()  # the candidates that are kept
+    error: str = ""  # the first line of what it said when it failed
+
+
+@dataclass(frozen=True)
+class SweepFolder:
+    """Where everything about a sweep is."""
+
+    path: Path
+
+    @property
+    def own(self) -> RunFolder:
+        """The folder itself, which is locked and written to as that of a run is."""
+        return RunFolder(self.path)
+
+    @property
+    def asked_file(self) -> Path:
+        """What was asked for."""
+        return self.path / "sweep.json"
+
+    @property
+    def table(self) -> Path:
+        """A row for each run."""
+        return self.path / "table.csv"
+
+    @property
+    def summary(self) -> Path:
+        """A row for each point of the grid."""
+        return self.path / "table.md"
+
+    def run(self, point: Point) -> RunFolder:
+        """The folder of a run, as any other."""
+        return RunFolder(self.path / point.name)
+
+    def log(self, point: Point) -> Path:
+        """What a run has printed."""
+        return self.path / f"{point.name}.log"
+
+    def asked(self) -> Asked:
+        """What was asked for. Raises NasError if this is no sweep."""
+        try:
+            return Asked.model_validate_json(self.asked_file.read_bytes())
+        except FileNotFoundError:
+            help = "name the folder that `search --sweep` wrote: it has a `sweep.json`"
+            raise NasError([Diagnostic("NAS602", f"`{self.path}` is no sweep", help=help)]) from None
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = "".join(f"{part}: " for part in first["loc"])
+            message = f"cannot read `{self.asked_file}`: {where}{first['msg'].lower()}"
+            raise NasError([Diagnostic("NAS602", message)]) from None
+
+    def make_room(self, point: Point) -> None:
+        """Remove what is left of a run that was killed before it had begun: it has no `run.json`."""
+        run = self.run(point)
+        if run.path.is_dir() and not run.manifest_file.exists():
+            shutil.rmtree(run.path)
+
+    def keep_space(self, subject: Subject) -> str:
+        """Copy the files of a space, so that all runs are of the same; the one that defines it, in `space`."""
+        paths = [path for path, _ in subject.files]
+        root = Path(commonpath([path.parent for path in paths]))
+        for path, text in subject.files:
+            self.own.write(self.own.space / path.relative_to(root), text)
+        return str(paths[0].relative_to(root))
+
+
+def run_of(folder: SweepFolder, point: Point) -> Run:
+    """What has become of a point, as far as its folder shows: it is done, or it is not."""
+    run = folder.run(point)
+    try:
+        found = Found.model_validate_json(run.result.read_bytes())
+        verdicts = json.loads(run.decision.read_bytes())["verdicts"]
+        kept = frozenset(str(verdict["name"]) for verdict in verdicts if verdict["keep"])
+    except (OSError, ValueError, KeyError, TypeError):  # a run that goes on writes them anew
+        return Run(point)
+    return Run(point, "done", found, frozenset(name for name in kept if name.rpartition(".")[2] != "zero"))
+
+
+def arguments(folder: SweepFolder, asked: Asked, point: Point, data_dir: Path | None, threads: int) -> Iterator[str]:
+    """The command that begins a run, or goes on with it."""
+    run, sweep = folder.run(point), folder.path.absolute()
+    yield "search"
+    if run.manifest_file.is_file():
+        yield from ("--resume", str(sweep / point.name))
+    else:
+        yield from (str(sweep / folder.own.space.name / asked.file), "-o", str(sweep / point.name))
+        told = {**asked.settings, "threads": point.config.threads or threads, "seed": point.seed}
+        for word in (*words(told), *(f"{key}={value}" for key, value in point.values)):
+            yield from ("-s", word)
+    yield from ("--data-dir", str(data_dir.absolute() if data_dir else asked.data_dir), "--display", "plain")
+    if asked.python_ops:
+        yield "--allow-python-ops"
+
+
+def words(settings: Mapping[str, Any], table: str = "") -> Iterator[str]:
+    """Settings as they are written on the command line: values in TOML, of which JSON has what is needed here."""
+    for key, value in settings.items():
+        if isinstance(value, dict):
+            yield from words(value, f"{key}.")
+        else:
+            written = json.dumps(value, ensure_ascii=False).replace("\x7f", r"\u007f")  # which TOML wants escaped
+            yield f"{table}{key}={written}"
+
+
+def last_line(log: Path) -> str:
+    """What a run printed last; nothing if it has not said anything yet."""
+    said = next((line for line in reversed(_tail(log)) if line.strip()), "")
+    return "" if said.startswith("$ ") else said.strip()
+
+
+def first_error(log: Path) -> str:
+    """What a run that failed says about it. A log holds each command after a `$`, and what it printed."""
+    lines = _tail(log, 16 * TAIL)
+    begun = max((i for i, line in enumerate(lines) if line.startswith("$ ")), default=-1)
+    printed = [line.strip() for line in lines[begun + 1 :] if line.strip()]
+    said = next((line for line in printed if line.startswith("error")), printed[-1] if printed else "it said nothing")
+    return said if len(said) <= LONGEST else f"{said[:LONGEST]} ..."
+
+
+def _tail(log: Path, most: int = TAIL) -> list[str]:
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - most))
+            return file.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return []

@@ -1,0 +1,162 @@
+"""A grid of settings: every combination of the values that some of them are to have, each with some seeds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+from bayesnas_graph.diagnostics import Diagnostic, Label, NasError, Report
+from bayesnas_graph.diagnostics.source import Source, Span
+from bayesnas_graph.runs.config import Config
+from bayesnas_graph.runs.settings import Settings, assigned, configured
+
+MOST = 10_000  # runs of a sweep
+LONGEST = 120  # characters of a folder's name
+
+_KNOWN = {known for name, field in Config.model_fields.items() for known in (name, field.alias)}
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """A setting, and the values that it is to have one after another."""
+
+    key: Span
+    values: tuple[Span, ...]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run of a sweep: values as they were written, a seed, and all settings that follow."""
+
+    name: str  # of its folder
+    values: tuple[tuple[str, str], ...]
+    seed: int
+    config: Config
+
+    @property
+    def shown(self) -> str:
+        """For people: `lambda=0.01 seed=2`."""
+        return " ".join(f"{key}={value}" for key, value in (*self.values, ("seed", str(self.seed))))
+
+
+def axis(text: str) -> Axis:
+    """`key=a,b,c` from the command line. A comma in quotes or braces parts nothing. Raises NasError.
+
+    >>> [value.text for value in axis("data=digits, 'folder:a,b'").values]
+    ['digits', "'folder:a,b'"]
+    """
+    source = Source("the command line", text)
+    key, equals, _ = text.partition("=")
+    if not equals or not key.strip():
+        label = Label(Span(source, 0, len(text)), "should be `key=a,b,c`")
+        raise NasError([Diagnostic("NAS601", f"`{text}` is nothing to sweep over", label)])
+    found = Axis(_stripped(source, 0, len(key)), tuple(_parted(source, len(key) + 1)))
+    empty = next((value for value in found.values if not value.text), None)
+    if empty is not None:
+        label = Label(empty, "nothing stands here")
+        raise NasError([Diagnostic("NAS601", f"a value of `{found.key.text}` is missing", label)])
+    return found
+
+
+def points(told: Sequence[Settings], axes: Sequence[Axis], seeds: int) -> tuple[Point, ...]:
+    """The whole grid, each point checked. Raises NasError with all that is wrong, each value told of once."""
+    first = configured(told).seed
+    _check_axes(axes, seeds)
+    report, known = Report(), dict[str, tuple[Span, ...]]()
+    found: list[tuple[tuple[Span, ...], Config]] = []
+    for values in product(*(axis.values for axis in axes)):
+        chosen = [*told, *(_Chosen.of(axis, value) for axis, value in zip(axes, values, strict=True))]
+        try:
+            for seed in range(first, first + seeds):
+                found.append((values, configured([*chosen, _seeded(seed, seeds)])))
+        except NasError as error:
+            for diagnostic in error.diagnostics:
+                report.add(diagnostic)
+            continue
+        same = known.setdefault(found[-1][1].model_dump_json(), values)
+        if same is not values:
+            report.add(_twice(same, values))
+    if report.diagnostics:
+        raise NasError(report.diagnostics)
+    return tuple(_named(axes, found))
+
+
+@dataclass(frozen=True, eq=False)
+class _Chosen(Settings):
+    """A value of an axis. What is wrong with it is shown where it stands among the others."""
+
+    axis: Axis
+    value: Span
+
+    @staticmethod
+    def of(axis: Axis, value: Span) -> _Chosen:
+        values: Mapping[str, object] = assigned(f"{axis.key.text}={value.text}").values
+        return _Chosen(axis.key.source, values, axis, value)
+
+    def place(self, path: Sequence[str | int]) -> Span:
+        return self.value if path[0] in _KNOWN else self.axis.key
+
+
+def _seeded(seed: int, seeds: int) -> Settings:
+    return Settings(Source("the command line", f"--seeds {seeds}"), {"seed": seed})
+
+
+def _check_axes(axes: Sequence[Axis], seeds: int) -> None:
+    report, seen = Report(), dict[str, Span]()
+    for axis in axes:
+        name = axis.key.text
+        if name == "seed":
+            help = "`--seeds 5` takes five of them, from `--seed` on"
+            report.add(Diagnostic("NAS601", "seeds are no axis of a grid", Label(axis.key), help=help))
+        if name in seen:
+            before = (Label(seen[name], "here before"),)
+            help = "write all its values after one `--sweep`"
+            report.add(Diagnostic("NAS601", f"`{name}` is swept over twice", Label(axis.key), before, help=help))
+        seen.setdefault(name, axis.key)
+    number = prod(len(axis.values) for axis in axes) * seeds
+    if number > MOST:
+        help = f"a sweep has {MOST:,} at most"
+        report.add(Diagnostic("NAS601", f"the grid has {number:,} runs", help=help))
+    if report.diagnostics:
+        raise NasError(report.diagnostics)
+
+
+def _twice(first: tuple[Span, ...], second: tuple[Span, ...]) -> Diagnostic:
+    """Two points of a grid that are the same search."""
+    one, other = next((a, b) for a, b in zip(first, second, strict=True) if a is not b)
+    label = Label(other, f"the same search as with `{one.text}`")
+    help = "leave one out; does another setting keep it from having an effect?"
+    return Diagnostic("NAS601", f"`{other.text}` makes no difference", label, help=help)
+
+
+def _named(axes: Sequence[Axis], found: Sequence[tuple[tuple[Span, ...], Config]]) -> Iterator[Point]:
+    taken: set[str] = set()
+    for number, (spans, config) in enumerate(found):
+        values = tuple((axis.key.text, span.text) for axis, span in zip(axes, spans, strict=True))
+        words = ",".join(f"{key}={value}" for key, value in (*values, ("seed", str(config.seed))))
+        name = re.sub(r"[^A-Za-z0-9_.,=+-]+", "_", words)
+        if len(name) > LONGEST or name.lower() in taken:  # some file systems do not tell A from a
+            name = f"{name[:LONGEST]},{number}"
+        taken.add(name.lower())
+        yield Point(name, values, config.seed, config)
+
+
+def _parted(source: Source, start: int) -> Iterator[Span]:
+    """What stands between commas."""
+    value = re.compile(r"""(?:"[^"]*"|'[^']*'|\{[^}]*\}|[^,])*""")
+    while True:
+        match = value.match(source.text, start)
+        assert match is not None, "it may be empty"
+        yield _stripped(source, start, match.end())
+        if match.end() == len(source.text):
+            return
+        start = match.end() + 1
+
+
+def _stripped(source: Source, start: int, end: int) -> Span:
+    text = source.text[start:end]
+    start += len(text) - len(text.lstrip())
+    return Span(source, start, start + len(text.strip()))

@@ -1,0 +1,105 @@
+"""A sweep that is going on: the runs that are left are started as there is room, and the tables follow."""
+
+from __future__ import annotations
+
+import signal
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol
+
+from bayesnas_graph.runs.sweep.comparison import to_csv, to_markdown
+from bayesnas_graph.runs.sweep.folder import Asked, Run, SweepFolder, arguments, first_error, run_of
+from bayesnas_graph.runs.sweep.grid import Point
+from bayesnas_graph.runs.sweep.pool import Job, Pool
+
+TURN = 0.2  # seconds between two looks at what was asked
+
+
+class Teller(Protocol):
+    """Somebody who shows how a sweep goes."""
+
+    def ended(self, run: Run, number: int, total: int) -> None:
+        """A run has ended, as so many of all."""
+
+    def stopping(self) -> None:
+        """All runs were told to save their state and end."""
+
+    def turn(self, runs: Sequence[Run]) -> None:
+        """So all runs are at this time."""
+
+
+@dataclass
+class Sweep:
+    """The state of all runs. What is done stays done."""
+
+    folder: SweepFolder
+    asked: Asked
+    points: Sequence[Point]
+    data_dir: Path | None = None  # if not where it was
+    options: tuple[str, ...] = ()  # that are passed on to every run
+    _runs: dict[str, Run] = field(init=False)  # by name
+
+    def __post_init__(self) -> None:
+        self._runs = {point.name: run_of(self.folder, point) for point in self.points}
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """All of them, in the order of the grid."""
+        return tuple(self._runs.values())
+
+    @property
+    def left(self) -> tuple[Point, ...]:
+        """The points that are not done."""
+        return tuple(run.point for run in self.runs if run.state != "done")
+
+    @property
+    def over(self) -> int:
+        """How many have come to an end, good or bad."""
+        return sum(run.state in ("done", "failed") for run in self.runs)
+
+    def run(self, pool: Pool, threads: int, stop: Callable[[], bool], teller: Teller) -> bool:
+        """Run what is left; whether all of it was. Raises NasError if a table cannot be written."""
+        waiting, stopped = deque(self.left), False
+        self.write_tables()
+        try:
+            while waiting or pool.running:
+                if stop() and not stopped:
+                    stopped = True
+                    waiting.clear()
+                    pool.stop()
+                    teller.stopping()
+                while waiting and pool.room:
+                    self._start(waiting.popleft(), pool, threads)
+                teller.turn(self.runs)
+                for name, code in pool.ended(TURN):
+                    self._runs[name] = self._ended(self._runs[name].point, code, stopped)
+                    self.write_tables()
+                    teller.ended(self._runs[name], self.over, len(self.runs))
+        except KeyboardInterrupt:  # nobody waits for those that are running
+            self._runs |= {name: replace(self._runs[name], state="stopped") for name in pool.running}
+            self.write_tables()
+            raise
+        return not stopped
+
+    def write_tables(self) -> None:
+        """Write both, each as a whole or not at all."""
+        own = self.folder.own
+        own.write(self.folder.table, to_csv(self.runs))
+        own.write(self.folder.summary, to_markdown(f"Sweep of {self.asked.space}", self.runs))
+
+    def _start(self, point: Point, pool: Pool, threads: int) -> None:
+        self.folder.make_room(point)
+        words = (*arguments(self.folder, self.asked, point, self.data_dir, threads), *self.options)
+        pool.start(Job(point.name, words, point.config.threads or threads, self.folder.log(point)))
+        self._runs[point.name] = replace(self._runs[point.name], state="running")
+
+    def _ended(self, point: Point, code: int, stopped: bool) -> Run:
+        run = run_of(self.folder, point)
+        if run.state == "done":  # even if it was killed while it said so
+            return run
+        if stopped:
+            return Run(point, "stopped")
+        error = f"ended by {signal.Signals(-code).name}" if code < 0 else first_error(self.folder.log(point))
+        return Run(point, "failed", error=error)

@@ -1,0 +1,53 @@
+"""Tables of a run as CSV: appended row by row, cut back when a run goes back, read as far as they are whole."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from bayesnas_graph.diagnostics.files import ROOM, not_read, not_written, written_whole
+
+
+def read_table(path: Path) -> list[dict[str, str]]:
+    """The rows of a table; none if it is not there. A line that is not whole, as the last may be, is left out."""
+    rows = []
+    try:
+        with path.open(newline="", encoding="utf-8", errors="replace") as file, suppress(csv.Error):
+            for row in csv.DictReader(file):
+                if None not in row and None not in row.values():
+                    rows.append(row)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise not_read(path, error) from None
+    return rows
+
+
+def cut(path: Path, columns: tuple[str, ...], key: str, last: int) -> None:
+    """Leave the rows up to a step or an iteration; a table that is not there, or is another one, is begun."""
+    rows = [row for row in read_table(path) if tuple(row) == columns and row[key].isdecimal()]
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(row for row in rows if int(row[key]) <= last)
+    with written_whole(path, ROOM) as file:
+        file.write(text.getvalue().encode())
+
+
+def append(path: Path, rows: Iterable[Sequence[str]]) -> None:
+    """Add rows to a table. Raises NasError if there is no room."""
+    try:
+        with path.open("a", newline="", encoding="utf-8") as file:
+            csv.writer(file, lineterminator="\n").writerows(rows)
+    except OSError as error:
+        raise not_written(path, error, ROOM) from None
+
+
+def cell(value: float | None) -> str:
+    """A number as it is read back; six digits are enough for a table."""
+    if value is None:
+        return ""
+    return str(value) if isinstance(value, int) else f"{value:.6g}"

@@ -1,0 +1,118 @@
+"""What strategies have in common that learn a number about every switch, shared by all uses of its cell."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from bayesnas_graph import bayes
+from bayesnas_graph.bayes import Decision, State, Why
+from bayesnas_graph.ir import Graph
+from bayesnas_graph.passes import prune
+from bayesnas_graph.passes.analysis import cost, cost_by_switch
+from bayesnas_graph.search.iteration import Iteration, complete
+from bayesnas_graph.search.learner import Learner, without
+from bayesnas_graph.search.problem import Batch, Problem
+from bayesnas_graph.search.progress import Progress
+from bayesnas_graph.search.strategy import Strategy
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judgement:
+    """What a strategy thinks of the switches that are open."""
+
+    strengths: Tensor  # of every group; more is better, and none is negative
+    reasons: Sequence[Why]  # why each would stay or go if the search ended here
+
+
+class Rival(Strategy):
+    """A strategy that judges switches by a strength of its own.
+
+    In tables and decisions that strength stands where the Bayesian strategy has gamma, and in all rankings.
+    """
+
+    @abstractmethod
+    def judged(self, learner: Learner, batches: Sequence[Batch], number: int) -> Judgement:
+        """Judge the switches after an iteration; the batches are held out."""
+
+    def reopened(self, learner: Learner, groups: Collection[str]) -> None:
+        """Open switches again that were at zero, for an output depends on them."""
+
+    def rest(self, learner: Learner, architecture: Decision) -> None:
+        """Set the gates as accuracy is to be measured: here to what would be derived."""
+        kept = [float(group not in architecture.off) for group in learner.switches.groups]
+        gates = learner.supernet.gates
+        learner.supernet.set_gates(gates.new_tensor(kept)[learner.switches.group])
+
+    def iterate(
+        self, problem: Problem, learner: Learner, progress: Progress, batches: Iterable[Batch]
+    ) -> tuple[Learner, Progress, Iteration]:
+        number, graph = progress.iteration + 1, learner.graph
+        judgement = self.judged(learner, list(batches), number)
+        scores = dict(zip(learner.switches.groups, judgement.strengths.tolist(), strict=True))
+        raw = decision_of(learner, judgement)
+        sound = bayes.without_dead_ends(graph, bayes.bridged(graph, raw, scores))
+        chosen = bayes.limited(graph, sound, scores)
+        if problem.has_target and not self.closes:
+            chosen = fitting(problem, graph, chosen, scores)
+        elif problem.has_target and problem.on_target(prune(graph, chosen.off)):
+            chosen = sound = bayes.enlarged(graph, chosen, scores, problem.on_target)
+        architecture = complete(problem, progress, chosen)
+        bridges = tuple(verdict.name for verdict in sound.verdicts if verdict.why == Why.BRIDGE)
+        still_open = sound if self.closes else raw.changed(learner.switches.groups, Why.KEPT)
+        progress = replace(progress, iteration=number, architecture=architecture).with_closed(still_open)
+        self.reopened(learner, bridges)
+        left = without(learner, still_open.off) if still_open.off else learner
+        self.rest(left, chosen)
+        smaller = prune(graph, chosen.off)
+        intensities = learner.config.grown(progress.growth)
+        found = Iteration(number, still_open, architecture, smaller, cost(smaller), bridges, intensities, shrink=None)
+        return left, progress, found
+
+
+def fitting(problem: Problem, graph: Graph, chosen: Decision, scores: Mapping[str, float]) -> Decision:
+    """A decision changed so that the architecture has the size that was asked for, if any has.
+
+    If taking switches away is not enough, one begins anew with all of them, and what is weak for its cost goes first.
+    """
+    smaller = bayes.reduced(graph, chosen, scores, problem.on_target)
+    if not problem.on_target(prune(graph, smaller.off)):
+        costs = cost_by_switch(graph)
+        for_cost = {name: score / (1 + costs[name].parameters + costs[name].flops) for name, score in scores.items()}
+        every = chosen.changed(scores, Why.KEPT)
+        smaller = bayes.limited(graph, bayes.reduced(graph, every, for_cost, problem.on_target), scores)
+    return bayes.enlarged(graph, smaller, scores, problem.on_target)
+
+
+def decision_of(learner: Learner, judgement: Judgement) -> Decision:
+    """A judgement as a decision about every open switch."""
+    none = torch.zeros(0, dtype=torch.long)
+    zeros = torch.zeros_like(judgement.strengths)
+    state = State(judgement.strengths, zeros, judgement.strengths, none, none, none)
+    gates = learner.supernet.gates.double()
+    found = bayes.verdicts(learner.switches, state, torch.zeros_like(gates), gates, judgement.reasons)
+    ranked = (replace(v, relevance=v.gamma, removal=v.gamma, magnitude=v.gamma) for v in found)
+    return Decision(tuple(replace(v, entropy=None) for v in ranked))
+
+
+def best_of_choices(learner: Learner, winners: Tensor) -> list[Why]:
+    """The reasons of all groups where each choice has a winner, a candidate or none at all."""
+    contests = learner.contests
+    won = winners.tolist()
+    none_won = [False] * contests.count
+    for contest, is_none, wins in zip(contests.contest.tolist(), contests.is_none.tolist(), won, strict=True):
+        none_won[contest] = none_won[contest] or (is_none and wins)
+
+    def why(group: int) -> Why:
+        contest = int(contests.contest[group])
+        if bool(contests.is_none[group]):
+            return Why.OWN if none_won[contest] else Why.BEST
+        if won[group]:
+            return Why.BEST
+        return Why.ZERO if none_won[contest] else Why.LIMIT
+
+    return [why(group) for group in range(contests.groups)]

@@ -1,5 +1,0 @@
-"""Smaller networks that compute the same."""
-
-from bayesnas_graph.shrink.network import Shrunk, shrink
-
-__all__ = ["Shrunk", "shrink"]

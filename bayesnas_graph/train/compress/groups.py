@@ -1,0 +1,124 @@
+"""The groups of weights that are kept or removed together, as sums over axes of tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from bayesnas_graph.codegen.emit.weights import ByNode
+from bayesnas_graph.ir import Graph, Node
+from bayesnas_graph.ir.ops.convolution import Conv, Depthwise
+from bayesnas_graph.ir.ops.norm import Normalisation
+from bayesnas_graph.train.compress.patterns import Chosen, chosen_for, is_layer, shared
+
+Entries = Callable[[str, str], Tensor]  # node and name -> a tensor of the shape of that weight
+
+# A weight is looked at with the groups of a convolution apart: [group, filter, channel, row, column].
+_AXES = {"n": (0, 1), "c": (0, 2), "m": (3,), "k": (4,)}
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The groups that a pattern makes of the weights of a layer.
+
+    Whoever removes a filter removes what belongs to it alone: its bias, and what a norm right behind does to it.
+    """
+
+    layer: str  # the node
+    shares: str  # which of n, c, m and k the members of a group have in common
+    parts: int = 1  # groups of the convolution, each with its own channels
+    companions: tuple[tuple[str, str], ...] = ()  # node and name of tensors with an entry for every filter
+
+    @property
+    def name(self) -> str:
+        """Unique among all of a network."""
+        return f"{self.layer}/{self.shares}"
+
+    def sums(self, entries: Entries) -> Tensor:
+        """The sum over every group of something that is there for every weight."""
+        weight = self._apart(entries(self.layer, "weight"))
+        kept = {axis for letter in self.shares for axis in _AXES[letter]}
+        total = weight.sum([axis for axis in range(5) if axis not in kept], keepdim=True)
+        for node, name in self.companions:
+            total = total + self._of_filters(entries(node, name))
+        return total
+
+    def norms(self, weights: ByNode) -> Tensor:
+        """The Euclidean norm of every group."""
+        return self.sums(lambda node, name: weights[node][name].square()).sqrt()
+
+    @property
+    def tensors(self) -> tuple[tuple[str, str], ...]:
+        """The tensors whose entries are in groups: node and name."""
+        return ((self.layer, "weight"), *self.companions)
+
+    def spread(self, of_groups: Tensor, like: ByNode) -> Iterator[tuple[str, str, Tensor]]:
+        """What is known for every group, for every weight: node, name and a tensor that fits its own."""
+        weight = like[self.layer]["weight"]
+        yield self.layer, "weight", of_groups.expand(self._apart(weight).shape).reshape(weight.shape)
+        for node, name in self.companions:
+            yield node, name, of_groups.flatten()
+
+    def _apart(self, weight: Tensor) -> Tensor:
+        filters, channels, *kernel = weight.shape
+        return weight.reshape(self.parts, filters // self.parts, channels, *(kernel or (1, 1)))
+
+    def _of_filters(self, vector: Tensor) -> Tensor:
+        return vector.reshape(self.parts, len(vector) // self.parts, 1, 1, 1)
+
+
+def groups_of(graph: Graph, chosen: Chosen) -> tuple[Groups, ...]:
+    """All groups of a network; filters that make an output cannot go, and are none. Raises NasError."""
+    last = _last_layers(graph)
+    found = []
+    for name, patterns in chosen_for(graph, chosen).items():
+        node = graph[name]
+        for shares in shared(node, patterns):
+            if shares == "n" and name in last:
+                continue
+            found.append(_groups(graph, node, shares))
+    return tuple(found)
+
+
+def regrouped(groups: Iterable[Groups], graph: Graph) -> tuple[Groups, ...]:
+    """The same groups in what is left of a network."""
+    return tuple(_groups(graph, graph[some.layer], some.shares) for some in groups if some.layer in graph.nx)
+
+
+def _groups(graph: Graph, node: Node, shares: str) -> Groups:
+    return Groups(node.name, shares, _parts(graph, node), _companions(graph, node) if shares == "n" else ())
+
+
+def _parts(graph: Graph, node: Node) -> int:
+    if isinstance(node.op, Depthwise):
+        return graph[graph.inputs(node.name)[0].source].shape[0]
+    return node.op.groups if isinstance(node.op, Conv) else 1
+
+
+def _companions(graph: Graph, node: Node) -> tuple[tuple[str, str], ...]:
+    """The bias of a layer, and weight and bias of a norm that alone reads it."""
+    own = [(node.name, "bias")] if getattr(node.op, "bias", False) else []
+    readers = [edge.target for edge in graph.edges if edge.source == node.name]
+    after = graph[readers[0]] if len(readers) == 1 and node.name not in graph.outputs else None
+    if after is not None and isinstance(after.op, Normalisation) and getattr(after.op, "affine", False):
+        own += [(after.name, "weight"), (after.name, "bias")]
+    return tuple(own)
+
+
+def _last_layers(graph: Graph) -> set[str]:
+    """The layers from which a value goes to an output without another layer that mixes channels."""
+    found: set[str] = set()
+    seen, waiting = set(graph.outputs), list(graph.outputs)
+    while waiting:
+        node = graph[waiting.pop()]
+        if is_layer(node):
+            found.add(node.name)
+            if not isinstance(node.op, Depthwise):
+                continue
+        for edge in graph.inputs(node.name):
+            if edge.source not in seen:
+                seen.add(edge.source)
+                waiting.append(edge.source)
+    return found

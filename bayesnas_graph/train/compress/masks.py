@@ -1,0 +1,62 @@
+"""Which weights are left: a 1 for every entry that is, a 0 for every one that is gone for good."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import torch
+from torch import Tensor
+
+from bayesnas_graph.codegen.emit.weights import ByNode
+from bayesnas_graph.train.compress.groups import Groups
+
+Masks = dict[str, dict[str, Tensor]]
+
+
+def masks_of(groups: Iterable[Groups], weights: ByNode) -> Masks:
+    """What is left of the weights in groups: of layers all that is not zero, and all that goes with their filters."""
+    found: Masks = {}
+    for some in groups:
+        for node, name in some.tensors:
+            weight = weights[node][name]
+            kept = weight != 0 if node == some.layer and name == "weight" else torch.ones_like(weight)
+            found.setdefault(node, {})[name] = kept.to(weight.dtype)
+    return found
+
+
+def without(masks: Masks, going: Mapping[Groups, Tensor]) -> Masks:
+    """The masks once some groups are gone: those at which there is a 1, or True.
+
+    A filter of which other groups have left no weight goes, too, with its bias and its norm: it would be a constant.
+    """
+    found = {node: dict(named) for node, named in masks.items()}
+    for groups, gone in going.items():
+        for node, name, part in groups.spread(gone.bool(), masks):
+            found[node][name] = found[node][name] * ~part
+    for groups in going:
+        empty = found[groups.layer]["weight"].flatten(1).sum(1) == 0
+        for node, name in groups.companions:
+            found[node][name] = found[node][name] * ~empty
+    return found
+
+
+def alive(groups: Groups, masks: Masks) -> Tensor:
+    """Which groups have anything left."""
+    return groups.sums(lambda node, name: masks[node][name]) > 0
+
+
+def masked(weights: ByNode, masks: Masks) -> dict[str, dict[str, Tensor]]:
+    """The weights with zeros where the masks have them."""
+    found = {node: dict(named) for node, named in weights.items()}
+    for node, named in masks.items():
+        for name, mask in named.items():
+            found[node][name] = weights[node][name] * mask
+    return found
+
+
+@torch.no_grad()
+def apply(masks: Masks, weights: ByNode) -> None:
+    """Set to zero what is gone, in place."""
+    for node, named in masks.items():
+        for name, mask in named.items():
+            weights[node][name].mul_(mask)

@@ -1,0 +1,74 @@
+"""What is measured on held-out samples, and what follows from it: the penalty of a loop, and what goes after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from bayesnas_graph.bayes import THRESHOLD, CrossEntropy, weight_curvature
+from bayesnas_graph.codegen.emit.weights import ByNode
+from bayesnas_graph.codegen.supernet import ReferenceNetwork
+from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.ir import Graph
+from bayesnas_graph.runs.device import Place
+from bayesnas_graph.train.compress.config import CompressConfig
+from bayesnas_graph.train.compress.connectivity import gets_through, is_connected
+from bayesnas_graph.train.compress.groups import Groups
+from bayesnas_graph.train.compress.masks import masks_of, without
+from bayesnas_graph.train.compress.penalty import Penalty
+from bayesnas_graph.train.compress.prior import data_variances, removal_costs, settled
+from bayesnas_graph.train.compress.selection import Pruning, Ranked, Target, per_operation, prune, pruned
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """On held-out samples, over all processes."""
+
+    h: ByNode  # the curvature of the mean loss by every weight
+    loss: float
+
+
+def measured(graph: Graph, weights: ByNode, batches: Iterable[tuple[Tensor, Tensor]], place: Place) -> Measured:
+    """The curvature by every weight, and the loss."""
+    kept, mean = list(batches), place.processes.mean
+    network = ReferenceNetwork(graph).to(place.device).take(weights).eval()
+    samples = sum(len(y) for _, y in kept)
+    with torch.no_grad():
+        loss = torch.stack([CrossEntropy()(network(x)[0], y) * (len(y) / samples) for x, y in kept]).sum()
+    found = weight_curvature(network, kept, CrossEntropy())
+    h = {node: {name: mean(value, samples) for name, value in named.items()} for node, named in found.items()}
+    return Measured(h, float(mean(loss, samples)))
+
+
+def penalty(graph: Graph, weights: ByNode, groups: tuple[Groups, ...], found: Measured, lambda_w: float) -> Penalty:
+    """The penalty that suits weights."""
+    masks = masks_of(groups, weights)
+    priors = {some: settled(some, weights, found.h, masks, lambda_w) for some in groups}
+    needed = {some.layer for some in groups if not is_connected(graph, {some.layer})}
+    return Penalty({some: lambda_w * prior.omega for some, prior in priors.items()}, masks, needed)
+
+
+def judged(
+    graph: Graph, weights: ByNode, groups: tuple[Groups, ...], found: Measured, config: CompressConfig, lambda_w: float
+) -> Pruning:
+    """What is left of a network after a loop. Raises NasError if nothing gets through it any more."""
+    zeros = {some: some.norms(weights) == 0 for some in groups}
+    if not gets_through(graph, weights):
+        message = "the penalty has closed every way through the network"
+        raise NasError([Diagnostic("NAS621", message, help="begin again with a smaller `lambda`")])
+    masks = without(masks_of(groups, weights), zeros)
+    target = Target(config.target_operations, config.target_params)
+    if config.prune == "zero":
+        return pruned(graph, weights, masks)
+    costs = {some: removal_costs(some, weights, found.h) for some in groups}
+    if config.prune == "removal":
+        ranked = Ranked.by(per_operation(graph, costs, masks), costs, masks)
+        return prune(graph, weights, masks, ranked, ranked.within(config.tolerance * found.loss), target)
+    priors = {some: settled(some, weights, found.h, masks, lambda_w) for some in groups}
+    variances = {some: data_variances(some, priors[some], weights, found.h, lambda_w) for some in groups}
+    ranked = Ranked.by(variances, costs, masks)
+    most = sum(int(((one <= THRESHOLD) & ranked.alive[some]).sum()) for some, one in variances.items())
+    return prune(graph, weights, masks, ranked, most, target)

@@ -1,0 +1,87 @@
+"""The prior of groups of weights, and the step of its penalty.
+
+    gamma   =  |W| / omega                       the variance of the weights of a group
+    omega^2 =  sum of H / (1 + gamma H)          over its weights, with H = h / lambda
+    penalty =  lambda omega |W|                  summed over all groups of all patterns
+
+It is the update of switches with weights for gates, and no dependency: what a removed filter takes with it follows
+from the graph when that is made smaller. As nothing but weights and curvatures counts, the update is repeated until
+both equations hold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from bayesnas_graph.bayes import omega_squared, strength
+from bayesnas_graph.codegen.emit.weights import ByNode
+from bayesnas_graph.train.compress.groups import Groups
+from bayesnas_graph.train.compress.masks import Masks
+
+MOST_UPDATES = 100
+CLOSE = 1e-3  # relative change of gamma at which it has settled
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prior:
+    """What is known about every group of a pattern in a layer."""
+
+    gamma: Tensor
+    omega: Tensor
+
+
+@torch.no_grad()
+def settled(groups: Groups, weights: ByNode, h: ByNode, kept: Masks, lambda_w: float) -> Prior:
+    """The prior that suits weights, given the curvature of the mean loss by every weight that is kept."""
+    prior = updated(groups, torch.ones_like(groups.norms(weights)), weights, h, kept, lambda_w)
+    for _ in range(MOST_UPDATES):
+        before, prior = prior, updated(groups, prior.gamma, weights, h, kept, lambda_w)
+        if bool(((prior.gamma - before.gamma).abs() <= CLOSE * before.gamma).all()):
+            break
+    return prior
+
+
+@torch.no_grad()
+def updated(groups: Groups, gamma: Tensor, weights: ByNode, h: ByNode, kept: Masks, lambda_w: float) -> Prior:
+    """The prior after an update, from the gamma of before."""
+    variances = {(node, name): some for node, name, some in groups.spread(gamma, weights)}
+
+    def squares(node: str, name: str) -> Tensor:
+        curvature = h[node][name].clamp(min=0) / lambda_w
+        return omega_squared(variances[node, name], curvature) * kept[node][name]
+
+    omega = groups.sums(squares).sqrt()
+    return Prior(strength(groups.norms(weights), omega), omega)
+
+
+@torch.no_grad()
+def shrink_towards_zero(groups: Groups, weights: ByNode, threshold: Tensor, *, spare_last: bool) -> None:
+    """The step of the penalty, in place: the norm of each group less its threshold, and exactly zero below.
+
+    The strongest group is spared if none would be left and the network cannot do without the layer.
+    """
+    norms = groups.norms(weights)
+    left = torch.where(norms > threshold, (norms - threshold) / norms, 0)
+    if spare_last:
+        left = torch.where((norms == norms.max()) & ~left.any(), 1.0, left)
+    for node, name, part in groups.spread(left, weights):
+        weights[node][name].mul_(part)
+
+
+@torch.no_grad()
+def removal_costs(groups: Groups, weights: ByNode, h: ByNode) -> Tensor:
+    """How much the mean loss rises when a group goes, to second order and without its correlations."""
+    return groups.sums(lambda node, name: weights[node][name].square() * h[node][name].clamp(min=0)) / 2
+
+
+@torch.no_grad()
+def data_variances(groups: Groups, prior: Prior, weights: ByNode, h: ByNode, lambda_w: float) -> Tensor:
+    """The variance of a group in the unit in which the data curve by 1: the sum of `gamma H` over its weights.
+
+    A weight has no unit of its own: it may be halved where what it multiplies is doubled. This number stays.
+    """
+    variances = {(node, name): gamma for node, name, gamma in groups.spread(prior.gamma, weights)}
+    return groups.sums(lambda node, name: variances[node, name] * h[node][name].clamp(min=0) / lambda_w)

@@ -1,0 +1,91 @@
+"""What is left of every layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import prod
+
+from bayesnas_graph.ir import Graph
+from bayesnas_graph.passes.analysis import operations_by_node
+from bayesnas_graph.passes.shrink import Shrunk
+from bayesnas_graph.runs.layers import LayerReport, Part
+from bayesnas_graph.train.compress.groups import Groups, regrouped
+from bayesnas_graph.train.compress.patterns import is_layer, named
+
+MOST_WIDTHS = 8  # layers of a network that is told by its widths
+
+
+def layer_reports(graph: Graph, groups: Iterable[Groups], shrunk: Shrunk) -> list[LayerReport]:
+    """One for every layer of a network, in order."""
+    left = shrunk.graph
+    before, after = operations_by_node(graph), operations_by_node(left)
+    by_layer: dict[str, list[Groups]] = {}
+    for some in groups:
+        by_layer.setdefault(some.layer, []).append(some)
+    found = []
+    for node in graph:
+        if not is_layer(node):
+            continue
+        is_left = node.name in left.nx
+        weight = shrunk.tensors[node.name]["weight"] if is_left else None
+        whole = _weights(graph, node.name)
+        found.append(
+            LayerReport(
+                name=node.name,
+                kind=node.op.name,
+                outputs=Part(left[node.name].shape[0] if is_left else 0, node.shape[0]),
+                inputs=Part(_inputs(left, node.name) if is_left else 0, _inputs(graph, node.name)),
+                groups={
+                    named(node.op.name, some.shares): Part(_left_of(some, shrunk), _count(graph, some))
+                    for some in by_layer.get(node.name, ())
+                },
+                zeros=1 - (0 if weight is None else int(weight.count_nonzero())) / whole,
+                parameters=Part(_parameters(left, node.name) if is_left else 0, _parameters(graph, node.name)),
+                operations=Part(after.get(node.name, 0), before[node.name]),
+            )
+        )
+    return found
+
+
+def widths(graph: Graph) -> str:
+    """The features that layers read, one after another, as papers tell small networks by: `465-37-90-10`.
+
+    Of a convolution they are its filters, of linear layers what the first reads and what each gives. Of larger networks
+    it is said how many layers they have.
+    """
+    layers = [node for node in graph if is_layer(node)]
+    if len(layers) > MOST_WIDTHS:
+        return f"{len(layers)} layers"
+    numbers: list[int] = []
+    for before, node in zip([None, *layers], layers, strict=False):
+        linear_begins = node.op.name == "linear" and (before is None or before.op.name != "linear")
+        numbers += [_inputs(graph, node.name)] if linear_begins else []
+        numbers.append(node.shape[0])
+    return "-".join(map(str, numbers))
+
+
+def _left_of(groups: Groups, shrunk: Shrunk) -> int:
+    """How many groups of a layer are left."""
+    return sum(int((own.norms(shrunk.tensors) > 0).sum()) for own in regrouped([groups], shrunk.graph))
+
+
+def _count(graph: Graph, groups: Groups) -> int:
+    """How many groups a layer has."""
+    node = graph[groups.layer]
+    side = getattr(node.op, "k", 1)
+    sizes = {"n": node.shape[0], "c": _inputs(graph, node.name), "m": side, "k": side}
+    return prod(sizes[letter] for letter in groups.shares)
+
+
+def _inputs(graph: Graph, name: str) -> int:
+    return graph[graph.inputs(name)[0].source].shape[0]
+
+
+def _parameters(graph: Graph, name: str) -> int:
+    return graph[name].op.parameters(graph[graph.inputs(name)[0].source].shape)
+
+
+def _weights(graph: Graph, name: str) -> int:
+    """Those of a layer, its bias apart."""
+    bias = graph[name].shape[0] if getattr(graph[name].op, "bias", False) else 0
+    return _parameters(graph, name) - bias

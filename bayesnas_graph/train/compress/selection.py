@@ -1,0 +1,158 @@
+"""Which groups of weights go: those that cost the least for what they save, as long as it is next to nothing."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import torch
+from torch import Tensor
+
+from bayesnas_graph.codegen.emit.weights import ByNode
+from bayesnas_graph.ir import Graph
+from bayesnas_graph.passes.analysis import Cost, cost, operations
+from bayesnas_graph.passes.shrink import Shrunk, shrink
+from bayesnas_graph.train.compress.connectivity import gets_through
+from bayesnas_graph.train.compress.groups import Groups
+from bayesnas_graph.train.compress.masks import Masks, alive, masked, without
+
+Going = dict[Groups, Tensor]  # which groups go
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a network is."""
+
+    parameters: int
+    flops: int  # multiply-adds
+    operations: int  # as papers on compression count
+
+    @staticmethod
+    def of(graph: Graph) -> Size:
+        found: Cost = cost(graph)
+        return Size(found.parameters, found.flops, operations(graph))
+
+
+@dataclass(frozen=True)
+class Target:
+    """How small a network is to become; None for as small as it gets."""
+
+    operations: int | None = None
+    parameters: int | None = None
+
+    @property
+    def is_given(self) -> bool:
+        """Whether there is one."""
+        return self.operations is not None or self.parameters is not None
+
+    def is_met(self, size: Size) -> bool:
+        """Whether a network is small enough; never if nobody said what that is."""
+        few = self.operations is None or size.operations <= self.operations
+        return self.is_given and few and (self.parameters is None or size.parameters <= self.parameters)
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """All groups that are left, the first to go first."""
+
+    groups: Sequence[Groups]
+    alive: Mapping[Groups, Tensor]
+    place: Mapping[Groups, Tensor]  # how many go before a group
+    costs: Tensor  # of all groups that are left, in that order
+
+    @staticmethod
+    def by(scores: Mapping[Groups, Tensor], costs: Mapping[Groups, Tensor], masks: Masks) -> Ranked:
+        """Those of the lowest scores first."""
+        groups = list(scores)
+        left = {some: alive(some, masks) for some in groups}
+        flat = torch.cat([torch.where(left[some], scores[some], torch.inf).flatten() for some in groups])
+        order = flat.argsort(stable=True)
+        places = torch.empty_like(order).scatter_(0, order, torch.arange(len(order), device=order.device))
+        parts = torch.split(places, [left[some].numel() for some in groups])
+        place = {some: part.view_as(left[some]) for some, part in zip(groups, parts, strict=True)}
+        total = int(sum(int(one.sum()) for one in left.values()))
+        return Ranked(groups, left, place, torch.cat([costs[some].flatten() for some in groups])[order[:total]])
+
+    def first(self, count: int, spared: Collection[int] = ()) -> Going:
+        """So many of them, but for those at some places."""
+        places = self.costs.new_tensor(list(spared), dtype=torch.long)
+        return {
+            some: (self.place[some] < count) & self.alive[some] & ~torch.isin(self.place[some], places)
+            for some in self.groups
+        }
+
+    def within(self, most: float) -> int:
+        """How many can go until they cost more than this together."""
+        return int((self.costs.double().cumsum(0) <= most).sum())
+
+
+def per_operation(graph: Graph, costs: Mapping[Groups, Tensor], masks: Masks) -> dict[Groups, Tensor]:
+    """What groups cost, for every operation that is saved with them."""
+
+    def saved(groups: Groups) -> Tensor:
+        positions = prod(graph[groups.layer].shape[1:])
+        kept = masks[groups.layer]["weight"] * 2 * positions
+        weight = groups.layer, "weight"  # what goes with a filter saves next to nothing
+        return groups.sums(lambda *tensor: kept if tensor == weight else kept.new_zeros(len(kept)))
+
+    return {groups: found / saved(groups).clamp(min=1) for groups, found in costs.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Pruning:
+    """What pruning has come to."""
+
+    masks: Masks
+    shrunk: Shrunk
+    size: Size
+
+
+def prune(graph: Graph, weights: ByNode, masks: Masks, ranked: Ranked, most: int, target: Target) -> Pruning:
+    """Let the first groups go, at most so many, and no more than the target asks for.
+
+    A group without which nothing would get through the network stays, and the next one goes.
+    """
+    spared = _spared(graph, weights, masks, ranked, most)
+
+    def without_first(count: int) -> Pruning:
+        return pruned(graph, weights, without(masks, ranked.first(count, spared)))
+
+    found = without_first(most)
+    if not target.is_met(found.size):
+        return found
+    return _fewest(without_first, most, lambda pruning: target.is_met(pruning.size))
+
+
+def pruned(graph: Graph, weights: ByNode, masks: Masks) -> Pruning:
+    """What is left of a network under masks."""
+    shrunk = shrink(graph, masked(weights, masks))
+    return Pruning(masks, shrunk, Size.of(shrunk.graph))
+
+
+def _fewest(make: Callable[[int], Pruning], most: int, enough: Callable[[Pruning], bool]) -> Pruning:
+    """The first of a growing row that is enough. The last is."""
+    low, high, best = 0, most, make(most)
+    while low < high:
+        middle = (low + high) // 2
+        found = make(middle)
+        if enough(found):
+            high, best = middle, found
+        else:
+            low = middle + 1
+    return best
+
+
+def _spared(graph: Graph, weights: ByNode, masks: Masks, ranked: Ranked, most: int) -> list[int]:
+    """The places of the groups that must stay where the others go, the first ones first."""
+    spared: list[int] = []
+
+    def is_closed(count: int) -> bool:
+        return not gets_through(graph, masked(weights, without(masks, ranked.first(count, spared))))
+
+    if is_closed(0):  # and nothing can be done about it
+        return spared
+    while is_closed(most):
+        spared.append(bisect_left(range(most), True, key=is_closed) - 1)
+    return spared

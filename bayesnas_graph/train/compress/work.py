@@ -1,0 +1,268 @@
+"""A compression: a dense training, loops under the penalty, and a training of what is left.
+
+Each stage is a training with its own checkpoints, and leaves its weights in a file. What is to be done next follows
+from which of them are there, so that a compression can stop anywhere and go on as if nothing had happened.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from torch import Tensor
+
+from bayesnas_graph.codegen.emit import Emitted, as_state, build, by_node, emit
+from bayesnas_graph.codegen.emit.weights import ByNode
+from bayesnas_graph.data import Data, evaluation, order, split
+from bayesnas_graph.derive.architecture import plain_text
+from bayesnas_graph.derive.text import Written, written
+from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.ir import Graph
+from bayesnas_graph.passes.shrink import Shrunk, shrink
+from bayesnas_graph.runs.device import Place
+from bayesnas_graph.runs.seeds import seed_everything
+from bayesnas_graph.runs.subject import Subject
+from bayesnas_graph.train.checkpoint import Checkpoints
+from bayesnas_graph.train.compress.config import CompressConfig
+from bayesnas_graph.train.compress.events import Loop, Name, Stage, Watcher
+from bayesnas_graph.train.compress.folder import CompressFolder
+from bayesnas_graph.train.compress.groups import Groups, groups_of, regrouped
+from bayesnas_graph.train.compress.magnitude import pruned_by_magnitude
+from bayesnas_graph.train.compress.masks import Masks, alive, masked
+from bayesnas_graph.train.compress.measure import judged, measured, penalty
+from bayesnas_graph.train.compress.penalty import Held
+from bayesnas_graph.train.compress.report import widths
+from bayesnas_graph.train.compress.selection import Size, Target
+from bayesnas_graph.train.course import Course
+from bayesnas_graph.train.loop import AfterStep, Training, nothing
+from bayesnas_graph.train.measure import Score, score
+from bayesnas_graph.train.weights import read_weights, write_weights
+
+# One over the number of samples is what Bayes' rule asks for. It is more than small networks bear.
+TEMPERED = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Smaller:
+    """A network that was made smaller, as a text, with its weights and how good it is."""
+
+    shrunk: Shrunk
+    text: Written
+    weights: ByNode  # of the nodes of the text
+    before: Score  # on the test set, when it was cut
+    score: Score  # when it was trained
+
+
+@dataclass
+class Compression:
+    """A compression that is going on."""
+
+    subject: Subject
+    config: CompressConfig
+    data: Data
+    folder: CompressFolder
+    place: Place
+    watcher: Watcher
+    stop: Callable[[], bool] = lambda: False
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The whole network."""
+        return self.subject.network.graph()
+
+    @cached_property
+    def groups(self) -> tuple[Groups, ...]:
+        """All groups of weights. Raises NasError for patterns that there are not, and if there are no groups."""
+        found = groups_of(self.graph, self.config.patterns)
+        if not found:
+            message = f"there is nothing to remove from network `{self.subject.network.name}`"
+            help = "say which weights go together: `--pattern conv=filter,channel --pattern linear=row,column`"
+            raise NasError([Diagnostic("NAS620", message, help=help)])
+        return found
+
+    @cached_property
+    def held_out(self) -> tuple[Tensor, Tensor]:
+        """The samples to train on, and those on which curvature is measured."""
+        return split(len(self.data.train), self.config.held_out, self.config.seed)
+
+    @property
+    def intensity(self) -> float:
+        """Of the penalty in the first loop."""
+        return self.config.lambda_w or TEMPERED / len(self.held_out[0])
+
+    def doc(self, graph: Graph) -> str:
+        """A few lines on where what is left comes from."""
+        size, config = Size.of(graph), self.config
+        return "\n".join(
+            [
+                f"Network `{self.subject.network.name}` of {plain_text(self.subject.name)}, compressed:",
+                f"{widths(graph)}.",
+                "",
+                f"{size.parameters:,} weights, {size.flops:,} multiply-adds.",
+                f"Fingerprint of the whole network: {self.subject.fingerprint[:16]}.",
+                f"On {plain_text(config.data or '')} with seed {config.seed}, lambda {self.intensity:.3g}.",
+            ]
+        )
+
+    def check(self) -> None:
+        """Raise NasError for all that can be known to be wrong before anything is done."""
+        for config in (self.config.dense, self.config.loop(1)):
+            Course.of(self.subject.network, self.data, config, self.held_out[0])
+        if len(self.held_out[1]) < self.place.processes.world:
+            message = f"of {len(self.data.train)} samples {len(self.held_out[1])} are held out to measure on"
+            raise NasError([Diagnostic("NAS601", message, help="set `held_out` to more")])
+        _ = self.groups
+
+    def dense(self) -> tuple[ByNode, Score]:
+        """The first stage: the weights of the whole network."""
+        course = Course.of(self.subject.network, self.data, self.config.dense, self.held_out[0])
+        weights = self._given()
+        if self.config.epochs:
+            weights = self._stage(Stage("dense", course), weights)
+        elif weights is None:
+            weights = self._once("dense", self.graph, self._random)
+        return weights, self._score(self.graph, weights)
+
+    def loops(self, weights: ByNode) -> Shrunk:
+        """The second stage: loop by loop groups go, and the network gets smaller."""
+        left = Shrunk(self.graph, weights, {})
+        for number in range(1, self.config.loops + 1):
+            if self.target.is_met(Size.of(left.graph)):
+                break
+            left = self._loop(left, number)
+        return left
+
+    @property
+    def target(self) -> Target:
+        """How small it is to become."""
+        return Target(self.config.target_operations, self.config.target_params)
+
+    def _loop(self, left: Shrunk, number: int) -> Shrunk:
+        """A training under the penalty, and what is left after it."""
+        config, graph = self.config, left.graph
+        intensity = self.intensity * config.lambda_growth ** (number - 1)
+        groups = regrouped(self.groups, graph)
+
+        def train() -> ByNode:
+            course = Course(config.loop(number), graph, self.data, self.held_out[0])
+            epochs = config.epochs + (number - 1) * config.loop_epochs
+            stage = Stage("loops", course, number, epochs, epochs * course.steps_per_epoch)
+            found = measured(graph, left.tensors, self._measured_batches(graph, 2 * number - 1), self.place)
+            trained = self._training(stage, left.tensors, penalty(graph, left.tensors, groups, found, intensity))
+            return self._removed(graph, trained, groups, number, intensity)
+
+        return shrink(graph, self._once(f"loop-{number:02}", graph, train))
+
+    def _removed(
+        self, graph: Graph, weights: ByNode, groups: tuple[Groups, ...], number: int, intensity: float
+    ) -> ByNode:
+        """The weights with zeros where something goes."""
+        start = time.perf_counter()
+        found = measured(graph, weights, self._measured_batches(graph, 2 * number), self.place)
+        pruning = judged(graph, weights, groups, found, self.config, intensity)
+        count = sum(int(alive(some, pruning.masks).sum()) for some in groups)
+        seconds = time.perf_counter() - start
+        self.watcher.looped(Loop(number, intensity, found.loss, count, pruning.size, seconds))
+        return masked(weights, pruning.masks)
+
+    def fine(self, left: Shrunk) -> Smaller:
+        """The third stage: what is left is trained, on all samples."""
+        before = self.config.epochs + self.loops_done * self.config.loop_epochs
+        return self._trained("fine", left, self.config.fine_epochs, before)
+
+    def rival(self, weights: ByNode, left: Shrunk) -> Smaller:
+        """Another network of the same size, made by magnitude out of the same weights and trained for as long."""
+        target = Target(Size.of(left.graph).operations)
+        found = pruned_by_magnitude(self.graph, weights, self.groups, target).shrunk
+        return self._trained("rival", found, self.loops_done * self.config.loop_epochs + self.config.fine_epochs)
+
+    @property
+    def loops_done(self) -> int:
+        """How many loops there were."""
+        return self.place.processes.tell(len(list(self.folder.stage("x").parent.glob("loop-*.safetensors"))))
+
+    def _trained(self, name: Name, left: Shrunk, epochs: int, epochs_before: int = 0) -> Smaller:
+        text = written(left.graph, self.doc(left.graph), {}, allow_python=self.subject.python_ops)
+        weights: ByNode = {text.names[node]: found for node, found in left.tensors.items() if node in text.names}
+        before = self._score(text.graph, weights)
+        if epochs:
+            course = Course(self.config.fine(epochs), text.graph, self.data)
+            steps_before = epochs_before * (len(self.held_out[0]) // self.config.batch)
+            stage = Stage(name, course, 0, epochs_before, steps_before)
+            weights = self._stage(stage, weights, Held(_zeros(weights)))
+        return Smaller(left, text, weights, before, self._score(text.graph, weights))
+
+    def _stage(self, stage: Stage, start: ByNode | None, after_step: AfterStep = nothing) -> ByNode:
+        """The weights that a training ends with, which may have ended before."""
+        return self._once(stage.name, stage.course.graph, lambda: self._training(stage, start, after_step))
+
+    def _training(self, stage: Stage, start: ByNode | None, after_step: AfterStep) -> ByNode:
+        name = f"{stage.name}-{stage.number:02}" if stage.number else stage.name
+        checkpoints = Checkpoints(
+            self.folder.checkpoints / name, self.config.keep, f"{self.subject.fingerprint}/{name}"
+        )
+        self.watcher.entered(stage)
+        outcome = Training(
+            stage.course,
+            self.place,
+            checkpoints,
+            self.watcher,
+            self.stop,
+            start=start,
+            after_step=after_step,
+        ).run()
+        return by_node(outcome.weights, outcome.program)
+
+    def _once(self, name: str, graph: Graph, work: Callable[[], ByNode]) -> ByNode:
+        """The weights that some work ends with, out of a file if it was done before."""
+        path, program = self.folder.stage(name), emit(graph, standalone=True)
+        if not self.place.processes.tell(path.is_file()):
+            found = work()
+            if self.place.processes.first:
+                write_weights(path, as_state(found, {}, program), self.subject.fingerprint)
+            self.place.processes.any(False)  # nobody reads before it is written
+        return self._on_device(by_node(read_weights(path), program))
+
+    def _given(self) -> ByNode | None:
+        """The weights that the compression was given."""
+        path = self.folder.stage("given")
+        if not path.is_file():
+            return None
+        return self._on_device(by_node(read_weights(path), emit(self.graph, standalone=True)))
+
+    def _random(self) -> ByNode:
+        seed_everything(self.config.seed, "weights")
+        program = emit(self.graph, standalone=True)
+        return by_node(build(program).state_dict(), program)
+
+    def _on_device(self, weights: ByNode) -> ByNode:
+        return {
+            node: {name: value.to(self.place.device) for name, value in named.items()}
+            for node, named in weights.items()
+        }
+
+    def _measured_batches(self, graph: Graph, occasion: int) -> Iterator[tuple[Tensor, Tensor]]:
+        """Held-out samples, others every time."""
+        config = self.config
+        course = Course(config.dense, graph, self.data)
+        chosen = order(self.held_out[1], config.seed, occasion)[: config.curvature_batches * config.batch]
+        return evaluation(self.data.train, chosen, course.loading(self.place))
+
+    def _score(self, graph: Graph, weights: ByNode) -> Score:
+        program: Emitted = emit(graph, standalone=True)
+        module = build(program)
+        module.load_state_dict(as_state(weights, {}, program))
+        module.to(self.place.device)
+        course = Course(self.config.dense, graph, self.data)
+        return score(module, course.test_batches(self.place), self.place)
+
+
+def _zeros(weights: ByNode) -> Masks:
+    """Masks of the weights that are zero inside of kernels that are not."""
+    return {
+        node: {"weight": (named["weight"] != 0).to(named["weight"].dtype)}
+        for node, named in weights.items()
+        if "weight" in named and named["weight"].ndim > 1 and not bool(named["weight"].all())
+    }

@@ -1,0 +1,194 @@
+"""From decisions that do not add up to an architecture: always connected, never too large, and settled when settled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayesnas_graph import passes
+from bayesnas_graph.bayes import Decision, Verdict, Why, bridged, enlarged, limited, without_dead_ends
+from bayesnas_graph.ir import Edge, Gate, Graph
+from bayesnas_graph.ir.ops import Choice
+from bayesnas_graph.ir.ops.join import Concat
+from bayesnas_graph.passes.prune import prune
+from tests.bayes.test_dependency import from_text
+from tests.helpers import body, graph
+from tests.passes.analysis.test_dependency import random_graph
+from tests.programs import programs
+
+Scores = dict[str, float]
+
+
+def decision(made: Graph, off: set[str]) -> Decision:
+    """What switches say by themselves."""
+    groups = dict.fromkeys(gate.group for gate in made.gates)
+    return Decision(tuple(_verdict(name, Why.OWN if name in off else Why.KEPT) for name in groups))
+
+
+def _verdict(name: str, why: Why) -> Verdict:
+    return Verdict(name, why.keep, why, 1.0, 1.0, 1.0, None, (name,), (1.0,), (1.0,), ())
+
+
+def kept(decision: Decision) -> set[str]:
+    return {verdict.name for verdict in decision.verdicts if verdict.keep}
+
+
+def reasons(decision: Decision) -> dict[str, Why]:
+    return {verdict.name: verdict.why for verdict in decision.verdicts}
+
+
+def too_many(made: Graph, decision: Decision) -> list[str]:
+    """The choices that keep more than they may."""
+    found = []
+    for node in made:
+        if isinstance(node.op, Choice) and node.op.limit is not None:
+            groups = {edge.gate.group for edge in made.inputs(node.name) if edge.gate}
+            found += [node.name] if len(groups & kept(decision)) > node.op.limit else []
+    return found
+
+
+def size_at_most(size: int) -> Callable[[Graph], bool]:
+    return lambda made: len(list(made)) <= size
+
+
+# ----------------------------------------------------------------------------------------- by hand
+
+
+def test_a_bridge_is_the_best_of_those_at_which_the_way_ends() -> None:
+    made = graph(body("node y = x : choose { relu, tanh } y -> out : choose { relu, tanh, gelu }"))
+    scores = {"y.relu": 1.0, "y.tanh": 2.0, "choice.relu": 9.0, "choice.tanh": 3.0, "choice.gelu": 1.0}
+    found = bridged(made, decision(made, set(scores)), scores)
+    assert reasons(found) == {
+        "y.relu": Why.OWN,
+        "y.tanh": Why.BRIDGE,
+        "choice.relu": Why.BRIDGE,
+        "choice.tanh": Why.OWN,
+        "choice.gelu": Why.OWN,
+    }
+    assert bridged(made, decision(made, {"y.relu"}), scores) == decision(made, {"y.relu"}), "nothing is lost"
+
+
+def test_what_does_not_fit_together_stays_open() -> None:
+    joined = "node a = x : optional relu node b = x : optional tanh "
+    made = graph(body(joined + "concat(a, b) -> out : conv(3)"))
+    assert kept(bridged(made, decision(made, {"a"}), {"a": 1, "b": 1})) == {"b"}, "a convolution takes any width"
+    made = graph(body(joined + "concat(x, x) -> out concat(a, b) -> out", "image(3, 8, 8) -> image(6, 8, 8)"))
+    assert reasons(bridged(made, decision(made, {"a"}), {"a": 1, "b": 1})) == {"a": Why.BRIDGE, "b": Why.KEPT}
+
+
+def test_a_choice_of_one() -> None:
+    made = graph(body("node y = x : choose 1 { relu, tanh, gelu } y -> out x -> out"))
+    scores = {"y.relu": 1.0, "y.tanh": 3.0, "y.gelu": 2.0}
+    assert kept(limited(made, decision(made, set()), scores)) == {"y.tanh"}
+    assert reasons(limited(made, decision(made, {"y.tanh"}), scores)) == {
+        "y.relu": Why.LIMIT,
+        "y.tanh": Why.OWN,
+        "y.gelu": Why.KEPT,
+    }
+
+
+def test_what_a_limit_leaves_stranded_is_closed_too() -> None:
+    text = "motif inner { in x x -> out : choose { relu, tanh } } "
+    made = graph(text + body("x -> out : choose 1 { inner, gelu }"))
+    scores = {gate.group: 1.0 for gate in made.gates} | {"choice.gelu": 2.0}
+    found = limited(made, decision(made, set()), scores)
+    assert kept(found) == {"choice.gelu"}
+    assert sorted(reasons(found).values()) == sorted([Why.LIMIT, Why.KEPT, Why.DEAD_END, Why.DEAD_END])
+
+
+def test_the_best_that_nothing_arrives_at_is_not_the_best() -> None:
+    """A decision that loses an output is not asked for dead ends, and then a bridge is built elsewhere."""
+    made = graph(body("node a = x : optional relu x, a -> out : choose 1 { conv(), tanh }"))
+    scores = {gate.group: 1.0 for gate in made.gates} | {"out.a.conv": 9.0}
+    for off in ({"a"}, {"a", "out.x.conv", "out.x.tanh"}):
+        found = limited(made, bridged(made, decision(made, off), scores), scores)
+        assert not too_many(made, found)
+        prune(made, found.off)
+
+
+def test_room_is_used_by_the_best() -> None:
+    made = graph(body("x -> out x -> out : choose { conv(), conv(k = 5), tanh }"))
+    scores = {"out.x.conv_3": 1.0, "out.x.conv_5": 3.0, "out.x.tanh": 2.0}
+    closed = decision(made, set(scores))
+    least = len(list(prune(made, closed.off)))
+    found = [enlarged(made, closed, scores, size_at_most(least + room)) for room in range(6)]
+    assert kept(found[0]) == set()
+    assert kept(found[-1]) == set(scores)
+    opened = [kept(one) for one in found if len(kept(one)) == 1]
+    assert all(one == {"out.x.conv_5"} for one in opened)
+    assert {why for verdict, why in reasons(found[-1]).items()} == {Why.ROOM}
+
+
+# ---------------------------------------------------------------------------------------- at random
+
+
+def limited_and_shared(made: Graph, random: Random, sharing: float) -> Graph:
+    """The same graph with limits on its choices, some of whose switches are one switch."""
+    names = list(dict.fromkeys(gate.name for gate in made.gates))
+    groups = {name: f"g{random.randint(0, 4)}" if random.random() < sharing else name for name in names}
+    nodes = [
+        replace(node, op=Choice(limit=random.choice([None, 1, 1, 2]))) if isinstance(node.op, Choice) else node
+        for node in made
+    ]
+    edges = [
+        Edge(e.source, e.target, e.slot, Gate(e.gate.name, groups[e.gate.name])) if e.gate else e for e in made.edges
+    ]
+    return made.replace(nodes, edges, made.outputs)
+
+
+@st.composite
+def cases(draw: st.DrawFn, sharing: float) -> tuple[Graph, Decision, Scores, Random]:
+    random = draw(st.randoms(use_true_random=False))
+    if draw(st.booleans()):
+        made = random_graph(random)
+        if any(isinstance(node.op, Concat) for node in made):  # whose shapes are not what they would be
+            made = graph(body("x -> out : choose 1 { relu, tanh }"))
+    else:
+        found = from_text(draw(programs(fault=0)))
+        made = next(iter(found), None) or graph(body("x -> out : choose 1 { relu, tanh }"))
+    if draw(st.booleans()):
+        made = passes.insert_zero_identity(made, draw(st.sampled_from(["before", "after"])))
+    made = limited_and_shared(made, random, sharing) if sharing else made
+    groups = list(dict.fromkeys(gate.group for gate in made.gates))
+    off = {group for group in groups if random.random() < 0.6}
+    return made, decision(made, off), {group: random.choice([0.0, random.random(), 1e300]) for group in groups}, random
+
+
+@pytest.mark.parametrize("sharing", [0.0, 0.5])
+def test_laws(sharing: float) -> None:
+    @settings(max_examples=80)
+    @given(case=cases(sharing))
+    def obeyed(case: tuple[Graph, Decision, Scores, Random]) -> None:
+        made, raw, scores, random = case
+        sound = bridged(made, raw, scores)
+        assert kept(raw) <= kept(sound), "it only opens"
+        assert bridged(made, sound, scores) == sound
+        left = prune(made, sound.off)
+
+        chosen = limited(made, sound, scores)
+        assert kept(chosen) <= kept(sound), "it only closes"
+        assert limited(made, chosen, scores) == chosen
+        smaller = prune(made, chosen.off)
+        assert {gate.group for gate in smaller.gates} == kept(chosen), "there are no dead ends"
+        if not sharing:
+            assert not too_many(made, chosen)
+        assert without_dead_ends(made, chosen) == chosen
+
+        most = random.randint(len(list(smaller)), len(list(made)))
+        larger = enlarged(made, chosen, scores, size_at_most(most))
+        assert kept(chosen) <= kept(larger), "it only opens"
+        assert len(list(prune(made, larger.off))) <= most
+        assert len(too_many(made, larger)) <= len(too_many(made, chosen))
+        assert {gate.group for gate in prune(made, larger.off).gates} == kept(larger)
+        assert enlarged(made, larger, scores, size_at_most(most)) == larger
+        assert enlarged(made, chosen, scores, size_at_most(0)) == chosen, "what is too large stays as it is"
+        assert len(list(smaller)) <= len(list(left))
+        for one in (sound, chosen, larger):
+            assert all(verdict.keep == verdict.why.keep for verdict in one.verdicts)
+
+    obeyed()

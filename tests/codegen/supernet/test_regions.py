@@ -1,0 +1,29 @@
+"""Regions of a network, compiled by torch."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from bayesnas_graph import passes
+from bayesnas_graph.codegen.emit import build, emit
+from bayesnas_graph.codegen.supernet import compile_regions
+from tests.helpers import body, graph
+
+
+@pytest.mark.filterwarnings("ignore")  # torch warns about what it does itself
+def test_regions_compute_the_same() -> None:
+    text = body("node h[3] = x : choose { conv(3) > bn(false), max_pool(3), identity } h -> out")
+    found = passes.run(graph(text), passes.passes())
+    torch.manual_seed(0)
+    plain, compiled = build(emit(found)), build(emit(found))
+    compiled.load_state_dict(plain.state_dict())
+    assert compile_regions(compiled, backend="aot_eager") is compiled
+    x = torch.randn(4, 3, 8, 8)
+    outputs = [network(x) for network in (plain, compiled)]
+    torch.testing.assert_close(outputs[0], outputs[1])
+    slopes = [
+        torch.autograd.grad(y.square().sum(), list(n.parameters()))
+        for y, n in zip(outputs, (plain, compiled), strict=True)
+    ]
+    torch.testing.assert_close(slopes[0], slopes[1])

@@ -1,0 +1,132 @@
+"""Operations with shapes that they take, small enough to be compared with the truth computed entry by entry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import cycle, product
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from bayesnas_graph.ir import ModuleCall, Op, Shape, ShapeError
+from bayesnas_graph.ir.ops import PRIMITIVES, Choice, Conv, LightBatchNorm, Maybe, ReluConv, ReluDepthwise, Zero
+from bayesnas_graph.ir.ops.activation import Elementwise
+from bayesnas_graph.ir.ops.build import build_function, build_module
+from bayesnas_graph.ir.ops.curvature import Local
+from bayesnas_graph.ir.ops.python import PythonOp
+
+Case = tuple[Op, tuple[Shape, ...]]
+
+IMAGE = (4, 6, 5)
+BATCH = 2
+
+
+class Written(nn.Module):
+    """What a user might write: two inputs, a parameter that nothing reads, and nothing linear."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(2, width, 1)
+        self.unused = nn.Parameter(torch.ones(3))
+
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        return torch.sin(torch.as_tensor(self.conv(x)) * y)
+
+
+def _op(name: str, *shapes: Shape, **arguments: Any) -> Case:
+    return PRIMITIVES[name](**arguments), shapes
+
+
+def _convolutions() -> list[Case]:
+    found: list[Case] = []
+    bias = cycle((True, False, False))
+    for k, stride, dilation, groups, padding in product((1, 2, 3, 5), (1, 2, 3), (1, 2), (1, 2, 4), (0, 1, 2, None)):
+        op = Conv(8 if groups > 1 else 3, k, stride, groups, dilation, padding, next(bias))
+        try:
+            op.shape(IMAGE)
+        except ShapeError:
+            continue
+        found.append((op, (IMAGE,)))
+    return found
+
+
+PYTHON = PythonOp("written", f"{__name__}:Written", (("width", 2),))
+CASES: list[Case] = [
+    *_convolutions(),
+    _op("conv", (1, 4, 4), width=3),
+    _op("depthwise", IMAGE),
+    _op("depthwise", IMAGE, k=2, stride=3, bias=True),
+    _op("depthwise", IMAGE, k=3, stride=2, dilation=2, multiplier=3),
+    _op("linear", (5,)),
+    _op("linear", (5,), width=3, bias=False),
+    *(
+        _op(name, IMAGE, k=k, stride=stride, padding=padding)
+        for name in ("max_pool", "avg_pool")
+        for k, stride, padding in product((2, 3, 5), (1, 2, 3), (0, 1, None))
+    ),
+    *(_op("bn", shape, affine=affine) for shape in (IMAGE, (5,)) for affine in (True, False)),
+    *(_op("layer_norm", shape, affine=affine) for shape in (IMAGE, (5,)) for affine in (True, False)),
+    *(_op("group_norm", IMAGE, groups=groups, affine=affine) for groups in (1, 2, 4) for affine in (True, False)),
+    _op("group_norm", (6,), groups=2),
+    _op("dropout", IMAGE),
+    _op("rescale", IMAGE),
+    _op("rescale", (5,)),
+    _op("select", IMAGE, width=3),
+    _op("select", (5,), width=2),
+    *(_op(name, IMAGE) for name, cls in PRIMITIVES.items() if issubclass(cls, Elementwise)),
+    *(_op(name, IMAGE) for name in ("global_avg_pool", "global_max_pool", "flatten", "crop")),
+    _op("flatten", (5,)),
+    _op("crop", IMAGE, n=3),
+    _op("pad_channels", IMAGE, width=7),
+    _op("pad_channels", (5,), width=6),
+    *(_op(name, *[shape] * n) for name in ("sum", "mean", "product") for shape in (IMAGE, (5,)) for n in (1, 2, 3)),
+    _op("concat", (1, 3, 2), (4, 3, 2), (2, 3, 2)),
+    _op("concat", (5,), (3,)),
+    _op("scale", IMAGE, (4,)),
+    (Choice(), (IMAGE, IMAGE)),
+    (Maybe(), (IMAGE,)),
+    (Zero(), (IMAGE,)),
+    (LightBatchNorm(affine=False), (IMAGE,)),
+    (ReluConv(3, stride=2, bias=True), (IMAGE,)),
+    (ReluDepthwise(k=5, dilation=2), (IMAGE,)),
+]
+
+
+def with_rule(rule: str) -> set[type[Op]]:
+    """All operations of the package that have a rule, be it inherited."""
+    found, open_ = set(), [Op]
+    while open_:
+        subclasses = open_.pop().__subclasses__()
+        open_ += subclasses
+        found |= {cls for cls in subclasses if cls.__module__.startswith("bayesnas_graph.") and hasattr(cls, "name")}
+    return {cls for cls in found if getattr(cls, rule) is not getattr(Op, rule)}
+
+
+def title(case: Case) -> str:
+    op, shapes = case
+    return f"{op} {'x'.join(map(str, shapes[0]))}"
+
+
+def built(op: Op, shapes: tuple[Shape, ...]) -> tuple[Callable[..., Tensor], nn.Module | None]:
+    """The function that an operation computes in float64, with parameters and statistics that are all different."""
+    call = op.torch(*shapes)
+    if not isinstance(call, ModuleCall):
+        return build_function(call, len(shapes)), None
+    module = build_module(call).double().eval()
+    for name, values in module.state_dict().items():
+        if values.is_floating_point():
+            values.uniform_(0.5, 2) if "var" in name else values.normal_()
+    return module, module
+
+
+def local(op: Op, *inputs: Tensor) -> Local:
+    """An operation at these inputs, with some curvature of its output."""
+    function, module = built(op, tuple(tuple(x.shape[1:]) for x in inputs))
+    with torch.no_grad():
+        output = function(*inputs)
+    return Local(inputs, output, torch.randn_like(output), torch.randn_like(output), module)
+
+
+def values(*shapes: Shape) -> tuple[Tensor, ...]:
+    return tuple(torch.randn(BATCH, *shape, dtype=torch.float64) for shape in shapes)

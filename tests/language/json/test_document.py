@@ -1,0 +1,156 @@
+"""A graph survives the way to JSON and back, and whatever is wrong with a document is told."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from bayesnas_graph.diagnostics import Report
+from bayesnas_graph.diagnostics.source import Source
+from bayesnas_graph.ir import Edge, Graph, Node
+from bayesnas_graph.ir.ops import PRIMITIVES, BatchNorm, Input
+from bayesnas_graph.ir.ops.python import PythonOp
+from bayesnas_graph.language.elaborate import Checker
+from bayesnas_graph.language.json import from_document, from_json, json_schema, to_document, to_json
+from tests.conftest import LONG, ROOT, SPACES
+from tests.helpers import body, graph
+from tests.language.json.graphs import graphs, shipped
+
+PAGE = ROOT / "docs" / "graph-json.md"
+TEXT = body("node y = x : choose {conv(3), bn(eps = 0.001)} out concat(y, x)", "image(3, 8, 8) -> image(6, 8, 8)")
+PYTHON = PythonOp("half", "no.such.module:Half", (("width", 2), ("rate", 0.5), ("on", True)))
+
+
+def document(text: str = TEXT) -> Any:
+    return json.loads(to_json(graph(text)))
+
+
+# ---------------------------------------------------------------------------------- there and back
+
+
+@pytest.mark.parametrize("name", [path.stem for path in SPACES if path.stem not in ("std", "hierarchical")])
+def test_shipped_spaces_survive(name: str) -> None:
+    original = shipped(name)
+    text = to_json(original)
+    again = from_json(text, "again")
+    assert again == original
+    assert again.name == original.name
+    assert json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n" == text
+
+
+@settings(max_examples=50 * LONG)
+@given(graphs())
+def test_random_graphs_survive(original: Graph) -> None:
+    assert from_document(to_document(original)) == original
+    assert to_json(from_json(to_json(original), "x")) == to_json(from_document(to_document(original)))
+
+
+def test_arguments_are_exact() -> None:
+    args = next(n["op"]["args"] for n in document()["nodes"] if n["op"]["name"] == "bn")
+    assert args == {"affine": True, "eps": "1/1000", "momentum": "1/10"}
+    found = next(n.op for n in from_json(to_json(graph(TEXT)), "x") if isinstance(n.op, BatchNorm))
+    assert found.eps == Fraction(1, 1000)
+    assert type(found.eps) is Fraction
+
+
+def test_places_are_told_and_not_read() -> None:
+    node = next(n for n in document()["nodes"] if n["op"]["name"] == "bn")
+    column = TEXT.index("bn(eps") + 1
+    end = TEXT.index(", x)") - len("} out concat(y") + 1
+    assert node["place"] == {"file": "test.nas", "line": 1, "column": column, "end_line": 1, "end_column": end}
+    assert all(node.span is None for node in from_json(to_json(graph(TEXT)), "x"))
+
+
+def test_python_operations_are_data() -> None:
+    original = Graph("p", [Node("x", Input(), (4,)), Node("y", PYTHON, (7,))], [Edge("x", "y", 0)], ["y"])
+    again = from_json(to_json(original), "p.json")
+    assert again == original
+    op = again["y"].op
+    assert isinstance(op, PythonOp)
+    assert [type(value) for _, value in op.values] == [int, float, bool]
+
+
+def test_nodes_are_put_in_order() -> None:
+    data = document()
+    data["nodes"].reverse()
+    data["edges"].reverse()
+    again = from_json(json.dumps(data), "x")
+    seen: set[str] = set()
+    for node in again:
+        assert {edge.source for edge in again.inputs(node.name)} <= seen
+        seen.add(node.name)
+    assert {node.name: node for node in again} == {node.name: node for node in graph(TEXT)}
+
+
+def test_defaults_may_be_left_out() -> None:
+    data = document()
+    for node in data["nodes"]:
+        del node["place"]
+        if node["op"]["name"] == "conv":
+            node["op"]["args"] = {"width": 3}
+    assert from_json(json.dumps(data), "x") == graph(TEXT)
+
+
+def test_version_1_had_no_scopes() -> None:
+    data = document()
+    data["version"] = 1
+    del data["scopes"]
+    for node in data["nodes"]:
+        del node["replaces"]
+    again = from_json(json.dumps(data), "old.json")
+    assert again == graph(TEXT)
+    assert again.scopes == ()
+    assert all(not node.replaces for node in again)
+
+
+@pytest.mark.parametrize("name", [name for name, cls in PRIMITIVES.items() if cls.inputs == 1])
+def test_every_primitive_survives(name: str) -> None:
+    given = {"group_norm": "(3)", "pad_channels": "(5)", "select": "(2)"}.get(name, "")
+    before, after = ("flatten > ", "") if name == "linear" else ("", "flatten > ")
+    text = body(f"x -> out : {before}{name}{given} > {after}linear(2)", "image(3, 8, 8) -> classes(2)")
+    original = graph(text)
+    assert from_json(to_json(original), name) == original
+
+
+def test_torch_is_not_loaded() -> None:
+    script = (
+        "import sys\nfrom bayesnas_graph.language.json import from_json, fingerprint, compare\n"
+        "g = from_json(sys.stdin.read(), 'x')\nfingerprint(g), compare(g, g)\n"
+        "assert 'torch' not in sys.modules\n"
+    )
+    (data,) = re.findall(r"```json\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    subprocess.run([sys.executable, "-c", script], input=data, text=True, check=True)
+
+
+# --------------------------------------------------------------------------------- documentation
+
+
+def test_the_page_shows_what_is_written(update_golden: bool) -> None:
+    page = PAGE.read_text()
+    (text,) = re.findall(r"```nas\n(.*?)```", page, re.DOTALL)
+    (shown,) = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
+    space = Checker(Report()).text(Source("example.nas", text))
+    actual = to_json(space.networks[0].graph())
+    if update_golden:
+        PAGE.write_text(page.replace(shown, actual))
+        return
+    assert shown == actual
+    assert from_json(shown, "page") == space.networks[0].graph()
+
+
+def test_json_schema_names_every_field() -> None:
+    schema = json_schema()
+    assert json.loads(json.dumps(schema)) == schema
+    for field in ("schema", "version", "name", "nodes", "edges", "outputs", "scopes"):
+        assert field in schema["properties"]
+    assert schema["additionalProperties"] is False
+    assert schema["properties"]["version"]["enum"] == [1, 2]
+    assert set(schema["$defs"]["NodeDocument"]["properties"]) == {"name", "op", "shape", "replaces", "place"}
+    assert set(schema["$defs"]["ScopeDocument"]["properties"]) == {"name", "kind", "role", "outputs"}

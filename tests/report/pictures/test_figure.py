@@ -1,0 +1,119 @@
+"""Figures: nothing on top of anything else, large enough to be read, and text that is text."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from itertools import combinations
+
+import pytest
+
+from bayesnas_graph.language.elaborate import Network
+from bayesnas_graph.report.pictures import Diagram, Panel, diagram_of, figure_of, ink, settled_diagram
+from bayesnas_graph.report.pictures.figure import placed_hops
+from bayesnas_graph.report.pictures.sketch import COLUMN, PAGE, Label, Sketch, sketch_of
+from tests.conftest import SPACES
+from tests.helpers import body, network
+from tests.report.pictures.test_spaces import ALL, SVG, Rectangle, networks, overlap
+
+PRINTED = 8  # points: less cannot be read in print
+
+
+def darts_v2() -> Diagram:
+    """The cells of the paper, kept by the names of their switches."""
+    found = networks(next(path for path in SPACES if path.stem == "darts"))[0]
+    normal = {"h.0": "p.sep_conv_3 q.sep_conv_3", "h.1": "p.sep_conv_3 q.sep_conv_3", "h.2": "q.sep_conv_3 p.skip"}
+    normal["h.3"] = "p.skip h_0.dil_conv_3"
+    reduction = {"h.0": "p.max_pool_3x3 q.max_pool_3x3", "h.1": "h_0.skip q.max_pool_3x3"}
+    reduction |= {"h.2": "p.max_pool_3x3 h_0.skip", "h.3": "h_0.skip q.max_pool_3x3"}
+    diagram = diagram_of(found)
+    kept = set()
+    for title, cell in (("cell normal", normal), ("cell reduction", reduction)):
+        panel = next(panel for panel in diagram.panels if panel.title == title)
+        names = [f"{node}.{edge}" for node, edges in cell.items() for edge in edges.split()]
+        assert set(names) <= set(panel.gates)
+        kept |= {f"{use}.{name}" for use in panel.uses for name in names}
+    return settled_diagram(diagram, kept)
+
+
+def drawn(text: str) -> tuple[Diagram, Panel]:
+    diagram = diagram_of(network(text))
+    return diagram, diagram.panels[-1]
+
+
+def rectangles(sketch: Sketch) -> list[Rectangle]:
+    centres = sketch.placement().centres
+    return [
+        (x - size.width / 2, y - size.above, x + size.width / 2, y + size.below)
+        for size, (x, y) in zip(sketch.sizes, centres, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("network", ALL)
+def test_no_part_and_no_line_is_on_another_part(network: Network) -> None:
+    for panel in diagram_of(network).panels:
+        sketch = sketch_of(panel)
+        found = rectangles(sketch)
+        assert not any(overlap(a, b) for a, b in combinations(found, 2))
+        for hop in placed_hops(sketch, sketch.placement()):
+            if hop.turns:
+                continue
+            _, (x1, y1), (x2, y2), (x3, _) = hop.points
+            curve = (x1, min(y1, y2), x2, max(y1, y2))  # the curve itself stays between two columns
+            labels = [r for r, part in zip(found, sketch.parts, strict=True) if isinstance(part, Label)]
+            assert not any(overlap(curve, label) for label in labels)
+            if hop.target is None:  # and where it passes one, it is level and beside what stands there
+                assert not any(overlap((x2, y2, x3, y2), part) for part in found)
+
+
+def test_the_cells_of_darts() -> None:
+    diagram = darts_v2()
+    for title, arrows in (("cell normal", 8), ("cell reduction", 8)):
+        panel = next(panel for panel in diagram.panels if panel.title == title)
+        root = ET.fromstring(figure_of(panel, diagram, ink()).svg)
+        assert float(root.attrib["width"].removesuffix("pt")) <= PAGE
+        texts = [element.text for element in root.iter(f"{SVG}text")]
+        labels = [part.text for part in sketch_of(panel).parts if isinstance(part, Label)]
+        assert len(labels) == arrows
+        assert all(texts.count(label) == labels.count(label) for label in labels)
+        assert min(float(text.attrib["font-size"]) for text in root.iter(f"{SVG}text")) >= PRINTED
+
+
+def test_a_small_cell_fits_in_a_column() -> None:
+    diagram, panel = drawn(body("node h x -> h : choose { relu, tanh } out h"))
+    assert figure_of(panel, diagram, ink()).width <= COLUMN / 0.75
+    assert re.match(r'<svg [^>]*width="[\d.]+pt"', figure_of(panel, diagram, ink()).svg)
+
+
+def test_every_candidate_is_an_arrow_and_a_mere_connection_has_no_colour() -> None:
+    diagram, panel = drawn(body("node h x -> h : choose { relu, tanh, identity } out h"))
+    sketch = sketch_of(panel)
+    assert [part.text for part in sketch.parts if isinstance(part, Label)] == ["relu", "tanh", "identity"]
+    strokes = re.findall(r'stroke="(#\w+)" stroke-width="(?:1.2|0.8)"', figure_of(panel, diagram, ink()).svg)
+    colours = ink()
+    assert set(strokes) == {colours.candidates[0], colours.candidates[1], colours.line}
+    black = figure_of(panel, diagram, ink(mono=True)).svg
+    assert set(re.findall(r"#\w+", black)) == {"#000000"}
+
+
+def test_an_optional_connection_is_dashed_until_it_is_settled() -> None:
+    diagram, panel = drawn(body("node h x -> h : relu x -> h : optional identity out h"))
+    (edge,) = sketch_of(panel).dashed
+    assert "stroke-dasharray" in figure_of(panel, diagram, ink()).svg
+    left = settled_diagram(diagram, diagram.gates)
+    settled = sketch_of(left.panels[0])
+    assert not settled.dashed
+    assert edge in settled.edges
+    assert "stroke-dasharray" not in figure_of(left.panels[0], left, ink()).svg
+
+
+def test_candidates_within_a_candidate_are_named_behind_it() -> None:
+    _, panel = drawn(body("node h x -> h : choose { conv(3) > choose { relu, tanh }, bn } out h"))
+    assert [part.text for part in sketch_of(panel).parts if isinstance(part, Label)] == ["chain (relu, tanh)", "bn"]
+
+
+def test_the_ground_is_painted_if_asked_for() -> None:
+    diagram, panel = drawn(body("out relu(x)"))
+    assert 'fill="#ffffff"' not in figure_of(panel, diagram, ink()).svg
+    assert 'fill="#ffffff"' in figure_of(panel, diagram, ink(ground=True)).svg
+    assert 'fill="#0d1117"' in figure_of(panel, diagram, ink(dark=True, ground=True)).svg

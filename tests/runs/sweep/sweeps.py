@@ -1,0 +1,38 @@
+"""Grids, and sweeps whose runs are only acted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bayesnas_graph.runs.settings import assigned
+from bayesnas_graph.runs.sweep.folder import Asked, SweepFolder
+from bayesnas_graph.runs.sweep.grid import Point, axis, points
+
+
+def grid(*texts: str, seeds: int = 1, told: Sequence[str] = ()) -> tuple[Point, ...]:
+    return points([assigned(text) for text in told], [axis(text) for text in texts], seeds)
+
+
+def asked(*texts: str, seeds: int = 1, **settings: Any) -> Asked:
+    return Asked(
+        space="tiny",
+        file="tiny.nas",
+        python_ops=False,
+        data_dir="/data",
+        settings=settings,
+        sweep=list(texts),
+        seeds=seeds,
+        begun="",
+        versions={},
+    )
+
+
+def finish(folder: SweepFolder, point: Point, kept: Sequence[str] = ("a.conv",), parameters: int = 100) -> None:
+    """Leave in a folder what a run leaves that is done."""
+    run = folder.run(point)
+    names = ["a.conv", "a.skip", "a.zero"]
+    verdicts = [{"name": name, "keep": name in (*kept, "a.zero")} for name in names]
+    found = {"parameters": parameters, "flops": 10 * parameters, "accuracy": 0.5, "kept": len(kept) + 1, "switches": 3}
+    run.write_json(run.decision, {"verdicts": verdicts})
+    run.write_json(run.result, found | {"why": "all iterations are done"})

@@ -1,0 +1,86 @@
+"""Where a search runs: the device it asks for, and what is said when the machine cannot do what is asked of it."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from bayesnas_graph.diagnostics import NasError, render
+from bayesnas_graph.runs.device import Place, find_device, machine_limits, prepared
+from tests.search.spaces import config, place
+
+
+class InductorError(RuntimeError):
+    """As torch.compile raises one where it finds no compiler."""
+
+
+InductorError.__module__ = "torch._inductor.exc"
+
+
+def said(error: Exception, *, compile: bool = False) -> str:
+    given = config(compile=compile)
+    with pytest.raises(NasError) as found, machine_limits(given, place(given)):
+        raise error
+    return render(found.value.diagnostics[0])
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        torch.OutOfMemoryError("CUDA out of memory."),
+        RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory"),
+    ],
+)
+def test_out_of_memory(error: Exception) -> None:
+    assert said(error) == (
+        "error[NAS601]: a batch of 20 does not fit into the memory of `cpu`\n"
+        " = help: set `accumulate` to more, which computes a batch in parts, or `batch` to less\n"
+    )
+
+
+def test_memory_that_there_really_is_not() -> None:
+    given = config()
+    with pytest.raises(NasError, match="does not fit into the memory"), machine_limits(given, place(given)):
+        torch.empty(2**62, dtype=torch.uint8)
+
+
+def test_no_compiler() -> None:
+    assert said(InductorError("InvalidCxxCompiler: No working C++ compiler found\nand more"), compile=True) == (
+        "error[NAS609]: torch.compile does not work here: InvalidCxxCompiler: No working C++ compiler found\n"
+        " = help: leave `--compile` away, or install a C++ compiler that works\n"
+    )
+
+
+@pytest.mark.parametrize("error", [RuntimeError("size mismatch"), ValueError("no"), InductorError("not asked for")])
+def test_faults_of_ours_stay_faults(error: Exception) -> None:
+    given = config()
+    with pytest.raises(type(error)) as found, machine_limits(given, place(given)):
+        raise error
+    assert found.value is error
+
+
+def test_devices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    assert find_device("auto") == find_device("cpu") == torch.device("cpu")
+    for name in ("cuda", "mps"):
+        with pytest.raises(NasError) as error:
+            find_device(name)
+        assert render(error.value.diagnostics[0]) == (
+            f"error[NAS609]: there is no device `{name}` here\n = help: there is cpu; `--device auto` takes the best\n"
+        )
+
+
+def test_a_run_goes_on_with_its_own_threads() -> None:
+    """Sums depend on how they are shared out."""
+    for asked, kept, expected in ((1, 0, 1), (1, 2, 2), (0, 2, 2)):
+        with prepared(config(threads=asked), kept) as found:
+            assert torch.get_num_threads() == expected
+            assert isinstance(found, Place)
+
+
+def test_precision() -> None:
+    found = place(config(precision="bf16"))
+    assert (found.precision, found.fused_for) == (torch.bfloat16, "cpu")
+    assert not found.scaler().is_enabled()
+    assert place(config(precision="fp16")).scaler().is_enabled()

@@ -1,0 +1,41 @@
+"""What the tests of compressions share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.search.launcher import Launcher, launcher
+from tests.train.compress.small import SMALL
+
+# Every stage has two epochs of some steps, and checkpoints in between.
+SHORT: dict[str, Any] = {
+    "data": "tests.search.spaces:tiny_data",
+    "batch": 40,
+    "epochs": 2,
+    "loops": 2,
+    "loop_epochs": 2,
+    "fine_epochs": 2,
+    "rate": 0.05,
+    "lambda": 1e-5,
+    "tolerance": 3e-4,
+    "crop": 1,
+    "rival": True,
+    "log_steps": 2,
+    "checkpoint_steps": 3,
+    "threads": 1,
+    "seed": 1,
+}
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
+    """Starts the program beside a network, `small.nas`, and settings for a short compression, `short.toml`."""
+    folder = tmp_path_factory.mktemp("compressions")
+    (folder / "small.nas").write_text(SMALL)
+    (folder / "short.toml").write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in SHORT.items()))
+    with launcher(folder) as running:
+        yield running
