@@ -129,7 +129,7 @@ def test_every_code_has_a_page() -> None:
 def test_error_pages(page: Path) -> None:
     """A page shows its own code and no other, and then a text without faults."""
     assert page.read_text().startswith(f"# {page.stem}: {CODES[page.stem].title}\n")
-    assert "## How to mend it" in page.read_text()
+    assert "## How to fix it" in page.read_text()
     wrong = [block for block in blocks(page) if block.kind == "nas,error"]
     assert bool(wrong) == (page.stem not in WITHOUT_EXAMPLE)
     for block in wrong:
