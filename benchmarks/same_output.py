@@ -49,7 +49,8 @@ def make(folder: Path) -> None:
         cli("search", "quickstart", "-o", strategy, "--strategy", strategy, *one, *short, cwd=folder)
     cli("derive", "search", "-o", "derived", cwd=folder)
     cli("export", "search", "-o", "exported/search.py", "--weights", "exported/search.safetensors", cwd=folder)
-    cli("train", "derived/network.nas", "--data", "digits", "--epochs", "2", "-o", "train", *one, cwd=folder)
+    training = ("--data", "digits", "--epochs", "2", "-s", "cutout=2")
+    cli("train", "derived/network.nas", "-o", "train", *training, *one, cwd=folder)
     small = ("--epochs", "1", "--loops", "2", "--fine-epochs", "1", "-s", "loop_epochs=1")
     cli("compress", "train", "-o", "compress", *small, *one, cwd=folder)
 
