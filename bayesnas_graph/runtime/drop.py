@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import torch
 from torch import Tensor
 
-_dropping: list[tuple[float, torch.Generator | None]] = []
+
+class _Dropping(threading.local):
+    """What `dropping` has set in this thread. Not a ContextVar: `torch.compile` cannot trace those."""
+
+    probability: float = 0.0
+    generator: torch.Generator | None = None
+
+
+_dropping = _Dropping()
 
 
 @contextmanager
@@ -26,11 +35,12 @@ def dropping(probability: float, generator: torch.Generator | None = None) -> It
     """
     if not 0 <= probability < 1:
         raise ValueError(f"the probability to drop a term is at least 0 and less than 1, and this is {probability}")
-    _dropping.append((probability, generator))
+    before = _dropping.probability, _dropping.generator
+    _dropping.probability, _dropping.generator = probability, generator
     try:
         yield
     finally:
-        _dropping.pop()
+        _dropping.probability, _dropping.generator = before
 
 
 def dropped(value: Tensor) -> Tensor:
@@ -46,7 +56,7 @@ def dropped(value: Tensor) -> Tensor:
 
 def drawn(values: Sequence[Tensor]) -> Tensor | None:
     """The factors of the terms of a sum, a row for each term with a column for each sample; None if all are kept."""
-    probability, generator = _dropping[-1] if _dropping else (0.0, None)
+    probability, generator = _dropping.probability, _dropping.generator
     if not probability:
         return None
     device = values[0].device

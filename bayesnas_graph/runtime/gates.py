@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import reduce
@@ -73,7 +74,13 @@ def _gathered(gates: Tensor, found: dict[_Place, Tensor]) -> Tensor | None:
     return rows
 
 
-_watching: list[Watch] = []
+class _Watching(threading.local):
+    """The watch of this thread."""
+
+    watch: Watch | None = None
+
+
+_watching = _Watching()
 
 
 @contextmanager
@@ -88,11 +95,11 @@ def watched(watch: Watch) -> Iterator[Watch]:
     (tensor([[1., 3.],
             [2., 5.]]), tensor([ 2.5000, 17.0000]))
     """
-    _watching.append(watch)
+    before, _watching.watch = _watching.watch, watch
     try:
         yield watch
     finally:
-        _watching.pop()
+        _watching.watch = before
 
 
 def gated_sum(values: list[Tensor], gates: Tensor) -> Tensor:
@@ -115,7 +122,7 @@ class _GatedSum(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, gates: Tensor, factors: Tensor | None, *values: Tensor) -> Tensor:
         ctx.save_for_backward(gates, factors, *values)
-        ctx.watch = _watching[-1] if _watching else None
+        ctx.watch = _watching.watch
         if ctx.watch is not None:
             ctx.watch.add_values(gates, _multiplied(gates, factors, values))
         return _total(values, _weights(gates, factors, values))

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
@@ -18,6 +15,7 @@ from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.ir import Graph, named_shape
 from bayesnas_graph.language.elaborate.arguments import signature_of
 from bayesnas_graph.language.elaborate.block import Block, flatten
+from bayesnas_graph.language.elaborate.deep_stack import deep_stack
 from bayesnas_graph.language.elaborate.evaluate import Evaluator
 from bayesnas_graph.language.elaborate.expand import Expander
 from bayesnas_graph.language.elaborate.files import Loader, Module
@@ -29,8 +27,6 @@ from bayesnas_graph.language.elaborate.wiring import Budget
 from bayesnas_graph.language.syntax import ast
 
 T = TypeVar("T")
-
-DEEPEST_STACK = 10_000  # Python frames: room for `Limits.depth` motifs within motifs
 
 
 @dataclass(frozen=True)
@@ -85,13 +81,13 @@ class Checker:
 
     def path(self, path: Path, name: str | None = None) -> Space | None:
         """Check a file; None if it could not be read at all."""
-        with _room_to_work():
+        with deep_stack():
             module = self.loader.path(path, name)
             return self._space(module) if module is not None else None
 
     def text(self, source: Source, path: Path | None = None) -> Space:
         """Check a text; `path` says where its imports are looked for."""
-        with _room_to_work():
+        with deep_stack():
             return self._space(self.loader.text(source, path))
 
     def _space(self, module: Module) -> Space:
@@ -200,17 +196,3 @@ def _type(evaluator: Evaluator, expr: ast.Expr, scope: Scope) -> ValueType:
             "for instance `image(3, 32, 32) -> classes(10)`",
         )
     return value
-
-
-@contextmanager
-def _room_to_work() -> Iterator[None]:
-    """A deep stack, and no rounds of the garbage collector: trees of syntax have no cycles to find, and many nodes."""
-    limit, collecting = sys.getrecursionlimit(), gc.isenabled()
-    sys.setrecursionlimit(max(limit, DEEPEST_STACK))
-    gc.disable()
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(limit)
-        if collecting:
-            gc.enable()

@@ -5,7 +5,9 @@ The parser keeps every token, so the span of a rule runs from its first child to
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -33,9 +35,20 @@ def number(text: str) -> int | Fraction:
 
 
 class Builder(Transformer[Token, Any]):
-    """Builds the tree while the parser reads. `source` is the text that is being read."""
+    """Builds the tree while the parser reads. One builder serves all threads: each has its own current source."""
 
-    source: Source
+    def __init__(self) -> None:
+        super().__init__()
+        self._source: ContextVar[Source] = ContextVar("source")
+
+    @contextmanager
+    def reading(self, source: Source) -> Iterator[None]:
+        """Make spans within this block refer to `source`."""
+        token = self._source.set(source)
+        try:
+            yield
+        finally:
+            self._source.reset(token)
 
     # ---- helpers
 
@@ -43,7 +56,7 @@ class Builder(Transformer[Token, Any]):
         first, last = children[0], children[-1]
         start: int = first.start_pos if isinstance(first, Token) else first.span.start  # type: ignore[assignment]
         end: int = last.end_pos if isinstance(last, Token) else last.span.end  # type: ignore[assignment]
-        return Span(self.source, start, end)
+        return Span(self._source.get(), start, end)
 
     def _identifier(self, token: Token) -> ast.Identifier:
         return ast.Identifier(self._span([token]), str(token))

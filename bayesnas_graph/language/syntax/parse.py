@@ -38,13 +38,13 @@ def parse(source: Source, report: Report) -> ast.File:
 
 def _item(source: Source, definition: Definition, report: Report) -> ast.Item | None:
     grammar = machine()
-    grammar.builder.source = source
     parser: Any = grammar.lark.parse_interactive("")  # lark leaves some of its methods without types
     words = definition.words
     try:
-        for word in words:
-            parser.feed_token(word)
-        item: ast.Item = parser.feed_eof(words[-1])
+        with grammar.builder.reading(source):
+            for word in words:
+                parser.feed_token(word)
+            item: ast.Item = parser.feed_eof(words[-1])
     except UnexpectedToken as error:
         position = next((i for i, word in enumerate(words) if word is error.token), len(words))
         expected = {name for name in parser.accepts() if not name.startswith("$")}

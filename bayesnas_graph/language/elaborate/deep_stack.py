@@ -1,0 +1,45 @@
+"""A higher recursion limit and no garbage collection, while at least one thread needs them.
+
+Both are settings of the whole process. They change when the first thread enters and are restored when the last one
+leaves, so that threads that overlap neither cut each other short nor leave anything changed.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+
+DEEPEST_STACK = 10_000  # Python frames: enough for `Limits.depth` nested motifs
+
+
+class _DeepStack:
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._users = 0
+        self._limit = 0
+        self._collects = False
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        """Syntax trees are deep, and have many nodes but no cycles for the garbage collector to find."""
+        with self._lock:
+            if self._users == 0:
+                self._limit, self._collects = sys.getrecursionlimit(), gc.isenabled()
+                sys.setrecursionlimit(max(self._limit, DEEPEST_STACK))
+                gc.disable()
+            self._users += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._users -= 1
+                if self._users == 0:
+                    sys.setrecursionlimit(self._limit)
+                    if self._collects:
+                        gc.enable()
+
+
+deep_stack = _DeepStack()
