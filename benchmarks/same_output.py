@@ -26,7 +26,7 @@ DATED = {"begun", "data_dir", "run", "device"}  # keys
 def cli(*arguments: str | Path, cwd: Path) -> str:
     """What a command prints. Its errors are shown, and end the comparison."""
     command = [sys.executable, "-m", "bayesnas_graph", *map(str, arguments)]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "100", "PYTHONPATH": os.getcwd()}
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "100", "PYTHONPATH": str(Path.cwd())}
     done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
@@ -63,8 +63,8 @@ def digest(path: Path) -> str:
         text = "\n".join(",".join(row[i] for i in kept) for row in rows).encode()
     elif path.suffix == ".json":
         found = json.loads(path.read_text())
-        text = json.dumps({k: v for k, v in found.items() if k not in DATED} if isinstance(found, dict) else found)
-        text = text.encode()
+        same = {k: v for k, v in found.items() if k not in DATED} if isinstance(found, dict) else found
+        text = json.dumps(same).encode()
     else:
         text = path.read_bytes()
     return sha256(text).hexdigest()
