@@ -17,7 +17,7 @@ from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.language.elaborate import Checker, Limits, Space
 from bayesnas_graph.language.syntax import format_source
 from tests.conftest import LONG, SPACES
-from tests.language.syntax.test_format import words
+from tests.language.syntax.test_format import tokens
 from tests.programs import Program, mutate, programs
 
 # Small, so that the many cases take little time each; reaching a limit is a diagnostic like any other.
@@ -46,7 +46,7 @@ def assert_formats(text: str) -> None:
         return
     assert not report.has_errors
     assert format_source(Source("twice", once), Report()) == once
-    assert words(once) == words(text)
+    assert tokens(once) == tokens(text)
 
 
 @settings(max_examples=300 * LONG)

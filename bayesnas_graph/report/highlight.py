@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.language.syntax import reserved_words
-from bayesnas_graph.language.syntax.words import words_of
+from bayesnas_graph.language.syntax.lexer import tokenize
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -83,16 +83,16 @@ def _nas_lexer() -> type[Any]:
         name, aliases, filenames = "NAS", ["nas"], ["*.nas"]
 
         def get_tokens_unprocessed(self, text: str) -> Iterator[tuple[int, _TokenType, str]]:
-            words = words_of(Source("", text))
-            for number, word in enumerate(words):
-                if word in reserved_words() and word.type != "NAME":
-                    kind = kinds.get(word.type, Keyword)
-                elif word.type == "NAME":
-                    is_called = number + 1 < len(words) and words[number + 1] == "("
+            tokens = tokenize(Source("", text))
+            for i, token in enumerate(tokens):
+                if token in reserved_words() and token.type != "NAME":
+                    kind = kinds.get(token.type, Keyword)
+                elif token.type == "NAME":
+                    is_called = i + 1 < len(tokens) and tokens[i + 1] == "("
                     kind = Name.Function if is_called else Name
                 else:
-                    kind = kinds.get(word.type, Punctuation)
-                yield word.start_pos or 0, kind, str(word)
+                    kind = kinds.get(token.type, Punctuation)
+                yield token.start_pos or 0, kind, str(token)
 
     return NasLexer
 

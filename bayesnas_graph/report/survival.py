@@ -10,7 +10,7 @@ from typing import Literal
 from bayesnas_graph.diagnostics.source import Source, Span
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.ir.ops import Choice, Gated, Input, Zero
-from bayesnas_graph.language.syntax.words import machine
+from bayesnas_graph.language.syntax.grammar import load_grammar
 from bayesnas_graph.passes import prune
 
 State = Literal["kept", "partly", "gone"]
@@ -106,7 +106,7 @@ def _by_line(source: Source, all_built: Iterable[_Built]) -> dict[int, list[_Bui
 
 def _lines_with_words(source: Source) -> set[int]:
     """Those that are more than space and comments."""
-    return {word.line or 0 for word in machine().lark.lex(source.text)}
+    return {token.line or 0 for token in load_grammar().lark.lex(source.text)}
 
 
 def _mark(here: Sequence[_Built], closed: Mapping[str, str]) -> LineMark:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from bayesnas_graph.ir import Node, Shape
 from bayesnas_graph.language.elaborate.arithmetic import out_of_bounds
-from bayesnas_graph.language.syntax.build import number
+from bayesnas_graph.language.syntax.tree_builder import number
 
 _BUDGET = re.compile(r"(params|flops|memory) *(<=|>=|<|>) *([0-9]+|[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+(?:\.[0-9]+)?[KMG])")
 _SUFFIXES = (("G", 10**9), ("M", 10**6), ("K", 10**3))

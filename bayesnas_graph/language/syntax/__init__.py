@@ -1,7 +1,7 @@
-"""Text to syntax tree, and back to well-laid-out text."""
+"""Parse text into a syntax tree, and format it."""
 
-from bayesnas_graph.language.syntax.format import format_source
-from bayesnas_graph.language.syntax.parse import parse
-from bayesnas_graph.language.syntax.words import reserved_words
+from bayesnas_graph.language.syntax.formatter import format_source
+from bayesnas_graph.language.syntax.grammar import reserved_words
+from bayesnas_graph.language.syntax.parser import parse
 
 __all__ = ["format_source", "parse", "reserved_words"]

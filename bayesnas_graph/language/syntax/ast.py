@@ -1,7 +1,7 @@
-"""The syntax tree: what was written, before anything is known about what it means.
+"""The syntax tree, before names are resolved.
 
-Every node carries the span of its text. Operators of equal rank are kept flat (`a + b + c` is one
-`Arithmetic` with three operands), so that a long line does not become a deep tree.
+Every node has the span of its text. Operators of equal precedence are kept flat (`a + b + c` is one
+`Arithmetic` with three operands), so that a long expression is not a deep tree.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from bayesnas_graph.diagnostics.source import Source, Span
 
 @dataclass(frozen=True, slots=True)
 class Syntax:
-    """Anything that was written."""
+    """Base class of all nodes."""
 
     span: Span
 
@@ -24,7 +24,7 @@ class Syntax:
 
 @dataclass(frozen=True, slots=True)
 class Identifier(Syntax):
-    """A name where it is introduced: of a definition, a parameter, a node."""
+    """A name where it is declared: by a definition, parameter or node."""
 
     name: str
 
@@ -48,7 +48,7 @@ class Boolean(Syntax):
 
 @dataclass(frozen=True, slots=True)
 class Member(Syntax):
-    """`file.name`, of a file imported `as` a name."""
+    """`file.name`, from a file imported `as file`."""
 
     owner: Expr
     name: Identifier
@@ -56,7 +56,7 @@ class Member(Syntax):
 
 @dataclass(frozen=True, slots=True)
 class Keyword(Syntax):
-    """`name = value` among arguments."""
+    """A keyword argument `name = value`."""
 
     name: Identifier
     value: Expr
@@ -85,7 +85,7 @@ class Prefix(Syntax):
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic(Syntax):
-    """Operands with the operators between them, all of one rank, from left to right."""
+    """Operands and the operators between them, all of equal precedence, left to right."""
 
     operands: tuple[Expr, ...]
     operators: tuple[str, ...]
@@ -99,7 +99,7 @@ class Logical(Syntax):
 
 @dataclass(frozen=True, slots=True)
 class Chain(Syntax):
-    """Comparison of values, or `a > b > c`: one operation after another."""
+    """A comparison of values, or a chain of operations `a > b > c`."""
 
     operands: tuple[Expr, ...]
     operators: tuple[str, ...]
@@ -120,7 +120,7 @@ class Conditional(Syntax):
 
 @dataclass(frozen=True, slots=True)
 class Choose(Syntax):
-    limit: Number | None  # at most so many survive; None for any number
+    limit: Number | None  # how many candidates can be kept; None for no limit
     options: Expr
 
 
@@ -131,7 +131,7 @@ class Optional(Syntax):
 
 @dataclass(frozen=True, slots=True)
 class Comprehension(Syntax):
-    """`for variable in values if condition`; with several `for`, the last runs fastest."""
+    """`for variable in values if condition`; the last of several `for` varies fastest."""
 
     clauses: tuple[tuple[Identifier, Expr], ...]
     condition: Expr | None
@@ -177,11 +177,11 @@ Expr = (
 
 @dataclass(frozen=True, slots=True)
 class Slot(Syntax):
-    """`x`, `x[4]` or `x[i in 0..4]` where inputs and nodes are declared."""
+    """`x`, `x[4]` or `x[i in 0..4]` in a declaration of inputs or nodes."""
 
     name: Identifier
     size: Expr | None = None
-    variable: Identifier | None = None  # then `size` is what it runs over
+    variable: Identifier | None = None  # if given, `size` is its range
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,16 +191,16 @@ class In(Syntax):
 
 @dataclass(frozen=True, slots=True)
 class NodeDeclaration(Syntax):
-    """`node a, b : concat`, or with `sources` at once the edges: `node p = x : relu`."""
+    """`node a, b : concat`, or with `sources`, a node and its edges: `node p = x : relu`."""
 
     slots: tuple[Slot, ...]
     sources: tuple[Expr, ...] = ()
-    label: Expr | None = None  # of the edges if there are sources, else the join
+    label: Expr | None = None  # operation of the edges if there are sources, otherwise the join
 
 
 @dataclass(frozen=True, slots=True)
 class OutTarget(Syntax):
-    """`out` at the head of an arrow."""
+    """`out` as the target of an edge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +265,7 @@ Statement = In | NodeDeclaration | Edge | Out | OutJoin | Let | For | If | Asser
 
 
 def declared(statement: Statement) -> list[str]:
-    """The names that a statement introduces into its block."""
+    """The names that a statement declares in its block."""
     match statement:
         case In(slots=slots) | NodeDeclaration(slots=slots):
             return [slot.name.name for slot in slots]
@@ -312,7 +312,7 @@ class PythonOperation(Syntax):
 
 @dataclass(frozen=True, slots=True)
 class Motif(Syntax):
-    """A motif, a cell or a network: they differ in role only."""
+    """A motif, cell or network; `role` says which."""
 
     role: str
     name: Identifier
@@ -329,7 +329,7 @@ Item = Import | Definition
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """One parsed file. Definitions with mistakes are missing; `lost` has their names, "" for an import."""
+    """A parsed file. Definitions with errors are omitted; `lost` has their names, "" for an import."""
 
     source: Source
     doc: str

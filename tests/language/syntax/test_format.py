@@ -1,4 +1,4 @@
-"""The formatter: done twice is done once, words and comments stay, and so does the meaning."""
+"""The formatter is idempotent and keeps tokens, comments and meaning."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from hypothesis import given, settings
 from bayesnas_graph.diagnostics import Report
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.language.elaborate import Checker
-from bayesnas_graph.language.syntax.words import words_of
+from bayesnas_graph.language.syntax.lexer import tokenize
 from tests.helpers import formatted
 from tests.programs import programs
 
 
-def words(text: str) -> list[str]:
-    """Everything but spaces; trailing spaces of comment lines are not kept."""
-    found = [str(word) for word in words_of(Source("t", text)) if word.type != "SPACE"]
-    return ["\n".join(line.rstrip() for line in word.split("\n")) for word in found]
+def tokens(text: str) -> list[str]:
+    """All tokens except spaces, without trailing spaces in comments."""
+    texts = [str(token) for token in tokenize(Source("t", text)) if token.type != "SPACE"]
+    return ["\n".join(line.rstrip() for line in text.split("\n")) for text in texts]
 
 
 @settings(max_examples=3 * settings().max_examples)
 @given(programs(fault=0))
-def test_words_idempotence_and_meaning(text: str) -> None:
+def test_tokens_idempotence_and_meaning(text: str) -> None:
     once = formatted(text)
-    assert words(once) == words(text)
+    assert tokens(once) == tokens(text)
     assert formatted(once) == once
     assert once.isspace() or once == "" or once.endswith("\n")
     assert not any(line != line.rstrip() for line in once.splitlines())

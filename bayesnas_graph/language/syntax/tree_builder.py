@@ -1,6 +1,6 @@
-"""From the parser's reductions to the syntax tree, one method per rule of the grammar.
+"""Build the syntax tree, with one method per grammar rule.
 
-The parser keeps every token, so the span of a rule runs from its first child to its last.
+The parser keeps every token, so the span of a rule goes from its first child to its last.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lark import Token, Transformer
 from bayesnas_graph.diagnostics.source import Source, Span
 from bayesnas_graph.language.syntax import ast
 
-Child = Any  # a token or anything that a method below returns
+Child = Any  # a token, or the result of a method below
 Children = Sequence[Child]
 T = TypeVar("T")
 
@@ -34,8 +34,8 @@ def number(text: str) -> int | Fraction:
     return value.numerator if value.denominator == 1 else value
 
 
-class Builder(Transformer[Token, Any]):
-    """Builds the tree while the parser reads. One builder serves all threads: each has its own current source."""
+class TreeBuilder(Transformer[Token, Any]):
+    """Builds the tree during parsing. All threads share one builder; each has its own current source."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -92,7 +92,7 @@ class Builder(Transformer[Token, Any]):
         return ast.Motif(self._span(c), "network", name, _parameters(c), body, tuple(inputs), tuple(outputs))
 
     def params(self, c: Children) -> _Parameters:
-        return _Parameters(self._span(c), _of(ast.Parameter, c))
+        return _Parameters(self._span(c), _of_type(ast.Parameter, c))
 
     def param(self, c: Children) -> ast.Parameter:
         return ast.Parameter(self._span(c), self._identifier(c[0]), c[2] if len(c) == 3 else None)
@@ -103,11 +103,11 @@ class Builder(Transformer[Token, Any]):
         return ast.Block(self._span(c), tuple(c[1:-1]))
 
     def input(self, c: Children) -> ast.In:
-        return ast.In(self._span(c), _of(ast.Slot, c))
+        return ast.In(self._span(c), _of_type(ast.Slot, c))
 
     def node(self, c: Children) -> ast.NodeDeclaration:
-        slots = _of(ast.Slot, c)
-        rest = c[2 * len(slots) :]  # `node` and the slots with the commas between them are gone
+        slots = _of_type(ast.Slot, c)
+        rest = c[2 * len(slots) :]  # after `node` and the slots with their commas
         if not rest:
             return ast.NodeDeclaration(self._span(c), slots)
         if rest[0] == ":":
@@ -189,9 +189,9 @@ class Builder(Transformer[Token, Any]):
         return ast.Member(self._span(c), c[0], self._identifier(c[2]))
 
     def call(self, c: Children) -> ast.Call:
-        given = [child for child in c[2:-1] if not isinstance(child, Token)]
-        arguments = tuple(child for child in given if not isinstance(child, ast.Keyword))
-        return ast.Call(self._span(c), c[0], arguments, _of(ast.Keyword, given))
+        arguments = [child for child in c[2:-1] if not isinstance(child, Token)]
+        positional = tuple(child for child in arguments if not isinstance(child, ast.Keyword))
+        return ast.Call(self._span(c), c[0], positional, _of_type(ast.Keyword, arguments))
 
     def keyword(self, c: Children) -> ast.Keyword:
         return ast.Keyword(self._span(c), self._identifier(c[0]), c[2])
@@ -221,13 +221,13 @@ class Builder(Transformer[Token, Any]):
         return ast.Comprehension(self._span(c), clauses, c[-1] if len(c) > 4 * count else None)
 
 
-# Rules whose names are Python keywords, under the names that the grammar uses.
+# Rules whose names are Python keywords.
 for _rule in ("import", "for", "if", "assert"):
-    setattr(Builder, _rule, getattr(Builder, f"{_rule}_"))
+    setattr(TreeBuilder, _rule, getattr(TreeBuilder, f"{_rule}_"))
 
 
 class _Separated(tuple[Any, ...]):
-    """Several expressions, with the span of them all."""
+    """Expressions separated by commas, with their common span."""
 
     span: Span
 
@@ -241,12 +241,12 @@ class _Parameters(_Separated):
     """The parameter list of a definition."""
 
 
-def _of(kind: type[T], children: Children) -> tuple[T, ...]:
-    return tuple(child for child in children if isinstance(child, kind))
+def _of_type(type_: type[T], children: Children) -> tuple[T, ...]:
+    return tuple(child for child in children if isinstance(child, type_))
 
 
 def _parameters(children: Children) -> tuple[ast.Parameter, ...]:
-    lists = _of(_Parameters, children)
+    lists = _of_type(_Parameters, children)
     return tuple(lists[0]) if lists else ()
 
 

@@ -1,0 +1,59 @@
+"""The compiled grammar of the language."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from lark import Lark
+
+from bayesnas_graph.diagnostics.resources import folder
+from bayesnas_graph.language.syntax.tree_builder import TreeBuilder
+
+OPERAND_ENDS = frozenset({"NAME", "NUMBER", "BOOLEAN", "RPAR", "RSQB", "RBRACE", "OUT"})  # last token of an operand
+
+
+class _KeepErrorTokens:
+    """Makes lark keep the terminals that no rule uses: they match invalid text."""
+
+    always_accept = ("OPEN_COMMENT", "OPEN_STRING", "STRAY")
+
+    def process(self, stream: object) -> object:
+        return stream
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """The compiled grammar, with the builder that its parser calls."""
+
+    lark: Lark
+    builder: TreeBuilder
+
+
+@cache
+def load_grammar() -> Grammar:
+    """The grammar, compiled once per process."""
+    builder = TreeBuilder()
+    lark = Lark(
+        (folder("grammars") / "nas.lark").read_text(encoding="utf-8"),
+        parser="lalr",
+        lexer="basic",
+        start="item",
+        transformer=builder,
+        postlex=_KeepErrorTokens(),
+        keep_all_tokens=True,
+        maybe_placeholders=False,
+    )
+    return Grammar(lark, builder)
+
+
+@cache
+def token_texts() -> dict[str, str]:
+    """The text of each token type that is always written the same way: keywords and symbols."""
+    return {t.name: str(t.pattern.value) for t in load_grammar().lark.terminals if t.pattern.type == "str"}
+
+
+@cache
+def reserved_words() -> frozenset[str]:
+    """The words that cannot be used as names."""
+    return frozenset(text for text in token_texts().values() if text.isidentifier()) | {"true", "false"}

@@ -1,0 +1,179 @@
+"""Split a text into tokens, and the tokens into definitions.
+
+A definition starts at a keyword that cannot occur anywhere else, so an error in one definition never
+hides the ones after it, even if a brace is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lark import Token
+
+from bayesnas_graph.diagnostics import Diagnostic, Label, Report
+from bayesnas_graph.diagnostics.source import Source, Span
+from bayesnas_graph.language.syntax.grammar import load_grammar
+
+MAX_NESTING = 64  # open brackets
+
+_DEFINITION_STARTS = {"IMPORT", "SET", "OP", "MOTIF", "CELL", "NETWORK"}
+_BEFORE_NAME = {*_DEFINITION_STARTS, "NODE", "IN", "LET", "FOR"} - {"IMPORT"}
+_CLOSING = {"RBRACE": "LBRACE", "RPAR": "LPAR", "RSQB": "LSQB"}
+_CLOSER_TEXT = {"LBRACE": "}", "LPAR": ")", "LSQB": "]"}
+_OPENER_TEXT = {"RBRACE": "{", "RPAR": "(", "RSQB": "["}
+_IGNORED = {"SPACE", "COMMENT", "DOC", "FILE_DOC"}
+_REPLACEMENTS = {
+    "#": "comments start with `//`",
+    ";": "statements are not separated by `;`",
+    "'": 'strings are written with `"`',
+    "&": "write `and`",
+    "!": "write `not`, or `!=` to compare",
+    "→": "write `->`",
+    "×": "write `*`",
+    "≤": "write `<=`",
+    "≥": "write `>=`",
+}
+
+
+def tokenize(source: Source) -> list[Token]:
+    """All tokens of the text, including spaces and comments. Never fails."""
+    return list(load_grammar().lark.lex(source.text, dont_ignore=True))
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionTokens:
+    """The tokens of one definition, without comments, and the doc comment before it."""
+
+    tokens: tuple[Token, ...]
+    doc: str
+
+    @property
+    def name(self) -> str:
+        """The defined name, if it can be read without parsing; empty for an import."""
+        return str(self.tokens[1]) if len(self.tokens) > 1 and self.tokens[1].type == "NAME" else ""
+
+
+def split_definitions(
+    source: Source, tokens: Sequence[Token], report: Report
+) -> tuple[list[DefinitionTokens], list[DefinitionTokens]]:
+    """Split a file into definitions with valid tokens and brackets, and invalid ones, which are reported."""
+    valid: list[DefinitionTokens] = []
+    invalid: list[DefinitionTokens] = []
+    current: list[Token] = []
+    open_brackets: list[Token] = []
+    pending_doc: list[Token] = []
+    doc = gap = ""
+    failed = False
+
+    def end_definition() -> None:
+        nonlocal failed
+        if open_brackets and not failed:
+            report.add(_never_closed(source, open_brackets[0], current))
+            failed = True
+        open_brackets.clear()
+        if current:
+            (invalid if failed else valid).append(DefinitionTokens(tuple(current), doc))
+        failed = False
+        current.clear()
+
+    for token in tokens:
+        if token.type in _IGNORED:
+            gap += token
+            if token.type == "DOC":
+                pending_doc.append(token)
+            continue
+        starts_line = gap.endswith("\n") or not current
+        gap = ""
+        if _starts_definition(token, starts_line, open_brackets, current):
+            end_definition()
+            doc = doc_text(pending_doc)
+        pending_doc.clear()
+        problem = _token_error(source, token, open_brackets)
+        if problem is not None:
+            if not failed:  # report only the first error of a definition
+                report.add(problem)
+            failed = True
+        if token.type in _CLOSER_TEXT:
+            open_brackets.append(token)
+        elif token.type in _CLOSING:
+            _close(open_brackets, _CLOSING[token.type])
+        current.append(token)
+    end_definition()
+    return valid, invalid
+
+
+def _starts_definition(
+    token: Token, starts_line: bool, open_brackets: Sequence[Token], current: Sequence[Token]
+) -> bool:
+    """Whether a definition starts at this token; `starts_line`: it is in the first column of a line."""
+    if current and current[-1].type in _BEFORE_NAME:
+        return False  # `motif set { ... }`: a reserved word used as a name
+    if token.type in _DEFINITION_STARTS:
+        return starts_line or not open_brackets  # not in `f(op, 3)`
+    return token.type == "LET" and not open_brackets
+
+
+def _close(open_brackets: list[Token], opening: str) -> None:
+    """Remove the innermost open bracket of a kind, and all that were opened after it."""
+    for i in reversed(range(len(open_brackets))):
+        if open_brackets[i].type == opening:
+            del open_brackets[i:]
+            return
+
+
+def doc_text(comments: Sequence[Token]) -> str:
+    """The text of doc comments, without markers and common indentation."""
+    return "\n".join(str(comment)[3:].removeprefix(" ").rstrip() for comment in comments).strip()
+
+
+# ------------------------------------------------------------------------------------ errors
+
+
+def _span(source: Source, token: Token) -> Span:
+    return Span(source, token.start_pos or 0, token.end_pos or 0)
+
+
+def _token_error(source: Source, token: Token, open_brackets: Sequence[Token]) -> Diagnostic | None:
+    """What is wrong with a token, given the brackets that are open before it."""
+    span = _span(source, token)
+    if token.type == "OPEN_COMMENT":
+        start = Label(Span(source, span.start, span.start + 2), "opened here")
+        return Diagnostic("NAS006", "comment is never closed", start, help="close it with `*/`, or use `//`")
+    if token.type == "OPEN_STRING":
+        help = 'add the closing `"` on the same line'
+        return Diagnostic("NAS007", "string is never closed", Label(span, "opened here"), help=help)
+    if token.type == "STRAY":
+        shown = token if token.isprintable() else f"U+{ord(token):04X}"
+        label = Label(span, "not part of the language")
+        return Diagnostic("NAS008", f"invalid character `{shown}`", label, help=_REPLACEMENTS.get(token))
+    if token.type in _CLOSER_TEXT and len(open_brackets) >= MAX_NESTING:
+        label = Label(span, f"more than {MAX_NESTING} open brackets")
+        return Diagnostic("NAS404", "brackets are nested too deeply", label, help="name the inner parts with `let`")
+    if token.type in _CLOSING:
+        if all(bracket.type != _CLOSING[token.type] for bracket in open_brackets):
+            label = Label(span, f"no matching `{_OPENER_TEXT[token.type]}`")
+            return Diagnostic("NAS009", f"unmatched `{token}`", label, help="remove it")
+        opened = open_brackets[-1]
+        if opened.type != _CLOSING[token.type]:
+            closer = _CLOSER_TEXT[opened.type]
+            return Diagnostic(
+                "NAS002",
+                f"`{opened}` is never closed",
+                Label(_span(source, opened), "opened here"),
+                (Label(span, f"expected `{closer}` before this"),),
+                help=f"add the closing `{closer}`",
+            )
+    return None
+
+
+def _never_closed(source: Source, bracket: Token, tokens: Sequence[Token]) -> Diagnostic:
+    """A bracket that is still open at the end of its definition."""
+    end = Label(_span(source, tokens[-1]), f"still open at the end of `{tokens[0]}`")
+    return Diagnostic(
+        "NAS002",
+        f"`{bracket}` is never closed",
+        Label(_span(source, bracket), "opened here"),
+        (end,) if tokens[-1] is not bracket else (),
+        help=f"add the closing `{_CLOSER_TEXT[bracket.type]}`",
+    )

@@ -1,0 +1,56 @@
+"""Parse text into a syntax tree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from lark.exceptions import UnexpectedToken
+
+from bayesnas_graph.diagnostics import Report
+from bayesnas_graph.diagnostics.source import Source
+from bayesnas_graph.language.syntax import ast
+from bayesnas_graph.language.syntax.grammar import load_grammar
+from bayesnas_graph.language.syntax.lexer import DefinitionTokens, doc_text, split_definitions, tokenize
+from bayesnas_graph.language.syntax.syntax_errors import diagnose
+
+
+def parse(source: Source, report: Report) -> ast.File:
+    """The syntax tree of a file. Definitions with errors are reported and omitted.
+
+    >>> report = Report()
+    >>> file = parse(Source("example", "motif twice { in x  x -> out : relu > relu }"), report)
+    >>> [d.name.name for d in file.definitions], report.diagnostics
+    (['twice'], ())
+    """
+    tokens = tokenize(source)
+    valid, invalid = split_definitions(source, tokens, report)
+    invalid_names = {definition.name for definition in invalid}
+    items = []
+    for definition in valid:
+        item = _parse_item(source, definition, report)
+        if item is None:
+            invalid_names.add(definition.name)
+        else:
+            items.append(item)
+    doc = doc_text([token for token in tokens if token.type == "FILE_DOC"])
+    return ast.File(source, doc, tuple(items), frozenset(invalid_names))
+
+
+def _parse_item(source: Source, definition: DefinitionTokens, report: Report) -> ast.Item | None:
+    grammar = load_grammar()
+    parser: Any = grammar.lark.parse_interactive("")  # some methods of lark have no types
+    tokens = definition.tokens
+    try:
+        with grammar.builder.reading(source):
+            for token in tokens:
+                parser.feed_token(token)
+            item: ast.Item = parser.feed_eof(tokens[-1])
+    except UnexpectedToken as error:
+        position = next((i for i, token in enumerate(tokens) if token is error.token), len(tokens))
+        expected = {name for name in parser.accepts() if not name.startswith("$")}
+        report.add(diagnose(source, tokens, position, expected))
+        return None
+    if definition.doc and not isinstance(item, ast.Import):
+        return replace(item, doc=definition.doc)
+    return item

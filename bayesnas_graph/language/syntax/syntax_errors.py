@@ -1,0 +1,305 @@
+"""Error messages for definitions that do not parse.
+
+Each recognizer looks at the tokens around the error and returns a diagnostic or None. The first
+diagnostic is reported; the last recognizer always returns one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from lark import Token
+
+from bayesnas_graph.diagnostics import Diagnostic, Label, nearest
+from bayesnas_graph.diagnostics.source import Source, Span
+from bayesnas_graph.language.syntax.grammar import OPERAND_ENDS, reserved_words, token_texts
+
+_OPERAND_STARTS = {"NAME", "CHOOSE", "OPTIONAL", "IF", "LBRACE"}
+_STATEMENT_STARTS = {"IN", "NODE", "OUT", "LET", "FOR", "IF", "ASSERT", "REQUIRE"}
+_EXPRESSION_STARTS = {"NAME", "NUMBER", "LPAR", "LBRACE", "IF", "CHOOSE"}
+_EXPRESSION_KEYWORDS = {"IF", "CHOOSE", "OPTIONAL", "NOT", "BOOLEAN"}
+_OPERATORS = {"SIGN", "TIMES", "COMPARE", "CIRCUMFLEX"}
+_DEFINITION_KEYWORDS = ("import", "let", "set", "op", "motif", "cell", "network")
+_ADD_COLON = "put a colon before the operation: `a -> b : relu`"
+
+
+@dataclass(frozen=True)
+class ErrorContext:
+    """The tokens of a definition, the position of the first unexpected one, and the expected token types."""
+
+    source: Source
+    tokens: Sequence[Token]
+    position: int
+    expected: frozenset[str]
+
+    def span(self, position: int) -> Span:
+        token = self.tokens[position]
+        return Span(self.source, token.start_pos or 0, token.end_pos or 0)
+
+    @cached_property
+    def token(self) -> Token | None:
+        """The unexpected token, or None at the end of the definition."""
+        return self.tokens[self.position] if self.position < len(self.tokens) else None
+
+    @cached_property
+    def previous(self) -> Token | None:
+        return self.tokens[self.position - 1] if self.position else None
+
+    @property
+    def touches_previous(self) -> bool:
+        """Whether there is no space between the unexpected token and the previous one."""
+        return self.span(self.position - 1).end == self.span(self.position).start
+
+    def same_line(self, position: int) -> bool:
+        """Whether the token at `position` is on the same line as the end of the previous one."""
+        gap = self.source.text[self.span(position - 1).end : self.span(position).start]
+        return "\n" not in gap
+
+    def unexpected(self, position: int, label: str, help: str | None = None) -> Diagnostic:
+        """Report the token at `position` as unexpected."""
+        message = f"unexpected `{self.tokens[position]}`"
+        return Diagnostic("NAS001", message, Label(self.span(position), label), help=help)
+
+
+def diagnose(source: Source, tokens: Sequence[Token], position: int, expected: set[str]) -> Diagnostic:
+    """The diagnostic for a definition whose token at `position` is unexpected."""
+    context = ErrorContext(source, tokens, position, frozenset(expected))
+    return next(diagnostic for recognize in _RECOGNIZERS if (diagnostic := recognize(context)) is not None)
+
+
+def _not_a_definition(context: ErrorContext) -> Diagnostic | None:
+    if context.position != 0 or context.token is None:
+        return None
+    known = nearest(str(context.token), _DEFINITION_KEYWORDS) if context.token.type == "NAME" else None
+    help = f"did you mean `{known}`?" if known else "definitions start with " + ", ".join(_DEFINITION_KEYWORDS)
+    return context.unexpected(0, "not the start of a definition", help)
+
+
+def _missing_budget(context: ErrorContext) -> Diagnostic | None:
+    """`require`, `require params` and `require params <` with nothing after."""
+    start = next((i for i in range(context.position - 1, -1, -1) if context.tokens[i].type == "REQUIRE"), None)
+    if start is None or context.position - start > 3 or (context.token is not None and context.token.type == "COMPARE"):
+        return None
+    if context.position - start == 3 and context.tokens[start + 2].type != "COMPARE":
+        return None
+    span = Span(context.source, context.span(start).start, context.span(context.position - 1).end)
+    help = "write `require params < 3.5M` or `require flops < 600M`"
+    return Diagnostic("NAS001", "`require` without a budget", Label(span, "incomplete"), help=help)
+
+
+def _network_without_types(context: ErrorContext) -> Diagnostic | None:
+    if context.tokens[0].type != "NETWORK" or context.token is None or context.token.type != "LBRACE":
+        return None
+    if any(token.type == "LBRACE" for token in context.tokens[: context.position]):
+        return None
+    return Diagnostic(
+        "NAS001",
+        "network without input and output types",
+        Label(context.span(context.position), "expected the types before this"),
+        help=f"write `network {context.tokens[1]} : image(3, 32, 32) -> classes(10) {{ ... }}`",
+    )
+
+
+def _nested_definition(context: ErrorContext) -> Diagnostic | None:
+    """`motif` inside a body, or a reserved word at the start of a statement."""
+    token = context.token
+    if token is None or context.position == 0 or str(token) not in _DEFINITION_KEYWORDS:
+        return None
+    if "NODE" not in context.expected:
+        return None
+    following = context.tokens[context.position + 1 : context.position + 2]
+    if following and following[0].type not in ("NAME", "STRING"):
+        return _reserved(context, "use another name for the node")
+    help = "move it out: definitions cannot be nested"
+    return context.unexpected(context.position, "inside another definition", help)
+
+
+def _stray_comma(context: ErrorContext) -> Diagnostic | None:
+    position, help = context.position, "remove the comma"
+    if context.token is not None and context.token.type == "COMMA":
+        label = "nothing before this comma"
+        if "RBRACE" in context.expected and context.previous is not None and context.previous.type in OPERAND_ENDS:
+            label, help = "not needed", "statements are not separated by commas"
+    elif context.previous is not None and context.previous.type == "COMMA":
+        position, label = position - 1, "nothing after this comma"
+    else:
+        return None
+    return Diagnostic("NAS005", "stray comma", Label(context.span(position), label), help=help)
+
+
+def _choose_count(context: ErrorContext) -> Diagnostic | None:
+    """`choose k { ... }`: the limit must be a literal number."""
+    i = context.position
+    if context.token is None or context.token.type not in ("LBRACE", "NAME"):
+        return None
+    if i < 2 or context.tokens[i - 2].type != "CHOOSE":
+        return None
+    label, help = Label(context.span(i - 1), "not a number"), "write a literal number: `choose 1 { ... }`"
+    return Diagnostic("NAS001", f"unexpected `{context.token}`", label, help=help)
+
+
+def _bare_conditional(context: ErrorContext) -> Diagnostic | None:
+    """`relu > if c then bn else tanh`."""
+    if context.token is None or context.token.type != "IF" or not {"NAME", "LPAR"} <= context.expected:
+        return None
+    return context.unexpected(context.position, "needs parentheses", "write `(if ... then ... else ...)`")
+
+
+def _equals_for_colon(context: ErrorContext) -> Diagnostic | None:
+    if context.token is None or context.token.type != "EQUAL" or "COLON" not in context.expected:
+        return None
+    label = Label(context.span(context.position), "expected `:`")
+    return Diagnostic("NAS004", "`=` instead of `:`", label, help=_ADD_COLON)
+
+
+def _wrong_equals(context: ErrorContext) -> Diagnostic | None:
+    if context.token is None:
+        return None
+    if context.token.type == "EQUAL" and "COMPARE" in context.expected:
+        return context.unexpected(context.position, "", "use `==` to compare")
+    if context.token == "==" and "EQUAL" in context.expected:
+        return context.unexpected(context.position, "", "use `=` to assign a value")
+    return None
+
+
+def _missing_separator(context: ErrorContext) -> Diagnostic | None:
+    """`a -> b relu` or `a -> b : bn relu`: two operands on one line with nothing between them."""
+    for i in range(min(context.position, len(context.tokens) - 1), 0, -1):
+        left, right = context.tokens[i - 1], context.tokens[i]
+        if left.type in ("COLON", "LBRACE") or right.type == "COLON":
+            return None
+        if left.type not in OPERAND_ENDS or right.type not in _OPERAND_STARTS or not context.same_line(i):
+            continue
+        end = context.span(i - 1).end
+        gap = Label(Span(context.source, end, end + 1), "expected `:`")
+        match _before(context, i):
+            case "arrow":
+                return Diagnostic("NAS003", f"missing `:` before `{right}`", gap, help=_ADD_COLON)
+            case "colon" if right.type == "NAME":
+                return context.unexpected(i, "expected `>` before this", "chain operations with `>`")
+            case _:
+                return None
+    return None
+
+
+def _before(context: ErrorContext, position: int) -> Literal["arrow", "colon", "neither"]:
+    """Which comes last before `position` on the same line: the start of an edge, or the colon after it."""
+    for i in range(position - 1, -1, -1):
+        if context.tokens[i] == "->" or context.tokens[i].type in ("NODE", "NETWORK"):
+            return "arrow"
+        if context.tokens[i].type == "COLON":
+            return "colon"
+        if i and not context.same_line(i):
+            break
+    return "neither"
+
+
+def _reserved_word(context: ErrorContext) -> Diagnostic | None:
+    token, previous = context.token, context.previous
+    if token is None or previous is None or "NAME" not in context.expected or token not in reserved_words():
+        return None
+    if token.type in _EXPRESSION_KEYWORDS or not context.same_line(context.position):
+        return None
+    if previous.type in ("LPAR", "COMMA") and "NUMBER" in context.expected:
+        return _reserved(context, "no operation has this parameter; `bayesnas-graph ops` lists them all")
+    return _reserved(context, f"use another name, such as `{token}_`")
+
+
+def _reserved(context: ErrorContext, help: str) -> Diagnostic:
+    label = Label(context.span(context.position), "reserved word")
+    return Diagnostic("NAS010", f"`{context.token}` cannot be used as a name", label, help=help)
+
+
+def _foreign_syntax(context: ErrorContext) -> Diagnostic | None:
+    """Syntax of other languages."""
+    token, previous, i = context.token, context.previous, context.position
+    if token is None or previous is None:
+        return None
+    following = context.tokens[i + 1] if i + 1 < len(context.tokens) else None
+    if token == "=" and following == ">":
+        return context.unexpected(i, "invalid arrow", "write `->`")
+    if token == "=" and "ARROW" in context.expected and previous.type == "NAME":
+        return context.unexpected(i - 1, "not declared as a node", f"write `node {previous} = ...`")
+    if previous == "return":
+        return context.unexpected(i - 1, "not a statement", "use `out` to set the outputs")
+    if previous == "while":
+        return context.unexpected(i - 1, "not a statement", "write a loop as `for i in 0..4 { ... }`")
+    if token.type == "DOT" and following is not None and following.type == "NUMBER":
+        return context.unexpected(i, "invalid number", f"write `0.{following}`")
+    if previous.type == "NUMBER" and token.type == "NAME" and token[0] in "eE" and context.touches_previous:
+        return context.unexpected(i, "invalid number", "write the number without an exponent")
+    return None
+
+
+def _misspelt_statement(context: ErrorContext) -> Diagnostic | None:
+    previous = context.previous
+    if previous is None or previous.type != "NAME" or context.token is None:
+        return None
+    if context.token.type not in ("NAME", "LBRACE"):
+        return None
+    known = nearest(str(previous), [name.lower() for name in _STATEMENT_STARTS])
+    if known is None:
+        return None
+    return context.unexpected(context.position - 1, "not the start of a statement", f"did you mean `{known}`?")
+
+
+def _missing_then(context: ErrorContext) -> Diagnostic | None:
+    if context.token is None or "LBRACE" in context.expected:
+        return None
+    missing = next((keyword for keyword in ("then", "else") if keyword.upper() in context.expected), None)
+    if missing is None:
+        return None
+    help = "write a conditional value as `if ... then ... else ...`"
+    return context.unexpected(context.position, f"expected `{missing}` before this", help)
+
+
+def _unexpected(context: ErrorContext) -> Diagnostic:
+    expected = f"expected {_describe(context.expected)}"
+    if context.token is not None:
+        return context.unexpected(context.position, expected)
+    end = context.span(len(context.tokens) - 1).end
+    label = Label(Span(context.source, end, end + 1), expected)
+    return Diagnostic("NAS001", f"`{context.tokens[0]}` is incomplete", label)
+
+
+def _describe(expected: frozenset[str]) -> str:
+    """The expected token types in words."""
+    texts = token_texts()
+    rest = set(expected)
+    phrases = []
+    if rest >= _EXPRESSION_STARTS:
+        phrases.append("an expression")
+        rest -= _EXPRESSION_STARTS | {"OPTIONAL", "NOT", "SIGN", "LSQB", "BOOLEAN"}
+    if rest >= _STATEMENT_STARTS:
+        phrases.append("a statement")
+        rest -= _STATEMENT_STARTS | {"NAME"}
+    if rest & _OPERATORS:
+        phrases.append("an operator")
+        rest -= _OPERATORS | {"VBAR", "AND", "OR", "DOTDOT", "DOT", "LPAR", "LSQB"}
+    phrases += ["a name"] * ("NAME" in rest) + ["a number"] * ("NUMBER" in rest) + ["a string"] * ("STRING" in rest)
+    phrases += sorted(f"`{texts[name]}`" for name in rest if name in texts)
+    if not phrases:
+        return "the end of the definition"
+    return phrases[0] if len(phrases) == 1 else ", ".join(phrases[:-1]) + f" or {phrases[-1]}"
+
+
+_RECOGNIZERS: tuple[Callable[[ErrorContext], Diagnostic | None], ...] = (
+    _not_a_definition,
+    _network_without_types,
+    _missing_budget,
+    _nested_definition,
+    _foreign_syntax,
+    _reserved_word,
+    _stray_comma,
+    _choose_count,
+    _bare_conditional,
+    _equals_for_colon,
+    _wrong_equals,
+    _missing_then,
+    _missing_separator,
+    _misspelt_statement,
+    _unexpected,
+)
