@@ -30,11 +30,11 @@ data = typer.Typer(help="List the data sets, or get the files of one.", no_args_
 @data.command("list")
 def list_sets(data_dir: DataFolder = DEFAULT_FOLDER) -> None:
     """List the data sets: shape, classes, and whether all that each needs is here."""
-    from bayesnas_graph.data import SETS
+    from bayesnas_graph.data import DATASETS
 
     rows = [
         (one.name, "x".join(map(str, one.shape)), f"{one.classes} classes", _state(one, data_dir))
-        for one in SETS.values()
+        for one in DATASETS.values()
     ]
     rows += [
         ("folder:PATH", "any", "any", "images in folders, one for each class"),
@@ -64,11 +64,11 @@ def get(
 ) -> None:
     """Download the files of a data set. What is there already stays, and what was interrupted is gone on with."""
     from bayesnas_graph.data.catalogue import ORIGINS
+    from bayesnas_graph.data.datasets import DATASETS, unknown_dataset
     from bayesnas_graph.data.download import download
-    from bayesnas_graph.data.sets import SETS, unknown_set
 
-    if name not in SETS:
-        raise unknown_set(name)
+    if name not in DATASETS:
+        raise unknown_dataset(name)
     if name not in ORIGINS:
         help = f"it has no files; sets with files are {', '.join(ORIGINS)}"
         raise NasError([Diagnostic("NAS501", f"there is nothing to download for `{name}`", help=help)])

@@ -12,7 +12,7 @@ import typer
 from bayesnas_graph.cli.drawing import Drawing, drawing_of, motifs
 from bayesnas_graph.cli.target import AllowPython, NetworkName, Parameters
 from bayesnas_graph.diagnostics import Diagnostic, NasError, nearest
-from bayesnas_graph.diagnostics.files import already_there
+from bayesnas_graph.diagnostics.atomic_files import exists_error
 from bayesnas_graph.language.elaborate import Network
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _refuse(paths: Iterable[Path], *, force: bool) -> None:
     """Raise NasError for a file that is already there, before anything is drawn."""
     for path in paths:
         if str(path) != "-" and not force and path.exists():
-            raise already_there(path)
+            raise exists_error(path)
 
 
 def _write(path: Path, content: bytes, *, force: bool) -> None:
@@ -157,7 +157,7 @@ def _write(path: Path, content: bytes, *, force: bool) -> None:
         with path.open("wb" if force else "xb") as file:
             file.write(content)
     except FileExistsError:
-        raise already_there(path) from None
+        raise exists_error(path) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise NasError([Diagnostic("NAS012", f"cannot write `{path}`: {reason}")]) from None

@@ -10,7 +10,7 @@ import typer
 
 from bayesnas_graph.cli.console import show_diagnostics
 from bayesnas_graph.cli.target import AllowPython
-from bayesnas_graph.diagnostics.files import already_there, written_whole
+from bayesnas_graph.diagnostics.atomic_files import atomic_write, exists_error
 
 
 def report(
@@ -35,7 +35,7 @@ def report(
     own = output is None and len(runs) == 1  # the page of a run is made of nothing but its folder, and may be made anew
     path = output or (runs[0] / "report.html" if own else Path("comparison.html"))
     if path.exists() and not (force or own):
-        raise already_there(path)
+        raise exists_error(path)
     found = report_on(runs, allow_python=allow_python_ops)
     show_diagnostics(found.warnings)
     text = found.text()
@@ -43,7 +43,7 @@ def report(
     if figures is not None and not force:
         for name, _ in pictures:
             if (figures / name).exists():
-                raise already_there(figures / name)
+                raise exists_error(figures / name)
     _write(path, text.encode())
     for name, content in pictures:
         assert figures is not None, "there are none otherwise"
@@ -53,6 +53,6 @@ def report(
 
 
 def _write(path: Path, content: bytes) -> None:
-    with written_whole(path) as file:
+    with atomic_write(path) as file:
         file.write(content)
     typer.echo(f"wrote {path}")

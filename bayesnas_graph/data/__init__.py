@@ -1,16 +1,16 @@
-"""Labelled images: sets of them, and batches that are the same whenever they are asked for again."""
+"""Data sets of labelled images, and reproducible batches of them."""
 
-from bayesnas_graph.data.augment import Augmentation, augment, normalise
+from bayesnas_graph.data.augment import Augmentation, augment
 from bayesnas_graph.data.batches import Loading, evaluation, steps_per_epoch, training
+from bayesnas_graph.data.datasets import DATASETS, DataSet, load
 from bayesnas_graph.data.fit import check_fit
-from bayesnas_graph.data.measure import statistics
 from bayesnas_graph.data.model import Data, Examples, InMemory, Statistics
-from bayesnas_graph.data.order import generator, order, split
+from bayesnas_graph.data.normalisation import normalise, statistics
 from bayesnas_graph.data.pad import padded
-from bayesnas_graph.data.sets import SETS, DataSet, load
+from bayesnas_graph.data.sampling import generator, shuffled, split
 
 __all__ = [
-    "SETS",
+    "DATASETS",
     "Augmentation",
     "Data",
     "DataSet",
@@ -24,8 +24,8 @@ __all__ = [
     "generator",
     "load",
     "normalise",
-    "order",
     "padded",
+    "shuffled",
     "split",
     "statistics",
     "steps_per_epoch",

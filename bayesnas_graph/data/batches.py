@@ -1,7 +1,6 @@
-"""Batches: a function of the seed, the epoch and their number.
+"""Batches are a function of the seed, the epoch and the batch number.
 
-A search that goes on from a step sees what it would have seen. So do several processes: together they see the batches
-of one, each of them its rows.
+A resumed run therefore sees the same batches, and so do several processes together: each gets its rows of every batch.
 """
 
 from __future__ import annotations
@@ -12,17 +11,18 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from bayesnas_graph.data.augment import Augmentation, cut, draws, move, normalise
-from bayesnas_graph.data.fetch import fetch, onto
+from bayesnas_graph.data.augment import Augmentation, crop_and_flip, draws, erase
+from bayesnas_graph.data.fetch import fetch, to_device
 from bayesnas_graph.data.model import Examples, Statistics
-from bayesnas_graph.data.order import generator, order, pieces
+from bayesnas_graph.data.normalisation import normalise
+from bayesnas_graph.data.sampling import chunks, generator, shuffled
 
 
 @dataclass(frozen=True)
 class Loading:
-    """How batches are made, and for whom."""
+    """How batches are built, and for which process and device."""
 
-    batch: int  # examples, over all processes
+    batch: int  # examples per batch, over all processes
     seed: int
     augmentation: Augmentation
     statistics: Statistics
@@ -31,57 +31,56 @@ class Loading:
     rank: int = 0
     world: int = 1
     channels_last: bool = False
-    flat: bool = False  # images come as vectors, channel by channel
+    flat: bool = False  # flatten images to vectors
 
     def __post_init__(self) -> None:
         if self.batch < 1:
-            raise ValueError(f"a batch of {self.batch} holds nothing")
+            raise ValueError(f"batch size must be at least 1, not {self.batch}")
         if not 0 <= self.rank < self.world:
-            raise ValueError(f"there is no process {self.rank} among {self.world}")
+            raise ValueError(f"rank {self.rank} is outside 0 to {self.world - 1}")
 
     def rows(self, batch: Tensor) -> Tensor:
-        """What this process gets of a batch."""
+        """The part of a batch that this process gets."""
         return batch[self.rank :: self.world]
 
 
 def steps_per_epoch(count: int, batch: int) -> int:
-    """How many whole batches so many examples fill."""
+    """The number of full batches."""
     return count // batch
 
 
 def training(
     examples: Examples, indices: Tensor, loading: Loading, epoch: int, start: int = 0
 ) -> Iterator[tuple[Tensor, Tensor]]:
-    """The augmented batches of an epoch from number `start` on. What fills no batch at its end is left out.
+    """Yield the augmented batches of an epoch from number `start` on, without an incomplete last batch.
 
-    Images are cropped and mirrored as they are, so that black comes in from outside; they are covered when they are
-    normalised, so that the covered part has the mean colour.
+    Crop and flip precede normalisation, so padding is black; cutout follows it, so its squares have the mean colour.
     """
     numbers = range(start, steps_per_epoch(len(indices), loading.batch))
-    ordered = order(indices, loading.seed, epoch)
+    ordered = shuffled(indices, loading.seed, epoch)
     wanted = [loading.rows(ordered[i * loading.batch : (i + 1) * loading.batch]) for i in numbers]
     batches = fetch(examples, wanted, loading.workers, generator("workers", loading.seed, epoch))
 
     def drawn() -> Iterator[tuple[Tensor, Tensor, Tensor]]:
         for number, (images, labels) in zip(numbers, batches, strict=True):
-            # For the whole batch, though this process may have a part of it.
+            # Drawn for the whole batch, even if this process gets only part of it.
             random = draws(loading.batch, generator("augment", loading.seed, epoch, number))
             yield images, labels, loading.rows(random)
 
-    for images, labels, random in onto(loading.device, drawn()):
-        moved = normalise(move(images, loading.augmentation, random), loading.statistics)
-        yield _laid_out(cut(moved, loading.augmentation, random), loading), labels
+    for images, labels, random in to_device(loading.device, drawn()):
+        moved = normalise(crop_and_flip(images, loading.augmentation, random), loading.statistics)
+        yield _arrange(erase(moved, loading.augmentation, random), loading), labels
 
 
 def evaluation(examples: Examples, indices: Tensor, loading: Loading) -> Iterator[tuple[Tensor, Tensor]]:
-    """All examples in order, as they are. The last batch may be smaller, and a process without rows in it gets none."""
-    rows = [loading.rows(batch) for batch in pieces(indices, loading.batch)]
+    """Yield all examples in order, without augmentation; the last batch may be smaller, or empty for some processes."""
+    rows = [loading.rows(batch) for batch in chunks(indices, loading.batch)]
     wanted = [batch for batch in rows if len(batch)]
-    for images, labels in onto(loading.device, fetch(examples, wanted, loading.workers)):
-        yield _laid_out(normalise(images, loading.statistics), loading), labels
+    for images, labels in to_device(loading.device, fetch(examples, wanted, loading.workers)):
+        yield _arrange(normalise(images, loading.statistics), loading), labels
 
 
-def _laid_out(images: Tensor, loading: Loading) -> Tensor:
+def _arrange(images: Tensor, loading: Loading) -> Tensor:
     if loading.flat:
         return images.flatten(1)
     if loading.channels_last and images.ndim == 4:

@@ -1,7 +1,8 @@
-"""Where the files of data sets are published, and how they are known to be the right ones."""
+"""Where data sets can be downloaded, with checksums and file sizes."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bayesnas_graph.data.cifar import CIFAR10, CIFAR100, PIXELS, Version
@@ -13,21 +14,21 @@ class Archive:
 
     name: str
     md5: str
-    contents: tuple[tuple[str, int], ...]  # the files in it, and how many bytes they have
+    contents: tuple[tuple[str, int], ...]  # the files in it and their sizes in bytes
 
     @property
     def unpacked(self) -> bool:
-        """Whether its files are taken out of it; else they are read as they are."""
+        """Whether the files are extracted; a plain `.gz` is read as it is."""
         return self.name.endswith(".tar.gz")
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a set is to be had."""
+    """Where to download a data set."""
 
-    name: str  # of the set
-    address: str  # of the folder that the archives are in, with a slash at its end
-    folder: str  # where its files go, below the data folder; also where they are in a tar archive
+    name: str  # of the data set
+    address: str  # base URL of the archives, with a trailing slash
+    folder: str  # subfolder for the files, in the data folder and in a tar archive
     archives: tuple[Archive, ...]
 
 
@@ -52,7 +53,7 @@ def _cifar(version: Version, archive: str, md5: str) -> Origin:
     return Origin(version.name, address, version.folder, (Archive(archive, md5, contents),))
 
 
-ORIGINS: dict[str, Origin] = {
+ORIGINS: Mapping[str, Origin] = {
     origin.name: origin
     for origin in (
         _idx(

@@ -1,4 +1,4 @@
-"""CIFAR-10 and CIFAR-100 in their binary version: one record of label and pixels after another."""
+"""CIFAR-10 and CIFAR-100 in the binary version: a sequence of records of label and pixels."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ PIXELS = 3 * 32 * 32
 
 @dataclass(frozen=True)
 class Version:
-    """How one of the two sets is laid out."""
+    """The file layout of one of the two data sets."""
 
     name: str
     folder: str  # of the binary version
-    pickled: str  # of the version for Python
+    pickled: str  # folder of the Python version
     train: tuple[str, ...]
     test: str
     labels: int  # bytes before the pixels; the last of them is the label
@@ -51,7 +51,7 @@ CIFAR100 = Version(
 
 
 def cifar_files(version: Version, folder: Path) -> list[Path]:
-    """The files of a set, that for testing last."""
+    """The files of a data set, test file last."""
     places = [folder, folder / version.name]
     folders = [*(place / version.folder for place in places), folder / version.name]
     try:
@@ -60,12 +60,12 @@ def cifar_files(version: Version, folder: Path) -> list[Path]:
         pickled = next((place / version.pickled for place in places if (place / version.pickled).is_dir()), None)
         if pickled is None:
             raise
-        message = f"`{pickled}` holds pickles, which can run any code when they are read, and are not read here"
+        message = f"`{pickled}` holds pickles, which can run arbitrary code when loaded and are not supported"
         missing(version.name, message, folder, "the binary version, which has the same images")
 
 
 def load_cifar(version: Version, paths: Sequence[Path]) -> tuple[InMemory, InMemory]:
-    """The images for training and those for testing."""
+    """Return the training set and the test set."""
     *train, test = paths
     return _examples(version, train), _examples(version, [test])
 
@@ -84,9 +84,9 @@ def _records(version: Version, path: Path) -> np.ndarray[tuple[int, int], np.dty
         unreadable(path, error)
     length = version.labels + PIXELS
     if not len(content) or len(content) % length:
-        damaged(version.name, path, f"holds {len(content):,} bytes, which is no whole number of images")
+        damaged(version.name, path, f"holds {len(content):,} bytes, which is not a whole number of images")
     records = content.reshape(-1, length)
     largest = int(records[:, version.labels - 1].max())
     if largest >= version.classes:
-        damaged(version.name, path, f"holds the label {largest}, where the largest should be {version.classes - 1}")
+        damaged(version.name, path, f"holds the label {largest}, but the largest should be {version.classes - 1}")
     return records

@@ -1,4 +1,4 @@
-"""Getting the files of a data set: what is here and whole stays, what is not is fetched, checked and unpacked."""
+"""Download, check and unpack the files of a data set; files already present and complete are kept."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from pathlib import Path
 from typing import NoReturn
 
 from bayesnas_graph.data.catalogue import Archive, Origin
-from bayesnas_graph.data.transfer import PIECE, Watch, cannot_write, transfer
+from bayesnas_graph.data.transfer import CHUNK, Watch, cannot_write, transfer
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 
 
 def download(origin: Origin, folder: Path, watch: Watch, mirror: str | None = None) -> Iterator[tuple[Path, bool]]:
-    """The files of a set as they are ready below a data folder, and whether each was fetched now. Raises NasError.
+    """Yield each file of a data set when it is in the data folder, and whether it was downloaded. Raises NasError.
 
-    A mirror is an address under which the archives have the same names.
+    A mirror is another base URL with archives of the same names.
     """
     target = folder / origin.folder
     address = origin.address if mirror is None else f"{mirror.rstrip('/')}/"
     if not address.startswith(("http://", "https://")):
-        help = "a mirror begins with `http://` or `https://`"
+        help = "use a URL that begins with `http://` or `https://`"
         raise NasError([Diagnostic("NAS506", f"cannot download from `{mirror}`", help=help)])
     try:
         target.mkdir(parents=True, exist_ok=True)
@@ -37,14 +37,14 @@ def download(origin: Origin, folder: Path, watch: Watch, mirror: str | None = No
         path = target / archive.name
         transfer(f"{address}{archive.name}", path, archive.md5, watch)
         fetched = _unpack(archive, path, origin.folder) if archive.unpacked else [path]
-        yield from ((one, True) for one in fetched)
+        yield from ((file, True) for file in fetched)
 
 
 def _present(archive: Archive, target: Path) -> list[Path] | None:
-    """The files that the archive would give, if all are there and whole.
+    """The files that the archive provides, or None unless all are present and complete.
 
-    They are known by their sizes, and what is compressed by the checksum within: the same file may have been compressed
-    by others, in other ways.
+    Plain files are checked by size. A `.gz` is checked by its own checksum, not by ours: another tool may have
+    compressed the same file differently.
     """
     plain = [target / name for name, _ in archive.contents]
     if all(_size(path) == size for path, (_, size) in zip(plain, archive.contents, strict=True)):
@@ -64,15 +64,15 @@ def _decompressed_size(path: Path) -> int | None:
     total = 0
     try:
         with gzip.open(path) as file:
-            while piece := file.read(PIECE):
-                total += len(piece)
+            while chunk := file.read(CHUNK):
+                total += len(chunk)
     except (OSError, EOFError, zlib.error):
         return None
     return total
 
 
 def _unpack(archive: Archive, path: Path, folder: str) -> list[Path]:
-    """Take the files out of a tar archive that should be in it, and nothing else; then remove it."""
+    """Extract the expected files of a tar archive, and no others; then delete the archive."""
     wanted = {f"{folder}/{name}": (path.parent / name, size) for name, size in archive.contents}
     try:
         with tarfile.open(path, "r:gz") as tar:
@@ -81,12 +81,12 @@ def _unpack(archive: Archive, path: Path, folder: str) -> list[Path]:
                 if target is not None and member.isreg() and member.size == size:
                     _extract(tar, member, target)
     except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
-        _unusable(path, f"cannot be unpacked: {error}")
+        _reject(path, f"cannot be unpacked: {error}")
     except OSError as error:
         cannot_write(path.parent, error)
     for target, size in wanted.values():
         if _size(target) != size:
-            _unusable(path, f"has no file `{target.name}` of {size:,} bytes in it")
+            _reject(path, f"does not contain `{target.name}` with {size:,} bytes")
     path.unlink()
     return [target for target, _ in wanted.values()]
 
@@ -105,7 +105,7 @@ def _extract(tar: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> Non
         raise
 
 
-def _unusable(path: Path, problem: str) -> NoReturn:
+def _reject(path: Path, problem: str) -> NoReturn:
     path.unlink(missing_ok=True)
-    help = "try again, or another place with `--mirror URL`"
+    help = "try again, or use another server with `--mirror URL`"
     raise NasError([Diagnostic("NAS506", f"`{path.name}` {problem}", help=help)])

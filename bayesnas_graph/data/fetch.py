@@ -1,4 +1,4 @@
-"""Batches of examples, brought to where they are needed while others are worked on."""
+"""Fetching batches in worker processes, and copying them to a device, while the previous batch is in use."""
 
 from __future__ import annotations
 
@@ -15,31 +15,30 @@ from bayesnas_graph.data.model import Examples, InMemory
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 
 Batch = tuple[Tensor, Tensor]
-Answer = Batch | tuple[Diagnostic, ...]  # an exception would lose its diagnostics on the way between processes
+Answer = Batch | tuple[Diagnostic, ...]  # diagnostics of an exception are lost between processes
 
 
 def fetch(
     examples: Examples, wanted: Sequence[Tensor], workers: int = 0, random: torch.Generator | None = None
 ) -> Iterator[Batch]:
-    """The examples that each tensor of indices names, in order.
+    """Yield the examples for each tensor of indices, in order.
 
-    Worker processes fetch what is not in memory; indexing what is takes less time than asking them. Nothing here is
-    random, but the user's own code in a worker may be: it is seeded from `random`.
+    Workers are not used for examples in memory, where indexing is faster. `random` seeds user code in the workers.
     """
     if isinstance(examples, InMemory) or not workers or not wanted:
         return (examples.take(indices) for indices in wanted)
     return _by_workers(examples, wanted, min(workers, len(wanted)), random or torch.Generator())
 
 
-def onto(device: torch.device, batches: Iterator[tuple[Tensor, ...]]) -> Iterator[tuple[Tensor, ...]]:
-    """The batches on a device. On a GPU the next one is copied while one is in use."""
+def to_device(device: torch.device, batches: Iterator[tuple[Tensor, ...]]) -> Iterator[tuple[Tensor, ...]]:
+    """Yield the batches on a device; on a GPU the next batch is copied while the current one is in use."""
     if device.type == "cuda":
-        return _ahead(device, batches)
+        return _prefetch(device, batches)
     return (tuple(tensor.to(device) for tensor in batch) for batch in batches)
 
 
 class _Rows(Dataset[Answer]):
-    """Examples as a data loader asks for them: a whole batch at a time."""
+    """Examples for a data loader that asks for a whole batch at a time."""
 
     def __init__(self, examples: Examples) -> None:
         self.examples = examples
@@ -52,7 +51,7 @@ class _Rows(Dataset[Answer]):
 
 
 def _ignore_interrupts(_: int) -> None:
-    """Ctrl-C reaches all processes, but what becomes of it is for the first one to say."""
+    """Ctrl-C reaches all processes, but only the main process handles it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -68,10 +67,10 @@ def _by_workers(examples: Examples, wanted: Sequence[Tensor], workers: int, rand
         collate_fn=_unchanged,
         num_workers=workers,
         worker_init_fn=_ignore_interrupts,
-        generator=random,  # else it would take a number from those that everyone draws from
+        generator=random,  # otherwise the global generator is advanced
     )
-    # Begun in the main thread, it would answer SIGCHLD: when a worker is killed, by an error in the middle of whatever
-    # is being computed. Begun in another, it tells whoever asks for the next batch.
+    # Created in the main thread, it would handle SIGCHLD and raise in the middle of any computation when a worker is
+    # killed. Created in another thread, the error is raised when the next batch is requested.
     with ThreadPoolExecutor(1) as thread:
         answers = thread.submit(iter, loader).result()
     problems: tuple[Diagnostic, ...] = ()
@@ -85,22 +84,22 @@ def _by_workers(examples: Examples, wanted: Sequence[Tensor], workers: int, rand
             else:
                 yield answer
     finally:
-        del answers  # which ends the workers
+        del answers  # ends the workers
     raise NasError(problems)
 
 
 def _next(answers: Iterator[Any]) -> Any:
-    """The next answer; None if there are no more, and a diagnostic if a worker has ended and will give none."""
+    """The next answer: None at the end, a diagnostic if a worker died."""
     try:
         return next(answers, None)
     except (RuntimeError, OSError, EOFError) as error:
-        message = f"a process that reads examples has ended: {str(error).partition(chr(10))[0]}"
-        help = "it may have run out of memory: use fewer workers, or none, which shows what goes wrong"
+        message = f"a data worker process died: {str(error).partition(chr(10))[0]}"
+        help = "it may have run out of memory: use fewer workers, or `-s workers=0` to see the error itself"
         return (Diagnostic("NAS505", message, help=help),)
 
 
-def _ahead(device: torch.device, batches: Iterator[tuple[Tensor, ...]]) -> Iterator[tuple[Tensor, ...]]:
-    """Copies from pinned memory, in a stream of their own, which no computation waits for before it must."""
+def _prefetch(device: torch.device, batches: Iterator[tuple[Tensor, ...]]) -> Iterator[tuple[Tensor, ...]]:
+    """Copy from pinned memory in a separate stream."""
     copying = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
 
     def begin() -> tuple[Tensor, ...] | None:
@@ -115,7 +114,7 @@ def _ahead(device: torch.device, batches: Iterator[tuple[Tensor, ...]]) -> Itera
         computing = torch.cuda.current_stream(device)
         computing.wait_stream(copying)
         for tensor in coming:
-            tensor.record_stream(computing)  # its memory is not given away before the last use of it there
+            tensor.record_stream(computing)  # keeps its memory until the last use in that stream
         current, coming = coming, begin()
         yield current
 

@@ -1,4 +1,4 @@
-"""Files of data sets: where they may lie, and what is said when they are not there or not whole."""
+"""Finding the files of data sets, and errors for missing or damaged ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bayesnas_graph.diagnostics import Diagnostic, NasError
 
 
 def find(name: str, folders: Iterable[Path], files: Sequence[str], endings: Sequence[str] = ("",)) -> list[Path]:
-    """The files of a set, all in the first of some folders that has any of them."""
+    """Return the files of a data set, from the first folder that has any of them."""
     folders = list(folders)
     for folder in folders:
         try:
@@ -24,7 +24,7 @@ def find(name: str, folders: Iterable[Path], files: Sequence[str], endings: Sequ
                 verb = "is" if len(lacking) == 1 else "are"
                 missing(name, f"{listed} of `{name}` {verb} not in `{folder}`", folders[0].parent)
             return [path for path in found.values() if path]
-    missing(name, f"there are no files of `{name}` in `{folders[0]}`", folders[0].parent)
+    missing(name, f"no files of `{name}` in `{folders[0]}`", folders[0].parent)
 
 
 def _first(folder: Path, file: str, endings: Sequence[str]) -> Path | None:
@@ -33,26 +33,26 @@ def _first(folder: Path, file: str, endings: Sequence[str]) -> Path | None:
 
 
 def missing(name: str, message: str, folder: Path, what: str = "them") -> NoReturn:
-    """Say that files of a set are not there, and how to get them."""
-    help = f"`bayesnas-graph data get {name} --data-dir {folder}` downloads {what}"
+    """Raise NasError for missing files; the help says how to download them."""
+    help = f"download {what} with `bayesnas-graph data get {name} --data-dir {folder}`"
     raise NasError([Diagnostic("NAS502", message, help=help)])
 
 
 def damaged(name: str, path: Path, problem: str) -> NoReturn:
-    """Say what is wrong with a file of a set, and how to get a good one."""
-    help = f"remove it and get it again: `bayesnas-graph data get {name} --data-dir DIR`"
+    """Raise NasError for a damaged file."""
+    help = f"delete it and download it again with `bayesnas-graph data get {name} --data-dir DIR`"
     raise NasError([Diagnostic("NAS503", f"`{path}` {problem}", help=help)])
 
 
 def check_file(name: str, path: Path) -> None:
-    """Make sure that there is an ordinary file to read."""
+    """Raise NasError unless the path is a regular file."""
     if path.is_dir():
-        damaged(name, path, "is a folder, where a file should be")
+        damaged(name, path, "is a folder, not a file")
     if not path.is_file():
-        damaged(name, path, "is not an ordinary file")
+        damaged(name, path, "is not a regular file")
 
 
 def unreadable(path: Path, error: OSError) -> NoReturn:
-    """Say that the system does not let us read a file."""
-    help = "check who may read the file, and the disk that it is on"
+    """Raise NasError for a file that the system cannot read."""
+    help = "check the permissions of the file, and the disk"
     raise NasError([Diagnostic("NAS503", f"`{path}` cannot be read: {error.strerror or error}", help=help)])

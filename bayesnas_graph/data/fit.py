@@ -1,13 +1,13 @@
-"""Whether a network can learn from a data set, and if not, what would help."""
+"""Whether a network fits a data set, and if not, how to make it fit."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from math import prod
 
-from bayesnas_graph.data.guard import by
+from bayesnas_graph.data.checked import shape_text
+from bayesnas_graph.data.datasets import DATASETS
 from bayesnas_graph.data.model import Data, Shape
-from bayesnas_graph.data.sets import SETS
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 
 
@@ -18,28 +18,25 @@ def check_fit(
     outputs: tuple[Shape, ...],
     parameters: Mapping[str, object],
 ) -> None:
-    """Raise NasError unless the network takes one image of the data's shape and gives a number for each class.
-
-    It may take the image as a vector of all its values.
-    """
+    """Raise NasError unless the network takes one image, possibly flattened, and has an output for each class."""
     problems = []
     if len(inputs) != 1:
-        problems.append(_diagnostic(f"the network `{network_name}` takes {len(inputs)} inputs, and data sets have one"))
+        problems.append(_diagnostic(f"the network `{network_name}` has {len(inputs)} inputs, but data sets have one"))
     elif not takes(inputs[0], data.shape):
         message = _misfit(data, network_name, inputs[0])
         problems.append(_diagnostic(message, _help_with_input(data, inputs[0], outputs, parameters)))
     if len(outputs) != 1:
-        problems.append(_diagnostic(f"the network `{network_name}` has {len(outputs)} outputs, and needs one"))
+        problems.append(_diagnostic(f"the network `{network_name}` has {len(outputs)} outputs, but must have one"))
     elif outputs[0] != (data.classes,):
-        given = f"{outputs[0][0]} classes" if len(outputs[0]) == 1 else by(outputs[0])
-        message = f"`{data.name}` has {data.classes} classes, and the network `{network_name}` gives {given}"
+        given = f"{outputs[0][0]} classes" if len(outputs[0]) == 1 else shape_text(outputs[0])
+        message = f"`{data.name}` has {data.classes} classes, but the network `{network_name}` outputs {given}"
         problems.append(_diagnostic(message, _help_with_output(data, inputs, outputs[0], parameters)))
     if problems:
         raise NasError(problems)
 
 
 def takes(taken: Shape, given: Shape) -> bool:
-    """Whether images of a shape are what a network takes, as they are or flattened.
+    """Whether a network input accepts images of a shape, as they are or flattened.
 
     >>> takes((1, 28, 28), (1, 28, 28)), takes((784,), (1, 28, 28)), takes((28, 28, 1), (1, 28, 28))
     (True, True, False)
@@ -47,16 +44,16 @@ def takes(taken: Shape, given: Shape) -> bool:
     return taken in (given, (prod(given),))
 
 
-def _diagnostic(message: str, help: str = "name another network with `--network`") -> Diagnostic:
+def _diagnostic(message: str, help: str = "choose another network with `--network`") -> Diagnostic:
     return Diagnostic("NAS504", message, help=help)
 
 
 def _misfit(data: Data, network_name: str, taken: Shape) -> str:
-    network = f"and the network `{network_name}` takes"
+    network = f"but the network `{network_name}` takes"
     if len(taken) == 1 < len(data.shape):
         values = f"{prod(data.shape):,} values"
-        return f"images of `{data.name}` are {by(data.shape)}, {values}, {network} a vector of {taken[0]:,}"
-    return f"images of `{data.name}` are {by(data.shape)}, {network} {by(taken)}"
+        return f"images of `{data.name}` are {shape_text(data.shape)}, {values}, {network} a vector of {taken[0]:,}"
+    return f"images of `{data.name}` are {shape_text(data.shape)}, {network} {shape_text(taken)}"
 
 
 def _help_with_input(data: Data, taken: Shape, outputs: tuple[Shape, ...], parameters: Mapping[str, object]) -> str:
@@ -72,7 +69,7 @@ def _help_with_input(data: Data, taken: Shape, outputs: tuple[Shape, ...], param
     kind = "vector" if len(data.shape) == 1 else "image"
     declared = f"`{kind}({', '.join(map(str, data.shape))})`"
     if len(taken) == 1 < len(data.shape):
-        declared = f"`vector({prod(data.shape)})`, which takes them flattened, or as {declared}"
+        declared = f"`vector({prod(data.shape)})` to flatten the images, or as {declared}"
     return f"declare the input as {declared}{_fitting(taken, outputs)}"
 
 
@@ -84,14 +81,14 @@ def _help_with_output(data: Data, inputs: tuple[Shape, ...], given: Shape, param
 
 
 def _set(settings: list[tuple[str, int]]) -> str:
-    return f"`{' '.join(f'-p {name}={value}' for name, value in settings)}` makes it fit"
+    return f"make it fit with `{' '.join(f'-p {name}={value}' for name, value in settings)}`"
 
 
 def _fitting(taken: Shape, outputs: tuple[Shape, ...]) -> str:
-    """The sets that the network could learn from as it is."""
+    """A hint at the named data sets that fit the network unchanged."""
     names = [
-        one.name
-        for one in SETS.values()
-        if outputs == ((one.classes,),) and (takes(taken, one.shape) or (one.any_shape and len(taken) == 3))
+        dataset.name
+        for dataset in DATASETS.values()
+        if outputs == ((dataset.classes,),) and (takes(taken, dataset.shape) or (dataset.any_shape and len(taken) == 3))
     ]
-    return f"; as it is, it fits {', '.join(f'`{name}`' for name in names)}" if names else ""
+    return f"; unchanged, it fits {', '.join(f'`{name}`' for name in names)}" if names else ""

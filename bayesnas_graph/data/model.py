@@ -1,4 +1,4 @@
-"""What a set of labelled images is, wherever it comes from."""
+"""The types of a data set."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ Shape = tuple[int, ...]  # of one image: (channels, height, width)
 
 
 class Examples(Protocol):
-    """Labelled images, fetched by their numbers."""
+    """Labelled images, fetched by index."""
 
     def __len__(self) -> int: ...
 
     def take(self, indices: Tensor) -> tuple[Tensor, Tensor]:
-        """The images (N, C, H, W), uint8 or float32, and their labels, int64, in the order of the indices."""
+        """Return the images (N, C, H, W), uint8 or float32, and the int64 labels, in the order of the indices."""
 
 
 @dataclass(frozen=True, eq=False)
 class InMemory:
-    """Examples that are all there.
+    """Examples held in memory.
 
     >>> import torch
     >>> digits = InMemory(torch.zeros(10, 1, 8, 8, dtype=torch.uint8), torch.arange(10))
@@ -34,7 +34,7 @@ class InMemory:
 
     def __post_init__(self) -> None:
         if len(self.images) != len(self.labels):
-            raise ValueError(f"there are {len(self.images)} images and {len(self.labels)} labels")
+            raise ValueError(f"{len(self.images)} images but {len(self.labels)} labels")
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -54,7 +54,7 @@ class Statistics:
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """Images to learn from, images to be judged by, and what is known about both."""
+    """A data set: training examples, test examples, and their shape, classes and statistics."""
 
     name: str
     train: Examples

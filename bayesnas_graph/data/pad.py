@@ -1,4 +1,4 @@
-"""Images with a black border, for networks that halve a size which cannot be halved often enough."""
+"""A black border around images, for networks that halve the image size more often than it divides."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bayesnas_graph.diagnostics import Diagnostic, NasError
 
 @dataclass(frozen=True, eq=False)
 class Padded:
-    """Examples with so many black pixels on every side of an image."""
+    """Examples with `pixels` black pixels on every side."""
 
     examples: Examples
     pixels: int
@@ -27,7 +27,7 @@ class Padded:
 
 
 def padded(data: Data, pixels: int) -> Data:
-    """The same data with a border; themselves, if it has no pixels. Raises NasError if they are no images.
+    """Return the data with a border of `pixels` around every image. Raises NasError if the data are not images.
 
     >>> from pathlib import Path
     >>> from bayesnas_graph.data import load
@@ -37,7 +37,7 @@ def padded(data: Data, pixels: int) -> Data:
     if pixels == 0:
         return data
     if len(data.shape) != 3:
-        message = f"`{data.name}` has no images that could be padded: its shape is {data.shape}"
+        message = f"`{data.name}` cannot be padded: its examples have shape {data.shape}, not that of an image"
         raise NasError([Diagnostic("NAS504", message, help="set `pad` to 0")])
     channels, height, width = data.shape
     shape = (channels, height + 2 * pixels, width + 2 * pixels)

@@ -1,4 +1,4 @@
-"""Images of ten shapes, drawn from a seed: a set that needs no files."""
+"""Synthetic images of ten shapes, drawn from a seed; needs no files."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph.data.model import InMemory, Shape
-from bayesnas_graph.data.order import generator, pieces
+from bayesnas_graph.data.sampling import chunks, generator
 
 TRAIN, TEST = 4000, 1000
-LARGEST = 2**28  # bytes of all images; of large ones there are fewer
+MAX_BYTES = 2**28  # of all images together; larger images are fewer
 NOISE = 0.08
 
 
 def load_shapes(shape: Shape, seed: int) -> tuple[InMemory, InMemory]:
-    """Images for training and for testing: as many of each class, all different."""
-    scale = min(1.0, LARGEST / ((TRAIN + TEST) * prod(shape)))
+    """Return the training set and the test set, with equally many images of each class."""
+    scale = min(1.0, MAX_BYTES / ((TRAIN + TEST) * prod(shape)))
     train, test = (max(int(count * scale) // len(KINDS), 1) * len(KINDS) for count in (TRAIN, TEST))
     return draw_shapes(train, shape, "train", seed), draw_shapes(test, shape, "test", seed)
 
 
 def draw_shapes(count: int, shape: Shape, part: str, seed: int) -> InMemory:
-    """So many images, their classes in turn. A part and a seed always give the same."""
+    """Draw `count` images with the classes in turn; the result depends on the part and the seed alone."""
     random = generator(f"shapes {part}", seed)
     labels = torch.arange(count) % len(KINDS)
-    images = torch.cat([_draw(piece, shape, random) for piece in pieces(labels, 500)])
+    images = torch.cat([_draw(piece, shape, random) for piece in chunks(labels, 500)])
     return InMemory(images, labels)
 
 
 def _draw(labels: Tensor, shape: Shape, random: torch.Generator) -> Tensor:
-    """An image for each label: a shape somewhere, in a colour, before a background that changes from side to side."""
+    """An image for each label: a shape at a random place, in a random colour, on a background with a gradient."""
     channels, height, width = shape
 
     def uniform(low: float, high: float, *size: int) -> Tensor:
@@ -49,7 +49,7 @@ def _draw(labels: Tensor, shape: Shape, random: torch.Generator) -> Tensor:
     for number, kind in enumerate(KINDS):
         chosen = labels == number
         depth[chosen] = kind(u[chosen], v[chosen])
-    inside = (depth * radius + 0.5).clamp(0, 1).unsqueeze(1)  # an edge is one pixel wide
+    inside = (depth * radius + 0.5).clamp(0, 1).unsqueeze(1)  # with edges one pixel wide
 
     ground, slope = uniform(0.2, 0.8, channels, 1, 1), uniform(-0.15, 0.15, channels, 2, 1, 1)
     ground = ground + slope[:, :, 0] * torch.linspace(-1, 1, height).view(-1, 1)
@@ -59,7 +59,8 @@ def _draw(labels: Tensor, shape: Shape, random: torch.Generator) -> Tensor:
     return ((ground + inside * contrast + noise).clamp(0, 1) * 255).round().to(torch.uint8)
 
 
-# Each kind tells how deep inside it a point is, in radii; negative outside. It fits into the unit circle, or nearly.
+# Each function returns how deep a point lies inside its shape, in radii (negative outside). All shapes roughly fit into
+# the unit circle.
 
 
 def _disc(u: Tensor, v: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Diagnostics are values: made anywhere, collected, and turned into text last."""
+"""Diagnostics are values: created anywhere, collected, and rendered last."""
 
 from bayesnas_graph.diagnostics.codes import CODES, Code
 from bayesnas_graph.diagnostics.model import Diagnostic, Label, NasError, Report, Severity

@@ -1,7 +1,7 @@
-"""Every code that a diagnostic may carry, with a title of a few words.
+"""All diagnostic codes, with short titles.
 
-A code is stable: it is never given a second meaning, and a code that is no longer raised is not
-used again. Each has a page `docs/errors/<code>.md`, which `bayesnas-graph explain` shows.
+Codes are stable: a code is never reused with another meaning. Each has a page `docs/errors/<code>.md`, which
+`bayesnas-graph explain` shows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a diagnostic is, and the report that collects them."""
+"""Diagnostics, and the report that collects them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A place in a text and what there is to say about it."""
+    """A span of source text with a note."""
 
     span: Span
     text: str = ""
@@ -22,29 +22,29 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One problem, complete: what is wrong, where, what else matters, and what would mend it."""
+    """One problem: what is wrong, where, related places, and how to fix it."""
 
     code: str
     message: str  # states the problem, never the fix
-    primary: Label | None = None  # None where no text is at fault: a file that cannot be opened
+    primary: Label | None = None  # None if the problem is not in a text, such as a file that cannot be opened
     secondary: tuple[Label, ...] = ()
     help: str | None = None  # states the fix
     severity: Severity = "error"
 
     def __post_init__(self) -> None:
         if self.code not in CODES:
-            raise ValueError(f"{self.code} is not in the table of codes")
+            raise ValueError(f"unknown diagnostic code {self.code}")
 
     @property
     def identity(self) -> object:
-        """Equal for diagnostics that tell a reader the same thing at the same place."""
+        """Equal for diagnostics that report the same problem at the same place."""
         if self.primary is None:
             return self.code, self.message
         return self.code, self.primary.span
 
 
 class NasError(Exception):
-    """Raised where work cannot go on. What is wrong stands in `diagnostics`."""
+    """Raised for user errors, with their `diagnostics`."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
@@ -53,36 +53,36 @@ class NasError(Exception):
 
 @dataclass(slots=True)
 class Report:
-    """The diagnostics of one run, in the order in which they were found, each told once."""
+    """Collected diagnostics, without duplicates."""
 
-    _found: dict[object, Diagnostic] = field(default_factory=dict)
+    _by_identity: dict[object, Diagnostic] = field(default_factory=dict)
 
     def add(self, diagnostic: Diagnostic) -> None:
-        """Keep a diagnostic, unless the same was said before."""
-        self._found.setdefault(diagnostic.identity, diagnostic)
+        """Add a diagnostic unless an equal one was reported before."""
+        self._by_identity.setdefault(diagnostic.identity, diagnostic)
 
     def replace(self, old: Diagnostic, new: Diagnostic) -> None:
-        """Say `new` where `old` was said; nothing happens if it was not."""
-        if self._found.get(old.identity) is old:
-            self._found[old.identity] = new
+        """Replace a diagnostic, if it was reported."""
+        if self._by_identity.get(old.identity) is old:
+            self._by_identity[old.identity] = new
 
     def fail(self, diagnostic: Diagnostic) -> NoReturn:
-        """Keep a diagnostic and abandon what is being done."""
+        """Add a diagnostic and raise NasError."""
         self.add(diagnostic)
         raise NasError([diagnostic])
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """All of them, by file and place; those without a place come first."""
+        """All diagnostics sorted by file and position; those without a position come first."""
 
-        def place(diagnostic: Diagnostic) -> tuple[str, int]:
+        def position(diagnostic: Diagnostic) -> tuple[str, int]:
             if diagnostic.primary is None:
                 return "", 0
             return diagnostic.primary.span.source.name, diagnostic.primary.span.start
 
-        return tuple(sorted(self._found.values(), key=place))
+        return tuple(sorted(self._by_identity.values(), key=position))
 
     @property
     def has_errors(self) -> bool:
-        """Whether anything worse than a warning was found."""
-        return any(d.severity == "error" for d in self._found.values())
+        """Whether any diagnostic is an error, not just a warning."""
+        return any(d.severity == "error" for d in self._by_identity.values())

@@ -11,13 +11,13 @@ from bayesnas_graph.diagnostics.model import Diagnostic, Label
 from bayesnas_graph.diagnostics.source import Source, Span
 
 Paint = Callable[[str, str], str]  # (style, text) -> text
-WIDEST = 160  # columns of a source line that are shown; a longer one is cut around its label
+MAX_WIDTH = 160  # of a source line; a longer one is cut around its label
 
 _ANSI = {"error": "1;31", "warning": "1;33", "bold": "1", "gutter": "1;34", "help": "1;36"}
 
 
 def render(diagnostic: Diagnostic, *, color: bool = False) -> str:
-    """The diagnostic as compilers print it: message, place, source lines with labels, help."""
+    """The diagnostic as compilers print it: message, location, labelled source lines, help."""
     paint: Paint = _colored if color else lambda _, text: text
     head = paint(diagnostic.severity, f"{diagnostic.severity}[{diagnostic.code}]")
     lines = [head + paint("bold", f": {diagnostic.message}")]
@@ -36,7 +36,7 @@ def render(diagnostic: Diagnostic, *, color: bool = False) -> str:
 
 
 def as_json(diagnostic: Diagnostic) -> dict[str, Any]:
-    """The diagnostic as plain values, positions counted from 1."""
+    """The diagnostic as plain values, with 1-based positions."""
     return {
         "code": diagnostic.code,
         "severity": diagnostic.severity,
@@ -66,7 +66,7 @@ def _colored(style: str, text: str) -> str:
 
 
 def _snippets(labels: Sequence[tuple[Label, str]], gutter: int, severity: str, paint: Paint) -> list[str]:
-    """The labelled lines of every file concerned, the file of the primary label first."""
+    """The labelled lines of every file, starting with the file of the primary label."""
     sources: list[Source] = []
     for label, _ in labels:
         if label.span.source not in sources:
@@ -92,7 +92,7 @@ def _snippet(
         text, first = _window(source.line(number), [label.span for label, _ in items])
         if shown and number == shown + 2:
             lines.append(
-                f"{paint('gutter', f'{shown + 1:>{gutter}} |')} {_plain(source.line(shown + 1))[:WIDEST]}".rstrip()
+                f"{paint('gutter', f'{shown + 1:>{gutter}} |')} {_plain(source.line(shown + 1))[:MAX_WIDTH]}".rstrip()
             )
         elif shown and number > shown + 2:
             lines.append(paint("gutter", "..."))
@@ -114,24 +114,24 @@ def _line(span: Span) -> int:
 
 
 def _window(text: str, spans: Sequence[Span]) -> tuple[str, int]:
-    """The part of a line that is shown, and the offset at which it begins."""
-    if len(text) <= WIDEST:
+    """The visible part of a line, and its offset."""
+    if len(text) <= MAX_WIDTH:
         return text, 0
     start = min(span.source.position(span.start)[1] - 1 for span in spans)
-    first = max(0, min(start - WIDEST // 3, len(text) - WIDEST))
-    shown = text[first : first + WIDEST]
+    first = max(0, min(start - MAX_WIDTH // 3, len(text) - MAX_WIDTH))
+    shown = text[first : first + MAX_WIDTH]
     if first:
         shown = "…" + shown[1:]
-    if first + WIDEST < len(text):
+    if first + MAX_WIDTH < len(text):
         shown = shown[:-1] + "…"
     return shown, first
 
 
 def _plain(text: str) -> str:
-    """Text that cannot move the cursor or change colours, tabs shown as four columns."""
+    """The text without control characters; tabs become four spaces."""
     return "".join("    " if c == "\t" else c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def _columns(text: str) -> int:
-    """How many terminal columns a text takes."""
+    """The number of terminal columns of a text."""
     return sum(4 if c == "\t" else 2 if east_asian_width(c) in "WF" else 1 for c in text)

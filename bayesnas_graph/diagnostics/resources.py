@@ -1,6 +1,6 @@
-"""Where the grammar and the shipped spaces lie.
+"""Locations of the grammar, the shipped spaces and the error pages.
 
-In a wheel they are inside the package; in a checkout or an editable install they stand beside it.
+They are inside the package in a wheel, and beside it in a checkout or an editable install.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def folder(name: str) -> Path:
 
 
 def shipped_spaces() -> tuple[Path, ...]:
-    """The shipped `.nas` files, by name."""
+    """The shipped `.nas` files, sorted by name."""
     return tuple(sorted(folder("spaces").glob("*.nas")))
 
 

@@ -1,4 +1,4 @@
-"""Source texts and the places in them."""
+"""Source texts and spans in them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,7 @@ from functools import cached_property
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A text and the name by which its reader knows it.
-
-    Two sources are the same only if they are the same object: a file is loaded once.
-    """
+    """A text with its display name, compared by identity."""
 
     name: str
     text: str = field(repr=False)
@@ -47,7 +44,7 @@ class Span:
 
     @property
     def text(self) -> str:
-        """The characters themselves."""
+        """The text of the span."""
         return self.source.text[self.start : self.end]
 
     def to(self, other: Span) -> Span:

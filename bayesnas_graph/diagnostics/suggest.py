@@ -1,4 +1,4 @@
-"""The name that was probably meant."""
+"""Suggestions for misspelt names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name most like `name`, if one is like it at all.
+    """Return the known name most similar to `name`, or None if none is similar.
 
     >>> nearest("sep_convv", ["sep_conv", "dil_conv", "skip"])
     'sep_conv'
@@ -21,6 +21,6 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
-    """A help line that offers the nearest known name."""
+    """A help text that suggests the nearest known name, if any."""
     match = nearest(name, known)
     return f"did you mean `{match}`?" if match else None

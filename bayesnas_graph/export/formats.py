@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.export import Dim, ExportedProgram
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.diagnostics.files import written_whole
+from bayesnas_graph.diagnostics.atomic_files import atomic_write
 from bayesnas_graph.ir import Shape
 
 LARGEST_DIFFERENCE = 1e-4  # between the outputs of a file and of its network, relative to the largest of them
@@ -84,7 +84,7 @@ def _written(form: _Format, module: nn.Module, shape: Shape | Sequence[Shape], p
     if not all(output.isfinite().all() for outputs in expected for output in outputs):
         message = f"cannot write the network as {form.name}: not all its outputs are finite, so nothing can be compared"
         raise NasError([Diagnostic("NAS618", message, help="take weights from before the training went wrong")])
-    with written_whole(path) as file:
+    with atomic_write(path) as file:
         file.write(content)
         file.flush()
         help = "write another format; an operation in Python must compute the same every time"

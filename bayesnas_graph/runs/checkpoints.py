@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import torch
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.diagnostics.files import ROOM, written_whole
+from bayesnas_graph.diagnostics.atomic_files import FREE_SPACE, atomic_write
 from bayesnas_graph.runs.device import Place
 
 VERSION = 1
@@ -37,7 +37,7 @@ class Saved:
         path = self.folder / f"step-{step:09}.pt"
         written = BytesIO()  # torch would tell of a full disk in riddles
         torch.save({"version": VERSION, **content, "fingerprint": self.fingerprint}, written)
-        with written_whole(path, ROOM) as file:
+        with atomic_write(path, FREE_SPACE) as file:
             file.write(written.getbuffer())
         for old in self.paths()[: -self.keep]:
             old.unlink(missing_ok=True)

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bayesnas_graph import __version__
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.diagnostics.files import not_written, written_whole
+from bayesnas_graph.diagnostics.atomic_files import atomic_write, write_error
 from bayesnas_graph.runs.config import Config
 from bayesnas_graph.runs.paths import RunPaths
 
@@ -90,7 +90,7 @@ class RunFolder(RunPaths):
             help = "wait for it, or stop it"
             raise NasError([Diagnostic("NAS602", f"another process works in `{self.path}`", help=help)]) from None
         except OSError as error:
-            raise not_written(self.lock, error) from None
+            raise write_error(self.lock, error) from None
         try:
             yield
         finally:
@@ -98,7 +98,7 @@ class RunFolder(RunPaths):
 
     def write(self, path: Path, text: str) -> None:
         """Write a file of the folder as a whole or not at all."""
-        with written_whole(path) as file:
+        with atomic_write(path) as file:
             file.write(text.encode())
 
     def write_manifest(self, manifest: Origin) -> None:
@@ -128,7 +128,7 @@ def _made(path: Path) -> bool:
     except FileExistsError:
         return False
     except OSError as error:
-        raise not_written(path, error) from None
+        raise write_error(path, error) from None
     return True
 
 

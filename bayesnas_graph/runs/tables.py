@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from bayesnas_graph.diagnostics.files import ROOM, not_read, not_written, written_whole
+from bayesnas_graph.diagnostics.atomic_files import FREE_SPACE, atomic_write, read_error, write_error
 
 
 def read_table(path: Path) -> list[dict[str, str]]:
@@ -22,7 +22,7 @@ def read_table(path: Path) -> list[dict[str, str]]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise not_read(path, error) from None
+        raise read_error(path, error) from None
     return rows
 
 
@@ -33,7 +33,7 @@ def cut(path: Path, columns: tuple[str, ...], key: str, last: int) -> None:
     writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
     writer.writerows(row for row in rows if int(row[key]) <= last)
-    with written_whole(path, ROOM) as file:
+    with atomic_write(path, FREE_SPACE) as file:
         file.write(text.getvalue().encode())
 
 
@@ -43,7 +43,7 @@ def append(path: Path, rows: Iterable[Sequence[str]]) -> None:
         with path.open("a", newline="", encoding="utf-8") as file:
             csv.writer(file, lineterminator="\n").writerows(rows)
     except OSError as error:
-        raise not_written(path, error, ROOM) from None
+        raise write_error(path, error, FREE_SPACE) from None
 
 
 def cell(value: float | None) -> str:

@@ -16,7 +16,7 @@ from bayesnas_graph.data import (
     Loading,
     check_fit,
     evaluation,
-    order,
+    shuffled,
     split,
     steps_per_epoch,
     training,
@@ -126,7 +126,7 @@ class Problem:
     def measured_batches(self, place: Place, iteration: int) -> Batches:
         """Held-out samples to measure on, others in every iteration."""
         most = self.config.curvature_batches * self.config.batch
-        chosen = order(self.indices[1], self.config.seed, iteration)[:most]
+        chosen = shuffled(self.indices[1], self.config.seed, iteration)[:most]
         return evaluation(self.data.train, chosen, self.loading(place))
 
     def test_batches(self, place: Place) -> Batches:

@@ -10,7 +10,7 @@ from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.diagnostics.files import ROOM, not_read, written_whole
+from bayesnas_graph.diagnostics.atomic_files import FREE_SPACE, atomic_write, read_error
 from bayesnas_graph.ir import shape_text
 from bayesnas_graph.train.learner import State
 
@@ -21,7 +21,7 @@ def write_weights(path: Path, weights: Mapping[str, Tensor], fingerprint: str) -
     """Write the weights of a network with this fingerprint. Raises NasError if there is no room."""
     held = {name: value.detach().cpu().contiguous().clone() for name, value in weights.items()}  # none may share memory
     content = save(held, {"fingerprint": fingerprint})  # more words would come in any order
-    with written_whole(path, ROOM) as file:
+    with atomic_write(path, FREE_SPACE) as file:
         file.write(content)
 
 
@@ -30,7 +30,7 @@ def read_weights(path: Path) -> State:
     try:
         return load(path.read_bytes())
     except OSError as error:
-        raise not_read(path, error) from None
+        raise read_error(path, error) from None
     except SafetensorError:
         help = "name a file that ends in `.safetensors`, such as `weights.safetensors` of a training"
         raise NasError([Diagnostic("NAS611", f"`{path}` holds no weights, or is damaged", help=help)]) from None

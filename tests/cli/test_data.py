@@ -87,7 +87,7 @@ def test_get_what_is_wrong(run: Run, here: Path, server: Server) -> None:
     [
         ("minst", "did you mean `mnist`?"),
         ("digits", "there is nothing to download for `digits`"),
-        ("folder:x", "there is no data set `folder:x`"),
+        ("folder:x", "unknown data set `folder:x`"),
     ],
 )
 def test_get_what_is_not_there(run: Run, here: Path, name: str, message: str) -> None:

@@ -43,7 +43,7 @@ def test_writes_beside_where_it_is_run(drawn: Draw, tmp_path: Path) -> None:
 
 def test_never_overwrites_unasked(drawn: Draw, tmp_path: Path) -> None:
     (tmp_path / "digits.svg").write_text("mine")
-    with pytest.raises(NasError, match=r"NAS012: `digits\.svg` is already there"):
+    with pytest.raises(NasError, match=r"NAS012: `digits\.svg` already exists"):
         drawn("quickstart")
     assert (tmp_path / "digits.svg").read_text() == "mine"
     drawn("quickstart", "--force")
@@ -136,7 +136,7 @@ def test_a_cell_that_is_not_there(drawn: Draw) -> None:
 def test_a_figure_for_every_panel(drawn: Draw, tmp_path: Path) -> None:
     assert drawn("quickstart", "--figure", "-o", "fig.svg") == "wrote fig-digits.svg\nwrote fig-block.svg\n"
     assert all('pt"' in (tmp_path / f"fig-{name}.svg").read_text() for name in ("digits", "block"))
-    with pytest.raises(NasError, match=r"`fig-digits\.svg` is already there"):
+    with pytest.raises(NasError, match=r"`fig-digits\.svg` already exists"):
         drawn("quickstart", "--figure", "-o", "fig.svg")
 
 

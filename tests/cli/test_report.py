@@ -55,7 +55,7 @@ def test_the_page_of_a_run_is_in_its_folder_and_made_anew(reported: Reported, ru
 
 def test_a_file_that_is_named_is_not_replaced_unasked(reported: Reported, run: Path, tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text("mine")
-    with pytest.raises(NasError, match=r"NAS012: `page\.html` is already there"):
+    with pytest.raises(NasError, match=r"NAS012: `page\.html` already exists"):
         reported("run", "-o", "page.html")
     assert (tmp_path / "page.html").read_text() == "mine"
     reported("run", "-o", "page.html", "--force")
@@ -68,7 +68,7 @@ def test_several_runs_are_compared(reported: Reported, run: Path, tmp_path: Path
     text = (tmp_path / "comparison.html").read_text()
     assert "<h1>2 runs side by side</h1>" in text
     assert "run · other" in text
-    with pytest.raises(NasError, match=r"NAS012: `comparison\.html` is already there"):
+    with pytest.raises(NasError, match=r"NAS012: `comparison\.html` already exists"):
         reported("run", "other")
 
 
@@ -79,7 +79,7 @@ def test_figures_are_files_as_well(reported: Reported, run: Path, tmp_path: Path
     files = {path.name: path.read_bytes() for path in (tmp_path / "figures").iterdir()}
     assert files.keys() == names
     assert all(content.startswith(b"%PDF" if name.endswith("pdf") else b"<svg") for name, content in files.items())
-    with pytest.raises(NasError, match=r"NAS012: .* is already there"):
+    with pytest.raises(NasError, match=r"NAS012: .* already exists"):
         reported("run", "--figures", "figures")
 
 

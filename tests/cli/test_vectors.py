@@ -81,9 +81,9 @@ def test_images_that_do_not_fit(run: Run, folder: Path) -> None:
     result = run("train", "lenet300", "--data", "digits")
     assert result.code == 1
     assert result.err == (
-        "error[NAS504]: images of `digits` are 1x8x8, 64 values, and the network `lenet300` takes a vector of 784\n"
-        " = help: declare the input as `vector(64)`, which takes them flattened, or as `image(1, 8, 8)`; "
-        "as it is, it fits `mnist`, `fashion-mnist`\n\n"
+        "error[NAS504]: images of `digits` are 1x8x8, 64 values, but the network `lenet300` takes a vector of 784\n"
+        " = help: declare the input as `vector(64)` to flatten the images, or as `image(1, 8, 8)`; "
+        "unchanged, it fits `mnist`, `fashion-mnist`\n\n"
     )
     assert not (folder / "runs").exists()
     assert "`cutout` blanks squares of 16 pixels" in run("train", "fixed.nas", "--data", "digits").err

@@ -48,10 +48,14 @@ def folder(path: Path) -> None:
 
 FAULTS: list[tuple[str, str, Callable[[Path], object]]] = [
     ("NAS502", "`data_batch_3.bin` of `cifar10` is not in", Path.unlink),
-    ("NAS503", "holds 12,291 bytes, which is no whole number of images", lambda p: p.write_bytes(p.read_bytes()[:-1])),
-    ("NAS503", "holds 0 bytes, which is no whole number of images", lambda p: p.write_bytes(b"")),
-    ("NAS503", "holds the label 10, where the largest should be 9", too_large),
-    ("NAS503", "is a folder, where a file should be", folder),
+    (
+        "NAS503",
+        "holds 12,291 bytes, which is not a whole number of images",
+        lambda p: p.write_bytes(p.read_bytes()[:-1]),
+    ),
+    ("NAS503", "holds 0 bytes, which is not a whole number of images", lambda p: p.write_bytes(b"")),
+    ("NAS503", "holds the label 10, but the largest should be 9", too_large),
+    ("NAS503", "is a folder, not a file", folder),
 ]
 
 

@@ -150,9 +150,9 @@ def test_any_beginning_ends_well(tmp_path: Path, server: Server, manner: Manner,
 @pytest.mark.parametrize(
     ("manner", "message"),
     [
-        ("spoilt", "what came has the wrong checksum"),
-        ("loop", "the server sends us from address to address (302)"),
-        ("broken", "the server answers 503 Service Unavailable"),
+        ("spoilt", "wrong checksum"),
+        ("loop", "too many redirects (302)"),
+        ("broken", "the server answered 503 Service Unavailable"),
     ],
 )
 def test_nothing_is_left_of_what_is_wrong(tmp_path: Path, server: Server, manner: Manner, message: str) -> None:
@@ -245,15 +245,15 @@ OTHERS = {"bins/a.bin": BINS["a.bin"], "bins/c.bin": b"c" * 1000}
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (tar({"bins/a.bin": BINS["a.bin"]}), "has no file `b.bin` of 1,000 bytes in it"),
-        (tar({"bins/a.bin": BINS["a.bin"], "bins/b.bin": b"b" * 999}), "has no file `b.bin` of 1,000 bytes in it"),
-        (tar({"a.bin": BINS["a.bin"], "../bins/b.bin": BINS["b.bin"]}), "has no file `a.bin`"),
-        (tar({"bins/a.bin": BINS["a.bin"]}, (link("bins/b.bin", "/etc/passwd"),)), "has no file `b.bin`"),
+        (tar({"bins/a.bin": BINS["a.bin"]}), "does not contain `b.bin` with 1,000 bytes"),
+        (tar({"bins/a.bin": BINS["a.bin"], "bins/b.bin": b"b" * 999}), "does not contain `b.bin` with 1,000 bytes"),
+        (tar({"a.bin": BINS["a.bin"], "../bins/b.bin": BINS["b.bin"]}), "does not contain `a.bin`"),
+        (tar({"bins/a.bin": BINS["a.bin"]}, (link("bins/b.bin", "/etc/passwd"),)), "does not contain `b.bin`"),
         (
             tar({"bins/a.bin": BINS["a.bin"]}, (link("bins/b.bin", "bins/a.bin", tarfile.LNKTYPE),)),
-            "has no file `b.bin`",
+            "does not contain `b.bin`",
         ),
-        (tar(OTHERS, (link("bins/b.bin", "c.bin", size=1000),)), "has no file `b.bin`"),
+        (tar(OTHERS, (link("bins/b.bin", "c.bin", size=1000),)), "does not contain `b.bin`"),
         (b"no archive at all", "cannot be unpacked: not a gzip file"),
         (tar({f"bins/{name}": inside for name, inside in BINS.items()})[:-60], "cannot be unpacked: "),
     ],

@@ -30,18 +30,18 @@ def test_networks_that_fit(taken: tuple[int, ...]) -> None:
     check_fit(MNIST, "net", (taken,), ((10,),), {})
 
 
-SHAPE = "images of `mnist` are 1x28x28, and the network `net` takes"
+SHAPE = "images of `mnist` are 1x28x28, but the network `net` takes"
 
 
 @pytest.mark.parametrize(
     ("taken", "parameters", "help"),
     [
-        ((3, 28, 28), ["channels"], "`-p channels=1` makes it fit"),
-        ((1, 32, 32), ["size"], "`-p size=28` makes it fit"),
-        ((3, 32, 32), ["channels", "size", "width"], "`-p channels=1 -p size=28` makes it fit"),
-        ((3, 32, 32), ["size"], "declare the input as `image(1, 28, 28)`; as it is, it fits `shapes`, `cifar10`"),
-        ((3, 32, 16), ["size", "channels"], "declare the input as `image(1, 28, 28)`; as it is, it fits `shapes`"),
-        ((1, 8, 8), [], "declare the input as `image(1, 28, 28)`; as it is, it fits `digits`, `shapes`"),
+        ((3, 28, 28), ["channels"], "make it fit with `-p channels=1`"),
+        ((1, 32, 32), ["size"], "make it fit with `-p size=28`"),
+        ((3, 32, 32), ["channels", "size", "width"], "make it fit with `-p channels=1 -p size=28`"),
+        ((3, 32, 32), ["size"], "declare the input as `image(1, 28, 28)`; unchanged, it fits `shapes`, `cifar10`"),
+        ((3, 32, 16), ["size", "channels"], "declare the input as `image(1, 28, 28)`; unchanged, it fits `shapes`"),
+        ((1, 8, 8), [], "declare the input as `image(1, 28, 28)`; unchanged, it fits `digits`, `shapes`"),
     ],
 )
 def test_inputs(taken: tuple[int, ...], parameters: list[str], help: str) -> None:
@@ -51,44 +51,44 @@ def test_inputs(taken: tuple[int, ...], parameters: list[str], help: str) -> Non
 
 @pytest.mark.parametrize(
     ("length", "fits"),
-    [(64, "; as it is, it fits `digits`"), (783, ""), (3072, "; as it is, it fits `shapes`, `cifar10`")],
+    [(64, "; unchanged, it fits `digits`"), (783, ""), (3072, "; unchanged, it fits `shapes`, `cifar10`")],
 )
 def test_vectors_of_another_length(length: int, fits: str) -> None:
-    message = f"images of `mnist` are 1x28x28, 784 values, and the network `net` takes a vector of {length:,}"
-    help = f"declare the input as `vector(784)`, which takes them flattened, or as `image(1, 28, 28)`{fits}"
+    message = f"images of `mnist` are 1x28x28, 784 values, but the network `net` takes a vector of {length:,}"
+    help = f"declare the input as `vector(784)` to flatten the images, or as `image(1, 28, 28)`{fits}"
     assert said(((length,),), ((10,),), {"size": 28, "channels": 1}) == [(message, help)]
 
 
 def test_data_that_are_vectors() -> None:
     own = replace(MNIST, name="own", shape=(7,))
     check_fit(own, "net", ((7,),), ((10,),), {})
-    message, help = "images of `own` are 7, and the network `net` takes", "declare the input as `vector(7)`"
+    message, help = "images of `own` are 7, but the network `net` takes", "declare the input as `vector(7)`"
     assert said(((8,),), ((10,),), data=own) == [(f"{message} 8", help)]
-    assert said(((1, 1, 7),), ((10,),), data=own) == [(f"{message} 1x1x7", f"{help}; as it is, it fits `shapes`")]
+    assert said(((1, 1, 7),), ((10,),), data=own) == [(f"{message} 1x1x7", f"{help}; unchanged, it fits `shapes`")]
 
 
 @pytest.mark.parametrize(
     ("given", "parameters", "message", "help"),
     [
-        ((100,), ["labels"], "gives 100 classes", "`-p labels=10` makes it fit"),
-        ((2,), [], "gives 2 classes", "declare the output as `classes(10)`"),
-        ((10, 1, 1), ["labels"], "gives 10x1x1", "declare the output as `classes(10)`"),
+        ((100,), ["labels"], "outputs 100 classes", "make it fit with `-p labels=10`"),
+        ((2,), [], "outputs 2 classes", "declare the output as `classes(10)`"),
+        ((10, 1, 1), ["labels"], "outputs 10x1x1", "declare the output as `classes(10)`"),
     ],
 )
 def test_outputs(given: tuple[int, ...], parameters: list[str], message: str, help: str) -> None:
     found = said(((1, 28, 28),), (given,), dict.fromkeys(parameters, 1))
-    assert found == [(f"`mnist` has 10 classes, and the network `net` {message}", help)]
+    assert found == [(f"`mnist` has 10 classes, but the network `net` {message}", help)]
 
 
 def test_numbers_of_inputs_and_outputs() -> None:
     found = said(((1, 28, 28), (1, 28, 28)), ((10,), (10,)))
     assert [message for message, _ in found] == [
-        "the network `net` takes 2 inputs, and data sets have one",
-        "the network `net` has 2 outputs, and needs one",
+        "the network `net` has 2 inputs, but data sets have one",
+        "the network `net` has 2 outputs, but must have one",
     ]
 
 
 def test_all_that_is_wrong_is_said_at_once() -> None:
     found = said(((3, 32, 32),), ((100,),))
     assert len(found) == 2
-    assert all(help and help.endswith("as it is, it fits `cifar100`") for _, help in found)
+    assert all(help and help.endswith("unchanged, it fits `cifar100`") for _, help in found)

@@ -119,14 +119,14 @@ def test_folders_that_are_none(tmp_path: Path) -> None:
         assert problem(error).code == code
         return problem(error).message
 
-    assert message(tmp_path / "nowhere", "NAS502") == f"`{tmp_path / 'nowhere'}` is not there"
+    assert message(tmp_path / "nowhere", "NAS502") == f"`{tmp_path / 'nowhere'}` does not exist"
     (tmp_path / "file").write_text("")
-    assert message(tmp_path / "file", "NAS502") == f"`{tmp_path / 'file'}` is no folder"
-    assert message(tmp_path) == f"there are no folders of images in `{tmp_path}`"
+    assert message(tmp_path / "file", "NAS502") == f"`{tmp_path / 'file'}` is not a folder"
+    assert message(tmp_path) == f"no class folders in `{tmp_path}`"
     paint(tmp_path / "a" / "0.png")
     assert message(tmp_path).startswith("the class `a` has a single image")
     (tmp_path / "b").mkdir()
-    assert message(tmp_path) == f"there are no images in `{tmp_path / 'b'}`"
+    assert message(tmp_path) == f"no images in `{tmp_path / 'b'}`"
     paint(tmp_path / "parts" / "train" / "a" / "0.png")
     assert message(tmp_path / "parts") == f"`{tmp_path / 'parts'}` has a folder `train`, but neither `test` nor `val`"
     paint(tmp_path / "parts" / "test" / "c" / "0.png")

@@ -53,7 +53,7 @@ def test_missing_files(tmp_path: Path) -> None:
         load("fashion-mnist", tmp_path / "nowhere")
     assert problem(error).code == "NAS502"
     assert problem(error).help == (
-        f"`bayesnas-graph data get fashion-mnist --data-dir {tmp_path / 'nowhere'}` downloads them"
+        f"download them with `bayesnas-graph data get fashion-mnist --data-dir {tmp_path / 'nowhere'}`"
     )
 
 
@@ -67,19 +67,19 @@ FAULTS: list[tuple[str, str, Callable[[Path], object]]] = [
     (IMAGES, "ends after 3 bytes", lambda path: path.write_bytes(path.read_bytes()[:3])),
     (IMAGES, "ends after 0 bytes", lambda path: path.write_bytes(b"")),
     (IMAGES, "ends after 15 bytes", lambda path: path.write_bytes(path.read_bytes()[:15])),
-    (IMAGES, "should hold 23,520 bytes after its header, and holds 23,500", lambda path: cut(path, 20)),
-    (IMAGES, "should hold 23,520 bytes after its header, and holds more", lambda path: cut(path, -1)),
-    (IMAGES, "is no IDX file of bytes in 3 dimensions", lambda path: path.write_bytes(b"<html>" * 100)),
-    (IMAGES, "is no IDX file of bytes in 3 dimensions", lambda path: path.write_bytes(idx(np.zeros(3, np.uint8)))),
+    (IMAGES, "should hold 23,520 bytes after its header, but holds 23,500", lambda path: cut(path, 20)),
+    (IMAGES, "should hold 23,520 bytes after its header, but holds more", lambda path: cut(path, -1)),
+    (IMAGES, "is not an IDX file of bytes in 3 dimensions", lambda path: path.write_bytes(b"<html>" * 100)),
+    (IMAGES, "is not an IDX file of bytes in 3 dimensions", lambda path: path.write_bytes(idx(np.zeros(3, np.uint8)))),
     (
         IMAGES,
         "holds images of 32x28, not of 28x28",
         lambda path: path.write_bytes(idx(np.zeros((30, 32, 28), np.uint8))),
     ),
     (IMAGES, "claims to hold 79,228,", lambda path: path.write_bytes(bytes((0, 0, 8, 3)) + b"\xff\xff\xff\xff" * 3)),
-    (IMAGES, "is a folder, where a file should be", folder),
+    (IMAGES, "is a folder, not a file", folder),
     (LABELS, "holds 19 labels for 20 images", lambda path: path.write_bytes(idx(np.zeros(19, np.uint8)))),
-    (LABELS, "holds the label 10, where the largest", lambda path: path.write_bytes(idx(np.full(20, 10, np.uint8)))),
+    (LABELS, "holds the label 10, but the largest", lambda path: path.write_bytes(idx(np.full(20, 10, np.uint8)))),
 ]
 
 
@@ -120,7 +120,7 @@ def test_empty_set(tmp_path: Path) -> None:
     write_mnist(tmp_path / "mnist", train=0)
     with pytest.raises(NasError) as error:
         load("mnist", tmp_path)
-    assert "holds nothing" in problem(error).message
+    assert "is empty" in problem(error).message
 
 
 def test_a_small_archive_that_claims_much(tmp_path: Path) -> None:

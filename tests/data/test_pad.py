@@ -33,7 +33,7 @@ def test_a_border(pixels: int) -> None:
 
 def test_vectors_have_no_border() -> None:
     examples = InMemory(torch.zeros(3, 7), torch.zeros(3, dtype=torch.int64))
-    with pytest.raises(NasError, match="no images that could be padded"):
+    with pytest.raises(NasError, match="cannot be padded"):
         padded(Data("vectors", examples, examples, (7,), 2, Statistics((0.0,), (1.0,))), 1)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bayesnas_graph.data import SETS, check_fit, load
+from bayesnas_graph.data import DATASETS, check_fit, load
 from bayesnas_graph.data.catalogue import ORIGINS
 from tests.conftest import ROOT
 from tests.helpers import network
@@ -32,7 +32,7 @@ def test_own_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_set_is_in_the_tables() -> None:
     page = PAGE.read_text()
-    for name, one in SETS.items():
+    for name, one in DATASETS.items():
         (row,) = (
             line for line in page.splitlines() if line.startswith(f"| `{name}` | {'x'.join(map(str, one.shape))}")
         )

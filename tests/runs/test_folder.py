@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesnas_graph.diagnostics import NasError
-from bayesnas_graph.diagnostics.files import written_whole
+from bayesnas_graph.diagnostics.atomic_files import atomic_write
 from bayesnas_graph.runs.folder import RunFolder, new_folder
 from bayesnas_graph.runs.tables import read_table
 from bayesnas_graph.search.events import Row
@@ -37,11 +37,11 @@ def code_of(error: pytest.ExceptionInfo[NasError]) -> str:
 
 def test_a_file_is_whole_or_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "file"
-    with written_whole(path) as file:
+    with atomic_write(path) as file:
         file.write(b"one")
         assert not path.exists(), "it is not there before it is whole"
     assert path.read_bytes() == b"one"
-    with suppress(Broken), written_whole(path) as file:
+    with suppress(Broken), atomic_write(path) as file:
         file.write(b"two, but not")
         raise Broken
     assert path.read_bytes() == b"one"

@@ -171,19 +171,19 @@ def test_no_weights(chosen: dict[str, Any], tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "code", "said"),
     [
-        (TINY.replace("10", "7"), "NAS504", "`tiny` has 10 classes, and the network `net` gives 7 classes"),
+        (TINY.replace("10", "7"), "NAS504", "`tiny` has 10 classes, but the network `net` outputs 7 classes"),
         (TINY.replace("image(1, 8, 8)", "image(3, 8, 8)"), "NAS504", "images of `tiny` are 1x8x8"),
         (
             "network net : image(1, 8, 8) -> classes(10), classes(10) { in x "
             "node y = x : choose { conv(), tanh } > global_avg_pool node z = y : linear(10) out z, z }",
             "NAS504",
-            "the network `net` has 2 outputs, and needs one",
+            "the network `net` has 2 outputs, but must have one",
         ),
         (
             "network net : image(1, 8, 8), image(1, 8, 8) -> classes(10) { in x, y "
             "sum(x, y) -> out : choose { conv(), tanh } > global_avg_pool > linear(10) }",
             "NAS504",
-            "the network `net` takes 2 inputs, and data sets have one",
+            "the network `net` has 2 inputs, but data sets have one",
         ),
     ],
 )

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from bayesnas_graph.codegen.emit import Emitted, as_state, build, by_node, emit
 from bayesnas_graph.codegen.emit.weights import ByNode
-from bayesnas_graph.data import Data, evaluation, order, split
+from bayesnas_graph.data import Data, evaluation, shuffled, split
 from bayesnas_graph.derive.architecture import plain_text
 from bayesnas_graph.derive.text import Written, written
 from bayesnas_graph.diagnostics import Diagnostic, NasError
@@ -247,7 +247,7 @@ class Compression:
         """Held-out samples, others every time."""
         config = self.config
         course = Course(config.dense, graph, self.data)
-        chosen = order(self.held_out[1], config.seed, occasion)[: config.curvature_batches * config.batch]
+        chosen = shuffled(self.held_out[1], config.seed, occasion)[: config.curvature_batches * config.batch]
         return evaluation(self.data.train, chosen, course.loading(self.place))
 
     def _score(self, graph: Graph, weights: ByNode) -> Score:

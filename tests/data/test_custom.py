@@ -136,12 +136,12 @@ def test_data(module: Module) -> None:
 
 
 ODD_MODULES = {
-    "import nothing_like_this\n": "cannot be imported: there is no module `nothing_like_this`",
+    "import nothing_like_this\n": "cannot be imported: no module `nothing_like_this`",
     "def make(:": "cannot be imported: SyntaxError: ",
     "1 / 0": "cannot be imported: ZeroDivisionError: division by zero",
     "raise SystemExit(3)": "cannot be imported: SystemExit: 3",
     "def made(): pass": "cannot be imported: AttributeError: module 'flags' has no attribute 'make'",
-    "make = 3": "is `3`, which cannot be called",
+    "make = 3": "is `3`, which is not callable",
     "def make(): raise KeyError('x')": "failed: KeyError: 'x'",
     "def make(): exit()": "failed: SystemExit",
     "def make(n): pass": "failed: TypeError: make() missing 1 required positional argument: 'n'",
@@ -150,22 +150,22 @@ ODD_MODULES = {
     "def make(): return 1, 2": "returned `1` as the dataset for training",
     "def make(): return [1], iter([])": "returned a `list_iterator` as the dataset for testing",
     "def make(): return [], []": "has no examples for training",
-    "def make(): return [1], [1]": "gives `1` as item 0, which is no pair of an image and a label",
+    "def make(): return [1], [1]": "gives `1` as item 0, not a pair of an image and a label",
     items("torch.zeros(1, 2, 2)", more="def __len__(self): raise ValueError('no')\n    def x(self): pass").replace(
         "    def __len__(self): return 6\n", ""
-    ): "failed when it was asked how many examples for training there are: ValueError: no",
+    ): "failed to return the number of examples for training: ValueError: no",
     items("'x.png'"): "gives `'x.png'` as image 0",
     items("torch.zeros(1, 2, 2, dtype=torch.int64)"): "gives image 0 as numbers of type int64",
     items("torch.zeros(1, 2, 2)", "'cat'"): "gives `'cat'` as label 0",
     items("torch.zeros(1, 2, 2)", "0.5"): "gives `0.5` as label 0",
     items("torch.zeros(1, 2, 2)", "True"): "gives `True` as label 0",
     items("torch.zeros(1, 2, 2)", "torch.tensor([1])"): "gives a `Tensor` as label 0",
-    items("torch.zeros(1, 2, 2)", "i - 1"): "gives the label -1, and has 5 classes",
-    items("torch.zeros(1, 2, 2)", "i", "classes = ['a', 'b']"): "gives the label 2, and has 2 classes",
+    items("torch.zeros(1, 2, 2)", "i - 1"): "gives the label -1, but has 5 classes",
+    items("torch.zeros(1, 2, 2)", "i", "classes = ['a', 'b']"): "gives the label 2, but has 2 classes",
     items("torch.zeros(1, 2 + i, 2)"): "has images of 1x2x2 and of 1x3x2",
     items("torch.zeros(1, 2, 2, 2)"): "has images of 1x2x2x2",
     items("torch.zeros(4)"): "has images of 4",
-    items("[][i]"): "failed when it was asked for examples: IndexError: list index out of range",
+    items("[][i]"): "failed to return examples: IndexError: list index out of range",
     "def make(): return {0: 1}, {0: 1}": "gives `1` as item 0",
 }
 
@@ -185,15 +185,15 @@ ODD_DATA = {
     "InMemory(torch.zeros(0, 1, 4, 4), torch.arange(0))": "has no examples for training",
     "good.train, shape=[1, 4, 4]": "has a `list` as its shape",
     "good.train, classes='two'": "has `'two'` as its number of classes",
-    "good.train, statistics=Statistics((0.5, 0.5), (1.0, 1.0))": "has no mean and deviation for each of its 1 channels",
-    "good.train, statistics=None": "has no mean and deviation",
-    "InMemory(torch.zeros(6, 1, 4, 4), torch.arange(6))": "gives the label 2, and has 2 classes",
+    "good.train, statistics=Statistics((0.5, 0.5), (1.0, 1.0))": "lacks a mean and a deviation for each of its 1 channels",
+    "good.train, statistics=None": "lacks a mean and a deviation",
+    "InMemory(torch.zeros(6, 1, 4, 4), torch.arange(6))": "gives the label 2, but has 2 classes",
     "InMemory(torch.zeros(6, 1, 4, 4), torch.zeros(6))": "gives images of type float32 and labels of type float32",
     "InMemory(torch.zeros(6, 1, 4, 4).double(), torch.zeros(6).long())": "gives images of type float64",
-    "Odd(lambda i: 1 / 0)": "failed when it was asked for examples: ZeroDivisionError",
-    "Odd(lambda i: 5)": "failed when it was asked for examples: TypeError",
-    "Odd(lambda i: (1, 2))": "gives `1` and `2`, where tensors should be",
-    "Odd(lambda i: (torch.zeros(7, 1, 4, 4), i % 2))": "gives 7 images and labels of shape 1, when asked for",
+    "Odd(lambda i: 1 / 0)": "failed to return examples: ZeroDivisionError",
+    "Odd(lambda i: 5)": "failed to return examples: TypeError",
+    "Odd(lambda i: (1, 2))": "gives `1` and `2` instead of tensors",
+    "Odd(lambda i: (torch.zeros(7, 1, 4, 4), i % 2))": "gives 7 images and labels of shape 1 when asked for",
 }
 
 
@@ -210,7 +210,7 @@ def test_odd_data(module: Module, train: str, message: str) -> None:
 def test_no_such_module(spec: str) -> None:
     with pytest.raises(NasError) as error:
         own(spec)
-    assert "there is no module `no" in problem(error).message
+    assert "no module `no" in problem(error).message
     assert "PYTHONPATH" in (problem(error).help or "")
 
 

@@ -1,39 +1,39 @@
-"""The data sets by name, and how one is loaded."""
+"""The named data sets, and loading of any data by its specification."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from bayesnas_graph.data.cifar import CIFAR10, CIFAR100, Version, cifar_files, load_cifar
+from bayesnas_graph.data.custom import load_custom
 from bayesnas_graph.data.digits import load_digits
 from bayesnas_graph.data.folder import load_folder
 from bayesnas_graph.data.idx import idx_files, load_idx
-from bayesnas_graph.data.measure import statistics
 from bayesnas_graph.data.model import Data, InMemory, Shape, Statistics
-from bayesnas_graph.data.own import load_own
+from bayesnas_graph.data.normalisation import statistics
 from bayesnas_graph.data.shapes import load_shapes
 from bayesnas_graph.diagnostics import Diagnostic, NasError, nearest
 
-DEFAULT_SHAPE = (3, 32, 32)  # of images that can have any, where nobody says
+DEFAULT_SHAPE = (3, 32, 32)  # of images that can have any shape
 
 
 @dataclass(frozen=True)
 class DataSet:
-    """A set that has a name."""
+    """A named data set."""
 
     name: str
     shape: Shape
     classes: int
     read: Callable[[Path, Shape, int], tuple[InMemory, InMemory]]  # data folder, shape, seed -> training and test
-    find: Callable[[Path], list[Path]] | None = None  # its files under a data folder; None: it has none
-    statistics: Statistics | None = None  # None: they are computed
+    find: Callable[[Path], list[Path]] | None = None  # its files in a data folder; None if it needs no files
+    statistics: Statistics | None = None  # computed if None
     any_shape: bool = False
 
 
-def _in_idx(name: str, torchvision: str, known: Statistics) -> DataSet:
+def _idx(name: str, torchvision: str, known: Statistics) -> DataSet:
     find = partial(idx_files, name, torchvision=torchvision)
 
     def read(folder: Path, _: Shape, __: int) -> tuple[InMemory, InMemory]:
@@ -51,13 +51,13 @@ def _cifar(version: Version, known: Statistics) -> DataSet:
     return DataSet(version.name, (3, 32, 32), version.classes, read, find, known)
 
 
-SETS: dict[str, DataSet] = {
-    one.name: one
-    for one in (
+DATASETS: Mapping[str, DataSet] = {
+    dataset.name: dataset
+    for dataset in (
         DataSet("digits", (1, 8, 8), 10, lambda _, __, ___: load_digits()),
         DataSet("shapes", DEFAULT_SHAPE, 10, lambda _, shape, seed: load_shapes(shape, seed), any_shape=True),
-        _in_idx("mnist", "MNIST", Statistics((0.1307,), (0.3081,))),
-        _in_idx("fashion-mnist", "FashionMNIST", Statistics((0.2860,), (0.3530,))),
+        _idx("mnist", "MNIST", Statistics((0.1307,), (0.3081,))),
+        _idx("fashion-mnist", "FashionMNIST", Statistics((0.2860,), (0.3530,))),
         _cifar(CIFAR10, Statistics((0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616))),
         _cifar(CIFAR100, Statistics((0.5071, 0.4865, 0.4409), (0.2673, 0.2564, 0.2762))),
     )
@@ -65,9 +65,9 @@ SETS: dict[str, DataSet] = {
 
 
 def load(spec: str, folder: Path, *, image_shape: Shape | None = None, seed: int = 0) -> Data:
-    """The data that a name, `folder:PATH` or `package.module:callable` stands for. Raises NasError.
+    """Load a named data set, `folder:PATH` or `package.module:callable`. Raises NasError.
 
-    Files of named sets lie under `folder`. Images that can have any shape get the one that the network takes.
+    The files of named data sets are in `folder`. Data without a fixed image shape use `image_shape`.
 
     >>> load("shapes", Path("data"), image_shape=(1, 8, 8)).shape
     (1, 8, 8)
@@ -76,10 +76,10 @@ def load(spec: str, folder: Path, *, image_shape: Shape | None = None, seed: int
     if colon and kind == "folder":
         return load_folder(Path(rest).expanduser(), image_shape or DEFAULT_SHAPE)
     if colon:
-        return load_own(spec)
-    if spec not in SETS:
-        raise unknown_set(spec)
-    chosen = SETS[spec]
+        return load_custom(spec)
+    if spec not in DATASETS:
+        raise unknown_dataset(spec)
+    chosen = DATASETS[spec]
     shape = chosen.shape
     if chosen.any_shape and image_shape is not None and len(image_shape) == 3:
         shape = image_shape
@@ -87,9 +87,9 @@ def load(spec: str, folder: Path, *, image_shape: Shape | None = None, seed: int
     return Data(spec, train, test, shape, chosen.classes, chosen.statistics or statistics(train))
 
 
-def unknown_set(name: str) -> NasError:
-    """The error for a name that no set has."""
-    match = nearest(name, SETS)
-    others = f"{', '.join(SETS)}; own data are `folder:PATH` or `package.module:callable`"
-    help = f"did you mean `{match}`?" if match else f"there are {others}"
-    return NasError([Diagnostic("NAS501", f"there is no data set `{name}`", help=help)])
+def unknown_dataset(name: str) -> NasError:
+    """The error for an unknown data set."""
+    match = nearest(name, DATASETS)
+    choices = f"use {', '.join(DATASETS)}, or your own data as `folder:PATH` or `package.module:callable`"
+    help = f"did you mean `{match}`?" if match else choices
+    return NasError([Diagnostic("NAS501", f"unknown data set `{name}`", help=help)])

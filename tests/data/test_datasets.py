@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from bayesnas_graph.data import SETS, Augmentation, InMemory, Loading, evaluation, load, training
+from bayesnas_graph.data import DATASETS, Augmentation, InMemory, Loading, evaluation, load, training
 from bayesnas_graph.data.catalogue import ORIGINS
 from bayesnas_graph.data.shapes import KINDS, draw_shapes
 from bayesnas_graph.diagnostics import NasError
@@ -56,7 +56,7 @@ def test_shapes_have_the_shape_that_the_network_takes() -> None:
 
 
 def test_fewer_shapes_where_they_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bayesnas_graph.data.shapes.LARGEST", 200 * 3 * 32 * 32)
+    monkeypatch.setattr("bayesnas_graph.data.shapes.MAX_BYTES", 200 * 3 * 32 * 32)
     data = load("shapes", NOWHERE)
     assert (len(data.train), len(data.test)) == (160, 40)
 
@@ -92,20 +92,20 @@ def test_shapes_can_be_learnt_but_not_by_looking_at_single_pixels() -> None:
     [
         ("cifar-10", "did you mean `cifar10`?"),
         ("MNIST", "did you mean `mnist`?"),
-        ("imagenet", "there are digits, shapes, mnist, fashion-mnist, cifar10, cifar100; own data are"),
-        ("", "there are digits"),
+        ("imagenet", "use digits, shapes, mnist, fashion-mnist, cifar10, cifar100, or your own data as"),
+        ("", "use digits"),
     ],
 )
 def test_unknown_sets(name: str, help: str) -> None:
     with pytest.raises(NasError) as error:
         load(name, NOWHERE)
     assert problem(error).code == "NAS501"
-    assert problem(error).message == f"there is no data set `{name}`"
+    assert problem(error).message == f"unknown data set `{name}`"
     assert (problem(error).help or "").startswith(help)
 
 
 def test_every_set_with_files_can_be_got() -> None:
-    assert [name for name, one in SETS.items() if one.find] == list(ORIGINS)
+    assert [name for name, one in DATASETS.items() if one.find] == list(ORIGINS)
     for name, origin in ORIGINS.items():
         contents = {file: size for archive in origin.archives for file, size in archive.contents}
         assert all(len(archive.md5) == 32 for archive in origin.archives)
@@ -114,7 +114,7 @@ def test_every_set_with_files_can_be_got() -> None:
 
 
 def test_statistics_that_are_known_belong_to_the_set() -> None:
-    for one in SETS.values():
+    for one in DATASETS.values():
         if one.statistics:
             assert len(one.statistics.mean) == len(one.statistics.deviation) == one.shape[0]
     assert isinstance(load("digits", NOWHERE).train, InMemory)

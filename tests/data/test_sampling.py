@@ -7,8 +7,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesnas_graph.data import order, split
-from bayesnas_graph.data.order import generator, pieces
+from bayesnas_graph.data import shuffled, split
+from bayesnas_graph.data.sampling import chunks, generator
 
 
 @given(st.integers(0, 200), st.floats(0, 1), st.integers(0, 2**40))
@@ -23,19 +23,19 @@ def test_split(count: int, held_out: float, seed: int) -> None:
 
 def test_split_depends_on_the_seed() -> None:
     assert not torch.equal(split(100, 0.5, 0)[0], split(100, 0.5, 1)[0])
-    with pytest.raises(ValueError, match="fraction"):
+    with pytest.raises(ValueError, match="between 0 and 1"):
         split(10, 1.5, 0)
 
 
 def test_order() -> None:
     indices = torch.arange(50, 150)
-    orders = {tuple(order(indices, seed, epoch).tolist()) for seed in range(3) for epoch in range(3)}
+    orders = {tuple(shuffled(indices, seed, epoch).tolist()) for seed in range(3) for epoch in range(3)}
     assert len(orders) == 9
     assert all(sorted(one) == indices.tolist() for one in orders)
-    before = order(indices, 1, 2)
+    before = shuffled(indices, 1, 2)
     torch.manual_seed(7)
     torch.rand(3)
-    assert torch.equal(order(indices, 1, 2), before)
+    assert torch.equal(shuffled(indices, 1, 2), before)
 
 
 def test_generators_of_other_purposes_differ() -> None:
@@ -61,5 +61,5 @@ def test_seeds_never_change() -> None:
 
 
 def test_pieces() -> None:
-    assert [piece.tolist() for piece in pieces(torch.arange(5), 2)] == [[0, 1], [2, 3], [4]]
-    assert pieces(torch.arange(0), 2) == []
+    assert [piece.tolist() for piece in chunks(torch.arange(5), 2)] == [[0, 1], [2, 3], [4]]
+    assert chunks(torch.arange(0), 2) == []

@@ -1,4 +1,4 @@
-"""Files that are either complete or not there."""
+"""Atomic writing of files: a file is either complete or absent."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ from typing import BinaryIO
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 
-ROOM = "make room, then go on with `--resume`: the checkpoints are whole"
+FREE_SPACE = "free some disk space, then continue with `--resume`; the checkpoints are intact"
 
 
 @contextmanager
-def written_whole(path: Path, help: str | None = None) -> Iterator[BinaryIO]:
-    """A file to write into. It stands beside the one that it replaces in the end, when all of it is on the disk.
-
-    Whatever happens in between, there is the old file or none. Raises NasError if it cannot be written.
-    """
+def atomic_write(path: Path, help: str | None = None) -> Iterator[BinaryIO]:
+    """Open a temporary file that replaces `path` when everything has been written. Raises NasError if that fails."""
     part = path.with_name(f"{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -28,24 +25,24 @@ def written_whole(path: Path, help: str | None = None) -> Iterator[BinaryIO]:
             os.fsync(file.fileno())
         part.replace(path)
     except OSError as error:
-        raise not_written(path, error, help) from None
+        raise write_error(path, error, help) from None
     finally:
-        with suppress(OSError):  # it is gone if all went well
+        with suppress(OSError):  # already renamed on success
             part.unlink()
 
 
-def already_there(path: Path) -> NasError:
-    """The error for a file that nobody asked to replace."""
-    help = "choose another name with `-o`, or replace it with `--force`"
-    return NasError([Diagnostic("NAS012", f"`{path}` is already there", help=help)])
+def exists_error(path: Path) -> NasError:
+    """The error for a file that must not be overwritten."""
+    help = "choose another name with `-o`, or overwrite it with `--force`"
+    return NasError([Diagnostic("NAS012", f"`{path}` already exists", help=help)])
 
 
-def not_written(path: Path, error: OSError, help: str | None = None) -> NasError:
+def write_error(path: Path, error: OSError, help: str | None = None) -> NasError:
     """The error for a file that could not be written."""
     return NasError([Diagnostic("NAS012", f"cannot write `{path}`: {_reason(error)}", help=help)])
 
 
-def not_read(path: Path, error: OSError) -> NasError:
+def read_error(path: Path, error: OSError) -> NasError:
     """The error for a file that could not be read."""
     return NasError([Diagnostic("NAS011", f"cannot read `{path}`: {_reason(error)}")])
 
