@@ -185,7 +185,7 @@ ODD_DATA = {
     "InMemory(torch.zeros(0, 1, 4, 4), torch.arange(0))": "has no examples for training",
     "good.train, shape=[1, 4, 4]": "has a `list` as its shape",
     "good.train, classes='two'": "has `'two'` as its number of classes",
-    "good.train, statistics=Statistics((0.5, 0.5), (1.0, 1.0))": "lacks a mean and a deviation for each of its 1 channels",
+    "good.train, statistics=Statistics((0.5, 0.5), (1.0, 1.0))": "lacks a mean and a deviation for each of its 1 ",
     "good.train, statistics=None": "lacks a mean and a deviation",
     "InMemory(torch.zeros(6, 1, 4, 4), torch.arange(6))": "gives the label 2, but has 2 classes",
     "InMemory(torch.zeros(6, 1, 4, 4), torch.zeros(6))": "gives images of type float32 and labels of type float32",
