@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph import passes
-from bayesnas_graph.bayes.curvature import Estimator, curvature
+from bayesnas_graph.bayes import Estimator, curvature
 from bayesnas_graph.bayes.losses import CrossEntropy
 from bayesnas_graph.codegen.supernet import Supernet
 from bayesnas_graph.diagnostics import Report

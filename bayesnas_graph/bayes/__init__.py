@@ -1,8 +1,8 @@
 """The search itself: what is computed from gates, curvatures and the graph."""
 
-from bayesnas_graph.bayes.curvature import Curvature, Estimator, curvature
+from bayesnas_graph.bayes.curvature import Curvature, curvature
 from bayesnas_graph.bayes.decision import Decision, Place, Verdict, Why, decide, verdicts
-from bayesnas_graph.bayes.dependency import DEPENDENCIES, Reach, Structure, independent, one_hop, whole_path
+from bayesnas_graph.bayes.dependency import DEPENDENCIES, Structure, independent, one_hop, whole_path
 from bayesnas_graph.bayes.entropy import THRESHOLD, entropy, keep
 from bayesnas_graph.bayes.gauge import Gauge, in_gauge, rescale
 from bayesnas_graph.bayes.losses import BinaryCrossEntropy, CrossEntropy, Loss, SquaredError
@@ -15,12 +15,13 @@ from bayesnas_graph.bayes.proximal import (
     soft_threshold,
     weighted_soft_threshold,
 )
-from bayesnas_graph.bayes.ranking import Ranking, magnitude, relevance, removal, score
+from bayesnas_graph.bayes.ranking import magnitude, relevance, removal, score
 from bayesnas_graph.bayes.repair import bridged, enlarged, limited, reduced, without_dead_ends
 from bayesnas_graph.bayes.switches import Switches
 from bayesnas_graph.bayes.units import contributions
 from bayesnas_graph.bayes.update import LARGEST, State, omega_squared, posterior_variance, strength, update
 from bayesnas_graph.bayes.weights import weight_curvature
+from bayesnas_graph.ir.literals import Estimator, Ranking, Reach
 
 __all__ = [
     "DEPENDENCIES",

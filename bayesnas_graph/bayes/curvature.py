@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
 from torch import Tensor
@@ -26,9 +25,8 @@ from torch import Tensor
 from bayesnas_graph.bayes.losses import Loss
 from bayesnas_graph.bayes.recursive import recursive
 from bayesnas_graph.codegen.supernet import Moments, Supernet
+from bayesnas_graph.ir.literals import Estimator
 from bayesnas_graph.runtime import Watch, watched
-
-Estimator = Literal["exact", "ggn", "fisher", "empirical", "recursive", "mean"]
 
 
 @dataclass(frozen=True, eq=False)

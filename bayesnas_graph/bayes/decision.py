@@ -14,11 +14,11 @@ from torch import Tensor
 
 from bayesnas_graph.bayes.dependency import whole_path
 from bayesnas_graph.bayes.entropy import entropy, keep
-from bayesnas_graph.bayes.ranking import Ranking
 from bayesnas_graph.bayes.switches import Switches
 from bayesnas_graph.bayes.update import State
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Graph
+from bayesnas_graph.ir.literals import Ranking
 from bayesnas_graph.ir.ops import Zero
 from bayesnas_graph.passes.prune import Disconnected, Misfit, prune
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Literal
 
 import torch
 from torch import Tensor
 
+from bayesnas_graph.ir.literals import Reach
 from bayesnas_graph.passes.analysis.dependency import Dependency
 
 
@@ -94,7 +94,6 @@ def whole_path(structure: Structure, s: Tensor) -> Tensor:
     return _gamma(structure, s, hands_on_itself=torch.zeros_like(structure.is_zero))
 
 
-Reach = Literal["none", "one_hop", "whole_path"]
 DEPENDENCIES: dict[Reach, Callable[[Structure, Tensor], Tensor]] = {
     "none": independent,
     "one_hop": one_hop,

@@ -7,15 +7,12 @@ More is better in all of them.
 
 from __future__ import annotations
 
-from typing import Literal
-
 import torch
 from torch import Tensor
 
 from bayesnas_graph.bayes.groups import group_norms, group_sums
 from bayesnas_graph.bayes.switches import Switches
-
-Ranking = Literal["gamma", "relevance", "removal", "magnitude"]
+from bayesnas_graph.ir.literals import Ranking
 
 
 @torch.no_grad()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from bayesnas_graph.cli.search import size
+from bayesnas_graph.cli.options import size
 from bayesnas_graph.cli.target import parameter_values
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 
@@ -117,9 +117,7 @@ def _budget(text: str) -> tuple[str, int]:
     name, _, most = text.partition("=")
     if name not in ("params", "flops"):
         raise typer.BadParameter(f"`{text}` is not of the form params=1.5M or flops=300M", param_hint="--budget")
-    found = size("--budget", most)
-    assert found is not None, "there is a text"
-    return name, found
+    return name, size("--budget", most)
 
 
 def _text(string: str) -> str:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bayesnas_graph.cli.compressed import summary
+from bayesnas_graph.cli.console import labelled, note, say
 from bayesnas_graph.cli.running import Show, no_settings, stoppable
-from bayesnas_graph.cli.watch import labelled, note, say
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 
 if TYPE_CHECKING:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
+
+import typer
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError, nearest, render
 from bayesnas_graph.diagnostics.resources import shipped_space, shipped_spaces
@@ -27,6 +30,34 @@ def show_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
     color = use_color(sys.stderr)
     for diagnostic in diagnostics:
         sys.stderr.write(render(diagnostic, color=color) + "\n")
+
+
+def say(text: str) -> None:
+    """Print a line. A run continues when nobody reads its output any more: `status` shows its progress."""
+    try:
+        typer.echo(text)
+    except OSError:
+        discard_output()
+
+
+def discard_output() -> None:
+    """Discard further output to a closed pipe or terminal, also when the interpreter exits."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def labelled(label: str, text: str) -> str:
+    """Return a line with a label; labels are aligned in a column.
+
+    >>> labelled("seed", "0")
+    'seed           0'
+    """
+    return f"{label:<14} {text}"
+
+
+def note(text: str) -> str:
+    """Return a line about something unusual."""
+    return f"note   {text}"
 
 
 def console() -> Console:

@@ -24,7 +24,7 @@ DataFolder = Annotated[
 ]
 DEFAULT_FOLDER = Path("data")
 
-data = typer.Typer(help="List the data sets, or get the files of one.", no_args_is_help=True)
+data = typer.Typer(help="List the data sets, or get the files of one.", no_args_is_help=True, add_completion=False)
 
 
 @data.command("list")

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO, cast
 
+from bayesnas_graph.cli.console import labelled, note, say
 from bayesnas_graph.cli.standing import duration
-from bayesnas_graph.cli.watch import labelled, note, say
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress

@@ -13,10 +13,10 @@ from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.live import Live
 from rich.text import Text
 
-from bayesnas_graph.cli.console import show_diagnostics, use_color
+from bayesnas_graph.cli.console import discard_output, note, say, show_diagnostics, use_color
 from bayesnas_graph.cli.standing import Standing, able_text, closed_text, duration, shrink_text, step_time
 from bayesnas_graph.cli.tally import Tally
-from bayesnas_graph.cli.watch import conclusion, hush, note, say
+from bayesnas_graph.cli.watch import conclusion
 
 if TYPE_CHECKING:
     from bayesnas_graph.diagnostics import Diagnostic
@@ -216,14 +216,14 @@ class Lasting:
         try:
             return self._stream.write(text)
         except OSError:
-            hush()
+            discard_output()
             return len(text)
 
     def flush(self) -> None:
         try:
             self._stream.flush()
         except OSError:
-            hush()
+            discard_output()
 
     def isatty(self) -> bool:
         return self._stream.isatty()

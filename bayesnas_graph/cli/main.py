@@ -1,68 +1,77 @@
-"""The program: its verbs, and what happens when one of them cannot go on."""
+"""The program: its verbs, each loaded when it is called, and what is printed when one fails."""
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 import traceback
 from contextlib import suppress
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from bayesnas_graph import __version__
-from bayesnas_graph.cli.check import check
-from bayesnas_graph.cli.compile import compile as compile_
-from bayesnas_graph.cli.compress import compress
-from bayesnas_graph.cli.console import show_diagnostics
-from bayesnas_graph.cli.data import data
-from bayesnas_graph.cli.derive import derive
-from bayesnas_graph.cli.diff import diff
-from bayesnas_graph.cli.draw import draw
-from bayesnas_graph.cli.eval import eval as eval_
-from bayesnas_graph.cli.explain import explain
-from bayesnas_graph.cli.export import export
-from bayesnas_graph.cli.fmt import fmt
-from bayesnas_graph.cli.new import new
-from bayesnas_graph.cli.ops import ops
-from bayesnas_graph.cli.report import report
-from bayesnas_graph.cli.search import search
-from bayesnas_graph.cli.spaces import spaces
-from bayesnas_graph.cli.stats import stats
-from bayesnas_graph.cli.status import status
-from bayesnas_graph.cli.train import train
+from bayesnas_graph.cli.console import discard_output, show_diagnostics
 from bayesnas_graph.diagnostics import NasError
 
+# Verb `x` is the function `x` in `cli/x.py`. `--help` lists the verbs in this order.
+VERBS = {
+    "Search spaces": {
+        "new": "Write a new space to start from.",
+        "spaces": "List the shipped spaces, or describe a space.",
+        "ops": "List the operations that a space can use.",
+        "check": "Check spaces for errors.",
+        "fmt": "Format spaces.",
+        "stats": "Count the architectures of a space and their costs.",
+        "draw": "Draw a space, or the result of a run.",
+        "diff": "Compare two spaces.",
+        "compile": "Compile a space to a graph, Python source and a picture.",
+        "explain": "Explain an error code.",
+    },
+    "Runs": {
+        "data": "List data sets, or download one.",
+        "search": "Search a space for an architecture.",
+        "status": "Show the progress of a run.",
+        "derive": "Write the architecture found by a search as a network.",
+        "train": "Train a network without choices.",
+        "compress": "Remove the parts of a network that it can do without.",
+        "eval": "Measure accuracy, size and latency of a network.",
+        "export": "Export a network as Python source or to other formats.",
+        "report": "Write a report on runs as an HTML page.",
+    },
+}
+
+
+class Verb(TyperCommand):
+    """A verb whose module is imported when it is called, so that `--help` and the other verbs start fast."""
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        verb = getattr(import_module(f"bayesnas_graph.cli.{self.name}"), str(self.name))
+        if not isinstance(verb, typer.Typer):
+            function, verb = verb, typer.Typer(add_completion=False)
+            verb.command(self.name)(function)
+        return typer.main.get_command(verb).make_context(info_name, args, parent, **extra)
+
+
+class Verbs(TyperGroup):
+    """All verbs."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        for panel, verbs in VERBS.items():
+            for name, summary in verbs.items():
+                self.add_command(Verb(name, help=summary, rich_help_panel=panel))
+
+
 app = typer.Typer(
-    help="Neural-architecture search spaces as text, and their compiler.",
+    cls=Verbs,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (
-    check,
-    fmt,
-    stats,
-    draw,
-    compile_,
-    diff,
-    explain,
-    ops,
-    new,
-    spaces,
-    search,
-    status,
-    derive,
-    export,
-    train,
-    compress,
-    eval_,
-    report,
-):
-    app.command()(verb)
-app.add_typer(data, name="data")
 
 
 def _version(wanted: bool) -> None:
@@ -74,49 +83,46 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _options(
     _: Annotated[
-        bool, typer.Option("--version", help="Show the version and leave.", callback=_version, is_eager=True)
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
     """Neural-architecture search spaces as text, and their compiler."""
 
 
 def main() -> None:
-    """Run the program. Whatever goes wrong, a person reads a sentence and not a traceback."""
+    """Run the program. Errors are printed as messages, never as tracebacks."""
     try:
         app(prog_name="bayesnas-graph")
     except NasError as error:
         show_diagnostics(error.diagnostics)
         sys.exit(1)
     except KeyboardInterrupt:
-        _say("interrupted")
+        _print_error("interrupted")
         sys.exit(130)
     except BrokenPipeError:
-        _abandon_output()
+        discard_output()
         sys.exit(1)
     except MemoryError:
-        _say("error: out of memory")
+        _print_error("error: out of memory")
         sys.exit(1)
     except OSError as error:
-        _abandon_output()
+        discard_output()
         where = f"`{error.filename}`: " if error.filename else ""
-        _say(f"error: {where}{error.strerror or error}")
+        _print_error(f"error: {where}{error.strerror or error}")
         sys.exit(1)
     except Exception:
-        _say(f"error: this is a fault of bayesnas-graph, not of your file; its trace is in {_keep_trace()}")
+        _print_error(
+            f"error: this is a bug in bayesnas-graph, not in your file; see the traceback in {_save_traceback()}"
+        )
         sys.exit(70)
 
 
-def _say(text: str) -> None:
-    with suppress(OSError):  # nobody can hear
+def _print_error(text: str) -> None:
+    with suppress(OSError):  # the stream may be closed
         sys.stderr.write(f"{text}\n")
 
 
-def _abandon_output() -> None:
-    """Keep the interpreter from flushing to a closed pipe or a full disk when it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _keep_trace() -> str:
+def _save_traceback() -> str:
     with tempfile.NamedTemporaryFile("w", prefix="bayesnas-graph-", suffix=".txt", delete=False) as file:
         traceback.print_exc(file=file)
     return file.name

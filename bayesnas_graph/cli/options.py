@@ -1,42 +1,160 @@
-"""Options that all verbs have that train something."""
+"""Options of the verbs that have settings: those made from the settings, and the others that these verbs share."""
 
 from __future__ import annotations
 
+import inspect
+import re
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Literal
+from types import NoneType
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import typer
+from pydantic.fields import FieldInfo
 
-RUN, PLACE = "The run", "Where it runs"  # headings of the help
+from bayesnas_graph.cli.console import show_table
+from bayesnas_graph.cli.target import Parameters
+from bayesnas_graph.runs.config import RUN, Flag, Group
+from bayesnas_graph.runs.settings import Settings, assigned, option, read_settings
 
-DataName = Annotated[str | None, typer.Option(help="The data; `bayesnas-graph data list` shows what there is.")]
+Verb = Callable[..., None]
+
 DataDir = Annotated[
-    Path | None, typer.Option(envvar="BAYESNAS_DATA", help="Where files of data sets are; `data` if left out.")
+    Path | None, typer.Option(envvar="BAYESNAS_DATA", metavar="DIR", help="Folder of data-set files (default: `data`).")
 ]
-ConfigFile = Annotated[Path | None, typer.Option(metavar="TOML", help="A file of settings.")]
+ConfigFile = Annotated[Path | None, typer.Option(metavar="TOML", help="Settings file.")]
 Assignments = Annotated[
     list[str] | None, typer.Option("-s", "--set", metavar="KEY=VALUE", help="Any setting; `--settings` lists them.")
 ]
-ListSettings = Annotated[bool, typer.Option("--settings", help="List all settings with their values and leave.")]
+ListSettings = Annotated[bool, typer.Option("--settings", help="List all settings with their values and exit.")]
 Output = Annotated[
     Path | None,
-    typer.Option("-o", "--output", metavar="DIR", help="A new folder for the run.", rich_help_panel=RUN),
+    typer.Option("-o", "--output", metavar="DIR", help="New folder for the run.", rich_help_panel=RUN),
 ]
 Resume = Annotated[
-    Path | None, typer.Option(metavar="RUN", help="Go on with a run from its last checkpoint.", rich_help_panel=RUN)
+    Path | None, typer.Option(metavar="RUN", help="Resume a run from its last checkpoint.", rich_help_panel=RUN)
 ]
-Batch = Annotated[int | None, typer.Option(help="Samples in a step.", rich_help_panel=RUN)]
-Seed = Annotated[int | None, typer.Option(help="Of everything that is random.", rich_help_panel=RUN)]
 Display = Annotated[
-    Literal["auto", "live", "plain"], typer.Option(help="Live on a terminal, or lines alone.", rich_help_panel=RUN)
+    Literal["auto", "live", "plain"],
+    typer.Option(help="Live display on a terminal, or plain lines.", rich_help_panel=RUN),
 ]
-Device = Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps.", rich_help_panel=PLACE)]
-Precision = Annotated[str | None, typer.Option(help="fp32, bf16 or fp16.", rich_help_panel=PLACE)]
-ChannelsLast = Annotated[
-    bool | None, typer.Option("--channels-last", help="Keep channels innermost in memory.", rich_help_panel=PLACE)
-]
-Compile = Annotated[bool | None, typer.Option("--compile", help="Use torch.compile.", rich_help_panel=PLACE)]
-Deterministic = Annotated[
-    bool | None,
-    typer.Option("--deterministic", help="Refuse operations that differ from run to run.", rich_help_panel=PLACE),
-]
+
+
+def settings_options(kind: type[Group], *, files: bool = True) -> Callable[[Verb], Verb]:
+    """Replace the parameter `settings: list[Settings]` of a verb by options, from which its value is collected.
+
+    There is one option for every field of `kind` with a `Flag`, `-p`, and if `files` is true `--config` and `-s`.
+    """
+    flags = {name: field for name, field in kind.model_fields.items() if _flag(field) is not None}
+    shared: dict[str, Any] = {"parameter": Parameters}
+    if files:
+        shared |= {"config": ConfigFile, "assignment": Assignments}
+    types = {f"setting_{name}": _option_type(_key(name, field), field) for name, field in flags.items()} | shared
+
+    def decorate(verb: Verb) -> Verb:
+        @wraps(verb)
+        def with_options(**values: Any) -> None:
+            chosen = {name: values.pop(name) for name in types}
+            settings = [] if chosen.get("config") is None else [read_settings(chosen["config"])]
+            settings += [assigned(text) for text in chosen.get("assignment") or []]
+            settings += [assigned(f"parameters.{text}") for text in chosen["parameter"] or []]
+            for name, field in flags.items():
+                if (value := chosen[f"setting_{name}"]) is not None:
+                    settings.append(_setting(_key(name, field), field, value))
+            verb(settings=settings, **values)
+
+        own = inspect.signature(verb, eval_str=True)
+        parameters: list[inspect.Parameter] = []
+        for parameter in own.parameters.values():
+            if parameter.name == "settings":
+                parameters += [_parameter(name, annotation) for name, annotation in types.items()]
+            else:
+                parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+        with_options.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+        with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return with_options
+
+    return decorate
+
+
+def show_settings(config: Group) -> None:
+    """Print all settings with their values and descriptions. Every key can be set with `-s`."""
+    rows = []
+    for name, field in type(config).model_fields.items():
+        key, value, help = _key(name, field), getattr(config, name), help_text(field)
+        values = {f"{key}.{entry}": one for entry, one in value.items()} if isinstance(value, dict) else {key: value}
+        rows += [(key, _shown(value), help) for key, value in (values or {key: None}).items()]
+    show_table(rows)
+
+
+def help_text(field: FieldInfo) -> str:
+    """Return the description of a setting as a sentence, with its choices where it has some.
+
+    >>> from bayesnas_graph.runs.config import Machine
+    >>> help_text(Machine.model_fields["precision"])
+    'Floating-point precision: fp32, bf16 or fp16.'
+    """
+    text, plain = field.description or "", _plain_type(field.annotation)
+    choices = get_args(plain) if get_origin(plain) is Literal else ()
+    if choices and not any(f"`{choice}`" in text for choice in choices):
+        text += f": {', '.join(choices[:-1])} or {choices[-1]}"
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def size(flag: str, text: str) -> int:
+    """Return a number such as `20K`, `3.5M` or `600000`, written as in budgets of the language.
+
+    >>> size("--target-params", "3.5M"), size("--target-params", "20_000")
+    (3500000, 20000)
+    """
+    found = re.fullmatch(r"(\d[\d_]*(?:\.\d+)?)([KMG]?)", text)
+    if not found:
+        raise typer.BadParameter(f"`{text}` is not a size such as 20K or 3.5M", param_hint=flag)
+    return round(float(found[1].replace("_", "")) * {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}[found[2]])
+
+
+def _flag(field: FieldInfo) -> Flag | None:
+    return next((mark for mark in field.metadata if isinstance(mark, Flag)), None)
+
+
+def _key(name: str, field: FieldInfo) -> str:
+    """The name of a setting in a settings file."""
+    return field.alias or name
+
+
+def _name_of(key: str) -> str:
+    return f"--{key.replace('_', '-')}"
+
+
+def _setting(key: str, field: FieldInfo, value: Any) -> Settings:
+    flag, name = _flag(field), _name_of(key)
+    return option(name, key, size(name, value) if flag and flag.size else value)
+
+
+def _option_type(key: str, field: FieldInfo) -> Any:
+    """What typer needs to know of an option."""
+    flag, plain = _flag(field), _plain_type(field.annotation)
+    assert flag is not None, "only settings with a flag are options"
+    # Choices are checked with all other settings, which points at the mistake.
+    kind = str if flag.size or get_origin(plain) is Literal else plain
+    metavar = "SIZE" if flag.size else None
+    declared = typer.Option(_name_of(key), help=help_text(field), metavar=metavar, rich_help_panel=flag.panel)
+    return Annotated[kind | None, declared]
+
+
+def _plain_type(annotation: Any) -> Any:
+    """The type of a setting without `Annotated` and `None`."""
+    if get_origin(annotation) is Annotated:
+        return _plain_type(get_args(annotation)[0])
+    if get_origin(annotation) in (None, Literal):
+        return annotation
+    return next(_plain_type(one) for one in get_args(annotation) if one is not NoneType)
+
+
+def _shown(value: object) -> str:
+    return "-" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _parameter(name: str, annotation: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)

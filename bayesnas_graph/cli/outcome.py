@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from bayesnas_graph.cli.console import labelled
 from bayesnas_graph.cli.standing import PENALISED
-from bayesnas_graph.cli.watch import labelled
 from bayesnas_graph.diagnostics import Diagnostic
 from bayesnas_graph.runs.reading.outline import Outline, Switch, at_most
 

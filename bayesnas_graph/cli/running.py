@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from bayesnas_graph.cli.console import show_diagnostics
+from bayesnas_graph.cli.console import labelled, say, show_diagnostics
 from bayesnas_graph.cli.target import load_with_files, number
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 
@@ -135,7 +135,7 @@ def stoppable(verb: str, subject: Subject, folder: RunPaths, place: Place) -> It
 @contextmanager
 def _watching(task: Task, place: Place, show: Show) -> Iterator[tuple[Watcher, ...]]:
     """Those who tell of a search: on a terminal a screen, elsewhere lines."""
-    from bayesnas_graph.cli.watch import Display, Lines, Reporter, labelled, say
+    from bayesnas_graph.cli.watch import Display, Lines, Reporter
 
     if not place.processes.first:
         yield ()
@@ -158,7 +158,6 @@ def _watching(task: Task, place: Place, show: Show) -> Iterator[tuple[Watcher, .
 def _sum_up(task: Task, outcome: Outcome) -> None:
     """What came out, choice by choice, and where it was written."""
     from bayesnas_graph.cli.outcome import outcome_lines, too_large, unmet
-    from bayesnas_graph.cli.watch import say
     from bayesnas_graph.runs.reading.outline import Outline
 
     folder, result = task.folder, json.loads(task.folder.result.read_bytes())

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bayesnas_graph.cli.console import labelled
 from bayesnas_graph.cli.epochs import Bar, Lines
-from bayesnas_graph.cli.watch import labelled
 
 if TYPE_CHECKING:
     from bayesnas_graph.train.compress.events import Loop, Stage

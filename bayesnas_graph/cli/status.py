@@ -11,11 +11,11 @@ from typing import Annotated, Any
 
 import typer
 
+from bayesnas_graph.cli.console import labelled
 from bayesnas_graph.cli.outcome import unmet
 from bayesnas_graph.cli.standing import PENALISED, duration, step_time
 from bayesnas_graph.cli.tally import Tally
 from bayesnas_graph.cli.trained import is_training, training_json, training_rows
-from bayesnas_graph.cli.watch import labelled
 from bayesnas_graph.runs.paths import RunPaths
 from bayesnas_graph.runs.reading.run import Traces, read_traces
 

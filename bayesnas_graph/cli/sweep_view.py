@@ -7,8 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bayesnas_graph.cli.console import console
-from bayesnas_graph.cli.watch import say
+from bayesnas_graph.cli.console import console, say
 
 if TYPE_CHECKING:
     from rich.text import Text

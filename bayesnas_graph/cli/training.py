@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bayesnas_graph.cli.console import labelled, say
 from bayesnas_graph.cli.fixed import network_of
 from bayesnas_graph.cli.running import Show, no_settings, stoppable, subject_of
-from bayesnas_graph.cli.watch import labelled, say
 
 if TYPE_CHECKING:
     from bayesnas_graph.runs.device import Place

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-import typer
-
-from bayesnas_graph.cli.console import show_diagnostics
+from bayesnas_graph.cli.console import labelled, note, say, show_diagnostics
 from bayesnas_graph.cli.standing import (
     Standing,
     able_text,
@@ -153,35 +148,7 @@ def head(standing: Standing) -> list[str]:
     return [labelled(label, text) for label, text in rows]
 
 
-def labelled(label: str, text: str) -> str:
-    """A line of facts; their labels make a column.
-
-    >>> labelled("seed", "0")
-    'seed           0'
-    """
-    return f"{label:<14} {text}"
-
-
 def conclusion(standing: Standing, why: str) -> str:
     """Why the architecture is found, and what is still to do."""
     finish = standing.outline.finish
     return f"{why}; {finish:,} steps are left for the weights of what was found" if finish else why
-
-
-def note(text: str) -> str:
-    """A line of what was said on the way."""
-    return f"note   {text}"
-
-
-def say(text: str) -> None:
-    """Print a line. Where nobody listens any more, a search goes on all the same: `status` tells how it stands."""
-    try:
-        typer.echo(text)
-    except OSError:
-        hush()
-
-
-def hush() -> None:
-    """Send to nowhere what would go to a pipe or a terminal that is gone, also when the interpreter ends."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

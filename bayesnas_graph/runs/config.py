@@ -1,18 +1,18 @@
-"""Every setting of a search, with its default and what it may be.
+"""Every setting of a search: its type, default and description, and whether it is an option of the command line.
 
-Settings stand in groups. Those that are no matter of searching alone are shared with whatever else trains a network:
-who needs some of them asks for their group.
+Settings come in groups, so that training and compression can share them.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from bayesnas_graph.bayes import Estimator, Ranking, Reach
+from bayesnas_graph.ir.literals import Estimator, Ranking, Reach
 from bayesnas_graph.passes import Mode
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -20,7 +20,7 @@ NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Part = Annotated[float, Field(ge=0, lt=1)]
 Count = Annotated[int, Field(ge=1)]
 
-# Every file there is one; they are not imported for that.
+# One per file; listed without importing them.
 STRATEGIES = tuple(
     sorted(file.name for file in iter_modules([str(Path(__file__).parent.parent / "search" / "strategies")]))
 )
@@ -33,34 +33,45 @@ def _known(name: str) -> str:
     return name
 
 
+RUN, PRIOR, DEVICE = "Run", "Gates and prior", "Device"  # headings in `--help`
+
+
+@dataclass(frozen=True)
+class Flag:
+    """Marks a setting that is an option of the command line: `lambda_zero` becomes `--lambda-zero`."""
+
+    panel: str | None = None  # heading in `--help`
+    size: bool = False  # accepts `20K` or `1.5M`
+
+
 StrategyName = Annotated[str, AfterValidator(_known)]
 
 
 class Group(BaseModel):
-    """Some settings."""
+    """A group of settings."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, strict=True)
 
-    verb: ClassVar[str] = "search"  # of the command that takes them
+    verb: ClassVar[str] = "search"  # the command that takes these settings
 
     def to_plain(self) -> dict[str, Any]:
-        """Keys as in a file, with what was left out left out."""
+        """Return the values by their keys in a settings file, without those that are None."""
         return self.model_dump(by_alias=True, exclude_none=True)
 
 
 class Samples(Group):
-    """What is trained, on what."""
+    """Network and data."""
 
-    network: str | None = Field(None, description="which network of the space; the first if left out")
-    parameters: dict[str, int | float | bool | str] = Field({}, description="values for parameters of the network")
-    data: str | None = Field(None, description="a data set: see `bayesnas-graph data list`")
-    pad: int = Field(0, ge=0, description="black pixels around every image")
-    crop: int = Field(0, ge=0, description="pixels of padding from which a crop is cut at random")
-    flip: bool = Field(False, description="mirror half of the images")
-    cutout: int = Field(0, ge=0, description="side of a square that is blanked in every image")
-    batch: Count = Field(64, description="samples in a step, over all processes")
-    accumulate: Count = Field(1, description="parts in which the gradient of a step is computed, one after another")
-    workers: int = Field(0, ge=0, description="processes that read images of folders and own data sets")
+    network: Annotated[str | None, Flag()] = Field(None, description="network to use (default: the first in the file)")
+    parameters: dict[str, int | float | bool | str] = Field({}, description="values of the network's parameters")
+    data: Annotated[str | None, Flag()] = Field(None, description="data set; `bayesnas-graph data list` lists them")
+    pad: int = Field(0, ge=0, description="black pixels added on every side of an image")
+    crop: int = Field(0, ge=0, description="pixels of padding for random crops")
+    flip: bool = Field(False, description="flip half of the images horizontally")
+    cutout: int = Field(0, ge=0, description="side of the square that is blanked out in every image")
+    batch: Annotated[Count, Flag(RUN)] = Field(64, description="samples per step, over all processes")
+    accumulate: Count = Field(1, description="parts of a batch whose gradients are accumulated")
+    workers: int = Field(0, ge=0, description="processes that load images from folders and custom data sets")
 
     @model_validator(mode="after")
     def _together(self) -> Self:
@@ -70,112 +81,138 @@ class Samples(Group):
 
 
 class Length(Group):
-    """How long a search takes."""
+    """Length of a search."""
 
-    held_out: Part = Field(0.2, gt=0, description="part of the training set that weights never see")
-    iterations: Count = Field(10, description="updates of the prior at most")
-    steps: Count | None = Field(None, description="steps of training in an iteration; an epoch if left out")
-    warmup: int | None = Field(None, ge=0, description="steps before the gates move; an epoch if left out")
-    finish: int | None = Field(None, ge=0, description="steps in the end for the weights of what is left; as `steps`")
-    stable: int = Field(3, ge=0, description="iterations without a change after which to stop; 0 for never")
-    stop_at_budget: bool = Field(True, description="stop when the `require` clauses of the network are met")
+    held_out: Part = Field(0.2, gt=0, description="fraction of the training set held out from weight training")
+    iterations: Annotated[Count, Flag(RUN)] = Field(10, description="maximum number of prior updates")
+    steps: Annotated[Count | None, Flag(RUN)] = Field(
+        None, description="training steps per iteration (default: one epoch)"
+    )
+    warmup: Annotated[int | None, Flag(RUN)] = Field(
+        None, ge=0, description="steps before the gates start to move (default: one epoch)"
+    )
+    finish: int | None = Field(
+        None, ge=0, description="weight-training steps after the last update (default: same as `steps`)"
+    )
+    stable: int = Field(3, ge=0, description="stop after this many iterations without a change (0: never)")
+    stop_at_budget: bool = Field(True, description="stop when the network's `require` clauses are met")
 
 
 class Weights(Group):
-    """How weights are trained."""
+    """Training of the weights."""
 
-    optimiser: Literal["sgd", "adamw"] = Field("sgd", description="what moves the weights")
+    optimiser: Literal["sgd", "adamw"] = Field("sgd", description="optimiser of the weights")
     rate: Positive = Field(0.05, description="learning rate of the weights")
-    momentum: Part = Field(0.9, description="of SGD")
-    weight_decay: NotNegative = Field(3e-4, description="of the weights; gates have their penalty")
-    schedule: Literal["cosine", "linear", "step", "constant"] = Field("cosine", description="how the rate falls")
-    final_rate: Part = Field(0.05, description="the part of the rate that is left in the end")
-    rate_warmup: int = Field(0, ge=0, description="steps in which the rate rises to its full height")
-    clip: NotNegative = Field(5.0, description="largest norm of a gradient; 0 for any")
-    label_smoothing: Part = Field(0.0, description="part of a label that is spread over all classes")
+    momentum: Part = Field(0.9, description="momentum of SGD")
+    weight_decay: NotNegative = Field(3e-4, description="weight decay; not applied to gates")
+    schedule: Literal["cosine", "linear", "step", "constant"] = Field("cosine", description="learning-rate schedule")
+    final_rate: Part = Field(0.05, description="final learning rate as a fraction of `rate`")
+    rate_warmup: int = Field(0, ge=0, description="steps over which the learning rate rises to `rate`")
+    clip: NotNegative = Field(5.0, description="maximum gradient norm (0: no clipping)")
+    label_smoothing: Part = Field(0.0, description="label smoothing")
 
 
 class Paths(Group):
-    """What is left out while training."""
+    """Regularisation by dropped paths."""
 
-    drop_path: Part = Field(0.0, description="chance that a candidate is left out for a sample")
+    drop_path: Part = Field(0.0, description="probability of dropping a candidate for a sample")
 
 
 class Prior(Group):
     """Gates and their prior."""
 
-    lambda_w: Positive = Field(0.05, alias="lambda", description="intensity of the penalty on operations")
-    lambda_zero: Positive | None = Field(None, description="that on zero switches; the same if left out")
+    lambda_w: Annotated[Positive, Flag(PRIOR)] = Field(
+        0.05, alias="lambda", description="penalty on operations; larger values give smaller networks"
+    )
+    lambda_zero: Annotated[Positive | None, Flag(PRIOR)] = Field(
+        None, description="penalty on zero switches (default: same as `lambda`)"
+    )
     gate_rate: Positive = Field(0.1, description="learning rate of the gates")
     gates_on: Literal["train", "held_out"] | None = Field(
-        None,
-        description="samples that gates are trained on, `train` or `held_out`; as the strategy has it if left out",
+        None, description="samples that train the gates: `train` or `held_out` (default: chosen by the strategy)"
     )
-    curvature: Estimator = Field("fisher", description="how the curvature along a gate is estimated")
-    curvature_batches: Count = Field(10, description="held-out batches that it is measured on")
-    draws: Count = Field(1, description="labels drawn for each sample by `fisher`")
-    dependency: Reach = Field("one_hop", description="how far a closed switch reaches")
-    zero: Literal["before", "after"] = Field("after", description="where the zero switch of a choice stands")
-    mode: Mode = Field("written", description="who shares switches: uses of a cell, of any motif, or nobody")
-    gauge: Literal["node", "none"] = Field("node", description="whether gates into a node keep their norm")
-    unit: Literal["contribution", "rms", "gate"] = Field(
+    curvature: Annotated[Estimator, Flag(PRIOR)] = Field("fisher", description="curvature estimator")
+    curvature_batches: Count = Field(10, description="held-out batches used to estimate curvature")
+    draws: Count = Field(1, description="labels drawn per sample by the `fisher` estimator")
+    dependency: Annotated[Reach, Flag(PRIOR)] = Field(
+        "one_hop", description="how far closing a switch affects the switches after it"
+    )
+    zero: Annotated[Literal["before", "after"], Flag(PRIOR)] = Field(
+        "after", description="position of the zero switch, `before` or `after` the candidates"
+    )
+    mode: Annotated[Mode, Flag(PRIOR)] = Field(
+        "written",
+        description="switches are shared by uses of a cell (`written`), of any motif (`proxy`), or not (`proxyless`)",
+    )
+    gauge: Annotated[Literal["node", "none"], Flag(PRIOR)] = Field(
+        "node", description="whether the gates into a node keep their norm"
+    )
+    unit: Annotated[Literal["contribution", "rms", "gate"], Flag(PRIOR)] = Field(
         "contribution",
-        description="what the prior is on: what varies of a gate's contribution, all of it, or the gate itself",
+        description="prior on the varying part of a gate's `contribution`, on all of it (`rms`), or on the `gate`",
     )
-    ranking: Ranking = Field("relevance", description="which switch is worth more, where one must go")
+    ranking: Ranking = Field("relevance", description="score that decides which switches close first")
 
 
 class Rules(Group):
-    """Whose rules gates and switches follow, and what those of others than the prior need."""
+    """The search strategy, and settings of strategies other than `bayes`."""
 
-    strategy: StrategyName = Field("bayes", description="by which rule gates move and switches are decided on")
-    logit_rate: Positive = Field(0.01, description="learning rate of logits, in strategies that have them")
+    strategy: Annotated[StrategyName, Flag(PRIOR)] = Field(
+        "bayes", description=f"search strategy: {', '.join(STRATEGIES)}"
+    )
+    logit_rate: Positive = Field(0.01, description="learning rate of the logits, for strategies that use them")
     samples: Count = Field(32, description="architectures that `random` compares at every update")
 
 
 class Target(Group):
-    """A size instead of an intensity."""
+    """A target size in place of a fixed penalty."""
 
-    target_params: Count | None = Field(None, description="weights that the architecture may have")
-    target_flops: Count | None = Field(None, description="multiply-adds that it may take for a sample")
+    target_params: Annotated[Count | None, Flag(PRIOR, size=True)] = Field(
+        None, description="raise lambda until the architecture has at most this many parameters"
+    )
+    target_flops: Annotated[Count | None, Flag(PRIOR, size=True)] = Field(
+        None, description="raise lambda until it takes at most this many multiply-adds per sample"
+    )
     lambda_growth: float = Field(1.5, gt=1, le=10, description="factor on lambda after an iteration above the target")
 
 
 class Machine(Group):
-    """Where and how it runs."""
+    """Device and reproducibility."""
 
-    seed: int = Field(0, ge=0, lt=2**31, description="of everything that is random")
-    deterministic: bool = Field(False, description="refuse operations that differ from run to run")
-    device: Literal["auto", "cpu", "cuda", "mps"] = Field("auto", description="where it runs")
-    precision: Literal["fp32", "bf16", "fp16"] = Field("fp32", description="of most arithmetic")
-    channels_last: bool = Field(False, description="keep channels innermost in memory, where there is a GPU")
-    compile: bool = Field(False, description="pass choices through torch.compile")
-    threads: int = Field(0, ge=0, description="threads of torch; 0 for its own choice")
+    seed: Annotated[int, Flag(RUN)] = Field(0, ge=0, lt=2**31, description="random seed")
+    deterministic: Annotated[bool, Flag(DEVICE)] = Field(False, description="refuse nondeterministic operations")
+    device: Annotated[Literal["auto", "cpu", "cuda", "mps"], Flag(DEVICE)] = Field("auto", description="device")
+    precision: Annotated[Literal["fp32", "bf16", "fp16"], Flag(DEVICE)] = Field(
+        "fp32", description="floating-point precision"
+    )
+    channels_last: Annotated[bool, Flag(DEVICE)] = Field(False, description="channels-last memory format, on GPUs")
+    compile: Annotated[bool, Flag(DEVICE)] = Field(False, description="compile choices with torch.compile")
+    threads: int = Field(0, ge=0, description="number of torch threads (0: torch's default)")
 
 
 class Fusing(Group):
-    """How networks are compiled."""
+    """Compilation of the network."""
 
-    fuse: bool = Field(True, description="compute siblings together")
+    fuse: bool = Field(True, description="compute sibling operations together")
 
 
 class Kept(Group):
-    """What is kept."""
+    """Logs and checkpoints."""
 
-    log_steps: Count = Field(20, description="steps between two rows of the log")
-    checkpoint_steps: Count = Field(200, description="steps between two checkpoints")
-    keep: Count = Field(3, description="checkpoints that are kept")
+    log_steps: Count = Field(20, description="steps between rows of the log")
+    checkpoint_steps: Count = Field(200, description="steps between checkpoints")
+    keep: Count = Field(3, description="number of checkpoints to keep")
 
 
 class Config(Kept, Fusing, Machine, Target, Rules, Prior, Paths, Weights, Length, Samples):
-    """What a search is told. A file of settings has these keys, and `-s key=value` sets one."""
+    """All settings of a search. A settings file has these keys, and `-s key=value` sets one."""
 
     @property
     def intensities(self) -> tuple[float, float]:
-        """Of the penalty on operations, and on zero switches."""
+        """Penalties on operations and on zero switches."""
         return self.lambda_w, self.lambda_w if self.lambda_zero is None else self.lambda_zero
 
     def grown(self, growth: float) -> tuple[float, float]:
-        """The same, on the way to a target."""
+        """The same, multiplied by `growth`, on the way to a target size."""
         operation, zero = self.intensities
         return operation * growth, zero * growth

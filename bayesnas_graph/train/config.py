@@ -1,13 +1,16 @@
-"""Every setting of a training. The defaults are the recipe of DARTS for CIFAR-10."""
+"""Every setting of training and of `eval`. The defaults are the DARTS recipe for CIFAR-10."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from bayesnas_graph.runs.config import (
+    DEVICE,
+    RUN,
     Count,
+    Flag,
     Fusing,
     Group,
     Kept,
@@ -22,38 +25,46 @@ from bayesnas_graph.runs.config import (
 
 
 class Aids(Group):
-    """What helps a training and is gone from the network afterwards."""
+    """Aids to training that are not part of the trained network."""
 
-    auxiliary: NotNegative = Field(0.0, description="weight of the loss of an auxiliary head; 0 for none")
-    auxiliary_at: str | None = Field(None, description="what that head reads: the name of an operation or a motif")
-    ema: Part = Field(0.0, description="decay of the running mean of the weights that is kept; 0 for none")
+    auxiliary: Annotated[NotNegative, Flag(RUN)] = Field(
+        0.0, description="weight of an auxiliary head's loss (0: no auxiliary head)"
+    )
+    auxiliary_at: str | None = Field(None, description="input of the auxiliary head: name of an operation or a motif")
+    ema: Part = Field(0.0, description="decay of the running mean of the weights (0: no running mean)")
 
 
 class Epochs(Group):
-    """How long a training takes."""
+    """Length of training."""
 
-    epochs: Count = Field(600, description="how often every sample is seen")
+    epochs: Annotated[Count, Flag(RUN)] = Field(600, description="number of epochs")
 
 
 class TrainConfig(Kept, Fusing, Machine, Aids, Paths, Weights, Epochs, Samples):
-    """What a training is told. A file of settings has these keys, and `-s key=value` sets one."""
+    """All settings of training. A settings file has these keys, and `-s key=value` sets one."""
 
     verb: ClassVar[str] = "train"
 
-    crop: int = Field(4, ge=0, description="pixels of padding from which a crop is cut at random")
-    flip: bool = Field(True, description="mirror half of the images")
-    cutout: int = Field(16, ge=0, description="side of a square that is blanked in every image")
-    batch: Count = Field(96, description="samples in a step, over all processes")
-    rate: Positive = Field(0.025, description="learning rate")
-    weight_decay: NotNegative = Field(3e-4, description="of all weights")
-    final_rate: Part = Field(0.0, description="the part of the rate that is left in the end")
-    drop_path: Part = Field(0.2, description="chance that a path is left out for a sample, towards the end")
-    compile: bool = Field(False, description="pass motifs through torch.compile")
-    log_steps: Count = Field(20, description="steps between two looks at the loss")
-    checkpoint_steps: Count = Field(500, description="steps between two checkpoints; an epoch ends with one, too")
+    crop: int = Field(4, ge=0, description="pixels of padding for random crops")
+    flip: bool = Field(True, description="flip half of the images horizontally")
+    cutout: int = Field(16, ge=0, description="side of the square that is blanked out in every image")
+    batch: Annotated[Count, Flag(RUN)] = Field(96, description="samples per step, over all processes")
+    rate: Annotated[Positive, Flag(RUN)] = Field(0.025, description="initial learning rate")
+    weight_decay: NotNegative = Field(3e-4, description="weight decay")
+    final_rate: Part = Field(0.0, description="final learning rate as a fraction of `rate`")
+    drop_path: Annotated[Part, Flag(RUN)] = Field(0.2, description="final probability of dropping a path for a sample")
+    compile: Annotated[bool, Flag(DEVICE)] = Field(False, description="compile motifs with torch.compile")
+    log_steps: Count = Field(20, description="steps between updates of the displayed loss")
+    checkpoint_steps: Count = Field(500, description="steps between checkpoints; every epoch also ends with one")
 
 
 class EvalConfig(Machine, Samples):
-    """What is told where a network is only measured."""
+    """All settings of `eval`."""
 
     verb: ClassVar[str] = "eval"
+
+    data: Annotated[str | None, Flag()] = Field(None, description="data set (default: that of the run)")
+    pad: Annotated[int, Flag()] = Field(0, ge=0, description="black pixels added on every side of an image")
+    batch: Annotated[Count, Flag()] = Field(64, description="images per batch when accuracy is measured")
+    seed: Annotated[int, Flag()] = Field(0, ge=0, lt=2**31, description="random seed of generated data")
+    compile: bool = Field(False, description="not used by `eval`")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -18,6 +19,12 @@ class Result:
 
 
 Run = Callable[..., Result]
+
+
+def settings(listed: str) -> dict[str, str]:
+    """Values by key, as `--settings` lists them."""
+    rows = [re.split(r"\s{2,}", line) for line in listed.splitlines()]
+    return {row[0]: row[1] for row in rows if row[0]}
 
 
 @pytest.fixture

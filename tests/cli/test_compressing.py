@@ -10,7 +10,7 @@ from safetensors.torch import load_file, save_file
 
 from bayesnas_graph.runs.tables import read_table
 from bayesnas_graph.train.compress.patterns import PATTERNS
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, settings
 from tests.cli.test_compress import FAST, QUICK, TINY_DATA, folder, of_json, sound
 
 __all__ = ["folder"]  # to work in, with networks, of which one has choices
@@ -149,10 +149,10 @@ def test_far_too_much_of_the_penalty(run: Run, folder: Path, height: str, prune:
 def test_settings(run: Run, folder: Path) -> None:
     (folder / "own.toml").write_text('lambda = 0.5\n[patterns]\nconv = "shape"\n')
     result = run("compress", "--settings", "--config", "own.toml", "--pattern", "y.conv=none", "--loops", "3")
-    lines = result.out.splitlines()
-    assert {"lambda             0.5", "loops              3", "epochs             20"} <= set(lines)
-    patterns = "{'conv': 'shape', 'depthwise': 'filter', 'linear': 'row,column', 'y.conv': 'none'}"
-    assert f"patterns {patterns}" in " ".join(result.out.split())
+    told = settings(result.out)
+    assert (told["lambda"], told["loops"], told["epochs"]) == ("0.5", "3", "20")
+    patterns = {"conv": "shape", "depthwise": "filter", "linear": "row,column", "y.conv": "none"}
+    assert {key: told[f"patterns.{key}"] for key in patterns} == patterns
 
 
 # ---------------------------------------------------------------------------------------- what is wrong

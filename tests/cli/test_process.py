@@ -32,6 +32,19 @@ def test_text_is_handled_without_torch(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", script], check=True, cwd=tmp_path, stdout=subprocess.DEVNULL)
 
 
+@pytest.mark.parametrize("arguments", [["--help"], ["check", "darts"], ["search", "--help"], ["eval", "--help"]])
+def test_help_and_check_load_only_what_they_need(arguments: list[str]) -> None:
+    script = (
+        "import sys\n"
+        "from bayesnas_graph.cli.main import app\n"
+        f"try: app({arguments})\n"
+        "except SystemExit as e: assert not e.code\n"
+        "unwanted = ('torch', 'networkx', 'numpy', 'bayesnas_graph.report', 'bayesnas_graph.search.loop')\n"
+        "assert not [name for name in sys.modules if name.startswith(unwanted)]\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, stdout=subprocess.DEVNULL)
+
+
 def test_color_on_a_terminal_and_plain_in_a_pipe(tmp_path: Path) -> None:
     (tmp_path / "bad.nas").write_text("let a = b\n")
     piped = subprocess.run([*PROGRAM, "check", "bad.nas"], cwd=tmp_path, capture_output=True, text=True)

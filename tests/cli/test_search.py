@@ -12,7 +12,7 @@ import pytest
 
 from bayesnas_graph.cli.main import main
 from bayesnas_graph.runs.folder import RunFolder
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, settings
 from tests.search.runs import results
 from tests.search.spaces import TINY
 
@@ -96,7 +96,7 @@ def test_folders(run: Run, folder: Path) -> None:
         (["tiny.nas", *DATA, "-p", "width=wide"], 2, "`wide` is no number"),
         (["tiny.nas", *DATA, "-p", "width=-3"], 1, "error[NAS"),
         (["tiny.nas", *DATA, "--network", "other"], 1, "error[NAS107]"),
-        (["tiny.nas", *DATA, "--target-params", "many"], 2, "`many` is no size"),
+        (["tiny.nas", *DATA, "--target-params", "many"], 2, "`many` is not a size"),
         (["tiny.nas", *DATA, "--config", "missing.toml"], 1, "error[NAS011]: cannot read `missing.toml`"),
         (["missing.nas", *DATA], 1, "error[NAS011]"),
         ([".", "--network", "other"], 1, "error[NAS107]"),
@@ -120,12 +120,12 @@ def test_what_is_wrong_is_said_before_anything_is_made(
 def test_which_settings_count(run: Run, folder: Path) -> None:
     (folder / "more.toml").write_text("batch = 10\nrate = 0.5\n[parameters]\nwidth = 3\n")
     words = ("--config", "more.toml", "-s", "rate=0.25", "-s", "seed=7", "--seed", 8, "-p", "width=5")
-    shown = dict(line.split(maxsplit=1) for line in run("search", "tiny.nas", *words, "--settings").out.splitlines())
+    shown = settings(run("search", "tiny.nas", *words, "--settings").out)
     assert shown["steps"] == "2", "of the recipe"
     assert shown["batch"] == "10", "of the file that was named"
     assert shown["rate"] == "0.25", "of a word"
     assert shown["seed"] == "8", "of an option"
-    assert shown["parameters"] == "{'width': 5}"
+    assert shown["parameters.width"] == "5"
     assert shown["momentum"] == "0.9", "of nobody"
 
 

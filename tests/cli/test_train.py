@@ -15,7 +15,7 @@ from bayesnas_graph.cli.main import main
 from bayesnas_graph.runs.subject import Subject
 from bayesnas_graph.train.events import Row
 from bayesnas_graph.train.progress import Progress
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, settings
 from tests.helpers import network
 from tests.search.spaces import TINY
 from tests.train.networks import FIXED, course
@@ -98,7 +98,7 @@ def test_what_cannot_be_trained(run: Run, folder: Path) -> None:
 def test_settings(run: Run, folder: Path) -> None:
     (folder / "own.toml").write_text("epochs = 7\nrate = 0.5\n")
     result = run("train", "--settings", "--config", "own.toml", "-s", "ema=0.99", "--rate", "0.1")
-    told = dict(line.split(maxsplit=1) for line in result.out.splitlines() if " " in line.strip())
+    told = settings(result.out)
     assert (told["epochs"], told["rate"], told["ema"], told["batch"]) == ("7", "0.1", "0.99", "96")
     (folder / "wrong.toml").write_text("# mine\nepoch = 7\n")
     assert run("train", "fixed.nas", "--config", "wrong.toml").err == (

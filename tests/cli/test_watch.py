@@ -243,7 +243,7 @@ def test_a_search_on_a_terminal_that_goes_away(run: Run, here: Path, monkeypatch
 def test_nobody_reads_the_lines() -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    script = "from bayesnas_graph.cli.watch import say\nfor number in range(9): say('x' * 9999)"
+    script = "from bayesnas_graph.cli.console import say\nfor number in range(9): say('x' * 9999)"
     result = subprocess.run([sys.executable, "-c", script], stdout=writing, stderr=subprocess.PIPE, cwd=ROOT)
     os.close(writing)
     assert (result.returncode, result.stderr) == (0, b"")

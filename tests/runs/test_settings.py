@@ -78,7 +78,7 @@ def test_out_of_range(tmp_path: Path) -> None:
         "1 | held_out=1.5\n"
         "  | ^^^^^^^^^^^^ should be less than 1, this is 1.5\n"
         "  |\n"
-        "  = help: `held_out`: part of the training set that weights never see\n"
+        "  = help: `held_out`: fraction of the training set held out from weight training\n"
     )
 
 
@@ -90,7 +90,7 @@ def test_one_of_several(tmp_path: Path) -> None:
         "1 | schedule = 'cosin'\n"
         '  | ^^^^^^^^^^^^^^^^^^ should be `cosine`, `linear`, `step` or `constant`, this is "cosin"\n'
         "  |\n"
-        "  = help: `schedule`: how the rate falls\n"
+        "  = help: `schedule`: learning-rate schedule\n"
     )
 
 
@@ -102,7 +102,7 @@ def test_a_table_where_a_value_belongs(tmp_path: Path) -> None:
         "3 | [momentum]\n"
         "  |  ^^^^^^^^ should be a number, this is a table\n"
         "  |\n"
-        "  = help: `momentum`: of SGD\n"
+        "  = help: `momentum`: momentum of SGD\n"
     )
 
 
@@ -118,7 +118,7 @@ def test_a_parameter_is_told_of_once(tmp_path: Path) -> None:
         "3 | width = [8, 16]\n"
         "  | ^^^^^^^^^^^^^^^ should be a number, `true` or `false`, this is a list\n"
         "  |\n"
-        "  = help: `parameters`: values for parameters of the network\n"
+        "  = help: `parameters`: values of the network's parameters\n"
     )
 
 

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from bayesnas_graph import passes
-from bayesnas_graph.bayes.curvature import Estimator, curvature
+from bayesnas_graph.bayes import Estimator, curvature
 from bayesnas_graph.bayes.losses import CrossEntropy
 from bayesnas_graph.codegen.supernet import Supernet
 from bayesnas_graph.diagnostics import Report

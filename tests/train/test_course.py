@@ -67,9 +67,9 @@ def test_settings_that_do_not_go_with_the_data() -> None:
         (
             "ema=1",
             "`ema` should be less than 1",
-            "`ema`: decay of the running mean of the weights that is kept; 0 for none",
+            "`ema`: decay of the running mean of the weights (0: no running mean)",
         ),
-        ("epochs=0", "`epochs` should be greater than or equal to 1", "`epochs`: how often every sample is seen"),
+        ("epochs=0", "`epochs` should be greater than or equal to 1", "`epochs`: number of epochs"),
     ],
 )
 def test_wrong_settings_are_pointed_at(text: str, message: str, help: str) -> None:

@@ -1,0 +1,102 @@
+"""Options that are made from the fields of the settings."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from bayesnas_graph.cli.main import VERBS
+from bayesnas_graph.cli.options import help_text
+from bayesnas_graph.runs.config import Config, Flag, Group
+from bayesnas_graph.train.compress.config import CompressConfig
+from bayesnas_graph.train.config import EvalConfig, TrainConfig
+from tests.cli.conftest import Run, settings
+from tests.conftest import ROOT
+
+KINDS: list[type[Group]] = [Config, TrainConfig, CompressConfig, EvalConfig]
+COMMON = "--network --data --batch --seed --device --precision --channels-last --deterministic"
+FLAGS = {
+    "search": "--iterations --steps --warmup --lambda --lambda-zero --curvature --dependency --zero --mode --gauge "
+    "--unit --strategy --target-params --target-flops --compile",
+    "train": "--epochs --rate --drop-path --auxiliary --compile",
+    "compress": "--epochs --loops --fine-epochs --lambda --target-operations --target-params --rival --compile",
+    "eval": "--pad",
+}
+
+
+def flags(kind: type[Group]) -> dict[str, tuple[str, str]]:
+    """The key and the help of every option."""
+    marked = {n: f for n, f in kind.model_fields.items() if any(isinstance(mark, Flag) for mark in f.metadata)}
+    return {f"--{(f.alias or n).replace('_', '-')}": (f.alias or n, help_text(f)) for n, f in marked.items()}
+
+
+def words(text: str) -> str:
+    return " ".join(re.sub(r"[│╭╮╰╯─]", " ", text).split())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_flag_is_in_the_help(kind: type[Group], run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    shown = run(kind.verb, "--help").out
+    assert flags(kind).keys() == {*COMMON.split(), *FLAGS[kind.verb].split()}
+    for flag, (_, help) in flags(kind).items():
+        (line,) = [line for line in shown.splitlines() if line.split()[1:2] == [flag]]
+        assert help in words(line)
+
+
+@pytest.mark.parametrize(
+    ("verb", "arguments", "key", "value"),
+    [
+        ("search", ["--lambda", "0.5"], "lambda", "0.5"),
+        ("search", ["--target-params", "1.5M"], "target_params", "1500000"),
+        ("search", ["--channels-last"], "channels_last", "true"),
+        ("search", ["--seed", "3", "-s", "seed=4"], "seed", "3"),
+        ("search", ["-p", "width=8"], "parameters.width", "8"),
+        ("train", ["--drop-path", "0.1"], "drop_path", "0.1"),
+        ("train", ["--data", "digits"], "data", "digits"),
+        ("compress", ["--rival"], "rival", "true"),
+        ("compress", ["--target-operations", "20K"], "target_operations", "20000"),
+    ],
+)
+def test_a_flag_sets_its_setting(verb: str, arguments: list[str], key: str, value: str, run: Run) -> None:
+    assert settings(run(verb, *arguments, "--settings").out)[key] == value
+
+
+def test_settings_are_listed_with_their_descriptions(run: Run) -> None:
+    assert "Random seed." in run("search", "--settings").out
+    assert "Floating-point precision: fp32, bf16 or fp16." in run("train", "--settings").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "text"),
+    [
+        (["--device", "tpu"], "`device` should be `auto`, `cpu`, `cuda` or `mps`", "--device tpu"),
+        (["--strategy", "luck"], "`strategy` should be `bayes`", "--strategy luck"),
+        (["--lambda", "-1"], "`lambda` should be greater than 0", "--lambda -1.0"),
+    ],
+)
+def test_a_wrong_value_is_a_diagnostic(arguments: list[Any], message: str, text: str, run: Run) -> None:
+    result = run("search", "quickstart", *arguments)
+    assert result.code == 1
+    assert f"error[NAS601]: {message}" in result.err
+    assert text in result.err
+
+
+@pytest.mark.parametrize("verb", [verb for verbs in VERBS.values() for verb in verbs])
+def test_help_fits_a_terminal(verb: str, run: Run, monkeypatch: pytest.MonkeyPatch, update_golden: bool) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = "".join(f"{line.rstrip()}\n" for line in run(verb, "--help").out.strip().splitlines())
+    path = ROOT / "tests" / "golden" / "help" / f"{verb}.txt"
+    if update_golden:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(shown)
+    assert shown == path.read_text()
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "…" not in shown
+
+
+def test_every_verb_is_listed_once() -> None:
+    listed = [verb for verbs in VERBS.values() for verb in verbs]
+    assert len(listed) == len(set(listed))
