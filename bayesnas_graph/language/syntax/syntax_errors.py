@@ -1,7 +1,7 @@
 """Error messages for definitions that do not parse.
 
-Each recognizer looks at the tokens around the error and returns a diagnostic or None. The first
-diagnostic is reported; the last recognizer always returns one.
+Each recogniser looks at the tokens around the error and returns a diagnostic or None. The first
+diagnostic is reported; the last recogniser always returns one.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class ErrorContext:
 def diagnose(source: Source, tokens: Sequence[Token], position: int, expected: set[str]) -> Diagnostic:
     """The diagnostic for a definition whose token at `position` is unexpected."""
     context = ErrorContext(source, tokens, position, frozenset(expected))
-    return next(diagnostic for recognize in _RECOGNIZERS if (diagnostic := recognize(context)) is not None)
+    return next(diagnostic for recognise in _RECOGNISERS if (diagnostic := recognise(context)) is not None)
 
 
 def _not_a_definition(context: ErrorContext) -> Diagnostic | None:
@@ -286,7 +286,7 @@ def _describe(expected: frozenset[str]) -> str:
     return phrases[0] if len(phrases) == 1 else ", ".join(phrases[:-1]) + f" or {phrases[-1]}"
 
 
-_RECOGNIZERS: tuple[Callable[[ErrorContext], Diagnostic | None], ...] = (
+_RECOGNISERS: tuple[Callable[[ErrorContext], Diagnostic | None], ...] = (
     _not_a_definition,
     _network_without_types,
     _missing_budget,
