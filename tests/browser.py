@@ -1,4 +1,4 @@
-"""A real browser for tests: pages are opened from files, and whatever goes wrong in them is kept."""
+"""A real browser for tests: opens pages from files and records their errors."""
 
 from __future__ import annotations
 

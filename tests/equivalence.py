@@ -1,4 +1,4 @@
-"""Two graphs that must compute the same: same weights in, same outputs and gradients out, in float64."""
+"""Compare two graphs: with equal weights, equal outputs and gradients in float64."""
 
 from __future__ import annotations
 

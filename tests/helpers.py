@@ -1,4 +1,4 @@
-"""Short ways to do what most tests do."""
+"""Helpers for most tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random programs: most of them mean something, many have a fault, and all are laid out badly."""
+"""Random programs: most are valid, many have an error, all are badly formatted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verbs as functions: beyond what the sessions in docs/api.md show."""
+"""The Python API, beyond the examples in docs/api.md."""
 
 from __future__ import annotations
 

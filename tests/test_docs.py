@@ -1,9 +1,8 @@
-"""Every example in the documentation does what the page says it does.
+"""The examples in the documentation are correct.
 
-A block ```nas is a complete file without faults, laid out by the formatter. A block ```nas,error has
-faults, and the ```text after it is what `check` says about them. A block ```console holds commands and
-what they print, run beside an `example.nas` with the ```nas block before it. `--update-golden` rewrites
-what is printed; read the diff after.
+A ```nas block is a complete, valid and formatted file. A ```nas,error block has errors, and the ```text
+block after it is the output of `check`. A ```console block has commands and their output, run next to an
+`example.nas` with the previous ```nas block. `--update-golden` rewrites the output; read the diff.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from tests.helpers import formatted
 
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 ERROR_PAGES = sorted((ROOT / "docs" / "errors").glob("NAS*.md"))
-# These are about what no single text can show.
+# Errors that a single file cannot show.
 WITHOUT_EXAMPLE = {"NAS011", "NAS012", "NAS104", "NAS106", "NAS107", "NAS406"} | {
     code for code in CODES if code[3] in "567"
 }
@@ -67,7 +66,7 @@ def test_examples(page: Path, update_golden: bool, tmp_path: Path) -> None:
         elif block.kind == "nas,error":
             found, text = diagnostics(block.text)
             assert found
-            assert following.kind == "text", "what is said about it comes next"
+            assert following.kind == "text", "the output follows the example"
             actual[following] = text
         elif block.kind == "console":
             actual[block] = "".join(transcript(command, tmp_path) for command in commands(block.text))
@@ -82,13 +81,13 @@ def test_examples(page: Path, update_golden: bool, tmp_path: Path) -> None:
 
 
 def session(page: Path) -> str:
-    """What is typed into Python on a page."""
+    """The Python session of a page."""
     return "\n".join(block.text for block in blocks(page) if block.kind == "python" and ">>>" in block.text)
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if session(page)], ids=lambda page: page.stem)
 def test_python_sessions(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They work on the space that the page shows, if it shows one."""
+    """Sessions use the space shown on the page, if there is one."""
     for block in blocks(page):
         if block.kind == "nas":
             (tmp_path / "example.nas").write_text(block.text)
@@ -103,12 +102,12 @@ def commands(transcript: str) -> list[str]:
 
 
 def transcript(command: str, folder: Path) -> str:
-    """A command and what it prints. `make demo` is shown by what it runs before the search."""
+    """A command and its output. For `make demo`, the commands before the search."""
     if command == "make demo":
         recipe = re.search(r"^demo:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)
         assert recipe is not None
         shown = [line for line in recipe[1].replace("$(SPACE)", "quickstart").splitlines() if "\t@" not in line]
-        shown = [line for line in shown if "demo/run" not in line]  # a search tells times: see tests/cli
+        shown = [line for line in shown if "demo/run" not in line]  # its output has timings: see tests/cli
         steps = [line.replace("\t$(BIN)/", "") for line in shown]
         printed = [transcript(step, folder).removeprefix("$ ") for step in steps]
         return "$ make demo\n" + "".join(f".venv/bin/{text}" for text in printed)
@@ -127,7 +126,7 @@ def test_every_code_has_a_page() -> None:
 
 @pytest.mark.parametrize("page", ERROR_PAGES, ids=lambda page: page.stem)
 def test_error_pages(page: Path) -> None:
-    """A page shows its own code and no other, and then a text without faults."""
+    """A page shows an example with only its own code, and then a valid one."""
     assert page.read_text().startswith(f"# {page.stem}: {CODES[page.stem].title}\n")
     assert "## How to fix it" in page.read_text()
     wrong = [block for block in blocks(page) if block.kind == "nas,error"]
@@ -143,14 +142,14 @@ def test_every_code_is_raised_somewhere() -> None:
     assert [code for code in CODES if f'"{code}"' not in sources] == []
 
 
-def test_links_lead_somewhere() -> None:
+def test_links() -> None:
     for page in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]:
         for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text()):
             if "://" not in target:
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-def test_make_is_all_that_the_readme_asks_for() -> None:
+def test_readme_uses_make() -> None:
     readme = (ROOT / "README.md").read_text()
     assert readme.index("make demo") < readme.index("make test") < 1500
     assert shutil.which("make")

@@ -1,6 +1,6 @@
-"""Whatever a file says, the answer is a result or a diagnostic: no traceback, no hang.
+"""Any input gives a result or a diagnostic: no traceback, no hang.
 
-`HYPOTHESIS_PROFILE=long` looks ten times as far.
+`HYPOTHESIS_PROFILE=long` tries ten times as many examples.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Every tests/golden/<stage>/<case>.nas, run through <stage>, must print <case>.out.
 
-Each case opens with a comment that says why it exists. `pytest --update-golden` rewrites the
-outputs; read the diff before committing it.
+Each case starts with a comment on its purpose. `pytest --update-golden` rewrites the outputs; read the
+diff before committing.
 """
 
 from __future__ import annotations

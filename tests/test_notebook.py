@@ -1,7 +1,7 @@
-"""The notebook in docs/ runs, and shows what it would show if it were run now.
+"""The notebook in docs/ runs, and its stored outputs are current.
 
-Of cells with the tag `varies` only the kinds of their outputs are compared, for what they tell depends on the machine.
-`--update-golden` executes the notebook where it is; read the diff after.
+For cells tagged `varies`, only the types of outputs are compared, because the values depend on the machine.
+`--update-golden` executes the notebook in place; read the diff.
 """
 
 from __future__ import annotations

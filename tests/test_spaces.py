@@ -1,4 +1,4 @@
-"""The shipped spaces are what their sources say."""
+"""The shipped spaces match their publications."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is built and installed works without the checkout."""
+"""The built wheel works without the checkout."""
 
 from __future__ import annotations
 

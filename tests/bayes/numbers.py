@@ -1,4 +1,4 @@
-"""Numbers and graphs that the tests of this folder draw."""
+"""Random numbers and graphs for the tests in this folder."""
 
 from __future__ import annotations
 

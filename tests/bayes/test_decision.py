@@ -1,4 +1,4 @@
-"""What is decided, why, and that it can be written down."""
+"""Decisions: their verdicts, their reasons and their JSON form."""
 
 from __future__ import annotations
 

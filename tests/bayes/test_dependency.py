@@ -1,4 +1,4 @@
-"""Gamma by hand, against a plain recursion in exact arithmetic, and the laws that it obeys."""
+"""Gamma: by hand, against a recursion in exact arithmetic, and its properties."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The line between on and off."""
+"""The threshold between on and off."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which gates have a common scale, and that fixing it changes nothing but that."""
+"""Gates with a common scale, and fixing that scale."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/bayes.md names what there is."""
+"""docs/bayes.md names only things that exist."""
 
 from __future__ import annotations
 

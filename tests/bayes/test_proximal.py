@@ -1,4 +1,4 @@
-"""Steps towards zero: what they solve, and that zeros are exact."""
+"""Proximal steps: what they minimise, and that zeros are exact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a switch is worth."""
+"""The ranking of switches."""
 
 from __future__ import annotations
 

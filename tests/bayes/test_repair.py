@@ -1,4 +1,4 @@
-"""From decisions that do not add up to an architecture: always connected, never too large, and settled when settled."""
+"""Repaired decisions are connected, within budget, and stable under a second repair."""
 
 from __future__ import annotations
 

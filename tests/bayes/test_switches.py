@@ -1,4 +1,4 @@
-"""Gates, groups and edges as numbers."""
+"""Index arrays of gates, groups and edges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is decided does not depend on the scale in which an output comes, if gates are measured by contribution."""
+"""With gates measured by contribution, decisions do not depend on the scale of outputs."""
 
 from __future__ import annotations
 

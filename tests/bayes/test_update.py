@@ -1,4 +1,4 @@
-"""One iteration by hand, against exact arithmetic, and the laws that it obeys."""
+"""One update: by hand, against exact arithmetic, and its properties."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Curvature along weights, against second derivatives by automatic differentiation, in float64."""
+"""Curvature of weights against second derivatives from autograd, in float64."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command that a record tells."""
+"""The command stored in a record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Zero among the candidates takes architectures apart, with the chance that is published; switches do not."""
+"""A zero candidate disconnects architectures with the published probability; switches do not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of benchmarks is what the records give, and says so when it is not."""
+"""The benchmark page matches the records, and stale pages are detected."""
 
 from __future__ import annotations
 

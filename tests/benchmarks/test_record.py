@@ -1,4 +1,4 @@
-"""Records: written and read again, added to row by row, never mixed."""
+"""Records: written, read back, appended to, never mixed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What strategies are compared by, in small."""
+"""The comparison of strategies, on a small scale."""
 
 from __future__ import annotations
 

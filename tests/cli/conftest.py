@@ -1,4 +1,4 @@
-"""Running the program."""
+"""Fixtures that run the program."""
 
 from __future__ import annotations
 

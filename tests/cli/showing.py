@@ -1,4 +1,4 @@
-"""A search that can be shown without running one."""
+"""A made-up search for tests of the display."""
 
 from __future__ import annotations
 

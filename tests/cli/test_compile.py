@@ -1,4 +1,4 @@
-"""`compile` and `stats`, as a person uses them."""
+"""The commands `compile` and `stats`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`compress` on the command line: what it leaves behind, what can be done with that, and going on."""
+"""The command `compress`: its output files, their use, and resuming."""
 
 from __future__ import annotations
 

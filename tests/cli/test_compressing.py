@@ -1,4 +1,4 @@
-"""`compress` on the command line: what it begins with, what goes and how much, and what is said when it cannot."""
+"""The command `compress`: its inputs, what it removes, and its errors."""
 
 from __future__ import annotations
 

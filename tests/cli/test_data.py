@@ -1,4 +1,4 @@
-"""`data`, as a person uses it."""
+"""The command `data`."""
 
 from __future__ import annotations
 

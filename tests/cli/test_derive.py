@@ -1,4 +1,4 @@
-"""`derive` and `export` on the command line: from the folder of a search to files that stand by themselves."""
+"""The commands `derive` and `export`: from a search run to self-contained files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`diff`, as a person uses it."""
+"""The command `diff`."""
 
 from __future__ import annotations
 

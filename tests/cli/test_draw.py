@@ -1,4 +1,4 @@
-"""`draw`, in this process."""
+"""The command `draw`, in this process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`eval` on the command line: a training, and a file with weights."""
+"""The command `eval`: on a training run and on a weights file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A search on a terminal: the table of open switches, and the screen that it is on."""
+"""The live display of a search on a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`report`, in this process."""
+"""The command `report`, in this process."""
 
 from __future__ import annotations
 

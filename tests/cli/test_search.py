@@ -1,4 +1,4 @@
-"""`search` on the command line: where runs are kept, how they go on, and what is said when they cannot."""
+"""The command `search`: run folders, resuming, and errors."""
 
 from __future__ import annotations
 

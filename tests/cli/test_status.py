@@ -1,4 +1,4 @@
-"""`status`, on runs in every state, and on folders that are none."""
+"""The command `status`: runs in every state, and folders that are not runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`search --sweep`: a grid of searches, in processes of their own."""
+"""The command `search --sweep`: a grid of searches, each in its own process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`train` on the command line: where runs are kept, how they go on, and what is said when they cannot."""
+"""The command `train`: run folders, resuming, and errors."""
 
 from __future__ import annotations
 

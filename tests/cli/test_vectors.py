@@ -1,4 +1,4 @@
-"""Networks that take an image as a vector, on the command line: every verb that reads data flattens it."""
+"""Networks with a vector input: every command that reads data flattens the images."""
 
 from __future__ import annotations
 

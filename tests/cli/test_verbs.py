@@ -1,4 +1,4 @@
-"""Every verb, as a person uses it."""
+"""Every command, through the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is seen of a search while it runs and when it ends: lines, a screen, and a summary."""
+"""The output of a search: log lines, live display and summary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server on this computer that does what it is told, also what no server should."""
+"""A local server that can be told to misbehave."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Augmentation of whole batches does to each image what a loop over images would."""
+"""Batch augmentation equals a loop over single images."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batches are the same, however and by however many processes they are asked for."""
+"""Batches do not depend on the order of requests or the number of processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data from the user's own code: what works, and what is said when something does not."""
+"""Data from the user's own code, and its errors."""
 
 from __future__ import annotations
 

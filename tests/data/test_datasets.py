@@ -1,4 +1,4 @@
-"""Sets by name: those without files, and what is said about other names."""
+"""Data sets without files, and unknown names."""
 
 from __future__ import annotations
 

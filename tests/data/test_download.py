@@ -1,4 +1,4 @@
-"""Downloads from a server on this computer, and everything that may go wrong with them."""
+"""Downloads from a local server, and their failures."""
 
 from __future__ import annotations
 

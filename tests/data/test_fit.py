@@ -1,4 +1,4 @@
-"""Whether a network fits its data, and which parameter would make it fit."""
+"""Whether a network fits the data, and which parameters would make it fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MNIST and its like: where files may lie, and everything that may be wrong with them."""
+"""MNIST and similar data sets: file locations and damaged files."""
 
 from __future__ import annotations
 

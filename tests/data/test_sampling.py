@@ -1,4 +1,4 @@
-"""Splits and orders are functions of their arguments."""
+"""Splits and orders depend only on their arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules that say which switches stay, and what is said when nothing holds together."""
+"""Rules that select switches, and their errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small networks of every kind, as they are when a search and a training are over."""
+"""Small networks of every kind, as left by a search and a training run."""
 
 from __future__ import annotations
 

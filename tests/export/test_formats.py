@@ -1,4 +1,4 @@
-"""Networks in the formats of other tools: what the files compute, and what happens when there is none."""
+"""Export to the formats of other tools: what the files compute, and failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exported networks: what they compute, how large they are, and that they need torch alone."""
+"""Exported networks: what they compute, their size, and that they need only torch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statistics of batch norms: taken from these batches, and nothing else is touched."""
+"""Recalibration changes only batch norm statistics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several threads may read texts at once: each gets its own tree, and the process is left as it was."""
+"""Several threads can parse at once, and the process state is restored."""
 
 from __future__ import annotations
 

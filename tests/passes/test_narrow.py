@@ -1,4 +1,4 @@
-"""Graphs with fewer channels: what they are, and where selections are put."""
+"""Narrowed graphs, and where selections are inserted."""
 
 from __future__ import annotations
 

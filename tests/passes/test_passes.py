@@ -1,4 +1,4 @@
-"""Passes keep what the graph computes: same weights in, same outputs and gradients out."""
+"""Passes preserve the result: with equal weights, equal outputs and gradients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Networks without switches: what they compute, and that nothing is left of a search."""
+"""Plain networks: they compute the same, and contain nothing of a search."""
 
 from __future__ import annotations
 

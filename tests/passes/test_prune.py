@@ -1,4 +1,4 @@
-"""Closed switches taken out of a graph: what goes with them, what stays, and what it computes then."""
+"""Pruning closed switches: what is removed, what stays, and what it computes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages and the browser that they are opened in."""
+"""Fixtures: report pages and a browser."""
 
 from __future__ import annotations
 

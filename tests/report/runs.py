@@ -1,4 +1,4 @@
-"""Folders of searches that nobody ran: everything a page is made of, in a moment and the same every time."""
+"""Made-up run folders of searches: fast and deterministic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages in a real browser: nothing goes wrong in them, nothing is asked for, and everything on them works."""
+"""Pages in a real browser: no errors, no network requests, and all controls work."""
 
 from __future__ import annotations
 

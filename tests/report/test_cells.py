@@ -1,4 +1,4 @@
-"""Derived cells on a page: their figures, and those of several runs beside one another."""
+"""Figures of derived cells on a page, for one and several runs."""
 
 from __future__ import annotations
 

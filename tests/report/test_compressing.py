@@ -1,4 +1,4 @@
-"""Compressions on a page."""
+"""Compression runs on a page."""
 
 from __future__ import annotations
 

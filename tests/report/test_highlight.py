@@ -1,4 +1,4 @@
-"""Code as HTML: the text is all there, and nothing in it is markup."""
+"""Code as HTML: the text is complete and escaped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Things show themselves in notebooks, wherever those are read, and never break one."""
+"""Notebook representations of results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a run comes from: told whole, also of unfinished and damaged runs, and never as markup."""
+"""The provenance of a run, also of unfinished and damaged runs, and escaped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Marks of lines: true to the graph that is left, and in numbers that add up."""
+"""Line marks agree with the remaining graph, and their numbers add up."""
 
 from __future__ import annotations
 

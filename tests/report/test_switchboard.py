@@ -1,4 +1,4 @@
-"""What the script of the graph is given, beside the tables that it comes from."""
+"""The data passed to the graph script, against its source tables."""
 
 from __future__ import annotations
 

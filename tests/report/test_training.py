@@ -1,4 +1,4 @@
-"""The charts of trainings on a page."""
+"""The charts of training runs on a page."""
 
 from __future__ import annotations
 

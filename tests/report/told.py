@@ -1,4 +1,4 @@
-"""Runs as their folders would show them, without folders."""
+"""Made-up runs without folders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a search runs: the device it asks for, and what is said when the machine cannot do what is asked of it."""
+"""Selecting a device, and errors when it cannot be used."""
 
 from __future__ import annotations
 

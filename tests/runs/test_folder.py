@@ -1,4 +1,4 @@
-"""What a run leaves in its folder: whole files, tables that can be cut, and a lock."""
+"""Run folders: atomic files, tables that can be truncated, and the lock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings: where they come from, which of them counts, and what is said about those that are wrong."""
+"""Settings: sources, precedence and errors."""
 
 from __future__ import annotations
 

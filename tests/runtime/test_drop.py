@@ -1,4 +1,4 @@
-"""Drop-path: what is dropped, how often, and what it does to gradients."""
+"""Drop-path: what is dropped, how often, and its gradients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiled networks of shipped spaces in half precision, in channels last, and twice."""
+"""Compiled networks of shipped spaces: half precision, channels last, and two at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In half precision and channels last, what compiled networks call does what the plain modules of torch do."""
+"""Runtime functions equal the torch modules in half precision and channels last."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What compiled networks call computes what the plain modules of torch do, with the same gradients and state."""
+"""Runtime functions equal the torch modules: outputs, gradients and state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Synchronised batch norms: two processes with some rows each, against one process with all of them."""
+"""Synchronised batch norm: two processes against one with the whole batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one thread drops and watches is no business of another."""
+"""Dropping and watching are local to a thread."""
 
 from __future__ import annotations
 

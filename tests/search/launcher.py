@@ -1,4 +1,4 @@
-"""Starts the program many times and loads torch once: a process that forks itself for every run."""
+"""Start the program many times but load torch once: fork a process for every run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is left of a run, and whether it is the same as what is left of another."""
+"""Compare the files of two runs."""
 
 from __future__ import annotations
 

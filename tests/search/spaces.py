@@ -1,4 +1,4 @@
-"""Small spaces, small data, and a search of one on the other that takes a second."""
+"""Small spaces and data, with searches that take a second."""
 
 from __future__ import annotations
 

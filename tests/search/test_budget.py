@@ -1,4 +1,4 @@
-"""The shrink budget: what it promises, and the warning where it promises nothing."""
+"""The shrink budget, and the warning if it is too small."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checkpoints: what goes in comes out, what is damaged is told, and a full disk costs nothing but time."""
+"""Checkpoints: round trip, damaged files, and full disks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which switches compete, and how one is drawn."""
+"""Which switches compete, and how one is sampled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The smallest searches, the strangest spaces, and those that ask for too much."""
+"""Edge cases: smallest searches, unusual spaces, excessive settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A loss that explodes: the search goes back and takes smaller steps, and gives up when that does not help."""
+"""An exploding loss: the search rolls back with smaller steps, and finally gives up."""
 
 from __future__ import annotations
 

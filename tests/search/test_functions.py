@@ -1,4 +1,4 @@
-"""Learning rates and random numbers: functions of the step and of nothing that came before."""
+"""Learning rates and random numbers depend only on the step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A search that is killed, stopped or cut short comes to what it would have come to."""
+"""A search that is killed or interrupted gives the same result after resuming."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Learners: smaller ones compute what larger ones do with gates at zero, and go on as these would."""
+"""Learners: after pruning, a learner computes and continues as before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A prior that is stepped by hand does what a search does."""
+"""A prior stepped by hand behaves as in a search."""
 
 from __future__ import annotations
 

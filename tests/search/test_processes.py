@@ -1,4 +1,4 @@
-"""Several processes come to what one comes to; so does one that takes a batch in parts."""
+"""Several processes, and accumulated batches, give the same result as one process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every strategy: what its paper says about gates, their gradients and its decisions, and that it runs to an end."""
+"""Every strategy: gates, gradients and decisions as in its paper, and a complete run."""
 
 from __future__ import annotations
 

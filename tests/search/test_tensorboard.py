@@ -1,4 +1,4 @@
-"""Events for TensorBoard, on a stand-in for its writer, and on the real one where it is installed."""
+"""TensorBoard events, with a fake writer and with the real one if installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every setting, alone and with others: a search runs to its end, and what it leaves holds together."""
+"""Every setting, alone and combined: the search completes with consistent files."""
 
 from __future__ import annotations
 

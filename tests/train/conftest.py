@@ -1,4 +1,4 @@
-"""What the tests of trainings share."""
+"""Fixtures for the tests of training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small network without choices, and a training of it that takes a second."""
+"""A small network without choices, with a training run that takes a second."""
 
 from __future__ import annotations
 

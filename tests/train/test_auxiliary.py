@@ -1,4 +1,4 @@
-"""The auxiliary head: where it is, that it trains what is before it, and that it is gone afterwards."""
+"""The auxiliary head: its position, its gradients, and its removal after training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be trained, and what is said about all else before anything starts."""
+"""What can be trained, and errors before the start."""
 
 from __future__ import annotations
 

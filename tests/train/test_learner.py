@@ -1,4 +1,4 @@
-"""A step of training, the running mean, and the programs that weights move between."""
+"""Training steps, the running average, and moving weights between programs."""
 
 from __future__ import annotations
 

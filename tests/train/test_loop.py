@@ -1,4 +1,4 @@
-"""A training that is stopped, killed or explodes comes to what it would have come to."""
+"""A training run that is killed or interrupted gives the same result after resuming."""
 
 from __future__ import annotations
 

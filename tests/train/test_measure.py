@@ -1,4 +1,4 @@
-"""Scores, and times."""
+"""Scores and timings."""
 
 from __future__ import annotations
 

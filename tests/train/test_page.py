@@ -1,4 +1,4 @@
-"""docs/train.md lists every setting, with its default and what it is."""
+"""docs/train.md lists every setting with its default and description."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drop-path in a network without gates: which paths there are, and what dropping them does."""
+"""Drop-path in a network without gates: its paths, and the effect of dropping them."""
 
 from __future__ import annotations
 

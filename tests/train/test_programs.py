@@ -1,4 +1,4 @@
-"""Trainings as programs: killed, stopped, out of room, and several that are one."""
+"""Training as a process: killed, interrupted, disk full, and distributed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of weights: what goes in comes out, and what does not fit is named."""
+"""Weights files: round trip, and mismatched tensors."""
 
 from __future__ import annotations
 

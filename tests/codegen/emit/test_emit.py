@@ -1,4 +1,4 @@
-"""Emitted source computes what the graph does, and is clean."""
+"""Emitted source computes the same as the graph, and passes the linters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What repeats is a list and a loop over it, and means the same."""
+"""Repeated operations become a list and a loop, with the same result."""
 
 from __future__ import annotations
 

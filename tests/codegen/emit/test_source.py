@@ -1,4 +1,4 @@
-"""Emitted source reads as a person would have written it: one class for what is alike, and good names."""
+"""Emitted source is readable: one class for equal parts, and good names."""
 
 from __future__ import annotations
 

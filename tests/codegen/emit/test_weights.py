@@ -1,4 +1,4 @@
-"""Weights move between programs of one space, however each was compiled."""
+"""Weights can be moved between programs of one space, however each was compiled."""
 
 from __future__ import annotations
 

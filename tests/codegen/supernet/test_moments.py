@@ -1,4 +1,4 @@
-"""How large what gates multiply is, and what of it varies."""
+"""The mean and variance of gate inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Regions of a network, compiled by torch."""
+"""Regions of a network, compiled with torch.compile."""
 
 from __future__ import annotations
 

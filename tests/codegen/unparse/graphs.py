@@ -1,4 +1,4 @@
-"""Fixed graphs to write: what is left of spaces and random programs, random graphs, and graphs with odd names."""
+"""Fixed graphs to unparse: pruned spaces and random programs, random graphs, and graphs with odd names."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Shipped networks, and what is left of shipped spaces, must be written as tests/codegen/unparse/golden has them.
+"""Shipped networks and pruned shipped spaces must unparse to the files in tests/codegen/unparse/golden.
 
-`pytest --update-golden` rewrites them; read the diff before committing it: a person should be glad to get such a file.
+`pytest --update-golden` rewrites them; read the diff before committing: the files should be pleasant to read.
 """
 
 from __future__ import annotations

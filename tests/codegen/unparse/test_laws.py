@@ -1,4 +1,4 @@
-"""What is written means the same graph, and writing that again gives the same text."""
+"""The unparsed text gives the same graph, and unparsing that graph gives the same text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the written text looks like, and what is refused."""
+"""The form of the unparsed text, and unsupported graphs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations with shapes that they take, small enough to be compared with the truth computed entry by entry."""
+"""Operations with small input shapes, for entry-by-entry comparison."""
 
 from __future__ import annotations
 

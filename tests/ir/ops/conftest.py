@@ -1,4 +1,4 @@
-"""What tests of operations share."""
+"""Fixtures for the tests of operations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What operations say about their channels, against what happens when channels and parameters are changed."""
+"""Channel couplings of operations, against the effect of changing channels and parameters."""
 
 from __future__ import annotations
 

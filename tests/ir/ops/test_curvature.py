@@ -1,4 +1,4 @@
-"""Curvature rules, against Jacobians and second derivatives by automatic differentiation, in float64."""
+"""Curvature rules against Jacobians and second derivatives from autograd, in float64."""
 
 from __future__ import annotations
 

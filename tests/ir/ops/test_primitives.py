@@ -1,4 +1,4 @@
-"""Shapes and parameter counts of primitives, against the modules of torch that compute the same."""
+"""Shapes and parameter counts of primitives against the equivalent torch modules."""
 
 from __future__ import annotations
 

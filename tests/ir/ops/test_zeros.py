@@ -1,4 +1,4 @@
-"""What operations say about channels that zeros in their weights make superfluous, against what they compute."""
+"""Channels that operations report as removable because of zero weights, against what they compute."""
 
 from __future__ import annotations
 

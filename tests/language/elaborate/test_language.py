@@ -1,4 +1,4 @@
-"""What programs mean: one small program per rule of the language."""
+"""Semantics: one small program per rule of the language."""
 
 from __future__ import annotations
 

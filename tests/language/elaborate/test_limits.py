@@ -1,4 +1,4 @@
-"""Texts that ask for too much are told so, at the right place, long before they hurt."""
+"""Programs that exceed a limit are rejected early and at the right place."""
 
 from __future__ import annotations
 

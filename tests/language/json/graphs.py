@@ -1,4 +1,4 @@
-"""Graphs to try things on: those of random programs and of the shipped spaces, and changes to them."""
+"""Graphs of random programs and shipped spaces, and mutations of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told of two graphs, node by node and in a few lines."""
+"""Differences of two graphs, node by node and as a summary."""
 
 from __future__ import annotations
 

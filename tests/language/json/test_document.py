@@ -1,4 +1,4 @@
-"""A graph survives the way to JSON and back, and whatever is wrong with a document is told."""
+"""Graphs survive a round trip through JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever is wrong with a document is told, with the place in it."""
+"""Errors in a document are reported with their location."""
 
 from __future__ import annotations
 

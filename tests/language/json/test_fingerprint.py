@@ -1,4 +1,4 @@
-"""One space, one fingerprint; another space, another."""
+"""Equal spaces have equal fingerprints; different spaces do not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A graph is carried whole after every pass: read back it is equal, and it emits the same source."""
+"""After every pass, a graph read back from JSON is equal and emits the same source."""
 
 from __future__ import annotations
 

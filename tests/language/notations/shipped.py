@@ -1,4 +1,4 @@
-"""Networks of the shipped spaces, compiled as far as a search compiles them."""
+"""Networks of the shipped spaces, compiled as for a search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Genotypes are read as DARTS means them, and written as DARTS writes them."""
+"""Genotypes are read and written as in DARTS."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text of a genotype may look as it likes; it is never executed, and what is wrong with it is shown."""
+"""Genotype texts in any layout are read without being executed; errors are located."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All cells of NAS-Bench-201 survive the way to switches and back."""
+"""All NAS-Bench-201 cells survive the conversion to switches and back."""
 
 from __future__ import annotations
 

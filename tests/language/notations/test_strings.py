@@ -1,4 +1,4 @@
-"""The notation of an architecture is recognised by its text, and chosen by its space."""
+"""The notation is recognised from the text, and chosen by the space for output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The grammar for editors knows the words that the language knows."""
+"""The editor grammar has the same keywords as the language."""
 
 from __future__ import annotations
 

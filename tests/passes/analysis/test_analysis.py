@@ -1,4 +1,4 @@
-"""Counts that are published, and counts that can be checked by hand."""
+"""Counts against published numbers and against counting by hand."""
 
 from __future__ import annotations
 

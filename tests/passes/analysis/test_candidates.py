@@ -1,4 +1,4 @@
-"""What switches stand for, beside what a graph loses without them."""
+"""The cost of each candidate against what a graph loses without it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The layout of a dependency: what is next before a switch, and how many steps it takes to know."""
+"""The layout of dependencies: predecessors of a switch, and number of steps."""
 
 from __future__ import annotations
 

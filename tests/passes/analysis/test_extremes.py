@@ -1,4 +1,4 @@
-"""The smallest and the largest architecture, against trying all of them."""
+"""The smallest and the largest architecture, against enumeration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Networks that have become narrower keep the right part of their weights: they compute what they did."""
+"""Narrowed networks keep the right weights: they compute the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Additions and multiplications, against numbers in papers and against counting by hand."""
+"""Operation counts against published numbers and against counting by hand."""
 
 from __future__ import annotations
 

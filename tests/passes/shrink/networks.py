@@ -1,4 +1,4 @@
-"""Networks with zeros in their weights, and what must hold of what is left of them."""
+"""Networks with zero weights, and checks of the shrunk networks."""
 
 from __future__ import annotations
 

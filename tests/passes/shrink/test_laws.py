@@ -1,4 +1,4 @@
-"""Laws of shrinking, on random graphs and shipped spaces with random zeros."""
+"""Properties of shrinking, on random graphs and shipped spaces with random zeros."""
 
 from __future__ import annotations
 

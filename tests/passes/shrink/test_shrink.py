@@ -1,4 +1,4 @@
-"""Networks without the channels that zeros make superfluous: what is gone, and that they compute what they did."""
+"""Shrinking removes channels with zero weights without changing the result."""
 
 from __future__ import annotations
 

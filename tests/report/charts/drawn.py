@@ -1,4 +1,4 @@
-"""Charts put to the test: what every one of them must bear."""
+"""Checks that every chart must pass."""
 
 from __future__ import annotations
 

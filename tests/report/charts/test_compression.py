@@ -1,4 +1,4 @@
-"""Charts of compressions."""
+"""Charts of compression runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Maps of all switches."""
+"""Heat maps of all switches."""
 
 from __future__ import annotations
 

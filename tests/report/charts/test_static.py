@@ -1,4 +1,4 @@
-"""Charts as files, and what draws them in a browser."""
+"""Charts as files, and the scripts that draw them in a browser."""
 
 from __future__ import annotations
 

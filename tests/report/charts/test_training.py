@@ -1,4 +1,4 @@
-"""Curves of trainings."""
+"""Curves of training runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SVG to pixels and paper, with what is there."""
+"""Conversion of SVG to PNG and PDF with the installed tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is left of a picture, by itself and beside what `prune` leaves of the graph."""
+"""Decided pictures, alone and against the pruned graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures: nothing on top of anything else, large enough to be read, and text that is text."""
+"""Figures: no overlaps, readable sizes, and text stored as text."""
 
 from __future__ import annotations
 

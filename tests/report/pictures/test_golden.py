@@ -1,6 +1,6 @@
 """Every tests/report/golden/<case>.nas, drawn, must give <case>.svg, .dot and .mmd.
 
-`pytest --update-golden` rewrites them; look at the pictures before committing them.
+`pytest --update-golden` rewrites them; look at the pictures before committing.
 """
 
 from __future__ import annotations

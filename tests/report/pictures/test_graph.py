@@ -1,4 +1,4 @@
-"""Flat graphs drawn: small enough to be looked at, whatever passes have made of them."""
+"""Drawings of flat graphs stay small after any pass."""
 
 from __future__ import annotations
 

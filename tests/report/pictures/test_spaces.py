@@ -1,4 +1,4 @@
-"""Laws of pictures, on every network that is shipped."""
+"""Properties of pictures, on every shipped network."""
 
 from __future__ import annotations
 

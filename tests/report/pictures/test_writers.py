@@ -1,4 +1,4 @@
-"""Whatever a thing is called, it cannot become a part of the file's own language."""
+"""Names are escaped in every output format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The folder of a compression, as one writes it."""
+"""A made-up run folder of a compression."""
 
 from __future__ import annotations
 

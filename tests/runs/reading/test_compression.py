@@ -1,4 +1,4 @@
-"""What a compression has left in its folder is read back, whatever became of the files."""
+"""Reading compression runs, also with damaged files."""
 
 from __future__ import annotations
 

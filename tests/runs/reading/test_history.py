@@ -1,4 +1,4 @@
-"""What was known about switches is read back, whatever became of the file."""
+"""Reading the history of switches, also from damaged files."""
 
 from __future__ import annotations
 

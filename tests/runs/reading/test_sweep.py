@@ -1,4 +1,4 @@
-"""How the runs of a sweep stand, told by their folders and by its table."""
+"""The state of the runs of a sweep, from their folders and the table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grids, and sweeps whose runs are only acted."""
+"""Grids, and sweeps with simulated runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grids of settings: their points, and what is said about wrong ones before anything runs."""
+"""Grids of settings, and their errors."""
 
 from __future__ import annotations
 

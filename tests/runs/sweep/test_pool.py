@@ -1,4 +1,4 @@
-"""Where the runs of a sweep go: processes of this machine, and a stand-in for a Ray cluster, and Ray where it is."""
+"""Where sweeps run: local processes, a fake Ray cluster, and Ray if installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sweeps without their runs: folders, commands, tables, and who is started when."""
+"""Sweeps with simulated runs: folders, commands, tables and scheduling."""
 
 from __future__ import annotations
 

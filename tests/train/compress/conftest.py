@@ -1,4 +1,4 @@
-"""What the tests of compressions share."""
+"""Fixtures for the tests of compression."""
 
 from __future__ import annotations
 

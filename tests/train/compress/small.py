@@ -1,4 +1,4 @@
-"""Small networks of all that is compressed, weights for them, and random ones."""
+"""Small networks to compress, with given and random weights."""
 
 from __future__ import annotations
 

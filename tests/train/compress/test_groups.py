@@ -1,4 +1,4 @@
-"""Groups of a network: what belongs to a filter, and which filters there are to remove."""
+"""Groups of weights: what belongs to a filter, and which filters can be removed."""
 
 from __future__ import annotations
 

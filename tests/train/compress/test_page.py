@@ -1,4 +1,4 @@
-"""docs/compression.md lists every setting, with its default and what it is, and every pattern."""
+"""docs/compression.md lists every setting with its default and description, and every pattern."""
 
 from __future__ import annotations
 

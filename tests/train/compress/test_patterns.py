@@ -1,4 +1,4 @@
-"""Patterns: the groups that they make of weights, entry by entry, and which layers have which."""
+"""Patterns: the groups of weights they define, and the layers they apply to."""
 
 from __future__ import annotations
 

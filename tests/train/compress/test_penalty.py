@@ -1,4 +1,4 @@
-"""The penalty in a training: what is gone stays gone, and what the data do not call for gets smaller."""
+"""The penalty in training: removed groups stay zero, and unused groups shrink."""
 
 from __future__ import annotations
 

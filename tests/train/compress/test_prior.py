@@ -1,4 +1,4 @@
-"""The prior of groups of weights: its update against the formulas as they are printed, and the step of the penalty."""
+"""The prior of weight groups: its update against the published formulas, and the penalty step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compressions as programs: killed, stopped, out of room, and several that are one."""
+"""Compression as a process: killed, interrupted, disk full, and distributed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which groups go: in which order, how many, and never so many that nothing gets through."""
+"""Selecting groups: order, number, and keeping the network connected."""
 
 from __future__ import annotations
 
