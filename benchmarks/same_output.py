@@ -20,7 +20,7 @@ from pathlib import Path
 
 FIXED = ("darts_v2", "lenet300", "lenet5", "resnet18_cifar")
 TIMED = {"seconds"}  # columns
-DATED = {"begun", "data_dir", "run", "device"}  # keys
+DATED = {"begun", "data_dir", "run", "device", "latency"}  # keys
 
 
 def cli(*arguments: str | Path, cwd: Path) -> str:
@@ -62,12 +62,15 @@ def digest(path: Path) -> str:
         kept = [i for i, name in enumerate(rows[0]) if name not in TIMED] if rows else []
         text = "\n".join(",".join(row[i] for i in kept) for row in rows).encode()
     elif path.suffix == ".json":
-        found = json.loads(path.read_text())
-        same = {k: v for k, v in found.items() if k not in DATED} if isinstance(found, dict) else found
-        text = json.dumps(same).encode()
+        text = json.dumps(json.loads(path.read_text(), object_hook=undated)).encode()
     else:
         text = path.read_bytes()
     return sha256(text).hexdigest()
+
+
+def undated(table: dict[str, object]) -> dict[str, object]:
+    """A JSON object without what differs from run to run."""
+    return {key: value for key, value in table.items() if key not in DATED}
 
 
 def digests(folder: Path) -> dict[str, str]:
