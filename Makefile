@@ -1,4 +1,4 @@
-# Every target sets up what it needs: a Python of at least 3.11 is all that must be there.
+# Every target installs what it needs into .venv; only Python 3.11 or newer is required.
 
 PYTHON ?= python3
 VENV := .venv
@@ -9,19 +9,19 @@ SPACE := quickstart
 .DEFAULT_GOAL := help
 .PHONY: help install demo test lint fix fuzz bench clean
 
-help:            ## show this list
+help:            ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*##/ { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(READY) ## set up .venv
 
 $(READY): pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=...")'
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is required: make PYTHON=...")'
 	@echo "setting up $(VENV), a minute or two the first time"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $(READY)
 
-demo: $(READY)   ## from a shipped space to a network of its own: check, count, compile, search, derive, export
+demo: $(READY)   ## from a shipped space to a standalone network: check, count, compile, search, derive, export
 	$(BIN)/bayesnas-graph check $(SPACE)
 	$(BIN)/bayesnas-graph spaces $(SPACE)
 	$(BIN)/bayesnas-graph stats $(SPACE)
@@ -43,7 +43,7 @@ lint: $(READY)   ## run the linters and the type checker
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/bayesnas-graph fmt --check spaces
 
-fix: $(READY)    ## mend what the linters can mend
+fix: $(READY)    ## fix what the linters can fix
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/bayesnas-graph fmt spaces
@@ -51,7 +51,7 @@ fix: $(READY)    ## mend what the linters can mend
 fuzz: $(READY)   ## run the random tests ten times as long
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest --numprocesses 2 --dist worksteal tests/test_fuzz.py tests/language/syntax
 
-bench: $(READY)  ## measure what docs/benchmarks.md claims, as far as it takes minutes, and rewrite the page
+bench: $(READY)  ## run the short benchmarks and update docs/benchmarks.md
 	@rm -rf build/bench
 	$(BIN)/python -m benchmarks.check_scaling --save
 	$(BIN)/python -m benchmarks.compile_scaling --rounds 3 --save
@@ -65,5 +65,5 @@ bench: $(READY)  ## measure what docs/benchmarks.md claims, as far as it takes m
 	$(BIN)/python -m benchmarks.compression digits --runs build/bench/compression --save
 	$(BIN)/python -m benchmarks.page
 
-clean:           ## remove what the other targets made
+clean:           ## remove everything the other targets created
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

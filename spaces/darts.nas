@@ -3,14 +3,14 @@
 //! H. Liu, K. Simonyan, Y. Yang: DARTS: Differentiable Architecture Search. ICLR 2019.
 //!
 //! The candidates are those of BayesNAS (H. Zhou, M. Yang, J. Wang, W. Pan: BayesNAS: A Bayesian
-//! Approach for Neural Architecture Search. ICML 2019): DARTS without `none`, since every switch
-//! can be off. An edge may keep several of its candidates. Like the original, the supernet of
-//! `search` has 1,930,618 weights.
+//! Approach for Neural Architecture Search. ICML 2019): DARTS without `none`, because every
+//! switch can be off. An edge may keep several candidates. Like the original, the supernet of
+//! `search` has 1,930,618 parameters.
 
 import "std.nas"
 
-/// What an edge may become. `affine` is false in a network that is searched: its norms have no
-/// weights, and its pools are normalised too.
+/// The candidates of an edge. `affine` is false in a searched network: its norms have no weights,
+/// and its pools are normalised too.
 set candidates(stride, affine) = {
     sep_conv(3, stride, affine),
     sep_conv(5, stride, affine),
@@ -21,19 +21,19 @@ set candidates(stride, affine) = {
     skip(stride, affine),
 }
 
-/// Max pooling, with a norm in the search. Under one name, so that the switch keeps its own.
+/// Max pooling, followed by a norm in the search. A motif, so the switch has one name in both.
 motif max_pool_3x3(stride, affine) {
     in x
     x -> out : if affine then max_pool(3, stride) else max_pool_bn(3, stride)
 }
 
-/// Average pooling, with a norm in the search.
+/// Average pooling, followed by a norm in the search.
 motif avg_pool_3x3(stride, affine) {
     in x
     x -> out : if affine then avg_pool(3, stride) else avg_pool_bn(3, stride)
 }
 
-/// Brings the two inputs of a cell to its width, and the first to the size of the second.
+/// Projects the two inputs of a cell to its width, and the first to the size of the second.
 motif preprocess(width, after_reduction, affine) {
     in a, b
     let project = relu_conv_bn(width, affine = affine)
@@ -42,7 +42,7 @@ motif preprocess(width, after_reduction, affine) {
     out p, q
 }
 
-/// The cell that keeps the size. Each inner node reads both inputs and all nodes before it.
+/// The normal cell. Each inner node reads both inputs and all nodes before it.
 cell normal(width, after_reduction, affine) {
     in a, b
     node p, q = preprocess(width, after_reduction, affine)(a, b)
@@ -53,7 +53,7 @@ cell normal(width, after_reduction, affine) {
     out concat(h)
 }
 
-/// The cell that halves the size, on the edges from its inputs.
+/// The reduction cell. It halves the size on the edges from its inputs.
 cell reduction(width, after_reduction, affine) {
     in a, b
     node p, q = preprocess(width, after_reduction, affine)(a, b)
@@ -65,8 +65,8 @@ cell reduction(width, after_reduction, affine) {
     out concat(h)
 }
 
-/// A stack of cells, each of which reads the two before it. Those at a third and at two thirds of
-/// the depth halve the size and double the width. `after_reduction` says whether input `a` is
+/// A stack of cells, each of which reads the two before it. The cells at one third and two thirds
+/// of the depth halve the size and double the width. `after_reduction` says whether input `a` is
 /// twice as large as `b`.
 motif stack(normal_cell, reduction_cell, width, cells, affine, after_reduction = false) {
     in a, b
@@ -84,8 +84,8 @@ motif stack(normal_cell, reduction_cell, width, cells, affine, after_reduction =
     out s[cells + 1]
 }
 
-/// The whole network, given the two cells. `stride` is that of the stem: 2 makes everything after it
-/// four times as cheap.
+/// The whole network, given the two cells. `stride` is the stride of the stem: 2 makes everything
+/// after it four times cheaper.
 motif backbone(normal_cell, reduction_cell, width, cells, affine, labels = 10, stride = 1) {
     in x
     node stem = x : conv(3 * width, 3, stride) > bn
@@ -93,7 +93,7 @@ motif backbone(normal_cell, reduction_cell, width, cells, affine, labels = 10, s
     y -> out : global_avg_pool > linear(labels)
 }
 
-/// The network that is searched. Its parameters after `stride` are those of the data.
+/// The network to search. The parameters after `stride` describe the data.
 network search(
     width = 16,
     cells = 8,
@@ -114,7 +114,7 @@ network search(
     )(x)
 }
 
-/// The network that a found architecture is trained in. Its switches are those of `search`.
+/// The network in which an architecture is trained. It has the same switches as `search`.
 network evaluation(
     width = 36,
     cells = 20,
@@ -135,8 +135,8 @@ network evaluation(
     )(x)
 }
 
-/// The whole network for ImageNet. Two stems bring 224 pixels down to 56 and to 28: the first cell
-/// reads both, as if a reduction stood before it.
+/// The whole network for ImageNet. Two stems reduce 224 pixels to 56 and to 28: the first cell
+/// reads both, as if a reduction cell came before it.
 motif imagenet_backbone(normal_cell, reduction_cell, width, cells, affine) {
     in x
     node a = x : conv(floor(width / 2), 3, 2) > bn > relu > conv(width, 3, 2) > bn
@@ -145,7 +145,7 @@ motif imagenet_backbone(normal_cell, reduction_cell, width, cells, affine) {
     body(a, b) -> out : global_avg_pool > linear(1000)
 }
 
-/// The network that cells found on CIFAR-10 are trained in on ImageNet.
+/// The network in which cells found on CIFAR-10 are trained on ImageNet.
 network imagenet(width = 48, cells = 14) : image(3, 224, 224) -> classes(1000) {
     in x
     out imagenet_backbone(normal, reduction, width, cells, affine = true)(x)

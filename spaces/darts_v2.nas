@@ -2,12 +2,12 @@
 //!
 //! H. Liu, K. Simonyan, Y. Yang: DARTS: Differentiable Architecture Search. ICLR 2019.
 //!
-//! Without the auxiliary head, which serves training alone, it has 3,349,342 weights.
+//! Without the auxiliary head, which is only used in training, it has 3,349,342 parameters.
 
 import "std.nas"
 import "darts.nas"
 
-/// The cell that keeps the size.
+/// The normal cell.
 motif normal_v2(width, after_reduction, affine) {
     in a, b
     node p, q = preprocess(width, after_reduction, affine)(a, b)
@@ -19,7 +19,7 @@ motif normal_v2(width, after_reduction, affine) {
     out concat(h)
 }
 
-/// The cell that halves the size, with pools and skips alone.
+/// The reduction cell, with only pools and skips.
 motif reduction_v2(width, after_reduction, affine) {
     in a, b
     node p, q = preprocess(width, after_reduction, affine)(a, b)
@@ -30,7 +30,7 @@ motif reduction_v2(width, after_reduction, affine) {
     out concat(h)
 }
 
-/// The network of the paper's table on CIFAR-10.
+/// The network in the paper's CIFAR-10 table.
 network darts_v2(width = 36, cells = 20) : image(3, 32, 32) -> classes(10) {
     in x
     out backbone(normal_v2, reduction_v2, width, cells, affine = true)(x)

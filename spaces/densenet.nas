@@ -1,14 +1,14 @@
-//! DenseNet-BC on CIFAR-10, as it is and with every skip connection up for search.
+//! DenseNet-BC on CIFAR-10, as published and with every skip connection searchable.
 //!
 //! G. Huang, Z. Liu, L. van der Maaten, K. Weinberger: Densely Connected Convolutional Networks.
 //! CVPR 2017.
 //!
-//! With depth 100 and growth 12 it has 769,162 weights. In the search, a layer always reads the
+//! With depth 100 and growth 12 it has 769,162 parameters. In the search, a layer always reads the
 //! layer before it, and chooses among all earlier ones.
 
 import "std.nas"
 
-/// One layer with its bottleneck: `growth` new channels from all it reads.
+/// One layer with its bottleneck: `growth` new channels from all its inputs.
 motif layer(growth) {
     in x
     x -> out : bn_relu_conv(4 * growth) > bn_relu_conv(growth, 3)
@@ -34,7 +34,7 @@ motif transition(compression) {
     x -> out : bn_relu_conv(floor(compression * channels(x))) > avg_pool(2, 2)
 }
 
-/// The whole network: three dense blocks. A layer has two convolutions; four more stand outside.
+/// The whole network: three dense blocks. A layer has two convolutions; four more are outside.
 motif densenet(depth, growth, searched, compression = 0.5) {
     in x
     let layers = (depth - 4) / 6
@@ -45,13 +45,13 @@ motif densenet(depth, growth, searched, compression = 0.5) {
     y -> out : bn > relu > global_avg_pool > linear(10)
 }
 
-/// The network that is searched.
+/// The network to search.
 network search(depth = 40, growth = 12) : image(3, 32, 32) -> classes(10) {
     in x
     out densenet(depth, growth, searched = true)(x)
 }
 
-/// DenseNet-BC of depth 100 and growth 12, all its connections kept.
+/// DenseNet-BC of depth 100 and growth 12, with all connections.
 network densenet_bc_100_12 : image(3, 32, 32) -> classes(10) {
     in x
     out densenet(100, 12, searched = false)(x)

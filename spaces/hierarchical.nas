@@ -4,12 +4,12 @@
 //! Efficient Architecture Search. ICLR 2018.
 //!
 //! Six primitives make six motifs of four nodes, and these make one motif of five nodes, the cell.
-//! The paper joins all edges of a node by concatenation. Here the candidates of an edge must agree
-//! in width, so inner nodes add, and only the last one concatenates and projects, as in NASLib.
+//! The paper concatenates all edges into a node. Here the candidates of an edge must agree in
+//! width, so inner nodes add, and only the last one concatenates and projects, as in NASLib.
 
 import "std.nas"
 
-/// Level 1: the primitives. None is no candidate, since every switch can be off.
+/// Level 1: the primitives. None is not a candidate, because every switch can be off.
 set primitives(width) = {
     conv_bn_relu(width, 1),
     depthwise_bn_relu(3),
@@ -29,8 +29,8 @@ set motifs(width) = {
     motif_6(width),
 }
 
-/// A graph of `nodes` nodes, the input and the output among them, with one of `operations` from
-/// each to every later one.
+/// A graph of `nodes` nodes, including the input and the output, with one of `operations` from each
+/// to every later one.
 motif assemble(nodes, operations, width) {
     in x
     node h[nodes - 2]
@@ -86,8 +86,8 @@ cell top(width) {
     out assemble(5, motifs(width), width)(x)
 }
 
-/// The small network that the paper searches in: three cells, between which a separable
-/// convolution halves the size and doubles the width.
+/// The small network searched in the paper: three cells, with a separable convolution between them
+/// that halves the size and doubles the width.
 network search(width = 16) : image(3, 32, 32) -> classes(10) {
     in x
     node a = x : conv_bn_relu(width, 3) > top(width)

@@ -4,21 +4,21 @@
 //! ICLR 2020.
 //!
 //! The benchmark has 5^6 architectures: on each of six edges one of four operations, or none. None
-//! is no candidate here, since every switch can be off. An architecture of nothing but 3x3
-//! convolutions has 1,531,546 weights, one of nothing but skips 73,306.
+//! is not a candidate here, because every switch can be off. An architecture of only 3x3
+//! convolutions has 1,531,546 parameters, one of only skips 73,306.
 
 import "std.nas"
 
-/// ReLU, convolution, batch norm, into as many channels as there were.
+/// ReLU, convolution, batch norm; keeps the number of channels.
 motif nor_conv(k) {
     in x
     x -> out : relu_conv_bn(channels(x), k)
 }
 
-/// What an edge may become.
+/// The candidates of an edge.
 set candidates = { identity, nor_conv(1), nor_conv(3), avg_pool(3) }
 
-/// Four nodes, the input among them, each connected with all before it. One cell for the network.
+/// Four nodes, including the input, each connected to all before it. Shared by the whole network.
 cell dense(edge) {
     in x
     node h[3]
@@ -28,7 +28,7 @@ cell dense(edge) {
     out h[2]
 }
 
-/// The residual block between two stages: half the size, twice the width.
+/// The residual block between two stages: halves the size, doubles the width.
 motif residual_reduction(width) {
     in x
     x -> out : relu_conv_bn(width, 3, 2) > relu_conv_bn(width, 3)
@@ -42,7 +42,7 @@ motif stage(edge, cells) {
     out c[cells - 1]
 }
 
-/// The network of the benchmark, with an operation for the edges of its cell.
+/// The network of the benchmark; `edge` is the operation on the edges of its cell.
 motif skeleton(edge, width = 16, cells = 5, labels = 10) {
     in x
     node a = x : conv(width, 3) > bn > stage(edge, cells)
@@ -51,7 +51,7 @@ motif skeleton(edge, width = 16, cells = 5, labels = 10) {
     c -> out : bn > relu > global_avg_pool > linear(labels)
 }
 
-/// The network that is searched. Its last parameters are those of the data.
+/// The network to search. Its last parameters describe the data.
 network search(
     width = 16,
     cells = 5,
@@ -69,7 +69,7 @@ network all_conv3x3 : image(3, 32, 32) -> classes(10) {
     out skeleton(nor_conv(3))(x)
 }
 
-/// A skip on every edge: the cells have no weights.
+/// A skip on every edge: the cells have no parameters.
 network all_skip : image(3, 32, 32) -> classes(10) {
     in x
     out skeleton(identity)(x)

@@ -3,18 +3,18 @@
 //! H. Cai, L. Zhu, S. Han: ProxylessNAS: Direct Neural Architecture Search on Target Task and
 //! Hardware. ICLR 2019.
 //!
-//! MobileNetV2 with kernels, expansions and depth to choose. The paper bounds the latency on a
-//! phone; here the bound is the usual one of the mobile setting, on arithmetic.
+//! MobileNetV2 with a choice of kernels, expansions and depth. The paper limits the latency on
+//! a phone; here the limit is the usual one of the mobile setting, on multiply-adds.
 
 import "std.nas"
 
-/// Three kernels with two expansions each. They are without residuals, which `stage` adds.
+/// Three kernels with two expansions each, without residuals, which `stage` adds.
 set convolutions(width, stride) = {
     inverted_bottleneck(width, k, stride, expand) for expand in [3, 6] for k in [3, 5, 7]
 }
 
-/// Blocks of one width. The first changes the shape, so there is no way around it. The others add
-/// to their input: one that is left out is the identity, and the stage is a block shorter.
+/// Blocks of one width. The first changes the shape, so it cannot be skipped. The others add to
+/// their input: without it, a block is the identity, and the stage is a block shorter.
 motif stage(width, blocks, stride) {
     in x
     node h[blocks]
@@ -26,7 +26,7 @@ motif stage(width, blocks, stride) {
     out h[blocks - 1]
 }
 
-/// The network that is searched: 21 blocks after the first, which is fixed.
+/// The network to search: 21 blocks after the first, which is fixed.
 network search : image(3, 224, 224) -> classes(1000) {
     in x
     node stem = x : conv(32, 3, 2) > bn > relu6 > inverted_bottleneck(16, expand = 1)

@@ -1,8 +1,8 @@
-//! The operations that search spaces are made of, written in the language itself.
+//! The usual building blocks of search spaces, written in the language itself.
 //!
-//! `width` is the number of channels an operation gives; an operation without it keeps those of
-//! its input. `stride = 2` halves the size. `affine = false` leaves the weights out of batch norms,
-//! as DARTS does while it searches: there they would rescale what a switch is to weigh.
+//! `width` is the number of output channels; an operation without it keeps those of its input.
+//! `stride = 2` halves the size. `affine = false` omits the weights of batch norms, as DARTS does
+//! during a search, where they would rescale what a switch multiplies.
 
 // ------------------------------------------------------------------------------ convolutions
 
@@ -60,14 +60,14 @@ motif dil_conv(k = 3, stride = 1, dilation = 2, affine = true) {
 // --------------------------------------------------------------------------- inverted blocks
 
 /// The convolutions of MobileNetV2 (Sandler et al., CVPR 2018): expand the channels, convolve each
-/// by itself, project. Where nothing is expanded, the first convolution is left out.
+/// separately, project. Without expansion, the first convolution is omitted.
 motif inverted_bottleneck(width, k = 3, stride = 1, expand = 6) {
     in x
     node wide = x : if expand == 1 then identity else conv(expand * channels(x), 1) > bn > relu6
     wide -> out : depthwise(k, stride) > bn > relu6 > conv(width, 1) > bn
 }
 
-/// The block of MobileNetV2: an inverted bottleneck, added to its input where their shapes agree.
+/// The block of MobileNetV2: an inverted bottleneck, added to its input if their shapes agree.
 motif mbconv(width, k = 3, stride = 1, expand = 6) {
     in x
     x -> out : inverted_bottleneck(width, k, stride, expand)
@@ -76,7 +76,7 @@ motif mbconv(width, k = 3, stride = 1, expand = 6) {
     }
 }
 
-/// Weighs each channel by what all of them are on average (Hu et al., CVPR 2018).
+/// Squeeze and excitation: scales channels by a function of their means (Hu et al., CVPR 2018).
 motif squeeze_excite(ratio = 4) {
     in x
     let inner = max(1, floor(channels(x) / ratio))
@@ -98,14 +98,14 @@ motif avg_pool_bn(k = 3, stride = 1) {
     x -> out : avg_pool(k, stride) > bn(affine = false)
 }
 
-/// Identity, or a factorized reduction where the size is halved.
+/// Identity, or a factorized reduction if the size is halved.
 motif skip(stride = 1, affine = true) {
     in x
     x -> out : if stride == 1 then identity else factorized_reduce(channels(x), affine)
 }
 
 /// Halves the size, which must be even, with two strided convolutions. One is shifted by a pixel,
-/// so that together they read half of the positions and not a quarter.
+/// so that together they read half of the positions instead of a quarter.
 motif factorized_reduce(width, affine = true) {
     in x
     let half = floor(width / 2)

@@ -7,11 +7,11 @@
 //! Backbone: D. Han, J. Kim, J. Kim: Deep Pyramidal Residual Networks. CVPR 2017.
 //!
 //! Cai et al. repeat one cell and also let a node split and concatenate its channels. Here every
-//! block has a tree of its own, and branches copy and add.
+//! block has its own tree, and branches copy and add.
 
 import "std.nas"
 
-/// What a branch may do. Only the 3x3 convolution is grouped: it is the one that a tree replaces.
+/// The candidates of a branch. Only the 3x3 convolution is grouped: it is what a tree replaces.
 set branches(width, stride, groups) = {
     bn_relu_conv(width, 1, stride),
     bn_relu_conv(width, 3, stride, groups = groups),
@@ -23,7 +23,7 @@ set branches(width, stride, groups) = {
     skip(stride),
 }
 
-/// A tree: three branches, each leading into a smaller tree until the leaves, added up again.
+/// A tree: three branches, each leading into a smaller tree down to the leaves, and summed again.
 /// It has 3^depth paths, and halves the size on the first branches.
 motif tree(depth, stride, groups) {
     in x
@@ -31,8 +31,8 @@ motif tree(depth, stride, groups) {
     branch -> out : if depth == 1 then identity else tree(depth - 1, 1, groups)
 }
 
-/// The bottleneck of PyramidNet, its 3x3 convolution replaced by a tree. There is no ReLU at its
-/// beginning, and one more norm at its end; the shortcut has no weights.
+/// The bottleneck of PyramidNet, with its 3x3 convolution replaced by a tree. There is no ReLU at
+/// the start, and one more norm at the end; the shortcut has no weights.
 motif bottleneck(width, stride, groups) {
     in x
     node inner = x : bn > conv(width, 1)
@@ -42,8 +42,8 @@ motif bottleneck(width, stride, groups) {
     shortcut -> out : pad_channels(4 * width)
 }
 
-/// Three stages of `blocks` bottlenecks. Each block is wider than the one before it by the same
-/// amount, `alpha` in all, rounded, and then down to a multiple of `groups` so that they divide it.
+/// Three stages of `blocks` bottlenecks. Each block is wider than the previous one by the same
+/// amount, `alpha` in total, rounded, then down to a multiple of `groups` so that they divide it.
 network search(blocks = 18, alpha = 84, groups = 2) : image(3, 32, 32) -> classes(10) {
     in x
     let count = 3 * blocks
