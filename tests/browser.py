@@ -19,7 +19,7 @@ DESK, PHONE = 1280, 400  # widths
 
 @dataclass
 class Opened:
-    """A page, and what it has said and asked for."""
+    """A page with its console messages and requests."""
 
     page: Page
     complaints: list[str] = field(default_factory=list)
@@ -27,7 +27,7 @@ class Opened:
 
 
 def program() -> str:
-    """The browser. Skips the test where there is none."""
+    """The browser executable. Skips the test if there is none."""
     found = os.environ.get("BROWSER_FOR_TESTS") or next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
         pytest.skip(
@@ -38,7 +38,7 @@ def program() -> str:
 
 @contextmanager
 def running() -> Iterator[Browser]:
-    """The browser without a window."""
+    """A headless browser."""
     path = program()
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=path)
@@ -50,7 +50,7 @@ def running() -> Iterator[Browser]:
 def opened(
     browser: Browser, file: Path, width: int = DESK, theme: Literal["light", "dark"] = "light"
 ) -> Iterator[Opened]:
-    """A page in a window of its own. All that it complains about or asks for is noted; nothing is let through."""
+    """Open a page. Console messages and requests are recorded; requests are blocked."""
     context = browser.new_context(
         viewport={"width": width, "height": 900}, color_scheme=theme, reduced_motion="reduce", offline=True
     )

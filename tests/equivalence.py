@@ -12,7 +12,7 @@ from bayesnas_graph.ir.ops.python import PythonOp
 
 
 def assert_same_function(before: Graph, after: Graph) -> None:
-    """While training and after it. `after` may have zero gates that `before` lacks, and nothing else."""
+    """In training and in evaluation mode. `after` may only have additional zero gates."""
     torch.manual_seed(0)
     one, two = ReferenceNetwork(before).double(), ReferenceNetwork(after).double()
     shapes = [node.shape for node in before if isinstance(node.op, Input)]
@@ -35,13 +35,13 @@ def assert_same_function(before: Graph, after: Graph) -> None:
 
 
 def _trainable(graph: Graph) -> bool:
-    """Whether the batch norms have more than one value per channel; of two values the norm is only a sign."""
+    """Whether the batch norms have enough values per channel: with two, the result is only a sign."""
     norms = [node for node in graph if node.op.label == "bn"]
     return all(len(node.shape) == 3 and node.shape[1] * node.shape[2] > 1 for node in norms)
 
 
 def _give(one: ReferenceNetwork, two: ReferenceNetwork, before: Graph, after: Graph) -> None:
-    """Give `two` the weights of `one`, part by part."""
+    """Copy the weights of `one` to `two`, part by part."""
     with torch.no_grad():
         for node in after:
             key = node.name.replace(".", "/")
@@ -58,7 +58,7 @@ def _joined(values: list[Tensor]) -> Tensor:
 
 
 def _run(net: ReferenceNetwork, graph: Graph, inputs: list[Tensor]) -> dict[str, Tensor]:
-    """Everything that can be compared, by what it belongs to in the elaborated graph."""
+    """Everything comparable, by its origin in the elaborated graph."""
     net.zero_grad()
     for x in inputs:
         x.grad = None

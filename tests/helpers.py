@@ -10,19 +10,19 @@ from bayesnas_graph.language.syntax import format_source
 
 
 def check(text: str, limits: Limits | None = None) -> tuple[Space, tuple[Diagnostic, ...]]:
-    """A text checked, and everything that was said about it."""
+    """The checked text and all diagnostics."""
     report = Report()
     space = Checker(report, limits).text(Source("test.nas", text))
     return space, report.diagnostics
 
 
 def codes(text: str, limits: Limits | None = None) -> list[str]:
-    """The codes of all that is wrong with a text."""
+    """The codes of all diagnostics of a text."""
     return [diagnostic.code for diagnostic in check(text, limits)[1]]
 
 
 def network(text: str) -> Network:
-    """The one network of a text without faults."""
+    """The only network of a valid text."""
     space, diagnostics = check(text)
     assert not diagnostics, "\n".join(map(render, diagnostics))
     (found,) = space.networks
@@ -30,7 +30,7 @@ def network(text: str) -> Network:
 
 
 def graph(text: str) -> Graph:
-    """The graph of the one network of a text without faults."""
+    """The graph of the only network of a valid text."""
     return network(text).graph()
 
 
@@ -40,7 +40,7 @@ def body(statements: str, types: str = "image(3, 8, 8) -> image(3, 8, 8)") -> st
 
 
 def formatted(text: str) -> str:
-    """A text without syntax errors, laid out."""
+    """The formatted form of a text without syntax errors."""
     report = Report()
     result = format_source(Source("test.nas", text), report)
     assert result is not None, "\n".join(map(render, report.diagnostics))
@@ -48,5 +48,5 @@ def formatted(text: str) -> str:
 
 
 def weights(graph: Graph) -> int:
-    """How many parameters all operations of a graph have together."""
+    """The number of parameters of a graph."""
     return sum(node.op.parameters(*(graph[edge.source].shape for edge in graph.inputs(node.name))) for node in graph)

@@ -13,7 +13,7 @@ _SHAPED = ("conv({w}, {k})", "conv({w}, 1)", "max_pool({k})", "avg_pool({k})", "
 
 
 class Program:
-    """Writes one random program. `fault` is the chance that a piece is wrong."""
+    """Generates a random program. `fault` is the probability that a piece is wrong."""
 
     def __init__(self, random: Random, fault: float) -> None:
         self.random = random
@@ -130,7 +130,7 @@ class Program:
 
 
 def programs(fault: float) -> st.SearchStrategy[str]:
-    """Random programs with about so many faults per piece."""
+    """Random programs with this probability of an error per piece."""
     return st.randoms(use_true_random=False).map(lambda random: Program(random, fault).text())
 
 
@@ -143,7 +143,7 @@ _WORDS = [
 
 
 def mutate(text: str, random: Random) -> str:
-    """A text with a few changes of the kind that fingers make."""
+    """A text with a few typing errors."""
     for _ in range(random.randint(1, 4)):
         i = random.randrange(len(text) + 1)
         j = min(len(text), i + random.randint(1, 12))

@@ -31,7 +31,7 @@ def space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class Impatient(Notes):
-    """Gives up after some steps, as a program may that watches."""
+    """A watcher that stops the run after some steps."""
 
     def logged(self, row: Row) -> None:
         super().logged(row)
@@ -92,7 +92,7 @@ COMPRESS: dict[str, Any] = {
 
 @dataclass
 class Stages:
-    """A watcher of compressions, which may give up after a loop."""
+    """A watcher of compressions that can stop after a loop."""
 
     last: int = 99
     names: list[str] = field(default_factory=list)

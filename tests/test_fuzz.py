@@ -25,7 +25,7 @@ LIMITS = Limits(nodes=20_000, edges=80_000, depth=60, steps=20_000)
 
 
 def answer(text: str) -> tuple[Space, Report]:
-    """Check a text and lay it out; whatever is said about it can be shown."""
+    """Check and format a text, and render all diagnostics."""
     report = Report()
     source = Source("fuzz.nas", text)
     space = Checker(report, LIMITS).text(source)
@@ -38,7 +38,7 @@ def answer(text: str) -> tuple[Space, Report]:
 
 
 def assert_formats(text: str) -> None:
-    """Formatting fails exactly where parsing does; done twice it is done once; every word stays."""
+    """Formatting fails exactly if parsing does, is idempotent, and keeps every token."""
     report = Report()
     once = format_source(Source("once", text), report)
     if once is None:
@@ -74,7 +74,7 @@ def test_any_text(text: str) -> None:
 
 
 def test_most_generated_programs_mean_something() -> None:
-    """The generator is only worth its time if its programs get past the parser."""
+    """The generator is useful only if most programs parse."""
     sound = sum(not answer(_program(seed))[1].has_errors for seed in range(100))
     assert sound >= 50
 

@@ -33,12 +33,12 @@ def code(path: Path) -> list[Cell]:
 
 
 def kinds(cell: Cell) -> list[list[str]]:
-    """The kinds of the outputs of a cell: MIME types, or the name of a stream."""
+    """The output types of a cell: MIME types, or the name of a stream."""
     return [sorted(output["data"]) if "data" in output else [output["name"]] for output in cell["outputs"]]
 
 
 def told(cell: Cell) -> list[str]:
-    """What a cell tells in words."""
+    """The text output of a cell."""
     parts = [output["data"]["text/plain"] if "data" in output else output["text"] for output in cell["outputs"]]
     return ["".join(part) for part in parts]
 

@@ -89,7 +89,7 @@ def test_published_parameter_counts(space: str, network: str, count: int) -> Non
     ],
 )
 def test_switches(space: str, network: str, choices: int, gates: int, groups: int) -> None:
-    """Cells share their switches over all their uses, motifs do not."""
+    """Uses of a cell share switches; uses of a motif do not."""
     (found,) = (n for n in load(space).networks if n.name == network)
     graph = found.graph()
     assert found.block.choices == choices
@@ -98,7 +98,7 @@ def test_switches(space: str, network: str, choices: int, gates: int, groups: in
 
 
 def test_search_and_evaluation_have_the_same_switches() -> None:
-    """What is found in one network can be put into the other."""
+    """The result of a search can be applied to the evaluation network."""
     for space in ("darts", "darts_imagenet"):
         groups = [{gate.group for gate in network.graph().gates} for network in load(space).networks]
         assert groups[0] == groups[1]

@@ -32,7 +32,7 @@ def exact(values: Tensor) -> list[Fraction]:
 
 @st.composite
 def grouped_graphs(draw: st.DrawFn) -> Graph:
-    """Random graphs, with zero switches or without, some of whose switches are one switch."""
+    """Random graphs, with or without zero switches, in which some switches are shared."""
     made = draw(st.sampled_from(both_places(draw(random_graphs()))))
     names = list(dict.fromkeys(gate.name for gate in made.gates))
     shared = {name: f"g{draw(st.integers(0, 4))}" if draw(st.booleans()) else name for name in names}
@@ -43,14 +43,14 @@ def grouped_graphs(draw: st.DrawFn) -> Graph:
 
 
 def lonely(count: int) -> Graph:
-    """A choice among so many candidates, which depends on nothing."""
+    """A choice among `count` candidates with no dependencies."""
     nodes = [Node("x", Input(), (3, 8, 8)), Node("y", Choice(), (3, 8, 8))]
     edges = [Edge("x", "y", i, Gate(f"y.{i}", f"y.{i}")) for i in range(count)]
     return Graph("lonely", nodes, edges, ["y"])
 
 
 def cell_used(times: int) -> Graph:
-    """A cell with one choice of three candidates, with their zero switch, used several times."""
+    """A cell with one choice of three candidates and a zero switch, used several times."""
     uses = " > ".join(["c"] * times)
     text = "cell c { in x x -> out : choose { relu, tanh, conv() } }" + body(f"x -> out : {uses}")
     return passes.insert_zero_identity(graph(text))

@@ -30,7 +30,7 @@ FORMS = list(product(["before", "after"], [False, True]))
 
 
 def supernet(text: str = NETWORK, *, zero: str = "after", fuse: bool = True, seed: int = 0) -> Supernet:
-    """A network in float64 with random gates, whose norms have seen something."""
+    """A network in float64 with random gates and norm statistics."""
     torch.manual_seed(seed)
     net = Supernet.of(passes.insert_zero_identity(graph(text), zero), batch=1, fuse=fuse)  # type: ignore[arg-type]
     net.module.double()
@@ -67,7 +67,7 @@ def test_the_reference_computes_the_same(zero: str, fuse: bool) -> None:
 
 @pytest.mark.parametrize(("zero", "fuse"), FORMS)
 def test_exact_is_the_second_derivative(zero: str, fuse: bool) -> None:
-    """By differences of the slope along single gates."""
+    """Compared with finite differences of the gradient along single gates."""
     net = supernet(zero=zero, fuse=fuse)
     x, y = data()
     found = curvature(net, [(x, y)], CLASSES, "exact").h
@@ -146,7 +146,7 @@ def test_recursive_is_exact_for_diagonal_chains() -> None:
 
 
 def test_recursive_with_smooth_activations() -> None:
-    """One value per layer, so that a diagonal holds everything: then the rule is exact, second derivatives included."""
+    """With one value per layer the diagonal is complete, so the rule is exact, including second derivatives."""
     text = body("x -> out : choose { linear(1) } > tanh > linear(1) > swish", "vector(1) -> vector(1)")
     net = supernet_of_vectors(text)
     batches = [(torch.randn(5, 1, dtype=torch.float64), torch.randn(5, 1, dtype=torch.float64))]
@@ -213,7 +213,7 @@ def test_infinities_are_named_and_nothing_is_nan_elsewhere() -> None:
 
 
 def test_curvature_that_is_negative_is_told_by_name() -> None:
-    """A `tanh` above zero bends down, and a target far below makes the loss do so too."""
+    """`tanh` is concave above zero, and a target far below makes the loss concave too."""
     net = supernet_of_vectors(body("x -> out : choose { linear(1) } > tanh", "vector(1) -> vector(1)"))
     with torch.no_grad():
         for parameter in net.module.parameters():
@@ -225,7 +225,7 @@ def test_curvature_that_is_negative_is_told_by_name() -> None:
 
 
 def test_gates_in_loops_are_watched() -> None:
-    """Optional operations one after another are printed as a loop over gates."""
+    """Consecutive optional operations are emitted as a loop over gates."""
     text = "motif m { in x x -> out : optional conv(3) > relu x -> out }"
     text += body("x -> out : m > m > m > m > global_avg_pool > linear(5)", "image(3, 8, 8) -> classes(5)")
     net = supernet(text)

@@ -23,7 +23,7 @@ from tests.programs import programs
 
 
 def decided(made: Graph, off: str = "", nothing_said: str = "", whole: bool = False) -> Decision:
-    """What is decided when some gates are zero and the data say nothing about some others, named without dots."""
+    """The decision with some gates at zero and others without curvature; names without dots."""
     switches = Switches.of(made)
     names = [name.replace(".", "_") for name in switches.gates]
     assert {*off.split(), *nothing_said.split()} <= set(names), names
@@ -112,7 +112,7 @@ def test_an_undetermined_zero_switch_takes_its_candidates_along() -> None:
 
 
 def test_nothing_said_because_nothing_flows_in() -> None:
-    """The curvature of a switch that nothing reaches is zero. That is no riddle: what comes before it is off."""
+    """A switch with no input has zero curvature, because the switches before it are off."""
     found = reasons(decided(graph(body(CHAIN)), off="y_relu y_tanh", nothing_said="z_relu z_tanh"))
     assert found["z_relu"] == found["z_tanh"] == Why.BEFORE
 

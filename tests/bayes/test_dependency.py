@@ -49,7 +49,7 @@ def evaluate(form: Form, made: Graph, s: Sequence[float | Fraction]) -> Tensor:
 
 
 def by_name(form: Form, made: Graph, **s: float) -> dict[str, float]:
-    """Gamma by the name of the gate, with `_` for dots. A switch that is not given is 1."""
+    """Gamma by gate name, with `_` for dots. Switches that are not listed are 1."""
     names = [gate.name.replace(".", "_") for gate in made.gates]
     assert set(s) <= set(names), names
     return dict(zip(names, evaluate(form, made, [s.get(name, 1.0) for name in names]).tolist(), strict=True))
@@ -81,7 +81,7 @@ def test_a_skip_around_a_choice() -> None:
 
 
 def test_zero_before() -> None:
-    """As in the paper: the own zero switch, and the candidates before, and itself."""
+    """As in the paper: its own zero switch, the candidates before it, and itself."""
     made = passes.insert_zero_identity(
         graph(body("node y = x : choose { relu, tanh } node z = y : choose { relu, tanh } z -> out")), "before"
     )
@@ -95,7 +95,7 @@ def test_zero_before() -> None:
 
 
 def test_zero_after() -> None:
-    """The zero switch of a choice counts for its candidates, and for what reads the choice."""
+    """The zero switch of a choice counts for its candidates and for the readers of the choice."""
     made = passes.insert_zero_identity(
         graph(body("node y = x : choose { relu, tanh } node z = y : choose { relu, tanh } z -> out")), "after"
     )
@@ -157,7 +157,7 @@ def test_a_zero_switch_on_two_inputs() -> None:
 
 
 def test_a_cell_used_twice() -> None:
-    """In the first use the candidates depend on nothing, in the second on those of the first: the larger counts."""
+    """The first use has no dependencies, the second depends on the first; the larger value counts."""
     text = "cell c { in x x -> out : choose { relu, tanh } }" + body("x -> out : c > c")
     structure = Structure.of(dependency(graph(text)))
     s = torch.tensor([2.0, 1.0], dtype=torch.float64)
@@ -177,12 +177,12 @@ def harmonic(values: Sequence[Number]) -> Number:
 
 
 def recursion(made: Graph, s: Sequence[Number], whole: bool) -> list[Number]:
-    """Gamma as it is defined, one switch at a time."""
+    """Gamma by its definition, one switch at a time."""
     own = {edge: s[i] for i, edge in enumerate(edge for edge in made.edges if edge.gate)}
 
     @cache
     def before(name: str) -> frozenset[Any] | None:
-        """The switches of which any will do, or None for what is always on; what needs all is a set in the set."""
+        """The switches any of which suffices, or None if always on; a nested set means that all are needed."""
         op, handed = made[name].op, []
         for edge in made.inputs(name):
             handed.append(frozenset({edge}) if edge.gate else before(edge.source))
@@ -213,7 +213,7 @@ def recursion(made: Graph, s: Sequence[Number], whole: bool) -> list[Number]:
         return harmonic([own[edge], value(before(edge.source))])
 
     def is_part(name: str, choice: str) -> bool:
-        """Whether a node leads to a choice, or is it, all names on the way beginning with that of the choice."""
+        """Whether a node is a choice or leads to it through nodes whose names start with its name."""
         readers = (edge.target for edge in made.edges if edge.source == name)
         inside = name.startswith(f"{choice}.") and any(is_part(reader, choice) for reader in readers)
         return name == choice or inside
@@ -310,7 +310,7 @@ def test_what_nothing_comes_into_nothing_comes_out_of(made: Graph) -> None:
 
 @given(made=random_graphs(), random=st.randoms(use_true_random=False))
 def test_both_places_of_a_zero_switch_have_one_logic(made: Graph, random: Random) -> None:
-    """On the whole path the same candidates are off. With one hop, `after` also sees the zero switch next before."""
+    """On the whole path the same candidates are off. With one hop, `after` also sees the previous zero switch."""
     setting = {gate.name: float(random.random() < 0.7) for gate in passes.insert_zero_identity(made).gates}
     found: dict[tuple[Form, str], list[float]] = {}
     for where in WHERE:

@@ -77,7 +77,7 @@ def test_a_node_with_a_skip_has_a_scale_of_its_own() -> None:
 
 
 def test_gates_after_one_another() -> None:
-    """What every term passes through has a common scale, and what only some pass through has not."""
+    """Gates on every path have a common scale; gates on only some paths do not."""
     both = "x -> out : optional choose { relu, tanh } x -> out : optional choose { conv() }"
     assert scales(both, "after") == [
         {"out.x", "out.x_2"},
@@ -168,7 +168,7 @@ def test_where_no_norm_follows_the_node_is_rescaled() -> None:
 
 @pytest.mark.parametrize("fixed", [False, True])
 def test_shrinking_is_competition(fixed: bool) -> None:
-    """The loss does not see the scale of the gates. Left to the penalty, the useful ones waste away too."""
+    """The loss does not depend on the scale of the gates, so the penalty alone would shrink useful gates too."""
     switches = Switches.of(lonely(3))
     useful = torch.tensor([1.0, 0.8, 0.0], dtype=torch.float64)
     w, ones = torch.ones(3, dtype=torch.float64), torch.ones(3, dtype=torch.float64)

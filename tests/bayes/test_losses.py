@@ -18,7 +18,7 @@ CASES: list[tuple[Loss, Tensor]] = [
 
 
 def matrices(loss: Loss, outputs: Tensor, targets: Tensor) -> Tensor:
-    """The second derivative of every sample's own loss."""
+    """The second derivative of the loss of each sample."""
     rows = [
         torch.autograd.functional.hessian(  # type: ignore[no-untyped-call]
             lambda y, i=i: loss(y[None], targets[i : i + 1]), outputs[i]

@@ -73,7 +73,7 @@ def objective(w: Tensor, v: Tensor, threshold: Tensor, group: Tensor, r: Tensor)
 
 @given(data=st.data(), group=groups_of_six)
 def test_with_units_it_is_the_best_step(data: st.DataObject, group: Tensor) -> None:
-    """No point nearby is better, and the point is where the gradient vanishes, or zero where it must be."""
+    """No nearby point is better: the gradient vanishes there, or the point is zero."""
     v = data.draw(tensors(ordinary, 6, torch.float64)) * data.draw(tensors(signs, 6, torch.float64))
     r, threshold = data.draw(tensors(ordinary, 6, torch.float64)), data.draw(tensors(ordinary, 3, torch.float64))
     w = weighted_soft_threshold(v, threshold, group, r)
@@ -110,7 +110,7 @@ def test_nothing_is_shrunk_without_a_threshold() -> None:
 
 
 def test_the_budget_is_what_steps_can_do() -> None:
-    """Gates that the loss does not move reach zero just when the budget says so."""
+    """Gates with no loss gradient reach zero exactly when the budget predicts."""
     switches = Switches.of(cell_used(3))
     lambda_w, omega = switches.by_kind(0.5, 0.25), torch.tensor([1.0, 2.0, 4.0, 8.0], dtype=torch.float64)
     for steps, closed in ((5, [False, False, False, False]), (9, [False, False, True, True])):

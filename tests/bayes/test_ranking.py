@@ -33,7 +33,7 @@ def test_groups_add_up() -> None:
 
 
 def test_gamma_prefers_what_matters_least() -> None:
-    """Two gates of one size: gamma ranks first the one that the loss hardly notices, the others the other."""
+    """Of two equal gates, gamma ranks the one with little effect on the loss first; the other rankings do not."""
     switches = Switches.of(lonely(2))
     h, w, lambda_w = torch.tensor([0.01, 1.0]), torch.ones(2), torch.full((2,), 0.05)
     gamma = update(switches, torch.ones(2), h, w, lambda_w).gamma

@@ -25,7 +25,7 @@ Scores = dict[str, float]
 
 
 def decision(made: Graph, off: set[str]) -> Decision:
-    """What switches say by themselves."""
+    """The decision of each switch by itself."""
     groups = dict.fromkeys(gate.group for gate in made.gates)
     return Decision(tuple(_verdict(name, Why.OWN if name in off else Why.KEPT) for name in groups))
 
@@ -43,7 +43,7 @@ def reasons(decision: Decision) -> dict[str, Why]:
 
 
 def too_many(made: Graph, decision: Decision) -> list[str]:
-    """The choices that keep more than they may."""
+    """The choices that keep more candidates than allowed."""
     found = []
     for node in made:
         if isinstance(node.op, Choice) and node.op.limit is not None:
@@ -102,7 +102,7 @@ def test_what_a_limit_leaves_stranded_is_closed_too() -> None:
 
 
 def test_the_best_that_nothing_arrives_at_is_not_the_best() -> None:
-    """A decision that loses an output is not asked for dead ends, and then a bridge is built elsewhere."""
+    """Dead ends are ignored when an output is lost, so it is reconnected elsewhere."""
     made = graph(body("node a = x : optional relu x, a -> out : choose 1 { conv(), tanh }"))
     scores = {gate.group: 1.0 for gate in made.gates} | {"out.a.conv": 9.0}
     for off in ({"a"}, {"a", "out.x.conv", "out.x.tanh"}):
@@ -128,7 +128,7 @@ def test_room_is_used_by_the_best() -> None:
 
 
 def limited_and_shared(made: Graph, random: Random, sharing: float) -> Graph:
-    """The same graph with limits on its choices, some of whose switches are one switch."""
+    """The same graph with limits on its choices and some shared switches."""
     names = list(dict.fromkeys(gate.name for gate in made.gates))
     groups = {name: f"g{random.randint(0, 4)}" if random.random() < sharing else name for name in names}
     nodes = [

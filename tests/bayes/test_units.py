@@ -50,7 +50,7 @@ def test_any_factor(c: float) -> None:
 
 
 def test_by_itself_a_gate_depends_on_the_scale() -> None:
-    """The trap: with the unit of gates, the same network is judged by another yardstick."""
+    """In the unit of gates, rescaling the same network changes the decision."""
     switches = Switches.of(lonely(1))
     one, intensity = torch.ones(1), torch.full((1,), 0.05)
     kept = [keep(update(switches, one, h * one, w * one, intensity).gamma).item() for w, h in ((1, 0.1), (0.01, 1000))]

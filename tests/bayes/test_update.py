@@ -132,7 +132,7 @@ def root(value: Fraction) -> Fraction:
 
 
 def oracle(made: Graph, gamma: Tensor, h: Tensor, w: Tensor, lambda_w: Tensor, whole: bool) -> list[list[Fraction]]:
-    """Omega, s and gamma as they are defined, one switch at a time."""
+    """Omega, s and gamma by their definitions, one switch at a time."""
     gates = list(dict.fromkeys(made.gates))
     groups = list(dict.fromkeys(gate.group for gate in gates))
     omega, s = [], []
@@ -216,7 +216,7 @@ def test_laws(dtype: torch.dtype) -> None:
 
 
 def group_is(switches: Switches, of_gates: Tensor) -> Tensor:
-    """The groups all of whose gates are so."""
+    """The groups in which all gates satisfy a condition."""
     no = torch.zeros(len(switches.groups)).index_add_(0, switches.group, (~of_gates).float())
     return no == 0
 

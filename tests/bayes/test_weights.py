@@ -29,7 +29,7 @@ GATED = body("x -> out : choose { linear(6), linear(6, false) } > relu > linear(
 
 
 def network(text: str, *, zero: bool = False) -> ReferenceNetwork:
-    """A network in float64, all of whose weights, statistics and gates are different."""
+    """A network in float64 with distinct weights, statistics and gates."""
     torch.manual_seed(0)
     made = graph(text)
     found = ReferenceNetwork(passes.insert_zero_identity(made) if zero else made).double()
@@ -40,7 +40,7 @@ def network(text: str, *, zero: bool = False) -> ReferenceNetwork:
 
 
 def batch(net: ReferenceNetwork, count: int = 6, seed: int = 1) -> Batch:
-    """Samples with labels, or with values where the network gives no classes."""
+    """Samples with labels, or with target values if the network has no classes."""
     first, *_ = net.graph
     (output,) = (net.graph[name] for name in net.graph.outputs)
     generator = torch.Generator().manual_seed(seed)
@@ -58,7 +58,7 @@ def labelled(count: int, classes: int, shape: Shape) -> Batch:
 
 
 def exact(net: ReferenceNetwork, given: Batch, loss: Loss) -> Found:
-    """The second derivative by one weight after another."""
+    """The second derivative, one weight at a time."""
     x, targets = given
     net.eval()
     found: Found = {}
@@ -108,7 +108,7 @@ def test_piecewise_linear_networks_with_one_path_per_weight(
 
 
 def test_smooth_activations_may_curve_downwards() -> None:
-    """One value per layer, so that a diagonal holds everything; a target far above makes some of it negative."""
+    """With one value per layer the diagonal is complete; a target far above makes some of it negative."""
     net = network(body("x -> out : linear(1) > tanh > linear(1) > swish", "vector(1) -> vector(1)"))
     x, _ = batch(net)
     given = x.abs(), torch.full((len(x), 1), 10.0, dtype=torch.float64)
@@ -161,7 +161,7 @@ def test_measuring_leaves_no_trace() -> None:
 
 
 def test_values_are_freed_on_the_way() -> None:
-    """Only those of inputs are left."""
+    """Only the values of inputs remain."""
     net = network(CONV).eval()
     walk = Walk(net, SQUARES, *batch(net))
     seen: list[tuple[str, int]] = []

@@ -16,7 +16,7 @@ def test_the_published_chance() -> None:
 
 
 def test_which_operation_an_edge_takes_makes_no_difference() -> None:
-    """So that the chance may be computed with one on each edge."""
+    """So the probability can be computed with one operation per edge."""
     graph = graph_of(NASBENCH201)
     edges = choices(graph)
     random = Random(0)
@@ -27,7 +27,7 @@ def test_which_operation_an_edge_takes_makes_no_difference() -> None:
 
 
 def _others(edges: list[tuple[str, ...]], there: list[bool], random: Random) -> set[str]:
-    """What is off if each edge that is there takes one of its operations."""
+    """The switches that are off if each present edge keeps one operation."""
     taken = {random.choice(candidates) for candidates, on in zip(edges, there, strict=True) if on}
     return {name for candidates in edges for name in candidates} - taken
 
@@ -41,7 +41,7 @@ def test_nothing_that_is_derived_falls_apart(space: str) -> None:
 
 
 def test_what_is_on_no_path_is_seen() -> None:
-    """The last edge alone is left of those from `h[1]`, which nothing comes into."""
+    """Only the last edge from `h[1]` remains, and `h[1]` has no input."""
     graph = graph_of(FOUR_NODES)
     closed = {name for name in {gate.group for gate in graph.gates} if name.startswith(("h.0", "h.1"))}
     verdicts = (

@@ -49,7 +49,7 @@ def test_weights_are_a_parabola_of_the_width() -> None:
 
 
 class Told(Run):
-    """A run that is over at once."""
+    """A run that ends immediately."""
 
     def rows(self, data_dir: Path) -> list[Row]:
         return [{**key, "accuracy": 0.5, "cell": str(data_dir)} for key in self.keys]

@@ -22,7 +22,7 @@ Run = Callable[..., Result]
 
 
 def settings(listed: str) -> dict[str, str]:
-    """Values by key, as `--settings` lists them."""
+    """The values by key, from `--settings`."""
     rows = [re.split(r"\s{2,}", line) for line in listed.splitlines()]
     return {row[0]: row[1] for row in rows if row[0]}
 

@@ -54,7 +54,7 @@ def logged(before: Standing, step: int = 120) -> Standing:
 
 
 def updated(before: Standing, closed: int = 5) -> Standing:
-    """As after the first update, which has closed some switches."""
+    """The state after the first update, which closed some switches."""
     open_ = [switch.name for switch in before.outline.switches if switch.name in before.alive]
     return replace(
         before,

@@ -51,7 +51,7 @@ def prepare(folder: Path) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to work in, with networks, of which one has choices."""
+    """A working folder with networks, one of which has choices."""
     prepare(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -71,13 +71,13 @@ def in_a_new_folder(factory: pytest.TempPathFactory, *arguments: str) -> Path:
 
 @pytest.fixture(scope="session")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A compression that has ended, with a rival."""
+    """A finished compression run, with a baseline."""
     return in_a_new_folder(tmp_path_factory, "compress", "small.nas", *LEARNS, "--rival")
 
 
 @pytest.fixture
 def copied(done: Path, folder: Path) -> Path:
-    """A copy of that run, to do something to."""
+    """A copy of the run, to modify."""
     shutil.copytree(done, folder / "run")
     return folder / "run"
 
@@ -87,7 +87,7 @@ def of_json(path: Path) -> Any:
 
 
 def sound(result: Result) -> Result:
-    """No fault of the program: it ends well, or says what is wrong with what it was given."""
+    """It succeeds or reports a user error, without an internal error."""
     assert "this is a fault" not in result.err
     assert "Traceback" not in result.err
     return result
@@ -151,7 +151,7 @@ print((network.eval()(x).argmax(1) == y).float().mean().item())
 
 
 def test_the_source_runs_alone(copied: Path) -> None:
-    """And is as good as the run says."""
+    """And it has the accuracy that the run reports."""
     digits = load("digits", Path("data"), image_shape=(1, 8, 8), seed=0)
     images, labels = digits.test.take(torch.arange(len(digits.test)))
     torch.save([normalise(images, digits.statistics), labels], copied / "test.pt")
@@ -244,7 +244,7 @@ def test_status(run: Run, copied: Path) -> None:
 
 
 def test_once_more(run: Run, copied: Path, folder: Path) -> None:
-    """What a compression has left is compressed, on the same data."""
+    """The result of a compression is compressed again, on the same data."""
     result = run("compress", "run", *QUICK, "--epochs", "0", "-s", "batch=100", "-o", "again", "-s", "tolerance=0.5")
     assert result.code == 0, result.err
     before, after = (of_json(folder / name / "result.json") for name in ("run", "again"))

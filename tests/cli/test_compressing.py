@@ -59,7 +59,7 @@ def test_parameters_and_networks(run: Run, folder: Path) -> None:
 
 
 def test_of_scratch_without_a_training(run: Run, folder: Path) -> None:
-    """No epochs before anything goes: then random weights are what it begins with."""
+    """Without epochs before pruning, it starts from random weights."""
     result = sound(run("compress", "lenet.nas", *FAST, "--epochs", "0", "-o", "run"))
     assert result.code == 0, result.err
     metrics = read_table(folder / "run" / "metrics.csv")
@@ -82,7 +82,7 @@ def test_every_pattern(run: Run, folder: Path, pattern: str) -> None:
 
 
 def test_what_went_inside_of_kernels_stays_away(run: Run, folder: Path) -> None:
-    """Kernels keep their size where a part of them is gone, and no later training fills it again."""
+    """Partly removed kernels keep their size, and later training leaves the removed part at zero."""
     given = ("--pattern", "conv=shape", "-s", "tolerance=0.003")
     assert run("compress", "small.nas", *FAST, *given, "-o", "run").code == 0
     convolutions = [layer for layer in of_json(folder / "run" / "layers.json") if layer["kind"] == "conv"]
@@ -93,7 +93,7 @@ def test_what_went_inside_of_kernels_stays_away(run: Run, folder: Path) -> None:
 
 @pytest.mark.parametrize("patterns", ["shape,filter", "row+column,channel,filter", "group-row+column,filter"])
 def test_several_patterns(run: Run, folder: Path, patterns: str) -> None:
-    """With a tolerance for everything: one way through the network is left."""
+    """With unlimited tolerance, one path through the network is left."""
     given = ("--pattern", f"conv={patterns}", "-s", "tolerance=1000")
     result = sound(run("compress", "lenet.nas", *FAST, *given, "-o", "run"))
     assert result.code == 0, result.err
@@ -136,7 +136,7 @@ def test_a_size_that_it_has(run: Run, folder: Path) -> None:
 
 @pytest.mark.parametrize(("height", "prune"), [("1", "removal"), ("1e6", "removal"), ("0.1", "zero"), ("100", "zero")])
 def test_far_too_much_of_the_penalty(run: Run, folder: Path, height: str, prune: str) -> None:
-    """There is a network in the end, or it is said that there cannot be one."""
+    """It ends with a network, or reports that there is none."""
     result = sound(run("compress", "small.nas", *FAST, "--lambda", height, "-s", f"prune={prune}", "-o", "run"))
     if result.code:
         assert "error[NAS621]: the penalty has closed every way through the network" in result.err
@@ -206,7 +206,7 @@ def test_what_cannot_be(run: Run, folder: Path, arguments: tuple[str, ...], code
 
 
 def test_nothing_that_could_be_pruned(run: Run, folder: Path) -> None:
-    """Only the filters of the last layer are left, which cannot go."""
+    """Only the filters of the last layer are left, and they cannot be removed."""
     text = "network net : image(1, 8, 8) -> classes(10) { in x x -> out : flatten > linear(10) }"
     (folder / "one.nas").write_text(text)
     result = sound(run("compress", "one.nas", *FAST, "--pattern", "linear=row"))

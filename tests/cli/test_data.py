@@ -98,7 +98,7 @@ def test_get_what_is_not_there(run: Run, here: Path, name: str, message: str) ->
 
 
 def test_interrupt(here: Path, server: Server) -> None:
-    """What has come is kept, and gone on with."""
+    """The partial download is kept and resumed."""
     name = ORIGINS["mnist"].archives[0].name
     server.files[name] = bytes(2**25)  # half of it fills no buffers: when that is sent, most of it has arrived
     server.manner = "waits"

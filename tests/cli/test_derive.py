@@ -39,7 +39,7 @@ SEARCHED = {**{key: value for key, value in SHORT.items() if key != "data"}, "th
 
 @pytest.fixture(scope="session")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a run that has ended."""
+    """A folder with a finished run."""
     where = tmp_path_factory.mktemp("derive")
     (where / "tiny.nas").write_text(TINY)
     (where / "large.nas").write_text(LARGER)
@@ -55,14 +55,14 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of it to work in."""
+    """A copy of that folder to work in."""
     shutil.copytree(done, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 def searched_network(run: Path) -> torch.nn.Module:
-    """The network of the search with the weights it had in the end."""
+    """The searched network with its final weights."""
     found = read_run(run)
     config = found.manifest.config
     place = Place.of(config, find_device("cpu"), Processes())
@@ -235,7 +235,7 @@ def test_twice_the_same_bytes(run: Run, folder: Path) -> None:
 
 
 def test_the_run_and_its_text_are_one_source(run: Run, folder: Path) -> None:
-    """All but the docstring, which says where it comes from."""
+    """Equal except for the docstring, which names the origin."""
     run("derive", "run")
     assert run("export", "run", "-o", "of_run.py").code == 0
     assert run("export", "run/derived/network.nas", "-o", "of_text.py").code == 0

@@ -28,7 +28,7 @@ app.command()(diff)
 
 
 def run(*arguments: object) -> tuple[int, str]:
-    """The exit code and what was printed; a diagnostic comes out as it is, since `main` prints those."""
+    """The exit code and the output. Diagnostics propagate, because `main` prints them."""
     result = CliRunner().invoke(app, list(map(str, arguments)))
     if isinstance(result.exception, NasError):
         raise result.exception
@@ -72,7 +72,7 @@ def test_only_budgets(here: Path) -> None:
 
 
 def test_documents(here: Path) -> None:
-    """A document has no budgets, so they are not compared."""
+    """JSON documents have no budgets, so these are not compared."""
     (here / "a.json").write_text(to_json(graph(GOOD)))
     assert run("a.nas", "a.json") == (0, "the same space\n")
     assert run("a.json", "a.json") == (0, "the same space\n")

@@ -23,7 +23,7 @@ Draw = Callable[..., str]
 
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> Draw:
-    """Runs the verb in an empty folder; what it printed."""
+    """Run the command in an empty folder and return its output."""
     app = typer.Typer(pretty_exceptions_enable=False)
     app.command()(draw)
     monkeypatch.chdir(tmp_path)
@@ -173,7 +173,7 @@ def test_figures_that_cannot_be(drawn: Draw, arguments: tuple[str, ...]) -> None
 
 
 def made_run(folder: Path, kind: str = "search", **parameters: int) -> Path:
-    """The folder of a search that has kept what ends in `sep_conv`, with what `draw` looks at."""
+    """A made-up run folder of a search that kept every `sep_conv`, with the files that `draw` reads."""
     (folder / "space").mkdir(parents=True)
     text = shipped_text("quickstart")
     (folder / "space" / "copy.nas").write_text(text)
@@ -289,7 +289,7 @@ def test_what_is_no_run(drawn: Draw, tmp_path: Path) -> None:
 
 
 def test_needs_no_torch(tmp_path: Path) -> None:
-    """Neither to be imported, nor to draw a run."""
+    """Neither to import it nor to draw a run."""
     made_run(tmp_path / "run")
     code = "import sys, typer; from bayesnas_graph.cli.draw import draw\n"
     code += "app = typer.Typer(); app.command()(draw); app(['run'], standalone_mode=False)\n"

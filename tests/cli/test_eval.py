@@ -19,7 +19,7 @@ FAST = ("--runs", "2")
 
 @pytest.fixture
 def folder(done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a training that has ended, and with the file that it is of."""
+    """A folder with a finished training run and its `.nas` file."""
     prepare(tmp_path)
     shutil.copytree(done, tmp_path / "run")
     monkeypatch.chdir(tmp_path)

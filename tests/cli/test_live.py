@@ -67,7 +67,7 @@ def test_what_there_is_no_room_for_is_counted_together() -> None:
 
 
 def drawn(screen: Screen, width: int, height: int, *, color: bool = False) -> str:
-    """What is on a terminal of this size."""
+    """The output on a terminal of this size."""
     console = Console(
         file=io.StringIO(), width=width, height=height, force_terminal=True, no_color=not color, color_system="256"
     )
@@ -163,7 +163,7 @@ def test_only_the_latest_messages_are_kept() -> None:
 
 @dataclass
 class Gone(io.StringIO):
-    """A terminal that is closed after a while."""
+    """A terminal that closes after some output."""
 
     left: int = 3
 

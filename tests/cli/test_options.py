@@ -27,7 +27,7 @@ FLAGS = {
 
 
 def flags(kind: type[Group]) -> dict[str, tuple[str, str]]:
-    """The key and the help of every option."""
+    """The key and help text of every option."""
     marked = {n: f for n, f in kind.model_fields.items() if any(isinstance(mark, Flag) for mark in f.metadata)}
     return {f"--{(f.alias or n).replace('_', '-')}": (f.alias or n, help_text(f)) for n, f in marked.items()}
 

@@ -18,7 +18,7 @@ PROGRAM = [sys.executable, "-m", "bayesnas_graph"]
 
 
 def test_text_is_handled_without_torch(tmp_path: Path) -> None:
-    """Verbs that only read text answer at once: they load neither torch nor the graph library."""
+    """Commands that only read text load neither torch nor the graph library."""
     script = (
         "import sys\n"
         "from bayesnas_graph.cli.main import app\n"
@@ -102,7 +102,7 @@ def test_grammar_is_found_from_anywhere(tmp_path: Path) -> None:
 
 
 def test_assertions_do_no_work() -> None:
-    """With `python -O` they are gone, and nothing else may change."""
+    """`python -O` removes assertions; nothing else may change."""
     outputs = [
         subprocess.run([sys.executable, *flags, "-m", "bayesnas_graph", "check", "darts"], capture_output=True).stdout
         for flags in ([], ["-O"])

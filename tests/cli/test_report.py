@@ -22,7 +22,7 @@ Reported = Callable[..., str]
 
 @pytest.fixture
 def reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Reported:
-    """Runs the verb in an empty folder; what it printed."""
+    """Run the command in an empty folder and return its output."""
     app = typer.Typer(pretty_exceptions_enable=False)
     app.command()(report)
     monkeypatch.chdir(tmp_path)
@@ -41,7 +41,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def run(made: Path, tmp_path: Path) -> Path:
-    """The folder of a search, `run`, in the folder that the verb is run in."""
+    """A run folder `run` in the working directory."""
     return Path(shutil.copytree(made, tmp_path / "run"))
 
 

@@ -27,7 +27,7 @@ def prepare(folder: Path) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to work in, with a space and settings for a search of two steps beside it."""
+    """A working folder with a space and settings for a search of two steps."""
     prepare(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -35,7 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(scope="session")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run that has ended."""
+    """A finished run."""
     where = tmp_path_factory.mktemp("done")
     prepare(where)
     with pytest.MonkeyPatch.context() as patch:
@@ -49,7 +49,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def copied(done: Path, folder: Path) -> Path:
-    """A copy of that run, to do something to."""
+    """A copy of the run, to modify."""
     shutil.copytree(done, folder / "run")
     return folder / "run"
 
@@ -232,7 +232,7 @@ def test_no_run(run: Run, folder: Path) -> None:
 
 
 def test_files_that_a_space_imports(run: Run, folder: Path) -> None:
-    """They are copied as they lie to each other, and the run needs the originals no more."""
+    """They are copied with their relative paths, and the run no longer needs the originals."""
     motif, rest = TINY.split("cell block", 1)
     for path, text in (
         ("lib/deep/parts.nas", motif),

@@ -50,7 +50,7 @@ RESULT = {"why": "all iterations are done", "parameters": 15000, "flops": 300000
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A run that was stopped in its second iteration."""
+    """A run that was interrupted in its second iteration."""
     monkeypatch.chdir(tmp_path)
     path = Path("run")
     write(path)
@@ -69,7 +69,7 @@ def write(path: Path) -> None:
 
 
 def steady(text: str) -> str:
-    """Without what depends on the clock."""
+    """The text without timings."""
     return re.sub(r"\d+:\d\d:\d\d ago", "0:00:00 ago", text)
 
 
@@ -187,7 +187,7 @@ def test_json(run: Run, folder: Path) -> None:
     "tail", ["180,2,0.2", "180,2,0.2,0.8,0.8,0.01,0.1,2", "180,2,x,0.8,0.8,0.01,0.1,22\n", "\n", "\0\n", '"\n']
 )
 def test_lines_that_are_not_whole(run: Run, folder: Path, tail: str) -> None:
-    """The second of them may be the beginning of a longer number."""
+    """The second may be the start of a longer number."""
     with (folder / "metrics.csv").open("a") as file:
         file.write(tail)
     assert "step           160 of 300" in run("status", folder).out

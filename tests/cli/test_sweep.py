@@ -77,7 +77,7 @@ QUICK = ("-s", "steps=20", "-s", "warmup=2", "-s", "iterations=1", "--batch", "1
 
 @pytest.fixture(autouse=True)
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a space and some data, in which all happens."""
+    """A working folder with a space and data."""
     (tmp_path / "tiny.nas").write_text(SPACE)
     (tmp_path / "images.py").write_text(DATA)
     monkeypatch.chdir(tmp_path)
@@ -97,7 +97,7 @@ def verdicts(folder: Path) -> list[tuple[str, bool, list[float]]]:
 
 
 def test_a_sweep_from_beginning_to_end(run: Run, place: Path) -> None:
-    """A grid of two by two, of which a half fails: interrupted in the first run, gone on with, and looked at again."""
+    """A two-by-two grid in which half of the runs fail: interrupted in the first run, resumed, and read back."""
     folder, first = Path("runs/tiny-sweep-1"), Path("runs/tiny-sweep-1/batch=16,seed=0")
     on = f"  bayesnas-graph search --resume {folder}"
     sweep = ("--sweep", "batch=16,1000", "--seeds", "2", "--jobs", "1")

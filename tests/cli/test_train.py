@@ -31,7 +31,7 @@ def prepare(folder: Path) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to work in, with a network without choices and one with some."""
+    """A working folder with a network without choices and one with choices."""
     prepare(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -39,7 +39,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(scope="session")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A training that has ended."""
+    """A finished training run."""
     where = tmp_path_factory.mktemp("done")
     prepare(where)
     with pytest.MonkeyPatch.context() as patch:
@@ -53,7 +53,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def copied(done: Path, folder: Path) -> Path:
-    """A copy of that run, to do something to."""
+    """A copy of the run, to modify."""
     shutil.copytree(done, folder / "run")
     return folder / "run"
 
@@ -192,7 +192,7 @@ def test_a_line() -> None:
 
 
 def test_a_bar() -> None:
-    """Lines stand above it, and it is gone in the end."""
+    """Log lines appear above the bar, and it disappears at the end."""
     stream, subject = io.StringIO(), Subject("fixed.nas", "fixed.nas", network(FIXED), ())
     with Bar(subject, "cpu", stream=stream) as bar:
         bar.begun(course(), Progress())

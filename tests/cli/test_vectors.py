@@ -30,7 +30,7 @@ SEARCH = ("-s", "warmup=2", "-s", "iterations=1", "-s", "steps=3", "-s", "finish
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a network of vectors and a space of such."""
+    """A folder with a network that takes vectors, and a space of such networks."""
     (tmp_path / "fixed.nas").write_text(FIXED)
     (tmp_path / "space.nas").write_text(SPACE)
     monkeypatch.chdir(tmp_path)
@@ -38,7 +38,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_training_and_measuring(run: Run, folder: Path) -> None:
-    """With crops and squares of images, which a vector would not know."""
+    """With crops and cutout, which need images and not vectors."""
     quick = ("--epochs", "6", "-s", "crop=1", "-s", "flip=false", "-s", "cutout=2", "-s", "rate=0.1", "-s", "threads=1")
     result = run("train", "fixed.nas", "--data", "digits", *quick, "-o", "run")
     assert result.code == 0, result.err
@@ -49,7 +49,7 @@ def test_training_and_measuring(run: Run, folder: Path) -> None:
 
 
 def test_the_shipped_network_learns_from_mnist(run: Run, folder: Path) -> None:
-    """Under the settings that a training has by itself, squares of 16 pixels included."""
+    """With the default settings, including a cutout of 16 pixels."""
     write_mnist(folder / "data" / "mnist")
     result = run(
         "train", "lenet300", "--data", "mnist", "--batch", "10", "--epochs", "1", "-s", "threads=1", "-o", "run"

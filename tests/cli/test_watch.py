@@ -210,7 +210,7 @@ def test_a_search_in_lines(run: Run, here: Path) -> None:
     again = run("search", "tiny.nas", "--config", "short.toml", "-o", "second").out
 
     def steady(text: str) -> str:
-        """Without the times at the ends of lines."""
+        """The text without the times at the ends of lines."""
         return re.sub(r"(?m) +(\S+ ms  left \S+|\S+ s)$", "", text)
 
     assert steady(result.out) == steady(again).replace("second", "first")

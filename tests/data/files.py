@@ -22,7 +22,7 @@ def idx(array: Bytes) -> bytes:
 
 
 def write_mnist(folder: Path, *, ending: str = "", train: int = 30, test: int = 20) -> tuple[Bytes, Bytes]:
-    """Four files like those of MNIST; the images and the labels for training are returned."""
+    """Write four files in the MNIST format, and return the training images and labels."""
     folder.mkdir(parents=True, exist_ok=True)
     random = np.random.default_rng(0)
     made = {}
@@ -38,7 +38,7 @@ def write_mnist(folder: Path, *, ending: str = "", train: int = 30, test: int = 
 
 
 def write_cifar(version: Version, folder: Path, count: int = 4) -> dict[str, Bytes]:
-    """Files of so many records each, by name."""
+    """Write files with the given number of records, by name."""
     folder.mkdir(parents=True, exist_ok=True)
     random = np.random.default_rng(0)
     records = {}
@@ -50,7 +50,7 @@ def write_cifar(version: Version, folder: Path, count: int = 4) -> dict[str, Byt
 
 
 def problem(error: pytest.ExceptionInfo[NasError]) -> Diagnostic:
-    """The one thing that is wrong."""
+    """The only diagnostic."""
     (diagnostic,) = error.value.diagnostics
     assert diagnostic.help
     return diagnostic

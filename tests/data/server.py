@@ -15,7 +15,7 @@ Manner = Literal["good", "no ranges", "cut", "spoilt", "no length", "loop", "bro
 
 @dataclass
 class Server:
-    """What it has, how it behaves, and what it was asked for: paths, each with the first byte wanted."""
+    """Its files, its behaviour, and the requests it received: paths with the first byte requested."""
 
     address: str
     files: dict[str, bytes] = field(default_factory=dict)
@@ -27,7 +27,7 @@ class Server:
 
 @contextmanager
 def serving() -> Iterator[Server]:
-    """A server until the end of the block."""
+    """Run a server until the end of the block."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -13,7 +13,7 @@ from bayesnas_graph.data.augment import draws
 
 
 def one_by_one(images: Tensor, how: Augmentation, random: Tensor) -> Tensor:
-    """The same in the plainest way."""
+    """The same augmentation, one image at a time."""
     results = []
     for image, numbers in zip(images, random.tolist(), strict=True):
         channels, height, width = image.shape

@@ -48,7 +48,7 @@ with_workers = pytest.mark.filterwarnings(
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """The same examples, but not in memory."""
+    """The same examples, but not stored in memory."""
 
     broken: int | None = None
     ends: bool = False
@@ -113,7 +113,7 @@ def test_any_start_and_any_number_of_processes(start: int, world: int, batch: in
 
 @pytest.mark.parametrize("channels_last", [False, True])
 def test_vectors_are_the_same_images_channel_by_channel(channels_last: bool) -> None:
-    """Cropped, mirrored and covered as images."""
+    """Cropped, mirrored and cut out as images."""
     flat, indices = replace(LOADING, flat=True, channels_last=channels_last), torch.arange(COUNT)
     for vectors, images in (
         (training(MEMORY, indices, flat, 2), training(MEMORY, indices, LOADING, 2)),
@@ -196,7 +196,7 @@ def test_a_worker_that_ends_is_told() -> None:
 
 @with_workers
 def test_an_interrupt_does_not_end_workers() -> None:
-    """A search that is interrupted finishes its step, and may need a batch for it."""
+    """An interrupted search finishes its step and may need another batch for it."""
     found = evaluation(Elsewhere(interrupted=True), torch.arange(COUNT), replace(PLAIN, workers=1))
     same(found, evaluation(MEMORY, torch.arange(COUNT), PLAIN))
 
@@ -230,7 +230,7 @@ def test_statistics(examples: Examples) -> None:
 
 
 def test_statistics_of_some() -> None:
-    """Examples are drawn: taking every other of these would find them all black."""
+    """Examples are sampled: every other one here is black."""
     turns = InMemory((torch.arange(2000) % 2 * 255).to(torch.uint8).reshape(-1, 1, 1, 1), torch.zeros(2000))
     found = statistics(turns, most=1000)
     assert found.mean[0] == pytest.approx(0.5, abs=0.05)

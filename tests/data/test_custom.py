@@ -18,7 +18,7 @@ Module = Callable[[str], None]
 
 @pytest.fixture
 def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Module]:
-    """Writes a module `flags` that can be imported, and is forgotten after the test."""
+    """Write an importable module `flags`, which is unloaded after the test."""
     monkeypatch.syspath_prepend(tmp_path)
 
     def write(text: str) -> None:

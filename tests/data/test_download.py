@@ -39,13 +39,13 @@ def tar(members: dict[str, bytes], extra: tuple[tarfile.TarInfo, ...] = ()) -> b
 
 
 def one_file(content: bytes = FILE) -> Origin:
-    """A set of one compressed file."""
+    """A data set of one compressed file."""
     archive = Archive("numbers.gz", md5(content), (("numbers", len(CONTENT)),))
     return Origin("numbers", "http://127.0.0.1:9/", "numbers", (archive,))
 
 
 def archived(content: bytes) -> Origin:
-    """A set in a tar archive."""
+    """A data set in a tar archive."""
     files = tuple((name, len(inside)) for name, inside in BINS.items())
     return Origin("bins", "http://127.0.0.1:9/", "bins", (Archive("bins.tar.gz", md5(content), files),))
 

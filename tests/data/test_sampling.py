@@ -56,7 +56,7 @@ def test_generators_of_other_purposes_differ() -> None:
 
 
 def test_seeds_never_change() -> None:
-    """A run that is gone on with in another process, or after an update, sees the same data."""
+    """A run that is resumed in another process, or after an upgrade, sees the same data."""
     assert generator("order", 0, 0).initial_seed() == 16210311066531486343
 
 

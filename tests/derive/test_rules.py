@@ -42,7 +42,7 @@ def switched(text: str) -> Graph:
 
 
 def decided(space: Graph, worth: dict[str, float] | None = None, off: frozenset[str] = frozenset()) -> Decision:
-    """A decision that keeps all but some, with what every switch is worth."""
+    """A decision that keeps all switches but some, with scores."""
     groups = {gate.group for gate in space.gates}
     decision = given_switches(space, groups - off)
     verdicts = (replace(v, relevance=(worth or {}).get(v.name, 0.0), gamma=0.5) for v in decision.verdicts)
@@ -95,7 +95,7 @@ def test_so_many_into_every_node(count: int, seed: int) -> None:
 
 
 def test_the_rule_of_darts_on_closed_switches() -> None:
-    """What the search has closed may be the best there is on an edge."""
+    """A switch closed by the search may be the best on its edge."""
     space = switched(CELL)
     off = frozenset(gate.group for gate in space.gates if gate.group.endswith(("tanh", "conv")))
     worth = dict.fromkeys(off, 5.0)

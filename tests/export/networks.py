@@ -58,7 +58,7 @@ def nasbench201() -> Graph:
 
 @cache
 def searched() -> Graph:
-    """A cell of the quickstart, with factors where no weights can take the gates."""
+    """A quickstart cell, with factors where gates cannot be folded into weights."""
     found = passes.insert_zero_identity(shipped("quickstart", "digits"), "after")
     kept = ("h.0.relu_conv_bn", "h.0.identity", "h.1.h_0.max_pool", "h.2.entry.relu_conv_bn", ".zero")
     closed = {gate.group for gate in found.gates if not gate.group.endswith(kept)}
@@ -75,7 +75,7 @@ NETWORKS: dict[str, Callable[[], Graph]] = {
 
 
 def network(found: Graph) -> tuple[nn.Module, list[Shape]]:
-    """A network at rest, with statistics and factors that make a difference, and the shapes of its inputs."""
+    """A network in evaluation mode with non-trivial statistics and factors, and its input shapes."""
     torch.manual_seed(0)
     module = build(emit(found, standalone=True)).eval()
     for name, value in module.named_buffers():

@@ -35,7 +35,7 @@ def _one_thread() -> Iterator[None]:
 
 
 def outputs(path: Path, *inputs: Tensor) -> list[Tensor]:
-    """What a file computes, as other tools would have it."""
+    """The outputs of a file in its own runtime."""
     if path.suffix == ".onnx":
         import onnxruntime  # type: ignore[import-untyped]
 

@@ -40,7 +40,7 @@ def small(space: str, name: str) -> Graph:
 
 
 def drawn(graph: Graph, share: float, seed: int) -> Decision:
-    """A random decision that holds together."""
+    """A random decision that keeps the network connected."""
     random = Random(seed)
     groups = sorted({gate.group for gate in graph.gates})
     decision = given_switches(graph, {group for group in groups if random.random() < share})
@@ -52,7 +52,7 @@ def drawn(graph: Graph, share: float, seed: int) -> Decision:
 @settings(max_examples=2, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 10**6))
 def test_every_space(space: str, name: str, precision: torch.dtype, seed: int) -> None:
-    """Searched, written down as a text, read again, and built from source: the outputs are the same."""
+    """Searched, written as text, read back and built from source, the outputs are the same."""
     graph = small(space, name)
     derived = derive(graph, drawn(graph, 0.5, seed))
     source = emit(derived.graph)
@@ -121,7 +121,7 @@ def test_names_of_files_stay_in_the_docstring(name: str) -> None:
 @settings(max_examples=25, phases=[Phase.explicit, Phase.generate])
 @given(name=st.text(min_size=1, max_size=20) | st.sampled_from(NASTY))
 def test_names_of_nodes_stay_names(name: str) -> None:
-    """A graph from a document may call its nodes, its motifs and itself as it likes."""
+    """A graph from JSON can have any names for itself, its nodes and its motifs."""
     part = name.replace(".", "_")
     nodes = [
         Node("x", Input(), (1, 4, 4)),
@@ -155,7 +155,7 @@ def test_it_runs_where_this_package_is_not(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("space", "size"), [("darts_v2", 32), ("resnet18_cifar", 32)])
 def test_a_width_can_be_changed(space: str, size: int) -> None:
-    """All widths are told by one constant, so that another number there is another network that runs."""
+    """All widths follow from one constant, so changing it gives another working network."""
     model = model_of_network(load_network(Path(space)).network, space)
     (line,) = (line for line in model.program.text.splitlines() if line.startswith("WIDTH = "))
     narrow = replace(model.program, text=model.program.text.replace(line, "WIDTH = 4"))

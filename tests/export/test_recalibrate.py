@@ -12,7 +12,7 @@ from bayesnas_graph.export.recalibrate import recalibrate
 
 
 def deep() -> nn.Sequential:
-    """Two norms, the second behind the first; dropout before it; weights and statistics that all differ."""
+    """Two norms in sequence with dropout between them, and distinct weights and statistics."""
     torch.manual_seed(0)
     found = nn.Sequential(
         *(nn.Conv2d(2, 4, 3), nn.BatchNorm2d(4, momentum=0.3), nn.ReLU(), nn.Dropout(0.5)),

@@ -18,7 +18,7 @@ LAST: Kept = (False, False, True, True)
 
 
 def narrowed(found: Graph, kept: Mapping[str, Kept], reads: Mapping[Place, Kept] | None = None) -> Narrowed:
-    """What is left when everything is kept but for what is told."""
+    """The narrowed graph, keeping everything except the given channels."""
     left = narrow(found, {node.name: (True,) * node.shape[0] for node in found} | dict(kept), reads or {})
     verify(left.graph)
     build(emit(left.graph, standalone=True))
@@ -30,7 +30,7 @@ def lines(found: Graph) -> list[str]:
 
 
 def test_what_is_kept_whole_stays_as_it_is() -> None:
-    """Down to arguments that are left out."""
+    """Including omitted arguments."""
     for found in (plain(shipped("lenet5", "lenet5")), graph(body("x -> out : conv() > relu > conv(k = 1)"))):
         assert narrowed(found, {}).graph == found
         assert not narrowed(found, {}).selected
@@ -91,7 +91,7 @@ def _in_motifs(*readers: str) -> Graph:
     ],
 )
 def test_a_selection_stands_in_the_motif_of_those_who_read_it(readers: tuple[str, ...], selects: list[str]) -> None:
-    """And those do not share one who would make a motif read what is made of its own value outside of it."""
+    """It is not shared if a motif would then read a value computed outside from its own output."""
     found = _in_motifs(*readers)
     left = narrowed(found, {}, {(name, 0): FIRST for name in readers})
     assert [left.graph.inputs(name)[0].source for name in readers] == selects

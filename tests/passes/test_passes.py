@@ -132,7 +132,7 @@ def test_a_zero_switch_turns_its_choice_off(where: str) -> None:
     ],
 )
 def test_choices_in_choices(text: str, where: str) -> None:
-    """Each has a zero switch of its own, and every switch a name of its own."""
+    """Each has its own zero switch, and every switch has a unique name."""
     before = graph("motif zero { in x x -> out : tanh > conv(3) }" + body(f"x -> out : {text}"))
     after = passes.insert_zero_identity(before, where)  # type: ignore[arg-type]
     verify(after)
@@ -153,7 +153,7 @@ def test_a_choice_of_several_inputs_has_one_switch() -> None:
 
 
 def test_who_shares_switches() -> None:
-    """Uses of a cell as it is written, uses of a motif as well in proxy mode, nobody in proxyless mode."""
+    """By default uses of a cell share switches, in proxy mode also uses of a motif, in proxyless mode none."""
     text = "cell c { in x x -> out : choose { relu, tanh } } motif m { in x x -> out : choose { relu, bn } }"
     found = passes.insert_zero_identity(graph(text + body("x -> out : c > c > m > m > choose { gelu, swish }")))
     groups = {
@@ -205,7 +205,7 @@ def test_what_is_merged_moves_out_of_its_motifs() -> None:
 
 
 def test_what_is_made_of_a_motif_stays_in_it() -> None:
-    """Moved out, the ReLU would have to be read by the motif that its input comes from."""
+    """If it were moved out, the motif that its input comes from would have to read the ReLU."""
     text = "motif m { in x node v = x : conv(3) node w = v : relu > tanh out v, w }" + body(
         "node v, w = m(x) w -> out v -> out : relu > conv(3)"
     )

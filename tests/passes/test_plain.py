@@ -59,7 +59,7 @@ def test_a_sum_that_two_read_stays() -> None:
 
 
 def same_function(before: Graph, *, ones: bool) -> None:
-    """A searched graph and its fixed network, with the gates it has or, for `plain`, with all of them at 1."""
+    """A searched graph and its fixed network, with its gates or, for `plain`, with all gates at 1."""
     torch.manual_seed(0)
     source = emit(before)
     net = build(source).double()
@@ -83,7 +83,7 @@ def same_function(before: Graph, *, ones: bool) -> None:
 
 
 def closed(found: Graph, chance: float, seed: int) -> Graph | None:
-    """What is left of a graph with some switches closed, if it holds together."""
+    """The graph with some switches closed, if it stays connected."""
     random = Random(seed)
     groups = sorted({gate.group for gate in found.gates})
     try:

@@ -227,7 +227,7 @@ def random_off(found: Graph, seed: int) -> set[str]:
 
 
 def try_prune(found: Graph, off: set[str]) -> Graph | None:
-    """The pruned graph, or nothing where there is none, which must be said with good reason."""
+    """The pruned graph, or None if there is none, which is verified."""
     try:
         return prune(found, off)
     except Disconnected as error:
@@ -277,7 +277,7 @@ def test_one_after_another_is_all_at_once(text: str, seed: int) -> None:
 @settings(max_examples=40)
 @given(text=programs(fault=0), seed=SEEDS)
 def test_the_function_is_that_of_closed_gates(text: str, seed: int) -> None:
-    """In float64, with zero kept zero: no biases, no running means; all other weights random."""
+    """In float64, without biases and running means, so that zero stays zero; other weights are random."""
     found = random_graph(text, seed)
     off = random_off(found, seed)
     left = try_prune(found, off)

@@ -20,13 +20,13 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def quickstart(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a search of the space that comes with the program."""
+    """A run folder of a search of the shipped quickstart space."""
     return searched(tmp_path_factory.mktemp("runs") / "quickstart")
 
 
 @pytest.fixture(scope="session")
 def own_switches(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """That of a space in which every use of a motif has switches of its own."""
+    """A run folder for a space in which every use of a motif has its own switches."""
     folder = tmp_path_factory.mktemp("runs")
     (folder / "two.nas").write_text(OWN_SWITCHES)
     return searched(folder / "two", folder / "two.nas")

@@ -41,7 +41,7 @@ network two(w = 4) : image(4, 8, 8) -> classes(3) {
 def searched(
     folder: Path, space: str | Path = "quickstart", iterations: int = 5, seed: int = 0, **settings: object
 ) -> Path:
-    """The folder of a search that has come to its end: of every choice one candidate is left."""
+    """The run folder of a finished search with one candidate left per choice."""
     loaded = load_network(Path(space))
     graph = passes.run(loaded.network.graph(), passes.passes(fuse=False))
     out = begun(folder, loaded, str(space), seed, settings)
@@ -84,7 +84,7 @@ def searched(
 def begun(
     folder: Path, loaded: Loaded, space: str, seed: int = 0, settings: dict[str, object] | None = None
 ) -> RunFolder:
-    """The folder of a search that has done nothing yet."""
+    """The run folder of a search that has just started."""
     subject = Subject.of(loaded, space)
     out = RunFolder(folder)
     path, text = subject.files[0]
@@ -110,7 +110,7 @@ def begun(
 
 
 def _one_of_each(graph: Graph, random: Random) -> set[str]:
-    """One candidate of every choice with its zero switch, and everything that is optional."""
+    """One candidate and the zero switch of every choice, and every optional operation."""
     choices: dict[str, list[str]] = {}
     for gate in graph.gates:
         cell, colon, path = gate.group.rpartition(":")
@@ -146,7 +146,7 @@ def _table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]])
 
 
 def board_of(text: str) -> dict[str, object]:
-    """The data that a page carries for its scripts."""
+    """The data embedded in a page for its scripts."""
     start = text.index('id="data">') + len('id="data">')
     found: dict[str, object] = json.loads(text[start : text.index("</script>", start)])
     return found

@@ -23,7 +23,7 @@ Visit = Callable[..., AbstractContextManager[Page]]
 
 @pytest.fixture(scope="session")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """The page of some runs as a file, written once."""
+    """The page of the given runs as a file, written once."""
     made: dict[tuple[Path, ...], Path] = {}
 
     def write(*runs: Path) -> Path:
@@ -37,7 +37,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
 @pytest.fixture
 def visit(browser: Browser, written: Callable[..., Path]) -> Visit:
-    """Opens the page of some runs. In the end it must not have complained, nor asked for anything but itself."""
+    """Opens the page of the given runs, and finally checks that there were no errors and no requests."""
 
     @contextmanager
     def go(*runs: Path, width: int = browsers.DESK, theme: Literal["light", "dark"] = "light") -> Iterator[Page]:
@@ -69,7 +69,7 @@ def switches(page: Page) -> list[dict[str, Any]]:
 
 
 def scroll_through(page: Page) -> None:
-    """Down to the end, so that everything is drawn that waits for being seen."""
+    """Scroll to the end, so that lazily drawn parts are drawn."""
     page.evaluate("document.querySelectorAll('details').forEach(it => { it.open = true; })")
     for plot in page.locator(".plot[data-chart]").all():
         plot.scroll_into_view_if_needed()

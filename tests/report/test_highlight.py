@@ -20,7 +20,7 @@ LANGUAGES: tuple[Language, ...] = ("nas", "python", "text")
 
 
 def shown(text: str, language: Language) -> str:
-    """What a reader sees of a text; there is no other markup than that of colours."""
+    """The visible text; the only markup is for colours."""
     lines = [TAG.sub("", line) for line in highlighted(text, language)]
     assert not any("<" in line or ">" in line for line in lines)
     return unescape("\n".join(lines))

@@ -34,7 +34,7 @@ ELEMENTS = {"div", "p", "b", "table", "tr", "th", "td", "img", "code", "br"}  # 
 
 
 class Page(HTMLParser):
-    """What is in a piece of HTML."""
+    """The contents of an HTML fragment."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -67,12 +67,12 @@ class Page(HTMLParser):
 
 
 def kinds(thing: object) -> set[str]:
-    """The forms in which a notebook is given a thing."""
+    """The MIME types of a notebook representation."""
     return set(DisplayFormatter().format(thing)[0])  # type: ignore[no-untyped-call]
 
 
 def texts(svg: str | None) -> list[str]:
-    """What can be read in a picture."""
+    """The texts of a picture."""
     assert svg is not None
     root = ElementTree.fromstring(svg)
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
@@ -102,7 +102,7 @@ def test_what_a_notebook_is_given() -> None:
 
 
 def test_a_thousand_nodes() -> None:
-    """As long as the page is wide, and no more of it than can be looked at."""
+    """It fits the page width, and its height is limited."""
     nodes = [Node("x", Input(), (4,)), *(Node(f"relu_{i}", Relu(), (4,)) for i in range(1000))]
     edges = [Edge(before.name, node.name, 0) for before, node in pairwise(nodes)]
     svg = Graph("long", nodes, edges, [nodes[-1].name])._repr_svg_()
@@ -124,7 +124,7 @@ def test_what_cannot_be_drawn_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_showing_takes_no_more_than_the_package() -> None:
-    """What draws is found though nobody has imported it, and torch is not."""
+    """The drawing code is imported on demand; torch is not."""
     program = """
 import sys
 from bayesnas_graph import api
@@ -141,7 +141,7 @@ assert "torch" not in sys.modules
 
 @given(st.text(), st.text(min_size=1), st.text(min_size=1))
 def test_cards_are_text(title: str, value: str, folder: str) -> None:
-    """Whatever stands in a card is read as it was written, and makes no elements."""
+    """Card contents are escaped."""
     html = Card(title, (value,), ((title, value),), (value,), None, Path(folder), ("report RUN",)).html()
     page = Page(html)
     plain = Page(Card("a", ("a",), (("a", "a"),), ("a",), None, Path("a"), ("report RUN",)).html())

@@ -31,7 +31,7 @@ FIXED = "network n(w = 4) : image(1, 8, 8) -> classes(10) { in x x -> out : conv
 
 
 class Page(HTMLParser):
-    """The elements of a piece of HTML: their attributes, and the text in those with an `id`."""
+    """The elements of an HTML fragment: their attributes, and the text of those with an `id`."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class Page(HTMLParser):
 
 
 def pages(run: Path, **options: Any) -> dict[str, Page]:
-    """The sections by their keys."""
+    """The sections by key."""
     return {section.key: Page(section.body) for section in provenance(read_story(run), **options)}
 
 

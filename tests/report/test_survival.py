@@ -56,7 +56,7 @@ def switched(text: str, mode: passes.Mode = "written") -> Graph:
 
 
 def states(marks: Marks) -> dict[int, str]:
-    """The lines of the one file with their signs and numbers."""
+    """The lines of the only file with their signs and numbers."""
     return {line: f"{mark.state} {mark.kept}/{mark.of}" for (_, line), mark in sorted(marks.items())}
 
 
@@ -265,7 +265,7 @@ def test_marks_are_true_to_what_is_left(text: str, random: Random) -> None:
 
 
 def _choice_lines(graph: Graph, kept: Collection[str]) -> dict[int, tuple[int, int]]:
-    """For lines with choices how many of their switches are left, counted by hand."""
+    """The number of remaining switches on each line with choices, counted by hand."""
     lines: dict[int, set[str]] = {}
     for edge in graph.edges:
         if edge.gate is None or isinstance(graph[edge.target].op, Zero):

@@ -41,7 +41,7 @@ def traced(
 
 
 def searched(closed: tuple[str, ...] = (), **config: Any) -> Traces:
-    """A search that has come to its end."""
+    """A finished search."""
     rows: tuple[Numbers, ...] = tuple(
         {"step": n, "iteration": n, "loss": 1.0, "accuracy": 0.5, "penalty": 1.0, "seconds": 0.1, "alive": 6}
         for n in (1, 2)
@@ -53,7 +53,7 @@ def searched(closed: tuple[str, ...] = (), **config: Any) -> Traces:
 
 
 def trained(**config: Any) -> Traces:
-    """A training that has come to its end."""
+    """A finished training run."""
     row = {"step": 10.0, "loss": 1.0, "accuracy": 0.5, "test_loss": 1.1, "test_accuracy": 0.4, "seconds": 1.0}
     rows = tuple({"epoch": float(n), **row} for n in (1, 2))
     return traced("train", rows=rows, result={"parameters": 90, "flops": 900, "accuracy": 0.8}, **config)

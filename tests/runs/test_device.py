@@ -11,7 +11,7 @@ from tests.search.spaces import config, place
 
 
 class InductorError(RuntimeError):
-    """As torch.compile raises one where it finds no compiler."""
+    """Like the error of torch.compile when there is no compiler."""
 
 
 InductorError.__module__ = "torch._inductor.exc"
@@ -72,7 +72,7 @@ def test_devices(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_run_goes_on_with_its_own_threads() -> None:
-    """Sums depend on how they are shared out."""
+    """Sums depend on the number of threads."""
     for asked, kept, expected in ((1, 0, 1), (1, 2, 2), (0, 2, 2)):
         with prepared(config(threads=asked), kept) as found:
             assert torch.get_num_threads() == expected

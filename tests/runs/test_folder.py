@@ -89,7 +89,7 @@ def test_a_lock_that_cannot_be_made(tmp_path: Path) -> None:
 
 @contextmanager
 def protected(folder: Path) -> Iterator[None]:
-    """Take away the right to write into a folder; from root nothing is protected, so it becomes nobody."""
+    """Make a folder read-only; root can write anyway, so switch to `nobody`."""
     user = os.geteuid()
     folder.chmod(0o555)
     if user == 0:
@@ -130,7 +130,7 @@ def recorded(folder: Path, *steps: int) -> Recorder:
 
 
 def nothing(step: int) -> tuple[Any, Any, Progress]:
-    """What a recorder is told, as far as it listens."""
+    """The arguments of a recorder event; only the progress is used."""
     return None, None, Progress(step=step)
 
 
@@ -147,7 +147,7 @@ def test_rows_after_the_checkpoint_are_cut_off(tmp_path: Path) -> None:
 
 
 def test_half_a_row_is_none(tmp_path: Path) -> None:
-    """As a kill leaves it, at any character; what was written before is kept."""
+    """As left by a kill, at any character; earlier rows are kept."""
     record = recorded(tmp_path, 5, 10)
     metrics = RunFolder(tmp_path).metrics
     whole = metrics.read_bytes()

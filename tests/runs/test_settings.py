@@ -25,7 +25,7 @@ def in_file(folder: Path, text: str | bytes) -> Settings:
 
 
 def complaint(folder: Path, text: str | bytes, *words: str) -> str:
-    """What is said about a file of settings and words of the command line."""
+    """The message about a settings file and command-line settings."""
     with pytest.raises(NasError) as error:
         configured([in_file(folder, text), *map(assigned, words)])
     return "\n".join(render(d) for d in error.value.diagnostics).replace(f"{folder}/", "")
@@ -254,7 +254,7 @@ def test_values_on_the_command_line(word: str, value: Any) -> None:
 
 
 def test_all_settings_come_back() -> None:
-    """What a run writes down is what it goes on with."""
+    """A run resumes with the settings it stored."""
     found = configured([assigned("lambda=0.1"), assigned("steps=7"), assigned("parameters.width=2.5")])
     assert Config.model_validate(json.loads(json.dumps(found.to_plain()))) == found
     assert "warmup" not in found.to_plain()

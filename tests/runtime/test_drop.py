@@ -22,7 +22,7 @@ def values(count: int, *shape: int) -> list[Tensor]:
 
 
 def by_hand(terms: list[Tensor], gates: Tensor, probability: float, generator: torch.Generator) -> Tensor:
-    """The sum, written with the same random numbers."""
+    """The sum, computed with the same random numbers."""
     with dropping(probability, generator):
         factors = drawn(terms)
     assert factors is not None
@@ -68,7 +68,7 @@ def test_gradients(shape: tuple[int, ...], zero: bool) -> None:
 
 @pytest.mark.parametrize("zero", [False, True])
 def test_slopes_and_powers_are_those_of_what_was_not_dropped(zero: bool) -> None:
-    """Two sums share a term and a gate; slopes against one backward pass per sample, powers against their meaning."""
+    """Two sums share a term and a gate: slopes against a backward pass per sample, powers against their definition."""
     terms = values(3, 4, 3, 2, 2)
     gates = torch.rand(6, dtype=torch.float64, requires_grad=True)
     several = slice(1, 4 if zero else 3)
@@ -149,7 +149,7 @@ def test_the_memory_format_is_kept(form: torch.memory_format) -> None:
 
 @pytest.mark.parametrize("fuse", [False, True])
 def test_a_network_drops_candidates_however_it_is_compiled(fuse: bool) -> None:
-    """A choice of which all candidates are dropped for a sample gives nothing for it."""
+    """A choice with all candidates dropped for a sample gives zero for it."""
     text = body("x -> out : choose { conv(3) > bn(false), conv(3) > relu, max_pool(3), identity }")
     network = Supernet.of(passes.run(graph(text), passes.passes(fuse=False)), fuse=fuse).module
     x = torch.randn(64, 3, 8, 8)

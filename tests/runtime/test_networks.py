@@ -33,7 +33,7 @@ ROWS = 4
 
 @cache
 def supernet(space: str, fuse: bool) -> Supernet:
-    """A small network, whose norms have seen a batch."""
+    """A small network with norm statistics of one batch."""
     checker = Checker(Report())
     found = checker.path(ROOT / "spaces" / f"{space}.nas")
     assert found is not None
@@ -57,7 +57,7 @@ def batch(network: Supernet) -> tuple[Tensor, Tensor]:
 
 
 def step(network: Supernet, form: torch.memory_format, dtype: torch.dtype | None) -> dict[str, Tensor]:
-    """A step of training on a copy: outputs, gradients and statistics; every image on the way is looked at."""
+    """A training step on a copy: outputs, gradients and statistics; checks every intermediate image."""
     module = copy.deepcopy(network.module).to(memory_format=form)  # type: ignore[call-overload]
     x, labels = batch(network)
     found: dict[str, Tensor] = {}
@@ -91,7 +91,7 @@ def distance(found: Tensor, expected: Tensor) -> float:
 
 @pytest.mark.parametrize(("space", "fuse"), NETWORKS)
 def test_half_precision_and_channels_last(space: str, fuse: bool) -> None:
-    """A norm after a norm multiplies rounding: torch's own modules are as far from single precision as these are."""
+    """A norm after a norm amplifies rounding errors: torch's modules differ from single precision as much."""
     network = supernet(space, fuse)
     plain = step(network, torch.contiguous_format, None)
     limits = {"outputs": 0.05, "gradients": 0.4, "statistics": 0.05}
@@ -124,7 +124,7 @@ def test_curvature_in_half_precision(space: str, estimator: Estimator) -> None:
 
 @pytest.fixture
 def deterministic() -> Iterator[None]:
-    """Torch refuses what is not known to give the same bits twice; one thread."""
+    """Deterministic algorithms only, on one thread."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)

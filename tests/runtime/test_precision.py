@@ -35,7 +35,7 @@ def image(
 
 
 def passed(network: nn.Module, x: Tensor, dtype: torch.dtype, *, inside: bool = False) -> list[Tensor]:
-    """Output and gradients of a pass under autocast, or without it in single precision; the backward pass in or out."""
+    """Output and gradients with autocast, or in single precision; the backward pass inside or outside autocast."""
     autocast = torch.autocast("cpu", dtype, enabled=dtype != torch.float32)
     with autocast:
         y = network(x)
@@ -57,7 +57,7 @@ def _format(x: Tensor) -> torch.memory_format:
 def test_the_convolution_of_a_relu(
     dtype: torch.dtype, form: torch.memory_format, groups: int, given: torch.dtype, inside: bool
 ) -> None:
-    """The same to the last bit, whatever comes in."""
+    """Bitwise equal for any input."""
     light = ReluConv2d(6, 6, 3, padding=1, groups=groups).to(memory_format=form)  # type: ignore[call-overload]
     plain = nn.Sequential(nn.ReLU(), nn.Conv2d(6, 6, 3, padding=1, groups=groups)).to(memory_format=form)  # type: ignore[call-overload]
     plain[1].load_state_dict(light.state_dict())
@@ -113,7 +113,7 @@ def test_gated_sums_have_the_precision_of_values_and_slopes_that_of_gates(
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_values_of_two_precisions(order: int) -> None:
-    """The sum has the higher one wherever it stands, as a sum of torch has."""
+    """The sum has the higher precision in any order, as in torch."""
     values = [image(torch.bfloat16), image(torch.float32)][::order]
     gates = torch.tensor([0.3, 0.7], requires_grad=True)
     total = gated_sum(values, gates)
@@ -124,7 +124,7 @@ def test_values_of_two_precisions(order: int) -> None:
 
 
 def test_slopes_neither_overflow_nor_vanish_in_half_precision() -> None:
-    """Products of what half precision can hold need not fit into it."""
+    """Products of half-precision values may not fit into half precision."""
     for size, gradient in ((1000.0, 100.0), (1e-4, 1e-5)):
         value = torch.full((2, 50), size, dtype=torch.float16)
         gates = torch.ones(1, requires_grad=True)
@@ -149,7 +149,7 @@ def test_layouts_only_move_values(dtype: torch.dtype, form: torch.memory_format)
 
 
 def test_shapes_are_known_without_values() -> None:
-    """Nothing looks at a number on the way, on which a GPU would wait."""
+    """Nothing reads a value on the way, which would synchronise a GPU."""
     with torch.device("meta"):
         network = nn.Sequential(ReluConv2d(3, 4, 3, padding=1), LightBatchNorm2d(4))
         x, gates = torch.empty(2, 3, 8, 8, requires_grad=True), torch.ones(3, requires_grad=True)

@@ -37,13 +37,13 @@ Results = dict[str, Any]
 
 
 def rows(split: str, rank: int | None) -> slice:
-    """The rows of a process; of None, all."""
+    """The rows of a process, or all rows for None."""
     first = SPLITS[split][0]
     return slice(None) if rank is None else slice(first) if rank == 0 else slice(first, ROWS)
 
 
 def steps(norm: str, part: slice, synced: bool) -> Results:
-    """Two passes in training: what comes out, what goes back, and the state."""
+    """Two training passes: outputs, gradients and state."""
     build, shape = NORMS[norm]
     torch.manual_seed(0)
     module = build().double()
@@ -65,7 +65,7 @@ def steps(norm: str, part: slice, synced: bool) -> Results:
 
 
 def network() -> nn.Module:
-    """One with all kinds of norms that compiled networks have."""
+    """A network with all kinds of norms of compiled networks."""
     candidates = "conv(6) > bn(false), relu > conv(6) > bn(false), conv(6, 5) > bn(true)"
     text = body(f"x -> out : choose {{ {candidates} }} > global_avg_pool > linear(4)", "image(3, 6, 6) -> classes(4)")
     torch.manual_seed(0)
@@ -79,7 +79,7 @@ def batch() -> tuple[Tensor, Tensor]:
 
 
 def parallel(split: str, rank: int) -> Results:
-    """The gradients that `DistributedDataParallel` averages, of the mean loss over all rows."""
+    """The gradients of the mean loss over all rows, averaged by `DistributedDataParallel`."""
     parallel = DistributedDataParallel(synchronised(network()))
     x, labels = (whole[rows(split, rank)] for whole in batch())
     share = len(x) * distributed.get_world_size() / ROWS  # 1 if all have as many rows
@@ -88,7 +88,7 @@ def parallel(split: str, rank: int) -> Results:
 
 
 def large_mean(rank: int) -> Results:
-    """Values whose squares would leave nothing of their variance in single precision."""
+    """Values whose variance would be lost in single precision when squared."""
     norm = synchronised(nn.BatchNorm1d(3, momentum=1.0))
     norm(far()[rows("unequal", rank)])
     return {name: buffer.double() for name, buffer in norm.named_buffers()}
@@ -99,7 +99,7 @@ def far() -> Tensor:
 
 
 def half(rank: int | None) -> Results:
-    """A pass in half precision and channels last, by processes or by one."""
+    """A pass in half precision and channels last, by one or several processes."""
     norms = nn.Sequential(nn.BatchNorm2d(3), LightBatchNorm2d(3))
     if rank is not None:
         synchronised(norms)
@@ -114,7 +114,7 @@ def half(rank: int | None) -> Results:
 
 
 def of_group(rank: int) -> Tensor:
-    """The mean of what is seen by a group of one process each."""
+    """The means for groups of one process each."""
     alone = [distributed.new_group([member]) for member in range(distributed.get_world_size())]
     norm = synchronised(synchronised(nn.BatchNorm1d(1, momentum=1.0)), alone[rank])
     norm(torch.tensor([[1.0], [3.0]]) + 10 * rank)
@@ -122,7 +122,7 @@ def of_group(rank: int) -> Tensor:
 
 
 def work(rank: int, folder: str) -> None:
-    """What one of the processes does."""
+    """The work of one process."""
     torch.set_num_threads(1)
     meeting = f"file://{folder}/meeting"
     distributed.init_process_group("gloo", init_method=meeting, rank=rank, world_size=2, timeout=timedelta(minutes=5))
@@ -135,7 +135,7 @@ def work(rank: int, folder: str) -> None:
 
 @pytest.fixture(scope="session")
 def ranks(tmp_path_factory: pytest.TempPathFactory) -> list[Results]:
-    """What two processes found."""
+    """The results of two processes."""
     folder = tmp_path_factory.mktemp("ranks")
     spawn(work, (str(folder),), nprocs=2)  # type: ignore[no-untyped-call]
     return [torch.load(folder / f"{rank}.pt", weights_only=True) for rank in range(2)]
@@ -182,7 +182,7 @@ def test_only_the_group_counts(ranks: list[Results]) -> None:
 
 
 def test_what_stays_as_it_is() -> None:
-    """Tensors, their names, shared modules, and all that is computed where there is but one process."""
+    """Tensors, their names and shared modules stay, and so do the results with one process."""
     plain = network()
     synced = copy.deepcopy(plain)
     before = list(synced.named_parameters())

@@ -11,7 +11,7 @@ from bayesnas_graph.runtime import Watch, dropped, dropping, gated_sum, watched
 
 
 def test_dropping_is_per_thread() -> None:
-    """All threads are inside their own `dropping` at the same time, and leave in any order."""
+    """All threads are inside their own `dropping` at the same time, and exit in any order."""
     together = Barrier(4)
 
     def kept(probability: float) -> float:

@@ -22,7 +22,7 @@ def _one_thread() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
-    """Starts the program beside a space, `tiny.nas`, and settings for a short search, `short.toml`."""
+    """Starts the program in a folder with a space, `tiny.nas`, and settings for a short search, `short.toml`."""
     folder = tmp_path_factory.mktemp("programs")
     (folder / "tiny.nas").write_text(TINY)
     (folder / "short.toml").write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in SHORT.items()))

@@ -20,7 +20,7 @@ from tests.conftest import ROOT
 
 @dataclass
 class Run:
-    """The program, running. What it prints, on both streams, is read line by line."""
+    """The running program. Its output on both streams is read line by line."""
 
     pid: int
     lines: IO[str]
@@ -28,7 +28,7 @@ class Run:
     printed: list[str] = field(default_factory=list)
 
     def until(self, seen: Callable[[str], bool]) -> str | None:
-        """Wait for a line; None if the program ends before."""
+        """Wait for a line; None if the program ends first."""
         for line in self.lines:
             self.printed.append(line)
             if seen(line):
@@ -39,7 +39,7 @@ class Run:
         os.kill(self.pid, number)
 
     def ended(self) -> tuple[int, str]:
-        """The exit code, or the negative number of a signal, and all that was printed."""
+        """The exit code, or the negative signal number, and the output."""
         self.until(lambda _: False)
         self.lines.close()
         return int(self._launcher.ask(wait=self.pid)), "".join(self.printed)
@@ -54,7 +54,7 @@ class Launcher:
     runs: int = 0
 
     def start(self, *arguments: object, largest_file: int | None = None, **environment: object) -> Run:
-        """Start the program in the folder. With a limit, files cannot grow larger, as if the disk were full."""
+        """Start the program in the folder. `largest_file` limits the file size, to simulate a full disk."""
         self.runs += 1
         pipe = self.folder / f".output-{self.runs}"
         os.mkfifo(pipe)
@@ -63,11 +63,11 @@ class Launcher:
         return Run(int(pid), pipe.open(), self)
 
     def run(self, *arguments: object, largest_file: int | None = None) -> tuple[int, str]:
-        """Run the program to its end."""
+        """Run the program to completion."""
         return self.start(*arguments, largest_file=largest_file).ended()
 
     def start_together(self, *arguments: object) -> list[Run]:
-        """Start it as two processes that share the work, as `torchrun` does."""
+        """Start it as two distributed processes, as `torchrun` does."""
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
@@ -84,7 +84,7 @@ class Launcher:
 
 @contextmanager
 def launcher(folder: Path) -> Iterator[Launcher]:
-    """A launcher whose runs work in a folder."""
+    """A launcher for runs in a folder."""
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "tests.search.launcher"]
     with subprocess.Popen(
@@ -95,7 +95,7 @@ def launcher(folder: Path) -> Iterator[Launcher]:
 
 
 def serve() -> None:
-    """Fork for every line that asks for it, and tell how a run has ended when asked for that."""
+    """Fork on request, and report how a run ended on request."""
     import torch._dynamo  # noqa: F401  which an optimiser loads, and no run should have to
 
     from tests.search.spaces import problem

@@ -13,27 +13,27 @@ from bayesnas_graph.runs.tables import read_table
 
 
 def is_row(line: str) -> bool:
-    """Whether a line that was printed tells of steps that were taken."""
+    """Whether an output line reports completed steps."""
     return re.match(r"step +\d", line) is not None
 
 
 def results(run: Path) -> dict[str, str]:
-    """The files that a search ends with."""
+    """The final files of a search."""
     return {name: (run / name).read_text() for name in ("decision.json", "architecture.json", "result.json")}
 
 
 def table(run: Path, name: str) -> list[dict[str, str]]:
-    """A table of a run without what depends on the clock."""
+    """A table of a run without timings."""
     return [{key: cell for key, cell in row.items() if key != "seconds"} for row in read_table(run / name)]
 
 
 def checkpoints(folder: Path) -> dict[str, dict[str, Any]]:
-    """All checkpoints of a folder, by name."""
+    """The checkpoints of a folder, by name."""
     return {path.name: torch.load(path, weights_only=True) for path in sorted(folder.glob("step-*.pt"))}
 
 
 def assert_same(one: Any, other: Any) -> None:
-    """To the last bit."""
+    """Assert bitwise equality."""
     assert type(one) is type(other)
     if isinstance(one, Tensor):
         assert one.dtype == other.dtype
@@ -51,7 +51,7 @@ def assert_same(one: Any, other: Any) -> None:
 
 
 def assert_same_run(one: Path, other: Path, tables: tuple[str, ...] = ("metrics", "updates", "switches")) -> None:
-    """That two runs have come to the same, and on the same way."""
+    """Assert that two runs have the same result and the same history."""
     assert results(one) == results(other)
     for name in tables:
         assert table(one, f"{name}.csv")

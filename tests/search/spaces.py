@@ -69,7 +69,7 @@ SHORT: dict[str, Any] = {
 
 @cache
 def tiny_data() -> Data:
-    """Images of ten shapes: 200 to train on, 40 for the test."""
+    """Images of ten shapes: 200 for training, 40 for testing."""
     train, test = (draw_shapes(count, (1, 8, 8), part, 0) for count, part in ((200, "train"), (40, "test")))
     return Data("tiny", train, test, (1, 8, 8), 10, Statistics((0.5,), (0.25,)))
 
@@ -88,7 +88,7 @@ def place(config: Config, processes: Processes | None = None) -> Place:
 
 @dataclass
 class Notes:
-    """A watcher that remembers all it is told."""
+    """A watcher that records all events."""
 
     rows: list[Row] = field(default_factory=list)
     iterations: list[Iteration] = field(default_factory=list)
@@ -119,11 +119,11 @@ def search(
 
 
 def asked_often(times: int) -> Callable[[], bool]:
-    """Says that it is time to stop when it has been asked so often."""
+    """A stop condition that becomes true after this many calls."""
     numbers = count()
     return lambda: next(numbers) >= times
 
 
 def searched(folder: Path, text: str = TINY, watcher: Watcher | None = None, **settings: Any) -> Outcome:
-    """What a search comes to."""
+    """The result of a search."""
     return search(problem(text, **settings), folder, watcher).run()

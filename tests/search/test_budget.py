@@ -48,7 +48,7 @@ def test_lambda_grows_on_the_way_to_a_target() -> None:
 
 @pytest.mark.parametrize("intensity", [0.1, 0.3])
 def test_gates_get_as_far_as_the_budget_says(intensity: float) -> None:
-    """Without a loss and a gauge the penalty alone moves them."""
+    """Without a loss and a gauge, only the penalty moves them."""
     asked, learner = started(**{"lambda": intensity, "lambda_zero": 0.2, "gauge": "none", "gate_rate": 0.3})
     switches, progress = learner.switches, Progress(step=asked.warmup, measured=True)
     gates = learner.supernet.gates
@@ -136,7 +136,7 @@ def test_slower_steps_reach_less_far() -> None:
 def test_it_is_said_before_gates_move(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], step: int, warned: bool
 ) -> None:
-    """Also by a search that goes on at the very end of its only iteration, where nothing is left."""
+    """Also by a search that is resumed at the very end of its only iteration."""
     asked, learner = started(**{"lambda": 0.01, "iterations": 1})
     progress = Progress(step=step, measured=step >= asked.warmup)
     Reporter(RunFolder(tmp_path), "tiny", Lines()).begun(asked, learner, progress)

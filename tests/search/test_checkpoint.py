@@ -116,7 +116,7 @@ def test_learners_come_back(optimiser: str, steps: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("optimiser", ["sgd", "adamw"])
 def test_another_program_of_the_same_network(optimiser: str) -> None:
-    """As another number of processes has: what is fused depends on how many samples there are at a time."""
+    """As with another number of processes: fusion depends on the batch size."""
     many = trained(config(batch=2**17, optimiser=optimiser))
     given = problem(optimiser=optimiser)
     few, _ = from_plain(to_plain(many, Progress()), given, place(given.config))
@@ -135,7 +135,7 @@ def test_the_last_few_are_kept(tmp_path: Path) -> None:
 
 
 class Evil:
-    """What runs code when it is unpickled."""
+    """An object that runs code when unpickled."""
 
     def __init__(self, marker: Path) -> None:
         self.marker = marker
@@ -260,7 +260,7 @@ def test_another_space(searched_once: Path) -> None:
 
 
 def test_full_disk(programs: Launcher) -> None:
-    """Files that cannot grow beyond the size of a checkpoint; then they can again."""
+    """Files cannot grow beyond the size of a checkpoint; then the limit is lifted."""
     begin = ("search", "tiny.nas", "--config", "short.toml")
     assert programs.run(*begin, "-o", "roomy")[0] == 0
     sizes = [path.stat().st_size for path in (programs.folder / "roomy" / "checkpoints").iterdir()]

@@ -13,7 +13,7 @@ from tests.search.test_variants import MIXED
 
 @st.composite
 def contests(draw: st.DrawFn) -> Contests:
-    """A few contests of a few entrants each, in any order."""
+    """A few contests with a few entrants each, in any order."""
     sizes = draw(st.lists(st.integers(1, 5), min_size=1, max_size=5))
     entrants = draw(st.permutations([i for i, size in enumerate(sizes) for _ in range(size)]))
     nones = draw(st.lists(st.booleans(), min_size=len(entrants), max_size=len(entrants)))
@@ -65,7 +65,7 @@ def test_winners_are_drawn_with_the_chances_of_a_softmax() -> None:
 
 
 def test_what_competes_in_a_graph() -> None:
-    """Candidates and the zero switch of a choice; an optional operation has nobody but a `none` of its own."""
+    """Candidates and the zero switch of a choice; an optional operation competes only with its own `none`."""
     graph = problem(MIXED).graph
     groups = tuple(dict.fromkeys(gate.group for gate in graph.gates))
     found = Contests.of(graph, groups)

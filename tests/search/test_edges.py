@@ -147,7 +147,7 @@ def test_spaces(body: str, intensity: float, tmp_path: Path) -> None:
 
 
 def channels() -> Data:
-    """Images whose channels are their classes, which need no weights to be told apart."""
+    """Images whose channels encode the class, so that no weights are needed to classify them."""
     torch.manual_seed(0)
     labels = torch.arange(60) % 10
     images = torch.rand(60, 10, 4, 4) * 0.5

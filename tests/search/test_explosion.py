@@ -27,7 +27,7 @@ RISING: dict[str, Any] = {"schedule": "constant", "rate_warmup": 10}  # 0.005 in
 
 @pytest.fixture
 def explode(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Makes the loss something else in each step whose learning rate is above a limit."""
+    """Replaces the loss in each step whose learning rate is above a limit."""
 
     def at(limit: float, loss: float = torch.nan) -> None:
         def step(learner: Learner, batch: Any, rates: Rates, held_out: Any = None) -> Any:
@@ -76,7 +76,7 @@ def test_giving_up(explode: Callable[..., None], tmp_path: Path) -> None:
 
 
 def test_weights_that_are_lost_in_the_step_before_a_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The loss is still fine then: it is computed before the weights change."""
+    """The loss is still finite then: it is computed before the weights change."""
     steps = count()
 
     def step(learner: Learner, batch: Any, rates: Rates, held_out: Any = None) -> Any:
@@ -99,7 +99,7 @@ def assert_sound(folder: Path) -> None:
 
 
 def test_interrupted_on_the_way(explode: Callable[..., None], tmp_path: Path) -> None:
-    """The checkpoint of an interruption may be later than others, and then the search goes back less far."""
+    """The checkpoint of an interruption may be newer than the others; then the search goes back less far."""
     explode(0.033)
     run, given, stops = RunFolder(tmp_path), problem(**RISING, log_steps=1), 0
     while True:

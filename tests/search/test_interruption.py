@@ -28,7 +28,7 @@ KILLS = 12
 
 @pytest.fixture(scope="session")
 def whole(programs: Launcher) -> Path:
-    """A run that nobody disturbs."""
+    """An uninterrupted run."""
     assert programs.run(*BEGIN, "-o", "whole")[0] == 0
     return programs.folder / "whole"
 
@@ -37,7 +37,7 @@ def whole(programs: Launcher) -> Path:
 
 
 def test_killed_again_and_again(programs: Launcher) -> None:
-    """At any moment: while it starts, between two steps, while a checkpoint is written."""
+    """At any time: during start-up, between two steps, while a checkpoint is written."""
     assert programs.run(*BEGIN, *OFTEN, "-o", "calm")[0] == 0
     random, kills = Random(0), 0
     program = programs.start(*BEGIN, *OFTEN, "-o", "killed")
@@ -61,12 +61,12 @@ def test_killed_again_and_again(programs: Launcher) -> None:
 
 
 class Killed(BaseException):
-    """Like a kill: nobody expects it."""
+    """An exception that simulates a kill: nothing handles it."""
 
 
 @pytest.mark.parametrize("moment", ["open", "fsync", "replace"])
 def test_killed_at_every_file(moment: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once at each moment at which a checkpoint is half written."""
+    """Once at each moment when a checkpoint is half written."""
     expected = searched(tmp_path / "calm")
     real = {"open": Path.open, "fsync": os.fsync, "replace": Path.replace}[moment]
     written = 0
@@ -96,7 +96,7 @@ def test_killed_at_every_file(moment: str, tmp_path: Path, monkeypatch: pytest.M
 
 
 def expected_saves() -> list[int]:
-    """The steps after which a short search saves: in the beginning, every fourth, after each update, and in the end."""
+    """The steps after which a short search saves: at the start, every fourth, after each update, and at the end."""
     return [0, 4, 8, 12, 12, 16, 20, 20, 24, 28, 28, 32, 36, 36]
 
 
@@ -173,7 +173,7 @@ def test_impatience(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Afterwards(Notes):
-    """Does something after some rows."""
+    """Calls a function after some rows."""
 
     def __init__(self, rows: int, act: Callable[[], None]) -> None:
         super().__init__()
@@ -186,7 +186,7 @@ class Afterwards(Notes):
 
 
 def test_a_signal_that_comes_twice_at_once_counts_once() -> None:
-    """As one does that `torchrun` hands on."""
+    """As when `torchrun` forwards a signal."""
     before = signal.getsignal(signal.SIGINT)
     with stopping() as stop:
         assert not stop()

@@ -28,7 +28,7 @@ STILL = Rates(weights=0.05, gates=0.0, intensities=(0.1, 0.1))
 
 
 def begun(text: str = TINY, **chosen: Any) -> Learner:
-    """A learner in double precision that has taken a few steps, so that its optimiser remembers something."""
+    """A learner in float64 after a few steps, so that its optimiser has state."""
     given = problem(text, **chosen)
     torch.manual_seed(0)
     learner = begin(given.graph, given.config, place(given.config))
@@ -44,7 +44,7 @@ def batch() -> tuple[Tensor, Tensor]:
 
 
 def without_precisely(learner: Learner, off: set[str]) -> Learner:
-    """`without`, in double precision, which searches do not have."""
+    """`without` in float64, which searches do not use."""
     default = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
@@ -61,7 +61,7 @@ def closed(learner: Learner, off: set[str]) -> None:
 
 
 def assert_same_weights(smaller: Learner, larger: Learner, atol: float = 1e-12) -> None:
-    """Every tensor that the smaller one has, node by node, and what its optimiser remembers of it."""
+    """Compare every tensor of the smaller learner, node by node, and its optimiser state."""
     kept = [
         {"weights": dict(learner.supernet.module.state_dict()), **learner.memory()} for learner in (smaller, larger)
     ]
@@ -84,7 +84,7 @@ GROUPS = ["block:h.x.twice", "block:h.x.conv", "block:h.x.max_pool", "block:h.x_
     fuse=st.booleans(),
 )
 def test_closing_switches_keeps_the_function(off: set[str], optimiser: str, fuse: bool) -> None:
-    """Outputs at rest, outputs in training, and the next steps of training are those of the masked network."""
+    """Outputs in evaluation and training mode, and the next training steps, equal those of the masked network."""
     larger = begun(optimiser=optimiser, fuse=fuse, weight_decay=0.0, clip=0.0)
     closed(larger, off)
     smaller = without_precisely(larger, off)
@@ -154,7 +154,7 @@ def test_a_new_unit_leaves_the_gauge_alone(made: Any, data: st.DataObject) -> No
 @settings(max_examples=20)
 @given(data=st.data(), gauge=st.sampled_from(["node", "none"]))
 def test_the_scale_of_an_output_does_not_matter(data: st.DataObject, gauge: str) -> None:
-    """The output of a candidate times `c` and its gate divided by `c`: what moves is the product, as before."""
+    """With a candidate's output times `c` and its gate divided by `c`, their product moves as before."""
     given = problem(gauge=gauge)
     learner = begin(given.graph, given.config, place(given.config))
     learner.supernet.module.double()

@@ -30,7 +30,7 @@ BEGIN = ("search", "tiny.nas", "--config", "short.toml", "--curvature", "ggn", "
 
 
 def ended(runs: list[Run]) -> tuple[str, str]:
-    """What the first process has said, and the second."""
+    """The output of both processes."""
     (first, printed), (second, silent) = (run.ended() for run in runs)
     assert (first, second) == (0, 0), printed + silent
     return printed, silent
@@ -110,7 +110,7 @@ def test_begun_by_two_and_gone_on_with_by_one(programs: Launcher, alone: Path) -
 
 
 def test_torchrun(programs: Launcher, together: Path) -> None:
-    """Ctrl-C reaches all processes of a terminal, and `torchrun` tells those it has started once more."""
+    """Ctrl-C reaches all processes of a terminal, and `torchrun` also forwards it to its processes."""
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     printed = []
     with subprocess.Popen(

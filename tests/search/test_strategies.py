@@ -34,7 +34,7 @@ RATES = Rates(weights=0.05, gates=0.1, intensities=(0.5, 0.5))
 
 
 def started(name: str, text: str = MIXED, **settings: Any) -> tuple[Learner, Strategy]:
-    """A learner that has begun."""
+    """A learner on which the strategy has started, and the strategy."""
     given = problem(text, strategy=name, **settings)
     torch.manual_seed(0)
     learner = begin(given.graph, given.config, place(given.config))
@@ -49,7 +49,7 @@ def drawn(learner: Learner, strategy: Strategy, rates: Rates = RATES, part: Any 
 
 
 def of_groups(learner: Learner, draw: Draw) -> Tensor:
-    """The gates of all groups; those of one group are equal."""
+    """The gate of each group; all gates of a group are equal."""
     found = torch.zeros(len(learner.switches.groups), dtype=torch.float64)
     found[learner.switches.group] = draw.gates.detach()
     assert torch.equal(found[learner.switches.group], draw.gates.detach())
@@ -79,7 +79,7 @@ def test_runs_to_an_end(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_a_size_is_kept_to(name: str, tmp_path: Path) -> None:
-    """Switches are closed for as long as what is left holds together."""
+    """Switches are closed as long as the network stays connected."""
     given = problem(TINY, strategy=name, samples=3, target_params=150, **FEW | {"iterations": 1})
     outcome = search(given, tmp_path).run()
     if name != "dso":  # which gets there by its penalty, if at all
@@ -104,7 +104,7 @@ def test_fewer_edges_and_budgets_are_derived_from_strengths(name: str, tmp_path:
 
 @pytest.mark.parametrize("name", [name for name in OTHERS if name != "random"])
 def test_slopes_follow_the_loss(name: str) -> None:
-    """What a strategy learns from is the derivative of the loss: checked by differences, where gates are smooth."""
+    """A strategy's gradients are derivatives of the loss: checked by finite differences where gates are smooth."""
     learner, strategy = started(name, gates_on="train")
     learner.supernet.module.double().eval()
     images, labels = torch.rand(6, 1, 8, 8, dtype=torch.float64), torch.arange(6)
@@ -298,7 +298,7 @@ def test_magnitude_keeps_the_largest(tmp_path: Path) -> None:
 
 
 def test_random_takes_the_best_of_some(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every architecture that it looks at holds together, and none is better than the one it takes."""
+    """Every sampled architecture is connected, and the best one is selected."""
     learner, strategy = started("random", samples=12)
     assert isinstance(strategy, Random)
     seen: list[tuple[float, frozenset[str]]] = []

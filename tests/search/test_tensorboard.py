@@ -19,7 +19,7 @@ from tests.search.spaces import place, problem, search, searched
 
 @dataclass
 class Book:
-    """What was written, under name and step; a new writer forgets what came after it began."""
+    """The written values by name and step; a new writer drops those after its first step."""
 
     scalars: dict[tuple[str, int], float] = field(default_factory=dict)
     histograms: dict[tuple[str, int], int] = field(default_factory=dict)
@@ -80,7 +80,7 @@ def test_going_on_forgets_what_came_after_the_checkpoint(tmp_path: Path) -> None
 
 
 def test_going_back_forgets_likewise() -> None:
-    """As after an explosion, when nobody says that the search begins again."""
+    """As after an explosion, when the writer is not restarted."""
     book = Book()
     asked = problem()
     board = TensorBoard(Path(), book.writer)

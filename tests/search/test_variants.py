@@ -85,7 +85,7 @@ network net : image(1, 8, 8) -> classes(10) {
 
 
 def assert_sound(outcome: Outcome, given: Problem) -> None:
-    """The architecture is a whole network, of what was decided to keep and nothing else."""
+    """The architecture is a connected network of exactly the kept switches."""
     verify(outcome.graph)
     kept = {verdict.name for verdict in outcome.decision.verdicts if verdict.keep}
     assert {verdict.name for verdict in outcome.decision.verdicts} == {gate.group for gate in given.graph.gates}
@@ -123,7 +123,7 @@ def test_together(data: st.DataObject, text: str, tmp_path_factory: pytest.TempP
 
 
 def random_space(random: Random) -> str:
-    """A random program whose network is made to tell ten classes apart."""
+    """A random program with a network for ten classes."""
     text = Program(random, fault=0).text()
     text = re.sub(r"network net\(w = (\d+)\) : image\(4, 8, 8\) -> image\(w, 8, 8\)", r"motif net(w = \1)", text)
     body = "in x x -> out : conv(4, stride = 2) > net() > global_avg_pool > linear(10)"
@@ -133,7 +133,7 @@ def random_space(random: Random) -> str:
 @settings(max_examples=10, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(data=st.data(), random=st.randoms(use_true_random=False))
 def test_random_spaces(data: st.DataObject, random: Random, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Whatever can be written can be searched, unless the loss explodes."""
+    """Any valid space can be searched, unless the loss explodes."""
     chosen = {key: data.draw(st.sampled_from(values), label=key) for key, values in CHOICES.items()}
     space, diagnostics = check(random_space(random))
     assume(not any(diagnostic.severity == "error" for diagnostic in diagnostics))
@@ -166,7 +166,7 @@ def test_fp16_is_for_those_who_ask(tmp_path: Path) -> None:
     ids=["adamw", "augmented", "held_out", "target", "proxyless", "narrower", *STRATEGIES],
 )
 def test_going_on_is_the_same(text: str, chosen: dict[str, Any], tmp_path: Path) -> None:
-    """To the last bit, though much of it is random: dropout, augmentation, drop-path, labels that are drawn."""
+    """Bitwise equal in spite of dropout, augmentation, drop-path and random labels."""
     given = problem(text, **FEW, checkpoint_steps=2, **chosen)
     whole = search(given, tmp_path / "whole").run()
     with pytest.raises(Interrupted):

@@ -22,7 +22,7 @@ def _one_thread() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
-    """Starts the program beside a network, `fixed.nas`, and settings for a short training, `short.toml`."""
+    """Starts the program next to a network (`fixed.nas`) and settings for a short training run (`short.toml`)."""
     folder = tmp_path_factory.mktemp("trainings")
     (folder / "fixed.nas").write_text(FIXED)
     (folder / "short.toml").write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in SHORT.items()))

@@ -78,7 +78,7 @@ def place(config: TrainConfig) -> Place:
 
 @dataclass
 class Notes:
-    """A watcher that remembers all it is told."""
+    """A watcher that records all events."""
 
     starts: list[Progress] = field(default_factory=list)
     losses: dict[int, float] = field(default_factory=dict)
@@ -106,5 +106,5 @@ def training(
 
 
 def trained(folder: Path, text: str = FIXED, watcher: Watcher | None = None, **settings: Any) -> Outcome:
-    """What a training comes to."""
+    """The result of a training run."""
     return training(course(text, **settings), folder, watcher).run()

@@ -86,7 +86,7 @@ def learner(**settings: Any) -> Learner:
 
 
 def test_its_loss_counts_with_its_weight() -> None:
-    """One step without momentum or clipping goes along the gradient of the sum of both losses."""
+    """One step without momentum and clipping follows the gradient of the weighted sum of both losses."""
     plain: dict[str, Any] = {"clip": 0, "weight_decay": 0.0, "fuse": False}
     given = {weight: learner(auxiliary=weight, **plain) for weight in (0.5, 1.0, 1.5)}
     start = {name: value.clone() for name, value in given[0.5].module.state_dict().items()}

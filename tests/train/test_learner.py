@@ -30,7 +30,7 @@ def batches(one: Learner, count: int) -> list[tuple[Tensor, Tensor]]:
 
 
 def like(one: Learner, **settings: Any) -> Learner:
-    """Another learner with the weights of one."""
+    """Another learner with the same weights."""
     other = learner(**settings)
     told: Any = one.to_plain()
     other.take(told["weights"], told["mean"], told["memory"], told["scaler"])
@@ -51,7 +51,7 @@ def test_cosine() -> None:
 
 
 def test_momentum_decay_and_clipping_are_those_of_the_recipe() -> None:
-    """The same two steps by hand."""
+    """Compared with the same two steps by hand."""
     one = learner(drop_path=0.0, auxiliary=0.0, ema=0.0, label_smoothing=0.1, clip=0.5, fuse=False, weight_decay=0.01)
     mine = build(emit(one.course.graph))
     mine.load_state_dict(one.module.state_dict())
@@ -133,7 +133,7 @@ def test_fused_and_plain_learn_the_same() -> None:
 
 @pytest.mark.parametrize("optimiser", ["sgd", "adamw"])
 def test_what_is_told_is_taken_over(optimiser: str) -> None:
-    """To the last bit: the next step is the same."""
+    """Bitwise: the next step is the same."""
     one = learner(optimiser=optimiser)
     first, second = batches(one, 2)
     train_step(one, first, 0)
@@ -161,7 +161,7 @@ def test_other_precisions(precision: str) -> None:
 
 
 def test_compiled_motifs() -> None:
-    """All innermost motifs but those in which paths are dropped; the result is the same."""
+    """All innermost motifs except those with drop-path; the result is the same."""
     text = FIXED.replace("relu > conv() > bn", "conv_bn")
     text = text.replace("motif residual", "motif conv_bn { in x x -> out : conv() > bn }\n\nmotif residual")
     one = learner(text, auxiliary=0.0, fuse=False)

@@ -30,7 +30,7 @@ from tests.train.networks import FIXED, STEPS, Notes, config, course, place, tra
 
 @pytest.fixture(scope="session")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Outcome, Notes]:
-    """A training that nobody disturbs."""
+    """An uninterrupted training run."""
     torch.set_num_threads(1)
     folder, notes = tmp_path_factory.mktemp("whole"), Notes()
     return folder, trained(folder, watcher=notes), notes
@@ -43,7 +43,7 @@ def assert_same_outcome(one: Outcome, other: Outcome) -> None:
 
 
 def test_it_learns(tmp_path: Path) -> None:
-    """Digits are told apart far better than by chance."""
+    """Digits are classified far better than by chance."""
     settings = config(batch=32, rate=0.1, drop_path=0.05, cutout=0, crop=0, flip=False, checkpoint_steps=100)
     notes, digits = Notes(), load("digits", tmp_path)
     outcome = training(Course.of(network(FIXED), digits, settings), tmp_path, notes).run()
@@ -91,7 +91,7 @@ def test_stopped_every_few_steps(whole: tuple[Path, Outcome, Notes], tmp_path: P
 
 
 class Killed(BaseException):
-    """Like a kill: nobody expects it."""
+    """An exception that simulates a kill: nothing handles it."""
 
 
 def test_killed_between_a_row_and_its_checkpoint(whole: tuple[Path, Outcome, Notes], tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_a_checkpoint_of_another_network(tmp_path: Path, whole: tuple[Path, Outc
 
 
 def explode(monkeypatch: pytest.MonkeyPatch, limit: float, loss: float = torch.nan) -> None:
-    """Make the loss something else in each step whose learning rate is above a limit."""
+    """Replace the loss in each step whose learning rate is above a limit."""
 
     def step(learner: Learner, batch: Any, step: int, slowdown: float = 1.0) -> Any:
         found, right = train_step(learner, batch, step, slowdown)

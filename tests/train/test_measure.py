@@ -14,7 +14,7 @@ from tests.train.networks import config, place
 
 
 def test_a_score_is_a_mean_over_samples() -> None:
-    """Whatever their batches are."""
+    """For any batch size."""
     torch.manual_seed(0)
     network, x, y = nn.Linear(4, 3), torch.randn(11, 4), torch.randint(3, (11,))
     whole = score(network, [(x, y)], place(config()))
@@ -32,7 +32,7 @@ def test_norms_are_at_rest() -> None:
 
 
 def test_latency(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a clock that a call puts on by its number, so that the first ones, which do not count, are the fastest."""
+    """With a fake clock on which call number n takes n, so that the ignored first calls are the fastest."""
     seen: list[torch.Size] = []
 
     class Slow(nn.Module):

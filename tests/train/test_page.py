@@ -26,7 +26,7 @@ def test_every_setting_is_on_the_page(update_golden: bool) -> None:
 
 
 def test_the_recipe() -> None:
-    """That of DARTS for CIFAR-10."""
+    """The defaults are the DARTS recipe for CIFAR-10."""
     recipe = TrainConfig()
     assert (recipe.optimiser, recipe.rate, recipe.momentum, recipe.weight_decay) == ("sgd", 0.025, 0.9, 3e-4)
     assert (recipe.schedule, recipe.final_rate, recipe.rate_warmup, recipe.clip) == ("cosine", 0.0, 0, 5.0)

@@ -56,7 +56,7 @@ def test_an_output_of_the_network_is_no_path() -> None:
 
 
 def networks(seed: int = 0) -> tuple[nn.Module, nn.Module]:
-    """The plain network, and the one whose paths are dropped, with the same weights."""
+    """The plain network and the one with drop-path, with the same weights."""
     plain, other = graph(FIXED), with_dropped_paths(graph(FIXED))
     passes.verify(other)
     programs = emit(plain, standalone=True), emit(other)
@@ -78,7 +78,7 @@ def test_nothing_is_dropped_unless_it_is_said() -> None:
 
 
 def test_dropping_changes_nothing_on_average() -> None:
-    """One sum whose terms are dropped: the mean over many draws is what it is without."""
+    """For a sum with dropped terms, the mean over many draws equals the sum without dropping."""
     text = body("node h  x -> h : conv()  x -> h : conv(k = 1)  x -> h  node y = h : identity  y -> out : identity")
     plain, other = graph(text), with_dropped_paths(graph(text))
     assert len(other) == len(plain) + 2

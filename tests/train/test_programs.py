@@ -31,7 +31,7 @@ def is_row(line: str) -> bool:
 
 @pytest.fixture(scope="session")
 def whole(programs: Launcher) -> Path:
-    """A run that nobody disturbs."""
+    """An uninterrupted run."""
     code, printed = programs.run(*BEGIN, "-o", "whole")
     assert code == 0, printed
     return programs.folder / "whole"
@@ -69,7 +69,7 @@ def test_what_is_left(whole: Path) -> None:
 
 
 def test_killed_again_and_again(programs: Launcher, whole: Path) -> None:
-    """After a row, at any moment: before its checkpoint, while that is written, in the steps that follow."""
+    """At any time after a row: before its checkpoint, while it is written, or in the following steps."""
     random, kills = Random(0), 0
     program = programs.start(*BEGIN, "-o", "killed")
     while kills < KILLS and program.until(is_row):
@@ -109,7 +109,7 @@ def test_full_disk(programs: Launcher, whole: Path) -> None:
 
 
 def test_no_room_for_the_results(programs: Launcher, whole: Path) -> None:
-    """The last thing that is written is the result: without it a training has not ended, and can be gone on with."""
+    """The result is written last: without it, a training run is unfinished and can be resumed."""
     run = shutil.copytree(whole, programs.folder / "results")
     for name in ("model.py", "weights.safetensors", "result.json"):
         (run / name).unlink()
@@ -137,7 +137,7 @@ def test_one_process_at_a_time(programs: Launcher) -> None:
 
 
 def test_two_are_as_one(programs: Launcher) -> None:
-    """Each process would drop other paths, so none are dropped."""
+    """Drop-path is off, because each process would drop different paths."""
     begin = (*BEGIN, "--drop-path", 0, "--epochs", 2, "-s", "accumulate=2")
     assert programs.run(*begin, "-o", "alone")[0] == 0
     runs = programs.start_together(*begin, "-o", "together")

@@ -47,7 +47,7 @@ ORDERS = {
 
 
 def copy_weights(found: Graph, reference: ReferenceNetwork, emitted: Emitted, module: nn.Module) -> None:
-    """Give the emitted network the weights and gates of the reference, by the places that `emit` tells."""
+    """Copy the weights and gates of the reference into the emitted network, using the locations from `emit`."""
     with torch.no_grad():
         for node in found:
             key = node.name.replace(".", "/")
@@ -120,7 +120,7 @@ def test_source_is_clean_and_stable(space: str, network: str, order: str, tmp_pa
 
 
 def test_types_are_right(tmp_path: Path) -> None:
-    """As far as torch has types: what a module returns when it is called may be anything."""
+    """As far as torch is typed: calling a module may return anything."""
     for space, network in [("quickstart", "digits"), ("proxyless_mobile", "search"), ("darts_v2", "darts_v2")]:
         text = emit(passes.run(shipped(space, network), ORDERS["plain"]), standalone=True).text
         (tmp_path / f"{space}.py").write_text(text)
@@ -165,7 +165,7 @@ HOSTILE += [
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("order", ORDERS)
 def test_names_cannot_harm(name: str, order: str) -> None:
-    """Names of Python, of torch and of the file itself, for nodes, motifs and networks."""
+    """Nodes, motifs and networks may have names from Python, torch or the emitted file."""
     text = f"""
         motif {name}_m(step = 1) {{
             in b
@@ -185,7 +185,7 @@ def test_names_cannot_harm(name: str, order: str) -> None:
 
 
 class Doubled(nn.Module):
-    """What a user might write."""
+    """A user-defined operation."""
 
     def __init__(self, width: int, torch: float = 2, tests: float = 1) -> None:
         super().__init__()
@@ -207,7 +207,7 @@ OURS, TORCHS = (
     [(OURS, "mine"), (TORCHS, "mine"), (OURS, "m(1, 3) > m(2, 4)"), (OURS, "m(1.5, 3) > m(2.5, 4) > m(0.5, 2)")],
 )
 def test_python_operations(definition: str, use: str) -> None:
-    """Whose arguments may be called like a module that the file imports."""
+    """Their arguments may have the name of an imported module."""
     motif = "motif m(a, b) { in x x -> out : mine(torch = a, tests = b) > conv(3) }" if "m(" in use else ""
     chain = f"conv(3) > {use} > conv(3)" if motif else f"conv(3) > choose {{ relu, {use} }} > conv(3)"
     text = definition.replace("HERE", __name__) + motif + body(f"x -> out : {chain}")
@@ -230,7 +230,7 @@ EVIL = [
 
 @pytest.mark.parametrize("name", EVIL)
 def test_graphs_from_files_may_be_called_anything(name: str) -> None:
-    """A graph that was read from JSON has names that no `.nas` file could have."""
+    """Graphs read from JSON can have names that are not valid in a `.nas` file."""
     x, y = Node("x", Input(), (3, 4, 4)), Node(name, Conv(width=3), (3, 4, 4))
     edges = [Edge("x", name, 0), Edge(name, "z", 0)]
     found = Graph(name, [x, y, Node("z", Relu(), (3, 4, 4))], edges, ["z"])

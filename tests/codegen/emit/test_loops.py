@@ -77,7 +77,7 @@ def test_each_cell_reads_the_two_before_it() -> None:
 
 
 def test_a_value_that_is_read_twice_is_given_twice() -> None:
-    """So the first cells of a stack are like all others."""
+    """So the first cells of a stack are equal to the others."""
     steps = """
         node s[5]
         x -> s[0]
@@ -172,7 +172,7 @@ def test_a_result_that_is_read_elsewhere_ends_a_chain() -> None:
 
 @st.composite
 def wirings(draw: st.DrawFn) -> str:
-    """Cells that mostly read the two before them, and end in what nobody has read."""
+    """Cells that mostly read the two cells before them; the output joins all unused ones."""
     count = draw(st.integers(4, 9))
     lines, unread = [], {0, 1}
     near = st.sampled_from([(2, 1)] * 6 + [(1, 2), (1, 1), (3, 1)])

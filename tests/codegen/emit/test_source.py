@@ -19,7 +19,7 @@ BLOCK = "motif block(w, s = 1) { in x x -> out : conv(w, 3, s) > bn > relu }"
 
 
 def source(text: str) -> str:
-    """The plain program of a text, which computes what it should however it is compiled."""
+    """The plain program of a text; all compiled forms must compute the same."""
     found = graph(text)
     for order in ORDERS.values():
         assert_same_function(passes.run(found, order))
@@ -77,7 +77,7 @@ def test_sizes_between_are_told_by_the_first_and_the_last() -> None:
 
 
 def test_truth_is_not_a_number() -> None:
-    """True equals 1 in Python; a bias is still not a padding."""
+    """`True == 1` in Python, but a bias is not a padding."""
     motif = "motif m(p, b) { in x x -> out : conv(3, 3, padding = p, bias = b) > relu > crop(1) }"
     text = source(motif + body("x -> out : m(1, true) > m(0, false)", "image(3, 8, 8) -> image(3, 4, 4)"))
     assert "def __init__(self, padding: int = 0, bias: bool = True) -> None:" in text
@@ -87,7 +87,7 @@ WRAPPED = "motif inner(w) { in x x -> out : conv(w) > bn } motif outer(w) { in x
 
 
 def test_a_motif_that_only_uses_another_is_one_class_with_it() -> None:
-    """Called after the outer one, unless the inner one is used elsewhere."""
+    """It is named after the outer motif, unless the inner one is used elsewhere."""
     text = source(WRAPPED + body("node y = x : outer(3) y, x -> out"))
     assert "class Inner" not in text
     assert_has(text, "self.y = Outer()")

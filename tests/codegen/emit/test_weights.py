@@ -15,7 +15,7 @@ from tests.passes.test_passes import shipped
 
 
 def assert_interchangeable(one: nn.Module, two: nn.Module, programs: tuple[Emitted, Emitted], x: torch.Tensor) -> None:
-    """From one to the other and back."""
+    """Move the weights from one to the other and back."""
     one.train()(x)  # so that norms have seen something, those of equal candidates the same
     two.load_state_dict(transfer(one.state_dict(), *programs))
     expected = one.eval()(x)
@@ -65,7 +65,7 @@ def test_plain_and_fused(found: str, order: str) -> None:
 
 
 def test_parts_of_a_wider_tensor() -> None:
-    """What several siblings do is one wide convolution, of which each has an equal part."""
+    """Sibling convolutions become one wide convolution, of which each has an equal part."""
     found = shipped("quickstart", "digits")
     plain, fused = (emit(passes.run(found, ORDERS[name])) for name in ("plain", "cuda"))
     wide = {name: slot for name, slot in fused.modules.items() if slot.count == 3 and name.endswith("depthwise")}

@@ -12,7 +12,7 @@ from bayesnas_graph.runtime import Watch, gated_sum, watched
 
 
 def seen(values: Tensor) -> Moments:
-    """The moments of what one gate multiplies."""
+    """The moments of the input of one gate."""
     gates = torch.ones(1, dtype=torch.float64)
     with watched(Watch()) as watch:
         gated_sum([values], gates)

@@ -37,7 +37,7 @@ def shipped(name: str, network: str, **overrides: int) -> Graph:
 
 
 def derived(graph: Graph, seed: int, share: float = 0.5) -> Graph:
-    """The fixed network that is left when about so many switches are closed, or fewer if that leaves nothing."""
+    """The fixed network that remains after closing about `share` of the switches, or fewer if nothing would remain."""
     random = Random(seed)
     groups = sorted({gate.group for gate in graph.gates})
     while True:
@@ -48,12 +48,12 @@ def derived(graph: Graph, seed: int, share: float = 0.5) -> Graph:
 
 
 def fixed() -> st.SearchStrategy[Graph]:
-    """What is left of random programs."""
+    """Pruned random programs."""
     return st.builds(derived, generated(), SEEDS, st.floats(0, 0.9))
 
 
 def disordered() -> st.SearchStrategy[Graph]:
-    """Random graphs, with odd names and scopes for these."""
+    """Random graphs with odd names and scopes."""
     return st.builds(lambda graph, seed: renamed(graph, Random(seed)), st.one_of(fixed(), tangled()), SEEDS)
 
 
@@ -66,7 +66,7 @@ _OPS: tuple[tuple[str, Mapping[str, int]], ...] = (
 
 
 def tangled() -> st.SearchStrategy[Graph]:
-    """Graphs that no one would write, of all kinds of operations, with several inputs and outputs."""
+    """Unusual graphs of all kinds of operations, with several inputs and outputs."""
     return SEEDS.map(lambda seed: _tangled(Random(seed)))
 
 
@@ -92,7 +92,7 @@ def _tangled(random: Random) -> Graph:
 
 
 def live(graph: Graph) -> Graph:
-    """A graph without what reaches no output."""
+    """A graph without the nodes that reach no output."""
     used = set(graph.outputs)
     for node in reversed(list(graph)):
         if node.name in used:
@@ -102,7 +102,7 @@ def live(graph: Graph) -> Graph:
 
 
 def renamed(graph: Graph, random: Random) -> Graph:
-    """The same graph under odd names, in scopes of odd kinds that may be anything but whole."""
+    """The same graph with odd names and arbitrary, possibly incomplete, scopes."""
     beginnings = ["", *(".".join(random.choices(WORDS, k=random.randint(1, 2))) for _ in range(4))]
     names: dict[str, str] = {}
     for node in graph:

@@ -35,7 +35,7 @@ SEARCHED: list[tuple[str, str, dict[str, int], float]] = [
 
 
 def assert_same(graph: Graph) -> Graph:
-    """Check all laws; the graph that is read again. Only that nothing reads an input may be remarked."""
+    """Check all properties and return the graph read back. The only warning allowed is an unused input."""
     text = unparse(graph)
     assert formatted(text) == text
     space, diagnostics = check(text)

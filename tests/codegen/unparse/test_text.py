@@ -25,7 +25,7 @@ from tests.helpers import body, formatted, graph, network
 
 
 def same(text: str) -> None:
-    """Written as it was."""
+    """Assert that a text is reproduced unchanged."""
     text = formatted(text)
     assert unparse(graph(text)) == text
 

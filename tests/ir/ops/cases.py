@@ -23,7 +23,7 @@ BATCH = 2
 
 
 class Written(nn.Module):
-    """What a user might write: two inputs, a parameter that nothing reads, and nothing linear."""
+    """A user-defined operation: two inputs, an unused parameter, and nothing linear."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -94,7 +94,7 @@ CASES: list[Case] = [
 
 
 def with_rule(rule: str) -> set[type[Op]]:
-    """All operations of the package that have a rule, be it inherited."""
+    """All operations of the package that have a rule, including inherited rules."""
     found, open_ = set(), [Op]
     while open_:
         subclasses = open_.pop().__subclasses__()
@@ -109,7 +109,7 @@ def title(case: Case) -> str:
 
 
 def built(op: Op, shapes: tuple[Shape, ...]) -> tuple[Callable[..., Tensor], nn.Module | None]:
-    """The function that an operation computes in float64, with parameters and statistics that are all different."""
+    """The function of an operation in float64, with distinct parameters and statistics."""
     call = op.torch(*shapes)
     if not isinstance(call, ModuleCall):
         return build_function(call, len(shapes)), None

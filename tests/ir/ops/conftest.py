@@ -10,7 +10,7 @@ import torch
 
 @pytest.fixture(autouse=True)
 def _repeatable_and_small() -> Iterator[None]:
-    """The same random numbers in every test, and one thread, because there is too little work for several."""
+    """The same random numbers in every test, and one thread, because the work is small."""
     torch.manual_seed(0)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -23,7 +23,7 @@ Taken = set[tuple[int | None, int]]  # channels that go: of which input, None fo
 
 
 def positive(shapes: tuple[Shape, ...]) -> list[Tensor]:
-    """Inputs at which no activation is flat, and where what is added is seen by every maximum."""
+    """Inputs at which no activation is flat, and every maximum changes with its input."""
     return [torch.rand(BATCH, *shape, dtype=torch.float64) + 0.1 for shape in shapes]
 
 
@@ -34,7 +34,7 @@ def changed(before: Tensor, after: Tensor) -> set[int]:
 
 @torch.no_grad()
 def reached(case: Case, number: int, channel: int) -> set[int]:
-    """The channels of the output that change when a channel of an input does."""
+    """The output channels that change with an input channel."""
     op, shapes = case
     function, _ = built(op, shapes)
     inputs = positive(shapes)
@@ -61,7 +61,7 @@ def test_links_are_what_depends_on_what(case: Case) -> None:
 @pytest.mark.parametrize("case", CASES, ids=title)
 @torch.no_grad()
 def test_axes_have_an_entry_per_channel(case: Case) -> None:
-    """An entry for an output changes that output alone; an entry for an input counts only if the input is not 0."""
+    """An entry of an output axis affects only that output; of an input axis, only if the input is not 0."""
     op, shapes = case
     function, module = built(op, shapes)
     inputs = positive(shapes)
@@ -88,7 +88,7 @@ def test_axes_have_an_entry_per_channel(case: Case) -> None:
 
 
 def closure(coupling: Coupling, taken: Taken) -> Taken:
-    """All channels of one operation that go with some of them."""
+    """All channels of an operation that must be removed with the given ones."""
     taken, size = set(taken), -1
     while size != len(taken):
         size = len(taken)
@@ -102,7 +102,7 @@ def closure(coupling: Coupling, taken: Taken) -> Taken:
 
 
 def removals(case: Case) -> Iterator[tuple[tuple[Kept, ...], Kept]]:
-    """What is left of inputs and output when one channel or another is removed, if something is."""
+    """The remaining input and output channels for each possible removal."""
     op, shapes = case
     widths: dict[int | None, int] = {**{n: shape[0] for n, shape in enumerate(shapes)}, None: op.shape(*shapes)[0]}
     seen = set()
@@ -118,7 +118,7 @@ def removals(case: Case) -> Iterator[tuple[tuple[Kept, ...], Kept]]:
 @pytest.mark.parametrize("case", TOLD, ids=title)
 @torch.no_grad()
 def test_what_is_left_computes_what_it_did(case: Case) -> None:
-    """The smaller operation with its parameters cut, against the larger one whose removed inputs are 0."""
+    """The smaller operation with sliced parameters equals the larger one with removed inputs at 0."""
     op, shapes = case
     function, module = built(op, shapes)
     values = [torch.randn(BATCH, *shape, dtype=torch.float64) for shape in shapes]
@@ -143,7 +143,7 @@ def test_what_is_left_computes_what_it_did(case: Case) -> None:
 
 
 def test_removals_are_not_empty() -> None:
-    """So that the test above tests: all but the norms over a whole sample can lose something."""
+    """The test above is not empty: all operations except norms over a whole sample can lose channels."""
     whole = {op.name for op, shapes in CASES if not any(removals((op, shapes)))}
     some = {op.name for op, shapes in CASES if any(removals((op, shapes)))}
     assert whole - some == {"layer_norm"}
@@ -190,7 +190,7 @@ def network(ops: dict[str, Op]) -> Graph:
 
 
 def all_that_goes(graph: Graph, start: tuple[str, int]) -> set[tuple[str, int]]:
-    """The channels of all values of a network that go with one of them."""
+    """All channels of a network that must be removed with a given one."""
     taken, size = {start}, -1
     while size != len(taken):
         size = len(taken)
@@ -218,7 +218,7 @@ def all_that_goes(graph: Graph, start: tuple[str, int]) -> set[tuple[str, int]]:
 )
 @torch.no_grad()
 def test_what_is_left_of_a_network_computes_what_it_did(start: tuple[str, int], gone: dict[str, list[int]]) -> None:
-    """Where nothing reads the channels that go, through weights at least."""
+    """If the removed channels are not read through weights."""
     graph = network({name: op for name, op, _ in PARTS})
     assert all_that_goes(graph, start) == {(name, c) for name, channels in gone.items() for c in channels}
     kept = {node.name: tuple(c not in gone.get(node.name, ()) for c in range(node.shape[0])) for node in graph}

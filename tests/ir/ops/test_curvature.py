@@ -25,7 +25,7 @@ ALL: list[Case] = [*CASES, (PYTHON, ((2, 3, 3), (2, 3, 3)))]
 
 
 def truth(op: Op, here: Local) -> tuple[list[Tensor], dict[str, Tensor]]:
-    """The sum over outputs of `H_o (dy_o / dx)^2` for each input, and its mean over samples for each parameter."""
+    """`H_o (dy_o / dx)^2` summed over outputs for each input, and its mean over samples for each parameter."""
     function = here.module or built(op, tuple(tuple(x.shape[1:]) for x in here.inputs))[0]
     parameters: dict[str, Tensor] = {} if here.module is None else dict(here.module.named_parameters())
     samples = []
@@ -84,7 +84,7 @@ def test_convolutions_of_any_size(
 
 @pytest.mark.parametrize("name", [name for name, cls in PRIMITIVES.items() if issubclass(cls, Elementwise)])
 def test_activations_against_second_derivatives(name: str) -> None:
-    """A loss that has the wanted gradient and Hessian at the output, differentiated twice."""
+    """A loss with the required gradient and Hessian at the output, differentiated twice."""
     op = PRIMITIVES[name]()
     here = local(op, torch.linspace(-9, 9, 181, dtype=torch.float64)[:, None] + 0.013)
     function, _ = built(op, ((1,),))
@@ -116,7 +116,7 @@ def test_images_with_channels_last(name: str) -> None:
 
 
 def test_rules_leave_nothing_to_differentiate() -> None:
-    """They are called without gradients, which the rule that differentiates by itself turns on only for itself."""
+    """They are called with gradients disabled; a rule that needs autograd enables it only locally."""
     here = local(PYTHON, *values((2, 3, 3), (2, 3, 3)))
     with torch.no_grad():
         found = [*PYTHON.curvature(here), *PYTHON.weight_curvature(here).values()]
@@ -137,7 +137,7 @@ def test_a_constant_has_no_curvature() -> None:
 
 
 def test_large_outputs_of_the_user_are_probed() -> None:
-    """The estimate has no bias, so that its error over many entries together is small; and it is repeatable."""
+    """The estimate is unbiased, so its error averaged over many entries is small; and it is repeatable."""
     shape = (2, 10, 10)
     here = local(PYTHON, *values(shape, shape))
     here = replace(here, hessian=here.hessian.abs())
@@ -164,7 +164,7 @@ def test_every_operation_has_rules() -> None:
 
 
 def test_every_rule_has_a_case() -> None:
-    """Inherited ones too: a class that computes something else than its base must not keep the rule of its base."""
+    """Including inherited rules: a class that computes something else must not inherit its rule."""
     assert with_rule("curvature") - {type(op) for op, _ in ALL} == {Input}
 
 

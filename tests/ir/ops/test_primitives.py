@@ -86,7 +86,7 @@ def test_shape_and_parameters_are_those_of_torch(name: str, shape: Shape, argume
 
 @pytest.mark.parametrize(("name", "shape", "arguments"), SETTINGS)
 def test_torch_computes_what_the_reference_does(name: str, shape: Shape, arguments: dict[str, Any]) -> None:
-    """The call that is held as data, made, against the module written here."""
+    """The stored call, executed, against the module written here."""
     op = PRIMITIVES[name](**arguments)
     reference = REFERENCE[name](shape, op).double().eval()
     x = torch.randn(2, *shape, dtype=torch.float64)
@@ -262,7 +262,7 @@ def test_a_primitive_without_rules_fails_loudly() -> None:
 
 
 class Doubled(nn.Module):
-    """What a user might write."""
+    """A user-defined operation."""
 
     def __init__(self, width: int, bias: bool = False) -> None:
         super().__init__()

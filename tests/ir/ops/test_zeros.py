@@ -19,7 +19,7 @@ NORM = PRIMITIVES["bn"]()
 
 
 def picture(random: Random, width: int) -> Kept:
-    """Some channels, often all or none."""
+    """Random channels, often all or none."""
     share = random.choice((0, 0.5, 0.5, 1))
     return tuple(random.random() < share for _ in range(width))
 
@@ -87,7 +87,7 @@ def test_what_is_needed_is_what_makes_a_difference(case: Case) -> None:
 
 
 def test_rules_are_not_always_the_same() -> None:
-    """So that the tests above test: zeros in weights make a difference to both rules."""
+    """The tests above are not empty: zeros in weights affect both rules."""
     conv, norm = Conv(3, bias=True), NORM
     weight = torch.ones(3, 4, 3, 3)
     weight[0] = 0

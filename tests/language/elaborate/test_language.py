@@ -12,7 +12,7 @@ from tests.helpers import body, check, codes, graph, network
 
 
 def computed(expression: str) -> object:
-    """The value of an expression, by way of a parameter of a network."""
+    """The value of an expression, evaluated as the parameter of a network."""
     found = network(f"network n(v = {expression}) : vector(1) -> vector(1) {{ in x out x }}")
     return dict(found.arguments)["v"]
 
@@ -179,7 +179,7 @@ def test_candidates_are_told_apart_by_what_differs() -> None:
 
 
 def test_gates_have_names_of_their_own() -> None:
-    """Also where the same choice leads twice from the same node to the same node, under the name of another node."""
+    """Also if the same choice connects the same two nodes twice, under the name of another node."""
     text = body(
         "node choice = x : choose { relu } x, x, choice -> out : choose { relu, tanh } x -> out : choose { relu }"
     )
@@ -188,7 +188,7 @@ def test_gates_have_names_of_their_own() -> None:
 
 
 def test_unused_results_are_left_out() -> None:
-    """A motif may ignore an input; what only led there is not computed."""
+    """A motif may ignore an input; operations that lead only there are not computed."""
     text = """
         motif first { in a, b out a }
         network n : vector(2) -> vector(2) { in x node wasted = x : linear(9) out first(x, wasted) }

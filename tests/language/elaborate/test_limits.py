@@ -69,7 +69,7 @@ def test_limits_can_be_raised() -> None:
 
 
 def test_doubling_is_counted_exactly() -> None:
-    """A motif that is used in the same way twice is written out once, so this takes no time."""
+    """A motif that is used twice in the same way is expanded once, so this is fast."""
     space, diagnostics = check(DOUBLING + body("x -> out : d64"), Limits(nodes=2**70, edges=2**70))
     assert not diagnostics
     assert space.networks[0].block.nodes == 2**64

@@ -59,7 +59,7 @@ def graphs() -> st.SearchStrategy[Graph]:
 
 
 def disguised(graph: Graph, random: Random) -> Graph:
-    """The same space: other names, another order of nodes, and of what sums and choices read."""
+    """The same space with other names and another order of nodes and of the inputs of sums and choices."""
     names = [f"@{i}" for i in range(len(graph))]
     random.shuffle(names)
     name = {node.name: new for node, new in zip(graph, names, strict=True)}
@@ -80,7 +80,7 @@ def disguised(graph: Graph, random: Random) -> Graph:
 
 
 def _shuffled(graph: Graph, random: Random) -> list[str]:
-    """Another order that has every value before its uses, and the inputs as they were."""
+    """Another topological order, with the inputs unchanged."""
     chance = {node.name: random.random() for node in graph}
     chance.update((node.name, -1.0) for node in graph if isinstance(node.op, Input))
     inputs = [node.name for node in graph if isinstance(node.op, Input)]
@@ -93,7 +93,7 @@ def _shuffled(graph: Graph, random: Random) -> list[str]:
 
 @dataclass
 class Parts:
-    """A graph taken apart, to be put together again with one thing changed."""
+    """The parts of a graph, to reassemble with one change."""
 
     nodes: list[Node]
     edges: list[Edge]
@@ -197,7 +197,7 @@ MUTATIONS: dict[str, Mutation] = {
 
 
 def mutated(graph: Graph, mutation: Mutation, random: Random) -> Graph | None:
-    """The graph with one thing changed, which may leave it the same by chance; None if there is no such thing."""
+    """The graph with one change, which may have no effect; None if the change is not possible."""
     parts = Parts.of(graph)
     return parts.graph() if mutation(parts, random) else None
 
@@ -206,12 +206,12 @@ def mutated(graph: Graph, mutation: Mutation, random: Random) -> Graph | None:
 
 
 def isomorphic(a: Graph, b: Graph) -> bool:
-    """Whether two graphs are one, found by search and not by hashing."""
+    """Whether two graphs are isomorphic, by search instead of hashing."""
     return bool(nx.is_isomorphic(_plain(a), _plain(b), node_match=lambda x, y: x["key"] == y["key"]))
 
 
 def _plain(graph: Graph) -> nx.DiGraph[object]:
-    """Slots and groups as nodes of their own, so that every library can compare the graphs."""
+    """The graph with slots and groups as separate nodes, for comparison by a library."""
     plain: nx.DiGraph[object] = nx.DiGraph()
     inputs = [node.name for node in graph if isinstance(node.op, Input)]
     for node in graph:

@@ -149,7 +149,7 @@ def test_every_difference_is_told(mutation: str, original: Graph, random: Random
 
 
 def _mirrored(difference: Difference, *, back: bool = False) -> tuple[object, ...]:
-    """What must be the same from both sides."""
+    """The parts of a difference that must be symmetric."""
     added, removed = difference.added, difference.removed
     changed = {(c.before.name, c.after.name) if not back else (c.after.name, c.before.name) for c in difference.changed}
     return (len(removed), len(added), changed) if back else (len(added), len(removed), changed)

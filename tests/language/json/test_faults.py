@@ -225,7 +225,7 @@ JUNK = st.sampled_from(
 
 
 def spots(data: object, path: Place) -> list[Place]:
-    """The place of everything in a document."""
+    """The paths of all values in a document."""
     inside = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
     found = [path] if path else []
     for key, value in inside:
@@ -234,7 +234,7 @@ def spots(data: object, path: Place) -> list[Place]:
 
 
 def answer(text: str) -> Graph | None:
-    """The graph, or None if the reader said what is wrong."""
+    """The graph, or None if the reader reported an error."""
     try:
         return from_json(text, "any.json")
     except NasError as error:

@@ -44,7 +44,7 @@ def test_names_and_order_of_large_spaces_do_not_matter(name: str) -> None:
 @settings(max_examples=60 * LONG)
 @given(original=generated(), random=RANDOMS)
 def test_every_mutation_is_noticed(mutation: str, original: Graph, random: Random) -> None:
-    """Unless the mutation leads to the same space, which an exact search decides; it takes small graphs only."""
+    """Unless the mutation gives the same space, which is decided by exact search on small graphs."""
     changed = mutated(original, MUTATIONS[mutation], random)
     if changed is not None and fingerprint(changed) == fingerprint(original):
         assert len(original) >= 300 or isomorphic(changed, original)
@@ -125,7 +125,7 @@ def test_a_python_operation_is_what_it_imports() -> None:
 
 
 def test_grouping_is_seen_between_symmetric_choices() -> None:
-    """Two choices whose candidates are shared crosswise or not: only the groups tell."""
+    """Two choices whose candidates are shared crosswise or not: only the groups differ."""
 
     def shared(groups: str) -> str:
         nodes = [Node("x", Input(), (4, 8, 8))]

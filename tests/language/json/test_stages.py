@@ -47,7 +47,7 @@ def small(name: str) -> Graph:
 
 
 def stages(graph: Graph) -> Iterator[Graph]:
-    """A graph after each pass on the way to a CPU and to a GPU."""
+    """A graph after each pass, for CPU and for GPU."""
     yield graph
     for step in passes.passes(fuse=False):
         graph = step(graph)
@@ -93,7 +93,7 @@ def test_every_operation_of_the_compiler_was_tried() -> None:
 
 
 def test_every_operation_can_be_read() -> None:
-    """A class of `ops` that has a name is in one of the tables."""
+    """Every named class of `ops` is in one of the tables."""
 
     def below(cls: type[Op]) -> Iterator[type[Op]]:
         for subclass in cls.__subclasses__():

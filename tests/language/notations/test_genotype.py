@@ -41,7 +41,7 @@ def test_darts_v2_is_the_shipped_network() -> None:
 
 
 def operations(graph: Graph) -> Counter[tuple[str, tuple[int, ...]]]:
-    """How many there are of each kind and shape, the remains of choices apart."""
+    """The number of operations of each kind and shape, without leftover choices."""
     return Counter((str(node.op), node.shape) for node in graph if not isinstance(node.op, Choice | Zero))
 
 

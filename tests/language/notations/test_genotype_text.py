@@ -178,7 +178,7 @@ PIECES = st.sampled_from(
 
 
 def answer(text: str) -> Genotype | NasError:
-    """What is read, or what is said."""
+    """The result or the diagnostic."""
     try:
         return parse_genotype(text)
     except NasError as error:

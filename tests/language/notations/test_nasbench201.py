@@ -106,7 +106,7 @@ def test_any_text_gets_an_answer(text: str, start: int, end: int) -> None:
 
 
 def answer(text: str) -> Cell | NasError:
-    """What is read, or what is said."""
+    """The result or the diagnostic."""
     try:
         return parse_cell(text)
     except NasError as error:

@@ -50,7 +50,7 @@ def test_a_space_without_a_notation() -> None:
 
 
 def test_a_space_with_more_than_the_notation_speaks_of() -> None:
-    """Another choice in the network: closing what a genotype does not name could cut the network in two."""
+    """With another choice in the network, closing what a genotype does not name could disconnect it."""
     cells = "darts.backbone(darts.normal, darts.reduction, 4, 3, affine = true)"
     network = body(f"x -> out : choose {{ conv(3), identity }} > {cells}", "image(3, 8, 8) -> classes(10)")
     more = graph(f'import "darts.nas" as darts {network}')

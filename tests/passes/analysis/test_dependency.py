@@ -25,7 +25,7 @@ SHAPE = (3, 8, 8)
 
 
 def random_graph(random: Random, size: int = 12) -> Graph:
-    """Any operations after any others: choices in choices, products of sums, switches next to nothing."""
+    """Operations in any order: nested choices, products of sums, switches without context."""
     nodes, edges = [Node("n0", Input(), SHAPE), Node("n1", Input(), SHAPE)], []
     for i in range(2, random.randint(2, size)):
         kinds: tuple[type[Op], ...] = (Sum, Mean, Concat, Product, Identity, Maybe, Choice, Choice)
@@ -44,7 +44,7 @@ def random_graphs() -> st.SearchStrategy[Graph]:
 
 
 def stack(layers: int, width: int, candidates: int, operations: int = 0) -> Graph:
-    """Layers of choices, each of which reads all of the layer before through a chain of plain operations."""
+    """Layers of choices, each reading the whole previous layer through a chain of plain operations."""
     nodes, edges = [Node("x", Input(), SHAPE)], []
     last = "x"
     for layer in range(layers):
@@ -64,7 +64,7 @@ def stack(layers: int, width: int, candidates: int, operations: int = 0) -> Grap
 
 
 def next_before(found: Dependency) -> dict[str, set[str]]:
-    """The names of the switches in the sums that each switch reads; other terms are called by their number."""
+    """The switches in the sums that each switch reads; other terms are given by their number."""
 
     def name(term: int) -> str:
         return found.gates[term].name if term < len(found.gates) else f"all{term - len(found.gates)}"
@@ -80,7 +80,7 @@ def next_before(found: Dependency) -> dict[str, set[str]]:
 
 
 def entries(found: Dependency) -> int:
-    """How many numbers all levels have together."""
+    """The total number of entries of all levels."""
     return sum(len(level.terms) + len(level.reads) for level in found.levels)
 
 
@@ -108,7 +108,7 @@ def test_plain_operations_are_not_seen() -> None:
 
 
 def test_a_value_read_twice_counts_once() -> None:
-    """However many branches and skips, of any join: what goes in comes out."""
+    """With any number of branches, skips and joins, the value passes through unchanged."""
     block = "motif block { in a node b = a : relu node c = sum(a, b) node d = product(c, a) out mean(d, b, a) }"
     found = dependency(graph(block + body("x -> out : optional relu > block > block > block > optional tanh")))
     assert found.terms == 2
@@ -151,7 +151,7 @@ def test_candidates_are_inside_the_zero_switch_behind_them() -> None:
 
 
 def test_names_alone_put_nothing_inside_a_choice() -> None:
-    """The second edge from `x` to `y` has a choice called `y.x_2.choice`, which is no part of the choice `y.x`."""
+    """The second edge from `x` to `y` has a choice `y.x_2.choice`, which is not part of the choice `y.x`."""
     text = "node y x -> y : choose { relu } x -> y : tanh > choose { bn } y -> out"
     found = dependency(passes.insert_zero_identity(graph(body(text)), "after"))
     pairs = zip(found.inside, found.outside, strict=True)

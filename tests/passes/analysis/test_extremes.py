@@ -28,7 +28,7 @@ def ends(found: Extremes) -> list[int]:
 
 
 def assert_real(found: Graph, told: Extremes) -> None:
-    """What is told can be derived, and costs what is told."""
+    """The reported architecture can be derived and has the reported cost."""
     for measure in MEASURES:
         span = getattr(told, measure)
         for end in (span.smallest, span.largest):
@@ -36,7 +36,7 @@ def assert_real(found: Graph, told: Extremes) -> None:
 
 
 def allowed(found: Graph, on: frozenset[str]) -> bool:
-    """Whether every choice keeps as few candidates as it must."""
+    """Whether every choice respects its limit."""
     for node in found:
         if isinstance(node.op, Choice) and node.op.limit is not None:
             groups = {edge.gate.group for edge in found.inputs(node.name) if edge.gate}
@@ -46,7 +46,7 @@ def allowed(found: Graph, on: frozenset[str]) -> bool:
 
 
 def price(found: Graph, on: frozenset[str], measure: Measure) -> int | None:
-    """The price of an architecture, the long way."""
+    """The cost of an architecture, by deriving it."""
     try:
         left = prune(found, {gate.group for gate in found.gates} - on)
     except (Disconnected, Misfit):
@@ -56,7 +56,7 @@ def price(found: Graph, on: frozenset[str], measure: Measure) -> int | None:
 
 
 def all_prices(prices: Prices) -> list[int]:
-    """The prices of all architectures."""
+    """The costs of all architectures."""
     sizes = range(len(prices.groups) + 1)
     found = [prices.of(frozenset(on)) for size in sizes for on in combinations(prices.groups, size)]
     return [value for value in found if value is not None]
@@ -84,7 +84,7 @@ CELL = "cell c(w) { in x x -> out : choose 1 { conv(w, 5), conv(40, 1) > conv(w,
 
 
 def test_the_uses_of_a_cell_are_counted_together() -> None:
-    """Where few channels are read and written, the 5x5 convolution is the smaller one, else the larger."""
+    """With few input and output channels the 5x5 convolution is smaller, otherwise larger."""
     told = extremes(graph(CELL + body("x -> out : c(1) > conv(16, 1) > c(16) > conv(3, 1)"))).parameters
     fixed = 16 + 48
     assert told.smallest.cost == fixed + 40 * (3 + 1) + 40 * (16 + 16)
@@ -93,7 +93,7 @@ def test_the_uses_of_a_cell_are_counted_together() -> None:
 
 
 def test_uses_in_candidates_can_leave_it_unproven() -> None:
-    """Either use would keep another candidate, and only one of both uses is kept."""
+    """The two uses prefer different candidates, and only one of the uses is kept."""
     text = (
         "x -> out : choose 1 { c(1) > conv(3, 1), conv(16, 1) > c(16) > conv(3, 1) } x -> out : choose 1 { c(3), relu }"
     )
@@ -158,7 +158,7 @@ def test_shipped_spaces(space: str, network: str, smallest: int, largest: int) -
 
 
 class Space:
-    """Writes a random space: motifs and cells in one another, with switches on most ways to the output."""
+    """Generates a random space: nested motifs and cells, with switches on most paths to the output."""
 
     def __init__(self, random: Random) -> None:
         self.random = random
@@ -210,7 +210,7 @@ class Space:
 
 
 def random_space(random: Random, most: int = 10) -> Graph | None:
-    """The graph of a random space, if it has switches, but not too many."""
+    """The graph of a random space, if it has a moderate number of switches."""
     space, diagnostics = check(Space(random).text())
     if diagnostics:
         return None
@@ -248,7 +248,7 @@ def test_the_ends_are_those_of_all_architectures(found: Graph | None) -> None:
 
 
 def test_the_search_for_the_smallest_hardly_ever_misses() -> None:
-    """On spaces where all settings can be tried instead, and only those where not all switches can be closed."""
+    """Against enumeration, on spaces in which not all switches can be closed."""
     tried = missed = 0
     for seed in range(250):
         found = random_space(Random(seed), most=9)

@@ -24,7 +24,7 @@ HEADS = {
 
 
 def narrowed(text: str, off: set[str], *, fuse: bool) -> tuple[Supernet, Supernet]:
-    """A network with some gates at zero, and what is left of it without them, in double precision, at rest."""
+    """A network with some gates at zero and its pruned form, in float64 and evaluation mode."""
     whole = passes.run(graph(body(text, CLASSES)), passes.passes(fuse=False))
     left = passes.prune(whole, off)
     torch.manual_seed(0)

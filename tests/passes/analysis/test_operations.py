@@ -15,7 +15,7 @@ from tests.passes.test_passes import shipped
     ("widths", "count"), [((784, 300, 100, 10), 531_990), ((465, 37, 90, 10), 42_733), ((4, 1), 7)]
 )
 def test_linear_layers(widths: tuple[int, ...], count: int) -> None:
-    """Of I inputs, each output is made by I multiplications and I - 1 additions."""
+    """With I inputs, each output takes I multiplications and I - 1 additions."""
     chain = " > relu > ".join(f"linear({width})" for width in widths[1:])
     made = graph(body(f"x -> out : {chain}", f"vector({widths[0]}) -> vector({widths[-1]})"))
     assert operations(made) == count

@@ -58,7 +58,7 @@ def _grown(random: Random) -> Graph:
 
 
 def whole(graph: Graph, seed: int = 0) -> dict[str, dict[str, Tensor]]:
-    """Tensors for a graph, in float64, no two numbers alike."""
+    """Tensors for a graph, in float64, with distinct values."""
     torch.manual_seed(seed)
     found: dict[str, dict[str, Tensor]] = {}
     net = ReferenceNetwork(graph).double()
@@ -77,7 +77,7 @@ def whole(graph: Graph, seed: int = 0) -> dict[str, dict[str, Tensor]]:
 
 
 def zeroed(graph: Graph, seed: int) -> dict[str, dict[str, Tensor]]:
-    """The same with zeros of all kinds: single ones, filters with what follows them, inputs, layers."""
+    """The same with zeros: single entries, filters with their followers, inputs, and layers."""
     found = whole(graph, seed)
     random = Random(seed)
     share = random.choice((0.1, 0.3, 0.6, 0.9))
@@ -108,7 +108,7 @@ def dead(tensors: dict[str, dict[str, Tensor]], *nodes: str, channels: slice | l
 
 @torch.no_grad()
 def outputs(graph: Graph, tensors: Tensors, seed: int = 0) -> tuple[Tensor, ...]:
-    """What a network computes, by the plainest way to run it."""
+    """The outputs of a network, run without any compilation."""
     net = ReferenceNetwork(graph).double().eval()
     for node in graph:
         module = net.module(node.name)
@@ -121,7 +121,7 @@ def outputs(graph: Graph, tensors: Tensors, seed: int = 0) -> tuple[Tensor, ...]
 
 
 def assert_shrunk(graph: Graph, tensors: Tensors) -> Shrunk:
-    """Shrink a network and check all that must hold whatever it is."""
+    """Shrink a network and check all general properties."""
     found = shrink(graph, tensors)
     verify(found.graph)
     before = outputs(graph, tensors)
@@ -143,7 +143,7 @@ def assert_shrunk(graph: Graph, tensors: Tensors) -> Shrunk:
 
 
 def _assert_fits(found: Shrunk) -> None:
-    """The tensors are those that the program of the graph has."""
+    """The tensors match the program of the graph."""
     program = emit(found.graph, standalone=True)
     assert "bayesnas" not in program.text
     net = build(program).double()

@@ -56,7 +56,7 @@ def test_without_zeros_nothing_changes(name: str) -> None:
 
 
 def assert_reads_again(left: Graph) -> None:
-    """A text says the same graph, has no fault, and is laid out."""
+    """The text is valid, formatted, and gives the same graph."""
     text = written(left, "Shrunken.", {})
     assert set(text.names) == {node.name for node in left}
     assert [d.code for d in check(text.text)[1] if d.code != "NAS306"] == []  # which says that nothing reads an input

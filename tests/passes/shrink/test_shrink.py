@@ -106,7 +106,7 @@ def test_a_block_vanishes_with_all_that_it_alone_reads() -> None:
 
 
 def test_a_dense_block_reads_what_it_needs() -> None:
-    """A channel that one layer does not read is there for another, so that only the first has a selection."""
+    """A channel unused by one layer is used by another, so only the first has a selection."""
     text = """
     node a = x : conv(8)
     node b = a : relu > conv(64)
@@ -257,7 +257,7 @@ def test_a_dead_rescale_takes_its_branch_with_it() -> None:
 
 
 class Mixed(nn.Module):
-    """What a user might write: nobody knows that it makes 1 of 0."""
+    """A user-defined operation that maps 0 to 1, unknown to the compiler."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -292,7 +292,7 @@ def test_nothing_goes_at_an_operation_of_the_user(barrier: tuple[Graph, Found]) 
 
 
 def test_the_source_of_the_text_computes_the_same_with_the_weights() -> None:
-    """All the way: shrunk, written, read, printed as source, and loaded strictly."""
+    """End to end: shrunk, written, read, emitted as source, and loaded strictly."""
     found = plain(graph(EVERYTHING))
     tensors = zeroed(found, 5)
     left = shrink(found, tensors)

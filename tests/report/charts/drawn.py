@@ -23,7 +23,7 @@ def column(chart: Chart, name: str) -> list[Any]:
 
 
 def sound(chart: Chart) -> None:
-    """What can be seen without drawing it: it is JSON, tells something everywhere, and says how it is to be read."""
+    """Checks without drawing: valid JSON, tooltips everywhere, and a description."""
     json.dumps(chart.spec, allow_nan=False)
     assert chart.key.replace("-", "").isalnum()
     assert chart.title
@@ -39,11 +39,11 @@ def encodings(chart: Chart) -> Iterator[dict[str, Any]]:
 
 
 def svg(spec: Mapping[str, Any], *, dark: bool = False) -> str:
-    """The picture of a specification. What Vega-Lite has to say about it goes to stderr."""
+    """The SVG of a specification. Warnings of Vega-Lite go to stderr."""
     spec = {**spec, "width": 500} if spec.get("width") == "container" else dict(spec)
     return str(vl_convert.vegalite_to_svg(spec, config=config(dark), show_warnings=True))
 
 
 def has_legend(chart: Chart, field: str = "run") -> bool:
-    """Whether the colour stands for something of this name."""
+    """Whether there is a colour legend with this title."""
     return any(encoding.get("color", {}).get("field") == field for encoding in encodings(chart))

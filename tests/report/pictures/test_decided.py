@@ -36,7 +36,7 @@ from tests.report.pictures.test_spaces import networks
 
 @st.composite
 def panels(draw: st.DrawFn) -> Panel:
-    """Nodes in a row, each reading some of those before it through wires and choices; all of it lies on a way."""
+    """Nodes in sequence, each reading earlier ones through wires and choices; all are on a path to the output."""
     inputs = draw(st.integers(1, 3))
     nodes = draw(st.integers(1, 5))
     boxes = [Box(i, "input" if i < inputs else "node", f"n{i}") for i in range(inputs + nodes)]
@@ -137,7 +137,7 @@ WRITTEN = """
 
 @pytest.mark.parametrize("name", ["quickstart", "nasbench201", "densenet", "proxyless_mobile", "written"])
 def test_leaves_what_pruning_leaves(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever is closed, the candidates in the picture are those of the graph that is left."""
+    """Whatever is closed, the picture shows the candidates of the remaining graph."""
     monkeypatch.setattr(decided, "MOST_OUTCOMES", 10**6)
     found = network(f"{WRITTEN} {body('x -> out : pair > pair')}") if name == "written" else shipped(name)
     diagram = diagram_of(found)

@@ -20,7 +20,7 @@ PRINTED = 8  # points: less cannot be read in print
 
 
 def darts_v2() -> Diagram:
-    """The cells of the paper, kept by the names of their switches."""
+    """The cells of the paper, by the names of their switches."""
     found = networks(next(path for path in SPACES if path.stem == "darts"))[0]
     normal = {"h.0": "p.sep_conv_3 q.sep_conv_3", "h.1": "p.sep_conv_3 q.sep_conv_3", "h.2": "q.sep_conv_3 p.skip"}
     normal["h.3"] = "p.skip h_0.dil_conv_3"

@@ -44,7 +44,7 @@ def pruned(found: Graph) -> list[Graph]:
 
 
 def assert_all_is_there(diagram: Diagram, found: Graph) -> None:
-    """Every input leads to every output that it leads to in the graph."""
+    """The drawing connects the same inputs and outputs as the graph."""
     (panel,) = diagram.panels
     ways: nx.DiGraph[int] = nx.DiGraph([(wire.source, wire.target) for wire in panel.wires])
     assert nx.is_directed_acyclic_graph(ways)

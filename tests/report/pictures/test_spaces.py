@@ -59,7 +59,7 @@ def test_twice_is_the_same(network: Network) -> None:
 
 @each_network
 def test_every_candidate_is_shown(network: Network) -> None:
-    """Each switch of each motif stands in a panel, under its own name, and as text in the picture."""
+    """Each switch of each motif is in a panel under its own name, as text."""
     diagram = page(network).diagram
     choices = [choice for panel in diagram.panels for choice in panel.choices]
     gates = {strand.gate for choice in choices for strand in choice.strands} | {choice.gate for choice in choices}
@@ -90,7 +90,7 @@ def test_nothing_overlaps_and_all_is_inside(network: Network) -> None:
 
 @each_network
 def test_wires_pass_beside_boxes(network: Network) -> None:
-    """Where a wire passes a column, it touches nothing that stands there."""
+    """A wire that passes a column does not touch its boxes."""
     for placed in page(network).panels:
         for hop in placed.placement.hops:
             if hop.turns or hop.target is not None:
@@ -136,7 +136,7 @@ def assert_apart(found: list[Rectangle]) -> None:
 
 
 def test_the_darts_cell() -> None:
-    """What the published picture of the space shows."""
+    """It matches the published figure."""
     path = next(path for path in SPACES if path.stem == "darts")
     panels = {panel.title: panel for panel in page(networks(path)[0]).diagram.panels}
     normal = panels["cell normal"]

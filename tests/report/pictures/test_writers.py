@@ -79,7 +79,7 @@ def test_a_panel_alone_keeps_names_as_text(name: str) -> None:
 
 
 def test_scripts_find_what_belongs_together() -> None:
-    """Everything has its number, wires have those of their ends, and a box tells which panel it opens."""
+    """Everything has an id, wires have the ids of their ends, and a box has the id of the panel it opens."""
     text = "motif pick { in x x -> out : choose { relu, tanh } }"
     found = diagram_of(network(f"{text} {body('node a = x : pick out relu(a)')}"))
     for placed in lay_out(found).panels:
@@ -101,7 +101,7 @@ def test_scripts_find_what_belongs_together() -> None:
 
 
 def test_names_that_look_like_parts_of_a_choice() -> None:
-    """A chain beside a choice takes the names that its candidates would have."""
+    """A chain next to a choice takes the names that its candidates would have."""
     drawn = diagram_of(network(body("node h x -> h : relu > tanh x -> h : choose { relu, tanh } out h")))
     (panel,) = drawn.panels
     assert sorted(box.title for box in panel.boxes) == ["h", "out", "relu", "tanh", "x"]
@@ -125,7 +125,7 @@ def test_what_nobody_can_read_is_summed_up() -> None:
 
 
 def test_motifs_that_double_are_drawn_at_once() -> None:
-    """Motifs that each use the one before twice: all of them together have a million operations."""
+    """Each motif uses the previous one twice, for a million operations in total."""
     motifs = "motif m0 { in x x -> out : choose { relu, tanh } }"
     for number in range(1, 20):
         motifs += f" motif m{number} {{ in x x -> out : m{number - 1} x -> out : m{number - 1} }}"

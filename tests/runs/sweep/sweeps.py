@@ -29,7 +29,7 @@ def asked(*texts: str, seeds: int = 1, **settings: Any) -> Asked:
 
 
 def finish(folder: SweepFolder, point: Point, kept: Sequence[str] = ("a.conv",), parameters: int = 100) -> None:
-    """Leave in a folder what a run leaves that is done."""
+    """Write the files of a finished run into a folder."""
     run = folder.run(point)
     names = ["a.conv", "a.skip", "a.zero"]
     verdicts = [{"name": name, "keep": name in (*kept, "a.zero")} for name in names]

@@ -40,7 +40,7 @@ def test_values_are_what_stands_between_commas(values: list[str]) -> None:
 
 
 def said(*texts: str, seeds: int = 1, told: Sequence[str] = ()) -> list[tuple[str, str]]:
-    """What is said about a grid, and what is pointed at."""
+    """The message about a grid and the marked text."""
     with pytest.raises(NasError) as error:
         grid(*texts, seeds=seeds, told=told)
     assert {d.code for d in error.value.diagnostics} == {"NAS601"}

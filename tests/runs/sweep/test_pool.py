@@ -74,7 +74,7 @@ while True:
 
 
 def ready(pool: LocalPool, folder: Path) -> None:
-    """Start a run, and come back when it listens."""
+    """Start a run, and wait until it is ready."""
     os.mkfifo(folder / "pipe")
     pool.start(Job("run", (str(folder / "pipe"),), 1, folder / "log"))
     (folder / "pipe").open().close()
@@ -103,7 +103,7 @@ class Cancelled(Exception):
 
 
 class Task:
-    """What a stand-in for Ray knows about a task."""
+    """A task of the fake Ray."""
 
     def __init__(self, options: dict[str, Any], arguments: tuple[Any, ...]) -> None:
         self.options, self.arguments, self.cancelled = options, arguments, ""
@@ -111,7 +111,7 @@ class Task:
 
 @dataclass
 class Ray:
-    """The calls of Ray that a pool makes. Tasks end in the order in which they were begun."""
+    """The calls of Ray that a pool makes. Tasks end in the order they were started."""
 
     outcome: Callable[[Task], int]
     gpus: float = 0

@@ -113,7 +113,7 @@ def test_tables(tmp_path: Path) -> None:
 
 @dataclass
 class Acted:
-    """A pool in which a run ends in the turn after it was started: done, or with a code."""
+    """A pool in which each run ends one turn after its start, successfully or with an exit code."""
 
     folder: SweepFolder
     codes: dict[str, int] = field(default_factory=dict)

@@ -33,7 +33,7 @@ SHORT: dict[str, Any] = {
 
 @pytest.fixture(scope="session")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
-    """Starts the program beside a network, `small.nas`, and settings for a short compression, `short.toml`."""
+    """Starts the program next to a network (`small.nas`) and settings for a short compression (`short.toml`)."""
     folder = tmp_path_factory.mktemp("compressions")
     (folder / "small.nas").write_text(SMALL)
     (folder / "short.toml").write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in SHORT.items()))

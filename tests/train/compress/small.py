@@ -50,7 +50,7 @@ def net(statements: str, types: str = "image(3, 8, 8) -> classes(5)") -> Graph:
 
 
 def random_weights(found: Graph, seed: int = 0) -> Weights:
-    """Weights in float64, none of them zero or below; norms that change nothing else."""
+    """Positive weights in float64, with norms that do nothing."""
     generator = torch.Generator().manual_seed(seed)
     network = ReferenceNetwork(found).double()
     weights: Weights = {}
@@ -72,7 +72,7 @@ _LAYERS: tuple[tuple[str, dict[str, int | bool]], ...] = (
 
 
 def networks() -> st.SearchStrategy[Graph]:
-    """Layers with norms and activations, in a row and around each other, and one or two linear layers in the end."""
+    """Layers with norms and activations, in sequence and with skips, and one or two final linear layers."""
     return st.integers(0, 2**32 - 1).map(lambda seed: _network(Random(seed)))
 
 

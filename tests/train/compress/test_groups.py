@@ -21,7 +21,7 @@ def filters(found: Graph) -> dict[str, Groups]:
 
 
 def companions(statements: str) -> dict[str, list[str]]:
-    """Layer -> what goes with its filters."""
+    """Layer -> the tensors removed with its filters."""
     return {name: [".".join(tensor) for tensor in some.companions] for name, some in filters(net(statements)).items()}
 
 

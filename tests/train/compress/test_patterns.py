@@ -51,7 +51,7 @@ OF_A_MATRIX = {  # whose kernel has one row and one column
 
 @st.composite
 def layers(draw: st.DrawFn) -> Graph:
-    """A layer by itself: a convolution, also with groups, a depthwise one, or a linear one; something reads it."""
+    """A single layer with a reader: a convolution (possibly grouped or depthwise) or a linear layer."""
     numbers = st.integers(1, 4)
     kind, parts = draw(st.sampled_from(KINDS)), draw(st.integers(1, 3))
     channels, filters, k = parts * draw(numbers), parts * draw(numbers), draw(numbers)
@@ -68,7 +68,7 @@ def layers(draw: st.DrawFn) -> Graph:
 
 
 def by_hand(found: Graph, weight: Tensor, shares: str) -> dict[Key, list[Key]]:
-    """What the entries share, each by itself -> those entries. A channel is one of the input, whoever reads it."""
+    """Shared key -> entries. A channel is a channel of the input, whichever layer reads it."""
     channels = found["x"].shape[0]
     groups = channels // weight.shape[1]
     filters = weight.shape[0] // groups

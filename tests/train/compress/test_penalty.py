@@ -58,7 +58,7 @@ def trained(folder: Path, start: Weights, after_step: AfterStep, **settings: Any
 
 
 def start(seed: int = 0) -> Weights:
-    """Weights about as large as those that a training begins with."""
+    """Weights of about the magnitude of initial weights."""
     weights = random_weights(NETWORK, seed)
     for node, named in weights.items():
         for name, value in named.items():
@@ -74,7 +74,7 @@ def found_in(weights: Weights) -> Measured:
 
 
 def test_loops_see_samples_in_orders_of_their_own() -> None:
-    """And always the same ones; the penalty takes the place of weight decay."""
+    """And the orders are reproducible; the penalty replaces weight decay."""
     seeds = [CONFIG.loop(number).seed for number in (1, 2, 3, 1)]
     assert len(set(seeds)) == 3
     assert seeds[0] == seeds[3]
@@ -107,7 +107,7 @@ def test_what_is_gone_stays_gone(tmp_path: Path, keeping: Callable[[Masks], Afte
 
 
 def test_the_step_of_the_penalty_in_a_training(tmp_path: Path) -> None:
-    """Groups without a penalty are as before; those with one are smaller; a huge one leaves the strongest of each."""
+    """Groups without a penalty are unchanged; others shrink; a huge penalty leaves only the strongest of each."""
     weights = start()
     masks = masks_of(GROUPS, weights)
     filters = next(some for some in GROUPS if some.name == "y.conv_2/n")
@@ -124,7 +124,7 @@ def test_the_step_of_the_penalty_in_a_training(tmp_path: Path) -> None:
 
 
 def test_momentum_counts(tmp_path: Path) -> None:
-    """A gradient moves a weight by `rate / (1 - momentum)` in the end, so the penalty has to weigh as much."""
+    """A gradient finally moves a weight by `rate / (1 - momentum)`, so the penalty is scaled the same way."""
     weights = start()
     masks = masks_of(GROUPS, weights)
     filters = next(some for some in GROUPS if some.name == "y.conv_2/n")
@@ -157,7 +157,7 @@ def test_the_penalty_that_suits_weights() -> None:
 
 
 def test_what_is_measured() -> None:
-    """The mean over samples, however they come in batches."""
+    """The mean over samples, for any batch size."""
     weights = start()
     generator = torch.Generator().manual_seed(1)
     x, y = torch.randn(12, 1, 8, 8, generator=generator), torch.arange(12) % 10
@@ -176,7 +176,7 @@ def test_what_is_measured() -> None:
 
 
 def verdict(weights: Weights, **settings: Any) -> tuple[int, Size]:
-    """How many groups are left, and the size of what is left."""
+    """The number of remaining groups and their size."""
     config = CompressConfig.model_validate({"batch": 20, **settings})
     found = judged(NETWORK, weights, GROUPS, found_in(weights), config, config.lambda_w or 1e-5)
     return sum(int(alive(some, found.masks).sum()) for some in GROUPS), found.size

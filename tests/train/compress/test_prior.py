@@ -28,7 +28,7 @@ LAMBDA = 0.01
 
 
 def like(weights: Weights, seed: int, zeros: float = 0.0) -> Weights:
-    """Other numbers of the same shapes, some of them zero."""
+    """Random tensors of the same shapes, with some zeros."""
     generator = torch.Generator().manual_seed(seed)
 
     def drawn(value: Tensor) -> Tensor:
@@ -43,7 +43,7 @@ def ones(weights: Weights) -> Weights:
 
 
 def members(groups: Groups, weights: Weights) -> list[list[tuple[str, str, int]]]:
-    """The entries of every group, each by node, name and number."""
+    """The entries of every group, by node, name and index."""
     count = groups.norms(weights).numel()
     shape = groups.norms(weights).shape
     found: list[list[tuple[str, str, int]]] = [[] for _ in range(count)]
@@ -82,7 +82,7 @@ def test_the_formulas_as_they_are_printed(seed: int) -> None:
 
 
 def test_where_the_data_say_nothing() -> None:
-    """There is no penalty on such a group, and its variance has no bound but that of numbers."""
+    """Such a group has no penalty, and its variance is limited only by the number format."""
     weights = random_weights(NETWORK)
     nothing = {node: {name: torch.zeros_like(v) for name, v in named.items()} for node, named in weights.items()}
     for some in SETS:
@@ -154,7 +154,7 @@ def test_a_settled_prior_solves_both_equations() -> None:
 @settings(max_examples=30)
 @given(seed=st.integers(0, 2**16), threshold=st.floats(0, 3))
 def test_the_step_against_a_search_for_the_minimum(seed: int, threshold: float) -> None:
-    """It is the one point at which `|w - v|^2 / 2 + t |w|` is least. That lies on the ray of `v`: looked for there."""
+    """It minimises `|w - v|^2 / 2 + t |w|`, and the minimum lies on the ray of `v`."""
     some, v = Groups("fc", "c"), torch.rand(4, 3, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     weights = {"fc": {"weight": v.clone()}}
     shrink_towards_zero(some, weights, torch.full((1, 1, 3, 1, 1), threshold, dtype=v.dtype), spare_last=False)
@@ -217,7 +217,7 @@ def test_zero_stays_zero() -> None:
 
 
 def test_what_a_removal_costs() -> None:
-    """Half the sum of `h w^2` over what goes."""
+    """Half the sum of `h w^2` over the removed weights."""
     weights = random_weights(NETWORK)
     h = like(weights, 4)
     for some in SETS:
@@ -230,7 +230,7 @@ def test_what_a_removal_costs() -> None:
 
 
 def test_variances_in_the_unit_of_the_data_do_not_change_with_units() -> None:
-    """Weights halved and what they multiply doubled is the same network; curvatures are then four times as large."""
+    """Halving weights and doubling their inputs gives the same network, with four times the curvature."""
     some = Groups("fc", "c")
     generator = torch.Generator().manual_seed(0)
     weight, curvature = (torch.rand(4, 3, generator=generator, dtype=torch.float64) for _ in range(2))

@@ -28,14 +28,14 @@ def is_row(line: str) -> bool:
 
 @pytest.fixture(scope="session")
 def whole(programs: Launcher) -> Path:
-    """A run that nobody disturbs."""
+    """An uninterrupted run."""
     code, printed = programs.run(*BEGIN, "-o", "whole")
     assert code == 0, printed
     return programs.folder / "whole"
 
 
 def numbers(run: Path) -> dict[str, Any]:
-    """The results without what depends on the clock."""
+    """The results without timings."""
     found: dict[str, Any] = json.loads((run / "result.json").read_text())
     for part in ("whole", "left", "rival"):
         del found[part]["latency"]
@@ -54,7 +54,7 @@ def assert_same_run(one: Path, other: Path) -> None:
 
 
 def test_something_goes_in_every_loop(whole: Path) -> None:
-    """Or the tests that follow say little."""
+    """Otherwise the following tests would be empty."""
     first, second = (int(row["operations"]) for row in table(whole, "loops.csv"))
     assert numbers(whole)["whole"]["operations"] > first > second
 
@@ -64,7 +64,7 @@ BEGINNINGS = ("train: the whole network", "remove: ", "loop 1 ", "train: what is
 
 
 def test_killed_in_every_stage(programs: Launcher, whole: Path) -> None:
-    """After a row, at any moment: before its checkpoint, while that is written, in the steps that follow."""
+    """At any time after a row: before its checkpoint, while it is written, or in the following steps."""
     random, run = Random(0), programs.folder / "killed"
     program = programs.start(*BEGIN, "-o", "killed")
     for stage, beginning in zip(STAGES, BEGINNINGS, strict=True):
@@ -82,7 +82,7 @@ def test_killed_in_every_stage(programs: Launcher, whole: Path) -> None:
 
 
 def test_killed_where_a_stage_ends(programs: Launcher, whole: Path) -> None:
-    """Files are written one after another, and the program may be gone between any two of them."""
+    """Files are written one after another, and the program may die between any two."""
     run = shutil.copytree(whole, programs.folder / "cut_off")
     for stage in STAGES[1:]:
         (run / "stages" / f"{stage}.safetensors").unlink()
@@ -148,7 +148,7 @@ def test_one_process_at_a_time(programs: Launcher) -> None:
 
 
 def test_two_are_as_one(programs: Launcher, whole: Path) -> None:
-    """They come to the same but for rounding, and so remove the same."""
+    """They agree up to rounding, and remove the same groups."""
     runs = programs.start_together(*BEGIN, "-o", "together")
     (first, printed), (second, silent) = (run.ended() for run in runs)
     assert (first, second) == (0, 0), printed + silent
@@ -183,7 +183,7 @@ def test_two_are_stopped_and_one_goes_on(programs: Launcher) -> None:
 
 
 def test_too_few_samples_for_two(programs: Launcher) -> None:
-    """Each process measures on some held-out sample."""
+    """Each process needs a held-out sample to measure on."""
     runs = programs.start_together(*BEGIN, "-o", "few", "-s", "held_out=0.005")
     (first, printed), (second, silent) = (run.ended() for run in runs)
     assert (first, second) == (1, 1), printed + silent

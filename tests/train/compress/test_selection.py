@@ -31,7 +31,7 @@ CHOSEN = (
 
 
 def scored(groups: tuple[Groups, ...], weights: Weights, seed: int) -> dict[Groups, Tensor]:
-    """Something random for every group, no two alike."""
+    """A distinct random score for every group."""
     generator = torch.Generator().manual_seed(seed)
     return {some: torch.rand(some.norms(weights).shape, generator=generator).double() for some in groups}
 
@@ -67,7 +67,7 @@ def test_what_is_gone_is_gone() -> None:
 
 
 def test_a_filter_without_weights_is_gone() -> None:
-    """With all channels of a layer its filters go, or they would be constants that a norm makes."""
+    """If all channels of a layer are removed, so are its filters; otherwise a norm would make them constants."""
     found = graph(SMALL)
     weights, groups = random_weights(found), groups_of(found, USUAL)
     filters = next(some for some in groups if some.shares == "n" and len(some.companions) == 2)
@@ -120,7 +120,7 @@ def test_what_is_gone_already_is_not_ranked() -> None:
 
 
 def test_what_a_group_costs_for_what_it_saves() -> None:
-    """A convolution works at every position; what goes with a filter is not counted."""
+    """A convolution is applied at every position; tensors removed with a filter are not counted."""
     found = net("x -> out : conv(4, bias = true) > bn > relu > global_avg_pool > linear(5)")
     weights, groups = random_weights(found), groups_of(found, {"conv": "filter,channel", "linear": "column"})
     weights["conv"]["weight"][0, 0] = 0
@@ -212,7 +212,7 @@ def test_however_much_goes_something_gets_through(found: Graph, seed: int) -> No
 @settings(max_examples=15)
 @given(found=networks(), seed=SEEDS)
 def test_pruning_on_and_on(found: Graph, seed: int) -> None:
-    """Some go, then some more, as in loops: nothing comes back."""
+    """Groups are removed in several rounds, as in loops, and none comes back."""
     weights = random_weights(found, seed % 2**16)
     groups = groups_of(found, CHOSEN[seed % len(CHOSEN)])
     masks = masks_of(groups, weights)
@@ -243,7 +243,7 @@ def test_a_block_that_may_vanish_does() -> None:
 
 
 def test_the_last_way_is_kept_and_others_go() -> None:
-    """Of the ways around each other one must stay: that whose groups are worth the most."""
+    """Of parallel paths one must stay: the one with the highest scores."""
     text = "node h x -> h : conv(4) > relu x -> h : conv(4, 1) > relu h -> out : global_avg_pool > linear(5)"
     found = net(text)
     weights, groups = random_weights(found), groups_of(found, {"conv": "filter", "linear": "none", "depthwise": "none"})
@@ -264,7 +264,7 @@ FILTERS = {"conv": "filter", "linear": "none", "depthwise": "none"}
 
 
 def first_to_go(found: Graph, weights: Weights) -> tuple[str, int]:
-    """The layer and the number of the filter that goes first by its magnitude."""
+    """The layer and index of the filter that is removed first by magnitude."""
     groups = groups_of(found, FILTERS)
     left = pruned_by_magnitude(found, weights, groups, Target(Size.of(found).operations - 1))
     ((some, number),) = ((one, i) for one in groups for i in (~alive(one, left.masks)).flatten().nonzero().flatten())
@@ -272,7 +272,7 @@ def first_to_go(found: Graph, weights: Weights) -> tuple[str, int]:
 
 
 def test_by_magnitude_the_smallest_goes_first_beside_its_layer() -> None:
-    """The scale of a layer does not count, nor how many weights a group has."""
+    """The scale of a layer and the size of a group do not matter."""
     found = graph(LENET)
     weights = {n: {k: torch.ones_like(v) for k, v in named.items()} for n, named in random_weights(found).items()}
     for name in ("weight", "bias"):
