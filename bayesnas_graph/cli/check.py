@@ -1,4 +1,4 @@
-"""`check`: is this a search space, and if not, why?"""
+"""`check`: errors and warnings in search spaces."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from typing import Annotated, Any
 
 import typer
 
-from bayesnas_graph.cli.console import show_diagnostics, space_files
+from bayesnas_graph.cli.console import count, show_diagnostics, space_files
 from bayesnas_graph.diagnostics import Report, as_json
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.language.elaborate import Checker, Limits, Network, Space
 
-Files = Annotated[list[Path], typer.Argument(help="Files, folders, names of shipped spaces, or - for standard input.")]
+Files = Annotated[list[Path], typer.Argument(help="Files, folders or shipped spaces; - for standard input.")]
 
 
 def check(
     files: Files,
     as_json_: Annotated[bool, typer.Option("--json", help="Print diagnostics and networks as JSON.")] = False,
-    max_nodes: Annotated[int, typer.Option(min=1, help="Nodes that a network may have.")] = Limits().nodes,
-    max_edges: Annotated[int, typer.Option(min=1, help="Edges that a network may have.")] = Limits().edges,
-    max_depth: Annotated[int, typer.Option(min=1, max=500, help="Motifs within motifs.")] = Limits().depth,
-    max_steps: Annotated[int, typer.Option(min=1, help="Steps that evaluation may take.")] = Limits().steps,
+    max_nodes: Annotated[int, typer.Option(min=1, help="Maximum number of nodes in a network.")] = Limits().nodes,
+    max_edges: Annotated[int, typer.Option(min=1, help="Maximum number of edges in a network.")] = Limits().edges,
+    max_depth: Annotated[int, typer.Option(min=1, max=500, help="Maximum nesting of motifs.")] = Limits().depth,
+    max_steps: Annotated[int, typer.Option(min=1, help="Maximum number of evaluation steps.")] = Limits().steps,
     allow_python_ops: Annotated[
         bool, typer.Option("--allow-python-ops", help="Import the Python code that the files name.")
     ] = False,
 ) -> None:
-    """Check search spaces: names, values, graphs and shapes, for every alternative."""
+    """Check names, values, graphs and shapes in search spaces, for every alternative."""
     report = Report()
     limits = Limits(max_nodes, max_edges, max_depth, max_steps)
     checker = Checker(report, limits, allow_python=allow_python_ops)
@@ -55,24 +55,19 @@ def _summarise(checked: list[tuple[str, Space | None]], report: Report) -> None:
             continue
         if not space.networks and not space.module.networks:
             definitions = count(len(space.module.own), "definition")
-            typer.echo(f"{name}: ok, {definitions} and no network: names were checked, bodies when they are used")
+            typer.echo(f"{name}: ok, {definitions} and no network; bodies are checked only where they are used")
         for network in space.networks:
             typer.echo(f"{name}: ok, network {network.name}: {describe(network)}")
     if errors:
-        sys.stderr.write(f"{count(errors, 'error')}; `bayesnas-graph explain CODE` says more about each\n")
+        sys.stderr.write(f"{count(errors, 'error')}; `bayesnas-graph explain CODE` explains each\n")
 
 
 def describe(network: Network) -> str:
-    """A network in a line."""
+    """Return the size of a network in one line."""
     block = network.block
     parts = [count(block.nodes, "operation"), count(block.edges, "edge")]
     parts.append(count(block.choices, "choice") if block.choices else "no choices, a fixed network")
     return ", ".join(parts)
-
-
-def count(number: int, noun: str) -> str:
-    """A number with its noun in the right form."""
-    return f"{number:,} {noun}" + "s" * (number != 1)
 
 
 def _json(checked: list[tuple[str, Space | None]], report: Report) -> dict[str, Any]:

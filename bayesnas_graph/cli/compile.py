@@ -1,4 +1,4 @@
-"""`compile`: a space as a graph, as source and as a picture."""
+"""`compile`: a space as a graph, Python source and a picture."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from typing import Annotated, Literal
 
 import typer
 
+from bayesnas_graph import passes
 from bayesnas_graph.cli.draw import picture
 from bayesnas_graph.cli.target import AllowPython, NetworkName, Parameters, SpaceFile, load_network
+from bayesnas_graph.codegen.emit import emit
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.values import show
+from bayesnas_graph.language.json import fingerprint, to_json
+from bayesnas_graph.passes.analysis import cost
 
 
 def compile(
@@ -20,29 +24,24 @@ def compile(
     network: NetworkName = None,
     parameters: Parameters = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Where to write; a new folder.")
+        Path | None,
+        typer.Option("-o", "--output", metavar="DIR", help="New folder (default: name of the network)."),
     ] = None,
     zero: Annotated[
-        Literal["before", "after"], typer.Option(help="Where the zero switch of a choice stands.")
+        Literal["before", "after"], typer.Option(help="Position of the zero switch relative to the candidates.")
     ] = "after",
     mode: Annotated[
         Literal["written", "proxy", "proxyless"],
-        typer.Option(help="Who shares switches: the uses of each cell, of each motif, or nobody."),
+        typer.Option(help="Share switches between uses of a cell, of any motif, or not at all."),
     ] = "written",
     fuse: Annotated[
-        bool, typer.Option("--fuse/--no-fuse", help="Make it fast, or plain: one call per operation.")
+        bool, typer.Option("--fuse/--no-fuse", help="Fuse operations for speed, or write one call per operation.")
     ] = True,
-    device: Annotated[
-        Literal["cpu", "cuda"], typer.Option(help="Where it will run, for what is faster there.")
-    ] = "cpu",
-    batch: Annotated[int, typer.Option(min=1, help="On how many samples at a time it will run.")] = 64,
+    device: Annotated[Literal["cpu", "cuda"], typer.Option(help="Device to optimise for.")] = "cpu",
+    batch: Annotated[int, typer.Option(min=1, help="Batch size to optimise for.")] = 64,
     allow_python_ops: AllowPython = False,
 ) -> None:
-    """Turn a space into a graph (JSON), one network with all its candidates (Python) and a picture (SVG)."""
-    from bayesnas_graph import passes
-    from bayesnas_graph.codegen.emit import emit
-    from bayesnas_graph.language.json import fingerprint, to_json
-
+    """Compile a space to a graph (JSON), a network with all candidates (Python) and a picture (SVG)."""
     found = load_network(file, network, parameters, allow_python=allow_python_ops)
     elaborated = found.graph()
     graph = passes.run(elaborated, passes.passes(zero=zero, mode=mode, fuse=False))
@@ -69,11 +68,11 @@ def _doc(network: Network, mark: str) -> str:
 
 
 def _new_folder(path: Path) -> Path:
-    """A folder that holds nothing yet: results are never mixed with others."""
+    """Create the folder, or return it if it exists and is empty."""
     try:
         if path.exists() and (not path.is_dir() or any(path.iterdir())):
-            help = "name another folder with `-o`"
-            raise NasError([Diagnostic("NAS012", f"`{path}` is already there", help=help)])
+            help = "choose another folder with `-o`"
+            raise NasError([Diagnostic("NAS012", f"`{path}` already exists", help=help)])
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise NasError([Diagnostic("NAS012", f"cannot write `{path}`: {error.strerror}")]) from None
@@ -81,13 +80,11 @@ def _new_folder(path: Path) -> Path:
 
 
 def _summarise(network: Network, before: Graph, after: Graph, mark: str) -> None:
-    from bayesnas_graph.passes.analysis import cost
-
     groups = {gate.group for gate in after.gates}
     rows = [
         ("fingerprint", mark),
         ("operations", f"{_operations(before):,} as written, {_operations(after):,} compiled"),
-        ("weights", f"{cost(after).parameters:,}"),
+        ("parameters", f"{cost(after).parameters:,}"),
         ("switches", f"{len(groups):,} ({len({g.name for g in after.gates}):,} in all uses), zero switches included"),
     ]
     typer.echo(f"network {network.name}")
@@ -96,5 +93,5 @@ def _summarise(network: Network, before: Graph, after: Graph, mark: str) -> None
 
 
 def _operations(graph: Graph) -> int:
-    """How many there are, as `check` and `stats` count them: the inputs of the network are none."""
+    """Return the number of operations as `check` and `stats` count them: without the inputs of the network."""
     return sum(node.op.inputs != 0 for node in graph)

@@ -1,25 +1,22 @@
-"""Where output goes and how it looks: colours on a terminal, plain text in a pipe."""
+"""Output to the terminal, and the files that a command line names."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 import typer
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError, nearest, render
 from bayesnas_graph.diagnostics.resources import shipped_space, shipped_spaces
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
 
 def use_color(stream: TextIO) -> bool:
-    """Colour on terminals, unless the environment says otherwise."""
+    """Whether to colour output: on terminals, unless the environment says otherwise."""
     if os.environ.get("NO_COLOR"):
         return False
     return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
@@ -60,52 +57,39 @@ def note(text: str) -> str:
     return f"note   {text}"
 
 
-def console() -> Console:
-    """Rich output; loaded only where something is laid out, for it takes time to import."""
-    from rich.console import Console
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun in the right form.
 
-    width = None if sys.stdout.isatty() else 100
-    return Console(width=width, no_color=not use_color(sys.stdout), highlight=False, soft_wrap=False)
-
-
-def show_table(rows: Iterable[Sequence[str]], title: str = "") -> None:
-    """Print rows in columns, the last of them wrapped to the width of the terminal."""
-    from rich.table import Table
-
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
-    for row in rows:
-        table.add_row(*row)
-    out = console()
-    with out.capture() as capture:
-        if title:
-            out.print(title, style="bold", markup=False)
-        out.print(table, markup=False)
-    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in capture.get().splitlines()))
+    >>> count(1, "switch"), count(1200, "switch"), count(0, "edge")
+    ('1 switch', '1,200 switches', '0 edges')
+    """
+    plural = "" if number == 1 else "es" if noun.endswith("ch") else "s"
+    return f"{number:,} {noun}{plural}"
 
 
 def space_files(names: Iterable[Path]) -> list[tuple[Path, str]]:
-    """The files meant on the command line, each with the name it is shown by.
+    """Return the files named on the command line, each with the name to show.
 
-    A folder stands for all `.nas` files in it. A name that is no file may be that of a shipped space.
+    A folder means all `.nas` files in it. A name that is not a file may be the name of a shipped space.
     """
-    found: list[tuple[Path, str]] = []
+    files: list[tuple[Path, str]] = []
     for name in names:
         inside = sorted(name.rglob("*.nas")) if name.is_dir() else []
         shipped = shipped_space(str(name)) if not name.is_file() else None
         if inside:
-            found += [(path, str(path)) for path in inside]
+            files += [(path, str(path)) for path in inside]
         elif shipped is not None:
-            found.append((shipped, f"<shipped>/{shipped.name}"))
+            files.append((shipped, f"<shipped>/{shipped.name}"))
         elif name.is_dir():
             raise NasError([Diagnostic("NAS011", f"there is no `.nas` file in `{name}`")])
         else:
-            found.append((name, str(name)))
-    return found
+            files.append((name, str(name)))
+    return files
 
 
 def unknown_space(name: str) -> NasError:
-    """The error for a name that no shipped space has."""
+    """The error for a name that is not a shipped space."""
     known = [path.stem for path in shipped_spaces()]
     match = nearest(name.removesuffix(".nas"), known)
-    help = f"did you mean `{match}`?" if match else f"there are {', '.join(known)}"
+    help = f"did you mean `{match}`?" if match else f"shipped spaces: {', '.join(known)}"
     return NasError([Diagnostic("NAS011", f"there is no shipped space `{name}`", help=help)])

@@ -1,4 +1,4 @@
-"""`data`: which data sets there are, and how to get them."""
+"""`data`: the data sets, and their download."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from bayesnas_graph.cli.console import show_table
+from bayesnas_graph.cli.table import show_table
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 
 if TYPE_CHECKING:
@@ -20,25 +22,25 @@ if TYPE_CHECKING:
 
 DataFolder = Annotated[
     Path,
-    typer.Option("--data-dir", envvar="BAYESNAS_DATA", metavar="DIR", help="Where the files of data sets lie."),
+    typer.Option("--data-dir", envvar="BAYESNAS_DATA", metavar="DIR", help="Folder of data-set files."),
 ]
 DEFAULT_FOLDER = Path("data")
 
-data = typer.Typer(help="List the data sets, or get the files of one.", no_args_is_help=True, add_completion=False)
+data = typer.Typer(help="List data sets, or download one.", no_args_is_help=True, add_completion=False)
 
 
 @data.command("list")
 def list_sets(data_dir: DataFolder = DEFAULT_FOLDER) -> None:
-    """List the data sets: shape, classes, and whether all that each needs is here."""
-    from bayesnas_graph.data import DATASETS
+    """List the data sets: shape, classes, and whether each is available."""
+    from bayesnas_graph.data import DATASETS  # loads torch
 
     rows = [
         (one.name, "x".join(map(str, one.shape)), f"{one.classes} classes", _state(one, data_dir))
         for one in DATASETS.values()
     ]
     rows += [
-        ("folder:PATH", "any", "any", "images in folders, one for each class"),
-        ("package.module:callable", "any", "any", "what your own Python code returns"),
+        ("folder:PATH", "any", "any", "images in folders, one folder per class"),
+        ("package.module:callable", "any", "any", "a data set returned by your Python code"),
     ]
     show_table(rows)
 
@@ -50,19 +52,17 @@ def _state(one: DataSet, folder: Path) -> str:
         except NasError:
             return f"not in {folder}: bayesnas-graph data get {one.name}"
     if one.any_shape:
-        return "drawn when it is needed, in this shape or another"
-    return f"comes with scikit-learn, {'which is here' if find_spec('sklearn') else 'which is missing'}"
+        return "random, in this shape or any other"
+    return f"part of scikit-learn, which is {'installed' if find_spec('sklearn') else 'not installed'}"
 
 
 @data.command()
 def get(
-    name: Annotated[str, typer.Argument(help="A data set.")],
+    name: Annotated[str, typer.Argument(help="Data set.")],
     data_dir: DataFolder = DEFAULT_FOLDER,
-    mirror: Annotated[
-        str | None, typer.Option(metavar="URL", help="Another place on the web that has the same files.")
-    ] = None,
+    mirror: Annotated[str | None, typer.Option(metavar="URL", help="Another web address with the same files.")] = None,
 ) -> None:
-    """Download the files of a data set. What is there already stays, and what was interrupted is gone on with."""
+    """Download a data set. Existing files are kept, and interrupted downloads are resumed."""
     from bayesnas_graph.data.catalogue import ORIGINS
     from bayesnas_graph.data.datasets import DATASETS, unknown_dataset
     from bayesnas_graph.data.download import download
@@ -70,20 +70,20 @@ def get(
     if name not in DATASETS:
         raise unknown_dataset(name)
     if name not in ORIGINS:
-        help = f"it has no files; sets with files are {', '.join(ORIGINS)}"
+        help = f"data sets with files: {', '.join(ORIGINS)}"
         raise NasError([Diagnostic("NAS501", f"there is nothing to download for `{name}`", help=help)])
     try:
         with _progress() as watch:
             for path, fetched in download(ORIGINS[name], data_dir, watch, mirror):
-                typer.echo(f"{'wrote' if fetched else 'already there:'} {path}")
+                typer.echo(f"{'wrote' if fetched else 'already downloaded:'} {path}")
     except KeyboardInterrupt:
-        sys.stderr.write("interrupted; the same command goes on where it stopped\n")
+        sys.stderr.write("interrupted; run the same command again to resume\n")
         raise
 
 
 @contextmanager
 def _progress() -> Iterator[Watch]:
-    """A bar for each file on a terminal, else a line for each."""
+    """Show a bar per file on a terminal, and a line per file elsewhere."""
     if not sys.stderr.isatty():
         seen: set[str] = set()
 
@@ -94,16 +94,13 @@ def _progress() -> Iterator[Watch]:
 
         yield line
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(binary_units=True), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         bars = {}
 
-        def bar(file: str, so_far: int, total: int | None) -> None:
+        def bar(file: str, received: int, total: int | None) -> None:
             if file not in bars:
                 bars[file] = progress.add_task(file, total=total)
-            progress.update(bars[file], completed=so_far, total=total)
+            progress.update(bars[file], completed=received, total=total)
 
         yield bar

@@ -1,25 +1,21 @@
-"""`diff`: what is different between two spaces, told of their graphs and not of their texts."""
+"""`diff`: differences between the graphs of two spaces."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from bayesnas_graph.cli.check import count
+from bayesnas_graph.cli.console import count
 from bayesnas_graph.cli.target import AllowPython, NetworkName, load_network
-
-if TYPE_CHECKING:
-    from bayesnas_graph.ir import Graph
-    from bayesnas_graph.language.json import Difference
+from bayesnas_graph.ir import Graph
+from bayesnas_graph.language.json import Difference, compare, read_graph, summary
 
 MOST_LINES = 40
 
-Operand = Annotated[
-    Path, typer.Argument(metavar="FILE", help="A file, the name of a shipped space, or a graph in a .json file.")
-]
+Operand = Annotated[Path, typer.Argument(metavar="FILE", help="File, shipped space, or graph in a .json file.")]
 
 
 def diff(
@@ -30,10 +26,7 @@ def diff(
     show_all: Annotated[bool, typer.Option("--all", help=f"Print more than {MOST_LINES} lines.")] = False,
     allow_python_ops: AllowPython = False,
 ) -> None:
-    """Say what is different between two search spaces: operations, switches, wiring, budgets."""
-    # Here, because what only reads text should not wait for these.
-    from bayesnas_graph.language.json import compare, summary
-
+    """Compare two search spaces: operations, switches, wiring and budgets."""
     old, old_budgets = _load(before, network, allow_python_ops)
     new, new_budgets = _load(after, network, allow_python_ops)
     budgets = ((), ()) if old_budgets is None or new_budgets is None else (old_budgets, new_budgets)
@@ -49,37 +42,31 @@ def diff(
         for line in shown:
             typer.echo(f"  {line}")
         if len(shown) < len(lines):
-            typer.echo(f"  and {count(len(lines) - len(shown), 'more line')}, which `--all` shows")
+            typer.echo(f"  and {count(len(lines) - len(shown), 'more line')}; `--all` shows them")
     if not difference.same:
         raise typer.Exit(1)
 
 
 def _load(file: Path, network: str | None, allow_python: bool) -> tuple[Graph, tuple[str, ...] | None]:
-    """A graph and the budgets that go with it; a graph that was written out has none."""
+    """Return a graph and its budgets; a graph read from JSON has none."""
     if file.suffix.lower() == ".json":
-        from bayesnas_graph.language.json import read_graph
-
         return read_graph(file, str(file)), None
     found = load_network(file, network, None, allow_python=allow_python)
     return found.graph(), tuple(map(str, found.budgets))
 
 
 def _renamed(difference: Difference) -> str:
-    """What is called otherwise: a found architecture names its switches."""
+    """Return the number of renamed nodes and switches."""
     counts = {"node": len(difference.renamed), "switch": len(difference.switches.renamed)}
-    told = [_count(number, noun) for noun, number in counts.items() if number]
-    return f", {' and '.join(told)} renamed" if told else ""
+    renamed = [count(number, noun) for noun, number in counts.items() if number]
+    return f", {' and '.join(renamed)} renamed" if renamed else ""
 
 
 def _headline(old: Graph, new: Graph, *, same_graph: bool) -> str:
     if same_graph:
-        return "the same graph, other budgets:"
+        return "the same graph with different budgets:"
     sizes = [
-        f"{_count(len(graph), 'node')} and {_count(len({gate.group for gate in graph.gates}), 'switch')}"
+        f"{count(len(graph), 'node')} and {count(len({gate.group for gate in graph.gates}), 'switch')}"
         for graph in (old, new)
     ]
     return f"different: {sizes[0]} before, {sizes[1]} after"
-
-
-def _count(number: int, noun: str) -> str:
-    return count(number, noun) if noun != "switch" or number == 1 else f"{number:,} switches"

@@ -1,4 +1,4 @@
-"""`explain`: the page about a diagnostic's code."""
+"""`explain`: the page about an error code."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import sys
 from typing import Annotated
 
 import typer
+from rich.markdown import Markdown
 
-from bayesnas_graph.cli.console import console
+from bayesnas_graph.cli.table import rich_console
 from bayesnas_graph.diagnostics import CODES, Diagnostic, NasError, did_you_mean
 from bayesnas_graph.diagnostics.resources import folder
 
 
 def explain(
-    code: Annotated[str | None, typer.Argument(help="A code such as NAS201. Without one, all are listed.")] = None,
+    code: Annotated[str | None, typer.Argument(help="Code such as NAS201 (default: list all codes).")] = None,
 ) -> None:
-    """Explain a diagnostic: what it means, an example, and how to mend it."""
+    """Explain an error code: its meaning, an example, and how to fix it."""
     if code is None:
         for known in CODES.values():
             typer.echo(f"{known.name}  {known.title}")
@@ -24,12 +25,10 @@ def explain(
     if name.isdigit():
         name = f"NAS{name:0>3}"
     if name not in CODES:
-        help = did_you_mean(name, CODES) or "`bayesnas-graph explain` lists them all"
+        help = did_you_mean(name, CODES) or "`bayesnas-graph explain` lists all codes"
         raise NasError([Diagnostic("NAS101", f"there is no code `{code}`", help=help)])
     page = (folder("errors") / f"{name}.md").read_text(encoding="utf-8")
     if sys.stdout.isatty():
-        from rich.markdown import Markdown
-
-        console().print(Markdown(page))
+        rich_console().print(Markdown(page))
     else:
         typer.echo(page, nl=False)

@@ -1,4 +1,4 @@
-"""`fmt`: one layout for every file."""
+"""`fmt`: formatting of search spaces."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer
 
-from bayesnas_graph.cli.check import Files, count
-from bayesnas_graph.cli.console import show_diagnostics, space_files
+from bayesnas_graph.cli.check import Files
+from bayesnas_graph.cli.console import count, show_diagnostics, space_files
 from bayesnas_graph.diagnostics import Diagnostic, Report
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.language.elaborate import read
@@ -21,12 +21,12 @@ from bayesnas_graph.language.syntax import format_source
 
 def fmt(
     files: Files,
-    check: Annotated[bool, typer.Option("--check", help="Change nothing; fail if a file would change.")] = False,
-    diff: Annotated[bool, typer.Option("--diff", help="Change nothing; show what would change.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; fail if a file would change.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Write nothing; show what would change.")] = False,
 ) -> None:
-    """Lay files out in the one way. Comments and meaning stay as they are."""
+    """Format files. Comments and meaning are preserved."""
     report = Report()
-    changed = well = 0
+    changed = unchanged = 0
     for path, name in space_files(files):
         source = Source("<stdin>", sys.stdin.read()) if name == "-" else read(path, name, report)
         if source is None:
@@ -36,18 +36,18 @@ def fmt(
             continue
         differs = name != "-" and result.encode() != path.read_bytes()
         changed += differs
-        well += not differs
+        unchanged += not differs
         if diff:
             typer.echo(_difference(source, result), nl=False)
         elif name == "-":
             typer.echo(result, nl=False)
         elif differs and check:
-            typer.echo(f"{name}: would be laid out anew")
+            typer.echo(f"{name}: would be reformatted")
         elif differs:
             write(path, result, name, report)
-            typer.echo(f"{name}: laid out anew")
-    if check and well:
-        typer.echo(f"{count(well, 'file')} laid out as it should be")
+            typer.echo(f"{name}: reformatted")
+    if check and unchanged:
+        typer.echo(f"{count(unchanged, 'file')} already formatted")
     show_diagnostics(report.diagnostics)
     if report.has_errors or (changed and (check or diff)):
         raise typer.Exit(1)
@@ -55,11 +55,11 @@ def fmt(
 
 def _difference(source: Source, result: str) -> str:
     before, after = source.text.splitlines(keepends=True), result.splitlines(keepends=True)
-    return "".join(difflib.unified_diff(before, after, source.name, f"{source.name}, laid out anew"))
+    return "".join(difflib.unified_diff(before, after, source.name, f"{source.name}, reformatted"))
 
 
 def write(path: Path, text: str, name: str, report: Report) -> None:
-    """Replace a file in one step, so that a full disk or an interrupt leaves the old one whole."""
+    """Replace a file in one step, so that a full disk or an interrupt leaves the old one intact."""
     target = path.resolve()
     temporary = None
     try:

@@ -15,18 +15,18 @@ from bayesnas_graph.ir.ops import PRIMITIVES
 from bayesnas_graph.language.syntax import reserved_words
 
 TEMPLATE = """\
-//! {title}: say here what this space is about; `bayesnas-graph spaces FILE` shows it.
+//! {title}: describe the space here; `bayesnas-graph spaces FILE` shows this text.
 
 import "std.nas"
 
-/// What may stand on an edge. `bayesnas-graph ops` lists the operations.
+/// The candidates for an edge. `bayesnas-graph ops` lists all operations.
 set candidates = {{ sep_conv(3), sep_conv(5), max_pool_bn(3), skip }}
 
 /// A cell is a graph whose switches are shared by all its uses. Every edge below is a choice:
-/// any number of its candidates may survive the search, or none.
+/// the search may keep any number of its candidates, or none.
 cell block {{
     in x
-    node h[3]  // a node sums what flows into it
+    node h[3]  // a node sums its inputs
     for j in 0..3 {{
         x -> h[j] : choose candidates
         for i in 0..j {{
@@ -36,7 +36,7 @@ cell block {{
     concat(h) -> out : relu_conv_bn(channels(x))
 }}
 
-/// A network says what it takes and gives. Its parameters can be set from outside.
+/// A network declares its input and output. Set its parameters with `-p width=32`.
 network {name}(width = 16, blocks = 3) : image(3, 32, 32) -> classes(10) {{
     in picture
     node stem = picture : conv(width) > bn
@@ -45,7 +45,7 @@ network {name}(width = 16, blocks = 3) : image(3, 32, 32) -> classes(10) {{
     require params < 1M
 }}
 
-/// Half the size, twice the channels.
+/// Half the resolution, twice the channels.
 motif half {{
     in x
     x -> out : relu_conv_bn(2 * channels(x), 3, 2)
@@ -54,10 +54,10 @@ motif half {{
 
 
 def new(
-    name: Annotated[str, typer.Argument(help="Name of the space: NAME.nas is written here.")],
-    start: Annotated[str | None, typer.Option("--from", help="Start from a copy of this shipped space.")] = None,
+    name: Annotated[str, typer.Argument(help="Name of the space; writes NAME.nas.")],
+    start: Annotated[str | None, typer.Option("--from", help="Shipped space to copy.")] = None,
 ) -> None:
-    """Write a new space to start from. Nothing is ever overwritten."""
+    """Write a new space to start from. Existing files are not overwritten."""
     path = Path(name if name.endswith(".nas") else f"{name}.nas")
     if start is None:
         text = TEMPLATE.format(title=path.stem, name=_identifier(path.stem))
@@ -70,8 +70,8 @@ def new(
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        help = "choose another name, or remove it first"
-        raise NasError([Diagnostic("NAS012", f"`{path}` is already there", help=help)]) from None
+        help = "choose another name, or remove the file first"
+        raise NasError([Diagnostic("NAS012", f"`{path}` already exists", help=help)]) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise NasError([Diagnostic("NAS012", f"cannot write `{path}`: {reason}")]) from None
@@ -79,7 +79,7 @@ def new(
 
 
 def _identifier(name: str) -> str:
-    """A name of the language that is like this one."""
+    """Return a valid name of the language that resembles this one."""
     word = re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_")
     if not word or word[0].isdigit():
         word = f"net_{word}".rstrip("_")

@@ -1,4 +1,4 @@
-"""`ops`: the vocabulary, with signatures and documentation."""
+"""`ops`: operations and functions, with signatures and documentation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from bayesnas_graph.cli.console import show_table
+from bayesnas_graph.cli.table import show_table
 from bayesnas_graph.diagnostics import Diagnostic, NasError, did_you_mean
 from bayesnas_graph.ir import Op
 from bayesnas_graph.ir.ops import PRIMITIVES
@@ -20,7 +20,7 @@ from bayesnas_graph.language.syntax import ast
 
 @dataclass(frozen=True)
 class Entry:
-    """One word of the vocabulary."""
+    """An operation or a function."""
 
     name: str
     kind: str  # primitive, library or function
@@ -29,7 +29,7 @@ class Entry:
 
 
 def ops(
-    name: Annotated[str | None, typer.Argument(help="Only this one.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Operation to show (default: all).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """List the operations: primitives, the library `std.nas`, and functions."""
@@ -54,7 +54,7 @@ def ops(
 
 
 def vocabulary() -> list[Entry]:
-    """Every operation and function, in the order in which they are defined."""
+    """Return all operations and functions, in the order of their definitions."""
     primitives = [Entry(n, "primitive", _signature(cls), cls.__doc__ or "") for n, cls in PRIMITIVES.items()]
     motifs = [d for d in library().own.values() if not isinstance(d, ast.Let)]
     written = [Entry(d.name.name, "library", definition_signature(d), d.doc) for d in motifs]
@@ -80,6 +80,6 @@ def _decimal(value: object) -> str:
 
 
 def definition_signature(definition: ast.Motif | ast.SetDefinition | ast.PythonOperation) -> str:
-    """How a definition is used, with its defaults as they were written."""
+    """Return how a definition is used, with its defaults as written."""
     shown = [p.span.text for p in definition.parameters]
     return f"{definition.name.name}({', '.join(shown)})" if shown else definition.name.name

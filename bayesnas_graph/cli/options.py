@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import typer
 from pydantic.fields import FieldInfo
 
-from bayesnas_graph.cli.console import show_table
+from bayesnas_graph.cli.table import show_table
 from bayesnas_graph.cli.target import Parameters
 from bayesnas_graph.runs.config import RUN, Flag, Group
 from bayesnas_graph.runs.settings import Settings, assigned, option, read_settings

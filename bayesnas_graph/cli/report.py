@@ -1,4 +1,4 @@
-"""`report`: what runs have done, as one page for a browser."""
+"""`report`: runs as one HTML page."""
 
 from __future__ import annotations
 
@@ -11,28 +11,25 @@ import typer
 from bayesnas_graph.cli.console import show_diagnostics
 from bayesnas_graph.cli.target import AllowPython
 from bayesnas_graph.diagnostics.atomic_files import atomic_write, exists_error
+from bayesnas_graph.report.making import report_on
 
 
 def report(
-    runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN", help="Folders of runs, or of a sweep; several are compared.")
-    ],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="Folders of runs or sweeps; several are compared.")],
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="OUT", help="The page; RUN/report.html or comparison.html if left out."),
+        typer.Option("-o", "--output", metavar="OUT", help="Page (default: RUN/report.html or comparison.html)."),
     ] = None,
     figures: Annotated[
         Path | None,
-        typer.Option("--figures", metavar="DIR", help="Write all charts and derived cells there, as SVG and PDF."),
+        typer.Option("--figures", metavar="DIR", help="Also write all charts and derived cells here, as SVG and PDF."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are already there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
     show: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     allow_python_ops: AllowPython = False,
 ) -> None:
-    """Write what runs have done as one HTML file: the space update by update, curves, derived cells, source."""
-    from bayesnas_graph.report.making import report_on
-
-    own = output is None and len(runs) == 1  # the page of a run is made of nothing but its folder, and may be made anew
+    """Write an HTML page on runs: the space update by update, curves, derived cells, source."""
+    own = output is None and len(runs) == 1  # the page in a run folder can always be written again
     path = output or (runs[0] / "report.html" if own else Path("comparison.html"))
     if path.exists() and not (force or own):
         raise exists_error(path)
@@ -46,7 +43,7 @@ def report(
                 raise exists_error(figures / name)
     _write(path, text.encode())
     for name, content in pictures:
-        assert figures is not None, "there are none otherwise"
+        assert figures is not None, "pictures are made only for --figures"
         _write(figures / name, content)
     if show:
         webbrowser.open(path.resolve().as_uri())

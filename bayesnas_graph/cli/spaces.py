@@ -1,4 +1,4 @@
-"""`spaces`: the shipped spaces, and what is in one."""
+"""`spaces`: the shipped spaces, and the contents of a space."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from bayesnas_graph.cli.console import show_diagnostics, show_table, unknown_space
+from bayesnas_graph.cli.console import show_diagnostics, unknown_space
 from bayesnas_graph.cli.ops import definition_signature
+from bayesnas_graph.cli.table import show_table
 from bayesnas_graph.diagnostics import NasError, Report
 from bayesnas_graph.diagnostics.resources import shipped_space, shipped_spaces
 from bayesnas_graph.diagnostics.source import Source
@@ -18,11 +19,11 @@ from bayesnas_graph.language.syntax import ast, parse
 
 
 def spaces(
-    name: Annotated[str | None, typer.Argument(help="Describe this one: a shipped space or a file.")] = None,
-    text: Annotated[bool, typer.Option("--text", help="Print the text of the space instead.")] = False,
-    path: Annotated[bool, typer.Option("--path", help="Print where the file lies instead.")] = False,
+    name: Annotated[str | None, typer.Argument(help="Shipped space or file to describe.")] = None,
+    text: Annotated[bool, typer.Option("--text", help="Print the source of the space instead.")] = False,
+    path: Annotated[bool, typer.Option("--path", help="Print the path of the file instead.")] = False,
 ) -> None:
-    """List the shipped spaces, or describe one."""
+    """List the shipped spaces, or describe a space."""
     if name is None:
         _list()
         return
@@ -58,7 +59,7 @@ def _describe(file: Path) -> None:
 
 
 def _definition(definition: ast.Definition) -> tuple[str, str, str]:
-    """The kind, signature and documentation of a definition."""
+    """Return the kind, signature and documentation of a definition."""
     doc = definition.doc.replace("\n", " ")
     match definition:
         case ast.Let():
@@ -75,15 +76,15 @@ def _network(network: Network) -> None:
     graph = network.graph()
     groups = {gate.group for gate in graph.gates}
     rows = [
-        ("takes", ", ".join(map(show, network.inputs))),
-        ("gives", ", ".join(map(show, network.outputs))),
-        ("parameters", ", ".join(f"{name} = {show(value)}" for name, value in network.arguments)),
+        ("inputs", ", ".join(map(show, network.inputs))),
+        ("outputs", ", ".join(map(show, network.outputs))),
+        ("arguments", ", ".join(f"{name} = {show(value)}" for name, value in network.arguments)),
         ("operations", f"{network.block.nodes:,}"),
         ("edges", f"{network.block.edges:,}"),
         ("choices", f"{network.block.choices:,}" if network.block.choices else "none: a fixed network"),
     ]
     if graph.gates:
-        rows.append(("switches", f"{len(groups):,} ({len(graph.gates):,} counted in every use of a cell)"))
+        rows.append(("switches", f"{len(groups):,} ({len(graph.gates):,} counting every use of a cell)"))
     rows += [("requires", str(budget)) for budget in network.budgets]
     typer.echo(f"\nnetwork {network.name}")
     for label, value in rows:

@@ -1,4 +1,4 @@
-"""`stats`: how large a space is."""
+"""`stats`: the size of a space."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def stats(
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     allow_python_ops: AllowPython = False,
 ) -> None:
-    """Count the architectures of a space, and what the smallest, the largest and all candidates together cost."""
+    """Count the architectures of a space, and the cost of the smallest, the largest, and all candidates together."""
     found = load_network(file, network, parameters, allow_python=allow_python_ops)
     graph = found.graph()
     counted, costs, ends = switches(graph), cost(graph), extremes(graph)
@@ -35,15 +35,15 @@ def stats(
 
 
 def _rows(network: Network, counted: Switches, costs: Cost, ends: Extremes) -> list[tuple[str, str]]:
-    rows = [("parameters", ", ".join(f"{name} = {show(value)}" for name, value in network.arguments) or "none")]
+    rows = [("arguments", ", ".join(f"{name} = {show(value)}" for name, value in network.arguments) or "none")]
     if counted.choices:
         rows += [
             ("architectures", f"{scientific(counted.settings)}{_exact(counted.settings)}"),
             ("choices", f"{counted.choices:,} ({network.block.choices:,} in all uses)"),
             ("switches", f"{counted.candidates:,} ({counted.gates:,} in all uses)"),
             ("operations", f"{network.block.nodes:,}"),
-            ("weights", f"{costs.parameters:,} with all candidates"),
-            ("weights", f"{_span(ends.parameters)} in one architecture"),
+            ("parameters", f"{costs.parameters:,} with all candidates"),
+            ("parameters", f"{_span(ends.parameters)} in one architecture"),
             ("multiply-adds", f"{costs.flops:,} per sample with all candidates"),
             ("multiply-adds", f"{_span(ends.flops)} per sample in one architecture"),
         ]
@@ -51,7 +51,7 @@ def _rows(network: Network, counted: Switches, costs: Cost, ends: Extremes) -> l
         rows += [
             ("architectures", "1, a fixed network"),
             ("operations", f"{network.block.nodes:,}"),
-            ("weights", f"{costs.parameters:,}"),
+            ("parameters", f"{costs.parameters:,}"),
             ("multiply-adds", f"{costs.flops:,} per sample"),
         ]
     rows += [("activations", f"{costs.memory(batch) / 2**20:,.1f} MiB at batch {batch}") for batch in BATCHES]
@@ -60,7 +60,7 @@ def _rows(network: Network, counted: Switches, costs: Cost, ends: Extremes) -> l
 
 
 def _span(costs: Range) -> str:
-    """From the smallest to the largest; what was searched for and not proven is told as such."""
+    """Return a range of costs, saying which end is the best found rather than proven."""
     smallest, largest = costs.smallest, costs.largest
     least = "" if smallest.proven else " (smallest found)"
     most = "" if largest.proven else " (largest found)"
@@ -68,7 +68,7 @@ def _span(costs: Range) -> str:
 
 
 def scientific(number: int) -> str:
-    """A whole number of any size with three digits.
+    """Return a whole number of any size with three digits.
 
     >>> scientific(15625), scientific(2**196)
     ('1.56e4', '1.00e59')
@@ -81,7 +81,7 @@ def scientific(number: int) -> str:
 
 
 def _exact(number: int) -> str:
-    return f" ({number:,})" if len(str(number)) <= 24 else " (`--json` has all digits)"
+    return f" ({number:,})" if len(str(number)) <= 24 else " (`--json` prints all digits)"
 
 
 def _json(network: Network, counted: Switches, costs: Cost, ends: Extremes) -> dict[str, Any]:

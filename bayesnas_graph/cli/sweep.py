@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from bayesnas_graph.cli import running
-from bayesnas_graph.cli.console import show_table
 from bayesnas_graph.cli.sweep_view import viewing
+from bayesnas_graph.cli.table import show_table
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 
 if TYPE_CHECKING:

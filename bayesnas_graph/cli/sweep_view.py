@@ -7,7 +7,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bayesnas_graph.cli.console import console, say
+from bayesnas_graph.cli.console import say
+from bayesnas_graph.cli.table import rich_console
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -68,7 +69,7 @@ def viewing(folder: SweepFolder, *, live: bool) -> Iterator[Teller]:
         return
     from rich.live import Live
 
-    out = console()
+    out = rich_console()
 
     def say(text: str) -> None:
         with suppress(OSError):

@@ -45,9 +45,9 @@ def test_compile_never_mixes_results(run: Run, here: Path) -> None:
     assert run("compile", "lenet5").code == 0
     again = run("compile", "lenet5")
     assert again.code == 1
-    assert "`lenet5` is already there" in again.err
+    assert "`lenet5` already exists" in again.err
     (here / "file").write_text("")
-    assert "already there" in run("compile", "lenet5", "-o", "file").err
+    assert "already exists" in run("compile", "lenet5", "-o", "file").err
     assert run("compile", "lenet5", "-o", "file/below").code == 1
 
 
@@ -58,7 +58,7 @@ def test_compile_options(run: Run, here: Path) -> None:
     assert "switches     30 (90 in all uses)" in plain
     assert "switches     90 (90 in all uses)" in merged
     wide = run("compile", "quickstart", "-p", "width=16", "-o", "wide").out
-    assert "weights" in wide
+    assert "parameters" in wide
     assert wide != merged
 
 

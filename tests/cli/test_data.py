@@ -47,7 +47,7 @@ def test_list(run: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "1x28x28" in rows["mnist"]
     assert rows["mnist"].endswith("in data/mnist")
     assert rows["cifar100"].endswith("100 classes  not in data: bayesnas-graph data get cifar100")
-    assert rows["digits"].endswith("which is here")
+    assert rows["digits"].endswith("which is installed")
     assert "in elsewhere/FashionMNIST/raw" not in result.out
     write_mnist(here / "elsewhere" / "FashionMNIST" / "raw")
     monkeypatch.setenv("BAYESNAS_DATA", "elsewhere")
@@ -57,7 +57,7 @@ def test_list(run: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_list_without_scikit_learn(run: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bayesnas_graph.cli.data.find_spec", lambda _: None)
-    assert "scikit-learn, which is missing" in run("data", "list").out
+    assert "scikit-learn, which is not installed" in run("data", "list").out
 
 
 def test_get(run: Run, here: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,7 +69,7 @@ def test_get(run: Run, here: Path, server: Server, monkeypatch: pytest.MonkeyPat
     assert result.err == f"downloading numbers.gz, {len(FILE) / 2**20:.1f} MiB\n"
     assert (here / "data" / "mnist" / "numbers.gz").read_bytes() == FILE
     again = run("data", "get", "mnist")
-    assert (again.code, again.out, again.err) == (0, "already there: data/mnist/numbers.gz\n", "")
+    assert (again.code, again.out, again.err) == (0, "already downloaded: data/mnist/numbers.gz\n", "")
 
 
 def test_get_what_is_wrong(run: Run, here: Path, server: Server) -> None:
@@ -114,7 +114,7 @@ def test_interrupt(here: Path, server: Server) -> None:
     errors = process.stderr.read()
     process.stderr.close()
     assert process.wait() == 130
-    assert errors == "interrupted; the same command goes on where it stopped\n"
+    assert errors == "interrupted; run the same command again to resume\n"
     assert [path.name for path in (here / "data" / "mnist").iterdir()] == [f"{name}.part"]
 
 

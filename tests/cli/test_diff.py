@@ -68,7 +68,7 @@ def test_only_budgets(here: Path) -> None:
     (here / "b.nas").write_text(GOOD.replace("20K", "30K"))
     code, text = run("a.nas", "b.nas")
     assert code == 1
-    assert text.startswith("the same graph, other budgets:\n")
+    assert text.startswith("the same graph with different budgets:\n")
 
 
 def test_documents(here: Path) -> None:
@@ -123,5 +123,5 @@ def test_long_answers_are_cut(here: Path) -> None:
     code, text = run("a.nas", "b.nas")
     assert code == 1
     assert len(text.splitlines()) == MOST_LINES + 1
-    assert text.endswith("and 6 more lines, which `--all` shows\n")
+    assert text.endswith("and 6 more lines; `--all` shows them\n")
     assert len(run("a.nas", "b.nas", "--all")[1].splitlines()) == count + 1

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from bayesnas_graph.cli.main import VERBS
 from tests.conftest import ROOT
 
 PROGRAM = [sys.executable, "-m", "bayesnas_graph"]
@@ -32,15 +33,22 @@ def test_text_is_handled_without_torch(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", script], check=True, cwd=tmp_path, stdout=subprocess.DEVNULL)
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["check", "darts"], ["search", "--help"], ["eval", "--help"]])
-def test_help_and_check_load_only_what_they_need(arguments: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("calls", "unwanted"),
+    [
+        ([["--help"], ["check", "darts"]], ("torch", "numpy", "networkx", "pydantic", "bayesnas_graph.report")),
+        ([[verb, "--help"] for verbs in VERBS.values() for verb in verbs], ("torch", "numpy")),
+    ],
+)
+def test_help_and_check_load_only_what_they_need(calls: list[list[str]], unwanted: tuple[str, ...]) -> None:
     script = (
         "import sys\n"
         "from bayesnas_graph.cli.main import app\n"
-        f"try: app({arguments})\n"
-        "except SystemExit as e: assert not e.code\n"
-        "unwanted = ('torch', 'networkx', 'numpy', 'bayesnas_graph.report', 'bayesnas_graph.search.loop')\n"
-        "assert not [name for name in sys.modules if name.startswith(unwanted)]\n"
+        f"for arguments in {calls}:\n"
+        "    try: app(arguments)\n"
+        "    except SystemExit as e: assert not e.code, arguments\n"
+        f"    loaded = [name for name in sys.modules if name.startswith({unwanted})]\n"
+        "    assert not loaded, (arguments, loaded)\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True, stdout=subprocess.DEVNULL)
 

@@ -149,7 +149,7 @@ def test_fmt(run: Run, here: Path) -> None:
     file.write_text(MESSY)
     file.chmod(0o640)
     result = run("fmt", "m.nas", "good.nas")
-    assert (result.code, result.out) == (0, "m.nas: laid out anew\n")
+    assert (result.code, result.out) == (0, "m.nas: reformatted\n")
     assert file.read_text() == TIDY
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
     assert run("fmt", "m.nas").out == ""
@@ -159,7 +159,7 @@ def test_fmt(run: Run, here: Path) -> None:
 def test_fmt_check_and_diff_change_nothing(run: Run, here: Path) -> None:
     (here / "m.nas").write_text(MESSY)
     result = run("fmt", "--check", "m.nas", "good.nas")
-    assert (result.code, result.out) == (1, "m.nas: would be laid out anew\n1 file laid out as it should be\n")
+    assert (result.code, result.out) == (1, "m.nas: would be reformatted\n1 file already formatted\n")
     result = run("fmt", "--diff", "m.nas")
     assert result.code == 1
     assert "-motif   m{in x x->out:relu}" in result.out
@@ -240,7 +240,7 @@ def test_spaces(run: Run, here: Path) -> None:
     for name in ("darts", "quickstart", "lenet5"):
         assert name in result.out
     result = run("spaces", "quickstart")
-    for text in ("network digits", "takes       image(1, 8, 8)", "width = 8", "requires    params < 20,000", "cell"):
+    for text in ("network digits", "inputs      image(1, 8, 8)", "width = 8", "requires    params < 20,000", "cell"):
         assert text in result.out
     assert run("spaces", "--text", "lenet5").out.startswith("//!")
     assert Path(run("spaces", "--path", "lenet5").out.strip()).is_file()
@@ -266,7 +266,7 @@ def test_new(run: Run, here: Path, name: str) -> None:
 def test_new_never_overwrites(run: Run, here: Path) -> None:
     result = run("new", "good")
     assert result.code == 1
-    assert "already there" in result.err
+    assert "already exists" in result.err
     assert (here / "good.nas").read_text() == GOOD
     assert run("new", "no/such/folder").code == 1
     assert run("new", "x" * 300).code == 1
