@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 os.environ["OMP_NUM_THREADS"] = "1"  # before torch is loaded: tests run beside each other, and must not fight for cores
@@ -16,6 +20,10 @@ settings.register_profile("long", settings.get_profile("ci"), max_examples=600)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 LONG = 10 if settings.get_current_profile_name() == "long" else 1  # for tests that say how many examples they need
 
+# A full collection walks all of torch and every graph that tests have cached. At Python's own pace of one in ten it
+# takes a quarter of the time; no test depends on when cycles are freed.
+gc.set_threshold(700, 10, 100)
+
 ROOT = Path(__file__).parent.parent
 SPACES = sorted((ROOT / "spaces").glob("*.nas"))
 
@@ -27,3 +35,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture
 def update_golden(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--update-golden"))
+
+
+@pytest.fixture
+def type_errors(request: pytest.FixtureRequest) -> Callable[..., str]:
+    """Run mypy on emitted files and return its complaints: "" if it has none.
+
+    The tests share a cache that stays between runs, because reading torch takes far longer than checking a file.
+    """
+    cache = request.config.cache.mkdir("mypy")
+
+    def check(*files: Path) -> str:
+        # Strict as far as torch is typed: calling a module may return anything.
+        options = ["--strict", "--no-warn-return-any", "--cache-dir", str(cache), "--config-file", ""]
+        command = [sys.executable, "-m", "mypy", *options, *map(str, files)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return "" if done.returncode == 0 else done.stdout + done.stderr
+
+    return check

@@ -28,10 +28,16 @@ def assert_same_function(before: Graph, after: Graph) -> None:
     for training in modes:
         results = [_run(net.train(training), graph, inputs) for net, graph in ((one, before), (two, after))]
         for name in results[1].keys() & results[0].keys():
-            torch.testing.assert_close(results[0][name], results[1][name], msg=f"{name}, training: {training}")
+            assert_close(results[0][name], results[1][name], f"{name}, training: {training}")
         extra = results[1].keys() - results[0].keys()
         assert all(name.endswith("gradient") and ".zero" in name for name in extra), extra
         assert results[0].keys() <= results[1].keys()
+
+
+def assert_close(one: Tensor, two: Tensor, message: str) -> None:
+    """`torch.testing.assert_close` in float64, asked only where a cheaper comparison to its bounds fails."""
+    if one.dtype != two.dtype or one.shape != two.shape or not torch.allclose(one, two, rtol=1e-7, atol=1e-7):
+        torch.testing.assert_close(one, two, msg=message)
 
 
 def _trainable(graph: Graph) -> bool:

@@ -29,14 +29,9 @@ from bayesnas_graph.ir.ops import PRIMITIVES, Conv, Input
 from bayesnas_graph.language.elaborate import load_network
 from bayesnas_graph.passes.analysis import cost
 from tests.helpers import network
-from tests.passes.test_passes import SIZES
+from tests.passes.test_passes import SIZES, small
 
 SPACES = [*SIZES, ("proxyless_mobile", "search")]
-
-
-def small(space: str, name: str) -> Graph:
-    found = load_network(Path(space), name, dict(SIZES.get((space, name), {}))).network
-    return passes.run(found.graph(), passes.passes(fuse=False))
 
 
 def drawn(graph: Graph, share: float, seed: int) -> Decision:
