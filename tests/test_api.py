@@ -39,7 +39,7 @@ class Impatient(Notes):
             raise Interrupted(row.step)
 
 
-def test_a_search_goes_on_to_the_same_result(space: Path) -> None:
+def test_resuming_a_search_gives_the_same_result(space: Path) -> None:
     whole = api.search(space, output="whole", **SETTINGS)
     with pytest.raises(Interrupted):
         api.search(space, output="cut", watch=(Impatient(),), **SETTINGS)
@@ -49,7 +49,7 @@ def test_a_search_goes_on_to_the_same_result(space: Path) -> None:
     assert json.loads(Path("cut/result.json").read_text()) == json.loads(Path("whole/result.json").read_text())
 
 
-def test_a_run_goes_on_as_it_is(space: Path) -> None:
+def test_resuming_takes_no_settings(space: Path) -> None:
     for wrong in (
         {},
         {"file": space, "resume": "run"},
@@ -115,7 +115,7 @@ class Stages:
     def said(self, text: str) -> None: ...
 
 
-def test_a_compression_goes_on_to_the_same_result(space: Path) -> None:
+def test_resuming_a_compression_gives_the_same_result(space: Path) -> None:
     space.write_text(LENET)
     watcher = Stages()
     whole = api.compress(space, output="whole", intensity=1e-4, watch=(watcher,), **COMPRESS)

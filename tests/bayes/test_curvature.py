@@ -212,7 +212,7 @@ def test_infinities_are_named_and_nothing_is_nan_elsewhere() -> None:
         assert not found.h.isnan().any()
 
 
-def test_curvature_that_is_negative_is_told_by_name() -> None:
+def test_negative_curvature_is_reported_by_name() -> None:
     """`tanh` is concave above zero, and a target far below makes the loss concave too."""
     net = supernet_of_vectors(body("x -> out : choose { linear(1) } > tanh", "vector(1) -> vector(1)"))
     with torch.no_grad():

@@ -111,7 +111,7 @@ def test_an_undetermined_zero_switch_takes_its_candidates_along() -> None:
     assert found == {"out_x_relu": Why.ZERO, "out_x_tanh": Why.ZERO, "out_x_zero": Why.UNDETERMINED}
 
 
-def test_nothing_said_because_nothing_flows_in() -> None:
+def test_a_switch_without_input() -> None:
     """A switch with no input has zero curvature, because the switches before it are off."""
     found = reasons(decided(graph(body(CHAIN)), off="y_relu y_tanh", nothing_said="z_relu z_tanh"))
     assert found["z_relu"] == found["z_tanh"] == Why.BEFORE
@@ -215,7 +215,7 @@ def test_infinities_are_not_written() -> None:
     assert decision.verdicts[0].h[0] == torch.finfo(torch.float32).max
 
 
-def test_what_is_no_decision_is_refused() -> None:
+def test_invalid_decisions_are_rejected() -> None:
     plain = decided(cell_used(1)).to_plain()
     plain["verdicts"][0]["gamma"] = inf
     with pytest.raises(ValidationError):

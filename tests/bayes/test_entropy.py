@@ -28,6 +28,6 @@ def test_entropy_of_a_normal_distribution() -> None:
     assert pytest.approx(0.058549831524319, abs=1e-15) == THRESHOLD
 
 
-def test_what_is_kept_has_entropy() -> None:
+def test_kept_switches_have_positive_entropy() -> None:
     gamma = torch.cat([torch.logspace(-30, 30, 1001, dtype=torch.float64), torch.zeros(1, dtype=torch.float64)])
     assert torch.equal(keep(gamma), entropy(gamma) > 0)

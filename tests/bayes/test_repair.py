@@ -59,7 +59,7 @@ def size_at_most(size: int) -> Callable[[Graph], bool]:
 # ----------------------------------------------------------------------------------------- by hand
 
 
-def test_a_bridge_is_the_best_of_those_at_which_the_way_ends() -> None:
+def test_the_best_switch_at_the_cut_is_reopened() -> None:
     made = graph(body("node y = x : choose { relu, tanh } y -> out : choose { relu, tanh, gelu }"))
     scores = {"y.relu": 1.0, "y.tanh": 2.0, "choice.relu": 9.0, "choice.tanh": 3.0, "choice.gelu": 1.0}
     found = bridged(made, decision(made, set(scores)), scores)

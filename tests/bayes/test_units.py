@@ -49,7 +49,7 @@ def test_any_factor(c: float) -> None:
     torch.testing.assert_close(one.gamma, two.gamma)
 
 
-def test_by_itself_a_gate_depends_on_the_scale() -> None:
+def test_without_units_a_gate_depends_on_the_scale() -> None:
     """In the unit of gates, rescaling the same network changes the decision."""
     switches = Switches.of(lonely(1))
     one, intensity = torch.ones(1), torch.full((1,), 0.05)

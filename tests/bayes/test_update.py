@@ -102,7 +102,7 @@ def test_one_member_that_is_determined_is_enough() -> None:
     assert state.omega[0].item() == pytest.approx(0.5**0.5)
 
 
-def test_negative_and_infinite_curvatures_are_told() -> None:
+def test_negative_and_infinite_curvatures_are_reported() -> None:
     switches = Switches.of(lonely(4))
     state = update(switches, torch.ones(4), torch.tensor([-1.0, inf, 1e38, 1]), torch.ones(4), torch.full((4,), 1e-3))
     assert (state.negative.tolist(), state.infinite.tolist()) == ([0], [1, 2])
@@ -111,7 +111,7 @@ def test_negative_and_infinite_curvatures_are_told() -> None:
 
 
 @pytest.mark.parametrize(("h", "w"), [(nan, 1.0), (1.0, nan), (1.0, inf)])
-def test_what_is_no_number_is_refused(h: float, w: float) -> None:
+def test_nan_is_rejected(h: float, w: float) -> None:
     with pytest.raises(ValueError, match=r"1 gates .* y\.1"):
         update(Switches.of(lonely(2)), torch.ones(2), torch.tensor([1, h]), torch.tensor([1, w]), torch.ones(2))
 

@@ -40,20 +40,20 @@ def test_the_page_is_what_the_records_give() -> None:
     assert result.returncode == 0, result.stderr
 
 
-def test_what_stands_between_markers_is_made_anew() -> None:
+def test_text_between_markers_is_regenerated() -> None:
     made = page(PAGE, {"made_up": MADE_UP})
     table = f"<!-- begin made_up -->\n\n1 row\n\n{conditions(MADE_UP)}\n<!-- end made_up -->"
     assert made == f"Before.\n\n{table}\n\nAfter.\n"
     assert page(made, {"made_up": MADE_UP}) == made
 
 
-def test_a_picture_stands_below_its_table() -> None:
+def test_a_picture_is_below_its_table() -> None:
     made, pictures = generated(PAGE, {"made_up": MADE_UP}, [DRAWN])
     assert "1 row\n\n![A picture](benchmarks/made_up.svg)\n" in made
     assert pictures == {"benchmarks/made_up.svg": "<svg/>"}
 
 
-def test_how_it_was_made_is_told() -> None:
+def test_provenance_is_shown() -> None:
     assert conditions(MADE_UP) == (
         "<sub>`python -m benchmarks.made_up`, 2026-01-31; x86_64, 2 cores, 8 GiB, 1 thread; "
         "Python 3.11.0, torch 2.4.0; 3 rounds; seeds 0, 1.</sub>\n"
@@ -71,7 +71,7 @@ def test_how_it_was_made_is_told() -> None:
     ],
     ids=["no record", "no marker", "no section", "twice", "no end"],
 )
-def test_what_does_not_belong_together_is_told(text: str, records: dict[str, Record], message: str) -> None:
+def test_mixed_records_are_reported(text: str, records: dict[str, Record], message: str) -> None:
     with pytest.raises(Mismatch, match=re.escape(message)):
         page(text, records)
 

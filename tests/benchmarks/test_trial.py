@@ -55,7 +55,7 @@ class Told(Run):
         return [{**key, "accuracy": 0.5, "cell": str(data_dir)} for key in self.keys]
 
 
-def test_runs_are_made_once_and_kept_one_by_one(tmp_path: Path) -> None:
+def test_runs_are_made_once_and_stored_individually(tmp_path: Path) -> None:
     record = Record.begin("some", "a command", ("name", "seed"))
     runs = [Told(Trial("digits", seed), ({"name": "a", "seed": seed}, {"name": "b", "seed": seed})) for seed in (0, 1)]
     make(record, runs[:1], Path("first"), 1, tmp_path)

@@ -258,7 +258,7 @@ def test_once_more(run: Run, copied: Path, folder: Path) -> None:
 # ----------------------------------------------------------------------------------------- going on
 
 
-def test_going_on_under_its_own_settings(run: Run, copied: Path) -> None:
+def test_resuming_keeps_the_settings(run: Run, copied: Path) -> None:
     for more, message in (
         (("--lambda", "3"), "`--resume` takes no settings, and there is `--lambda 3.0`"),
         (("--pattern", "conv=row"), "`--resume` takes no settings, and there is `--pattern conv=row`"),

@@ -102,7 +102,7 @@ def test_several_patterns(run: Run, folder: Path, patterns: str) -> None:
 
 
 @pytest.mark.parametrize("prune", ["removal", "entropy", "zero"])
-def test_ways_to_decide(run: Run, folder: Path, prune: str) -> None:
+def test_selection_criteria(run: Run, folder: Path, prune: str) -> None:
     result = sound(run("compress", "lenet.nas", *FAST, "-s", f"prune={prune}", "--lambda", "0.01", "-o", "run"))
     assert result.code == 0, result.err
 

@@ -90,7 +90,7 @@ def test_get_what_is_wrong(run: Run, here: Path, server: Server) -> None:
         ("folder:x", "unknown data set `folder:x`"),
     ],
 )
-def test_get_what_is_not_there(run: Run, here: Path, name: str, message: str) -> None:
+def test_get_unknown_data(run: Run, here: Path, name: str, message: str) -> None:
     result = run("data", "get", name)
     assert result.code == 1
     assert "error[NAS501]" in result.err

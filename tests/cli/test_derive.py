@@ -334,7 +334,7 @@ def test_weights_behind_closed_switches_are_gone(run: Run, folder: Path) -> None
 # ---------------------------------------------------------------------------------- train and eval
 
 
-def test_what_was_found_is_trained_anew(run: Run, folder: Path) -> None:
+def test_a_derived_network_is_trained(run: Run, folder: Path) -> None:
     settings = ["--epochs", "1", "--batch", "20", "-s", "cutout=2", "-s", "threads=1", "--drop-path", "0"]
     result = run("train", "run", *DATA, *settings, "-p", "width=6", "-o", "trained")
     assert result.code == 0, result.err

@@ -145,7 +145,7 @@ def test_one_figure_has_the_name_that_was_asked_for(drawn: Draw) -> None:
     assert drawn("quickstart", "--figure", "--cell", "block", "-o", "-").startswith("<svg")
 
 
-def test_a_figure_has_a_ground_where_it_is_said_which(drawn: Draw) -> None:
+def test_a_figure_has_a_background_on_request(drawn: Draw) -> None:
     plain, light, dark = (
         drawn("quickstart", "--figure", "--cell", "block", "-o", "-", "--theme", theme)
         for theme in ("auto", "light", "dark")
@@ -274,7 +274,7 @@ def test_a_decision_that_leaves_nothing(drawn: Draw, tmp_path: Path) -> None:
         drawn("run")
 
 
-def test_what_is_no_run(drawn: Draw, tmp_path: Path) -> None:
+def test_not_a_run_folder(drawn: Draw, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(NasError, match="NAS602: `empty` is no run"):
         drawn("empty")

@@ -51,7 +51,7 @@ def test_the_table_is_turned_where_that_fits_better() -> None:
     assert narrow[0].split() == ["cell_0", "cell_1"]
 
 
-def test_what_there_is_no_room_for_is_counted_together() -> None:
+def test_rows_without_room_are_summarised() -> None:
     switches = [Switch(f"{i}.{j}", f"cell_{i}", "", f"op_{j}") for i in range(4) for j in range(20) if j % (i + 1) == 0]
     lines = Tally.of(switches, {switch.name for switch in switches}).lines(60, 5)
     assert [line.split() for line in lines] == [

@@ -45,7 +45,7 @@ def run(made: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(made, tmp_path / "run"))
 
 
-def test_the_page_of_a_run_is_in_its_folder_and_made_anew(reported: Reported, run: Path) -> None:
+def test_the_page_is_written_to_the_run_folder_again(reported: Reported, run: Path) -> None:
     assert reported("run") == f"wrote {Path('run/report.html')}\n"
     assert (run / "report.html").read_text().startswith("<!doctype html>")
     (run / "report.html").write_text("an old one")
@@ -83,7 +83,7 @@ def test_figures_are_files_as_well(reported: Reported, run: Path, tmp_path: Path
         reported("run", "--figures", "figures")
 
 
-def test_a_run_under_way_has_a_page(reported: Reported, run: Path) -> None:
+def test_an_unfinished_run_has_a_page(reported: Reported, run: Path) -> None:
     for name in ("result.json", "decision.json"):
         (run / name).unlink()
     reported("run")
@@ -92,7 +92,7 @@ def test_a_run_under_way_has_a_page(reported: Reported, run: Path) -> None:
     assert "Nothing was derived yet." in text
 
 
-def test_a_run_that_has_only_begun_has_a_page(reported: Reported, run: Path) -> None:
+def test_a_run_without_steps_has_a_page(reported: Reported, run: Path) -> None:
     for name in ("result.json", "decision.json", "metrics.csv", "updates.csv", "switches.csv"):
         (run / name).unlink()
     reported("run")
@@ -101,7 +101,7 @@ def test_a_run_that_has_only_begun_has_a_page(reported: Reported, run: Path) -> 
 
 @pytest.mark.parametrize("damaged", [b'"\x00\xff,{\n' * 50, b'{"verdicts": [{"name": 3}, 7]}\na,b\n'])
 @pytest.mark.parametrize("name", ["result.json", "decision.json", "metrics.csv", "updates.csv", "switches.csv"])
-def test_damaged_files_are_told_and_left_out(reported: Reported, run: Path, name: str, damaged: bytes) -> None:
+def test_damaged_files_are_reported_and_omitted(reported: Reported, run: Path, name: str, damaged: bytes) -> None:
     (run / name).write_bytes(damaged)
     found = report_on([run])
     (warning,) = found.warnings
@@ -111,7 +111,7 @@ def test_damaged_files_are_told_and_left_out(reported: Reported, run: Path, name
     assert f"{name}`: it is damaged; what it held is left out." in (run / "report.html").read_text()
 
 
-def test_a_line_that_is_being_written_is_no_damage(run: Path) -> None:
+def test_an_incomplete_line_is_not_damage(run: Path) -> None:
     for name in ("metrics.csv", "updates.csv", "switches.csv"):
         with (run / name).open("a") as file:
             file.write("7,0.")
@@ -129,7 +129,7 @@ def test_a_space_that_is_gone_leaves_a_shorter_page(
 
 
 @pytest.mark.parametrize("name", ["nowhere", "empty", "file"])
-def test_what_is_no_run(reported: Reported, tmp_path: Path, name: str) -> None:
+def test_not_a_run_folder(reported: Reported, tmp_path: Path, name: str) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").write_text("")
     with pytest.raises(NasError, match=f"NAS602: `{name}` is no run"):
@@ -137,7 +137,7 @@ def test_what_is_no_run(reported: Reported, tmp_path: Path, name: str) -> None:
     assert not (tmp_path / name / "report.html").exists()
 
 
-def test_one_that_is_no_run_among_others(reported: Reported, run: Path, tmp_path: Path) -> None:
+def test_one_folder_among_others_is_not_a_run(reported: Reported, run: Path, tmp_path: Path) -> None:
     with pytest.raises(NasError, match="NAS602: `nowhere` is no run"):
         reported("run", "nowhere")
     assert not (tmp_path / "comparison.html").exists()

@@ -105,7 +105,7 @@ def test_folders(run: Run, folder: Path) -> None:
         (["resnet18_cifar", *DATA], 1, "error[NAS504]"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said_before_anything_is_made(
+def test_errors_come_before_the_folder_is_created(
     arguments: list[Any], code: int, said: str, run: Run, folder: Path
 ) -> None:
     if arguments[:1] == ["resnet18_cifar"]:
@@ -145,14 +145,14 @@ def test_a_wrong_recipe(run: Run, folder: Path) -> None:
 # ---------------------------------------------------------------------------------------- going on
 
 
-def test_going_on(run: Run, copied: Path) -> None:
+def test_resuming(run: Run, copied: Path) -> None:
     before = results(copied)
     assert run("search", "--resume", "run").code == 0
     assert results(copied) == before
     assert run("search", "tiny.nas", "--resume", "run").code == 0, "naming the space again does no harm"
 
 
-def test_going_on_from_elsewhere(run: Run, done: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resuming_from_another_directory(run: Run, done: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     manifest = RunFolder(done).manifest()
     assert Path(manifest.data_dir).is_absolute()
     monkeypatch.chdir(folder.parent)

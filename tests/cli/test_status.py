@@ -231,7 +231,7 @@ NAMES = ("run.json", "outline.json", "metrics.csv", "updates.csv", "switches.csv
 
 
 @given(st.sampled_from(NAMES), st.integers(0, 400), st.binary(max_size=8), st.booleans())
-def test_whatever_is_damaged_there_is_an_answer(
+def test_damaged_runs_have_a_status(
     tmp_path_factory: pytest.TempPathFactory, name: str, offset: int, noise: bytes, cut: bool
 ) -> None:
     path = tmp_path_factory.mktemp("damaged") / "run"

@@ -208,7 +208,7 @@ def test_not_under_torchrun(run: Run, place: Path, monkeypatch: pytest.MonkeyPat
     assert not (place / "runs").exists()
 
 
-def test_what_a_sweep_does_not_go_on_with(run: Run, place: Path) -> None:
+def test_a_sweep_rejects_new_settings_on_resume(run: Run, place: Path) -> None:
     (place / "sweep.json").write_text(json.dumps(ASKED))
     for arguments, said in (
         (("tiny.nas", "--lambda", "2"), "NAS601]: `--resume` takes no space and no settings, and there is `tiny.nas`"),
@@ -236,7 +236,7 @@ def test_a_screen_shows_what_is_running(place: Path) -> None:
     assert shown[1].split("\n")[-2:] == ["lambda=20 seed=3  ", "and 4 more"]
 
 
-def test_a_terminal_that_goes_away_stops_a_sweep() -> None:
+def test_closing_the_terminal_stops_a_sweep() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     try:
         with stopping() as stop:

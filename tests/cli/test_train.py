@@ -115,7 +115,7 @@ def test_settings(run: Run, folder: Path) -> None:
 # ----------------------------------------------------------------------------------------- going on
 
 
-def test_going_on_under_its_own_settings(run: Run, copied: Path) -> None:
+def test_resuming_keeps_the_settings(run: Run, copied: Path) -> None:
     result = run("train", "--resume", "run", "--epochs", "3")
     assert result.code == 1
     assert "`--resume` takes no settings, and there is `--epochs 3`" in result.err

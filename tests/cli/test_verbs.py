@@ -113,7 +113,7 @@ def test_check_reads_any_bytes(run: Run, here: Path, content: bytes) -> None:
     assert run("check", "odd.nas").code in (0, 1)
 
 
-def test_check_refuses_what_is_no_file(run: Run, here: Path) -> None:
+def test_check_rejects_special_files(run: Run, here: Path) -> None:
     os.mkfifo(here / "pipe.nas")
     result = run("check", "pipe.nas")
     assert "not an ordinary file" in result.err
@@ -288,7 +288,7 @@ def test_usage(run: Run) -> None:
     assert "check" in run("--help").out
 
 
-def test_a_fault_of_ours_is_told_as_one(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_internal_errors(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise ZeroDivisionError("boom")
 

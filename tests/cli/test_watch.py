@@ -99,7 +99,7 @@ def test_lines(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
-def test_a_search_that_goes_on_says_so() -> None:
+def test_resuming_is_reported() -> None:
     assert head(updated(standing()))[-1] == "goes on        after step 150, with 19 switches open"
     assert "goes on" not in "\n".join(head(standing()))
 
@@ -240,7 +240,7 @@ def test_a_search_on_a_terminal_that_goes_away(run: Run, here: Path, monkeypatch
     assert "Traceback" not in result.err
 
 
-def test_nobody_reads_the_lines() -> None:
+def test_a_closed_output_pipe() -> None:
     reading, writing = os.pipe()
     os.close(reading)
     script = "from bayesnas_graph.cli.console import say\nfor number in range(9): say('x' * 9999)"

@@ -43,7 +43,7 @@ def test_augment(how: Augmentation, shape: tuple[int, ...], dtype: torch.dtype, 
     assert torch.equal(found, expected)
 
 
-def test_every_image_is_treated_by_itself() -> None:
+def test_every_image_is_augmented_independently() -> None:
     images = torch.arange(1, 65, dtype=torch.uint8).reshape(1, 1, 8, 8).expand(2000, 1, 8, 8)
     for how in (Augmentation(crop=2), Augmentation(flip=True), Augmentation(cutout=3)):
         found = augment(images, how, torch.Generator().manual_seed(0))

@@ -177,7 +177,7 @@ def test_workers_change_nothing() -> None:
 
 @with_workers
 @pytest.mark.parametrize("workers", [0, 1])
-def test_what_is_wrong_with_an_example_is_told(workers: int) -> None:
+def test_errors_in_examples_are_reported(workers: int) -> None:
     loading = replace(PLAIN, workers=workers)
     batches = evaluation(Elsewhere(broken=15), torch.arange(COUNT), loading)
     assert len(next(batches)[1]) == 10
@@ -187,7 +187,7 @@ def test_what_is_wrong_with_an_example_is_told(workers: int) -> None:
 
 
 @with_workers
-def test_a_worker_that_ends_is_told() -> None:
+def test_a_dead_worker_is_reported() -> None:
     with pytest.raises(NasError) as error:
         list(evaluation(Elsewhere(broken=15, ends=True), torch.arange(COUNT), replace(PLAIN, workers=1)))
     assert problem(error).code == "NAS505"

@@ -114,7 +114,7 @@ def test_what_is_there_and_not_whole_is_replaced(tmp_path: Path, server: Server,
     assert path.read_bytes() == FILE
 
 
-def test_a_connection_that_ends_early_is_gone_on_with(tmp_path: Path, server: Server) -> None:
+def test_a_lost_connection_is_resumed(tmp_path: Path, server: Server) -> None:
     server.manner = "cut"
     half = len(FILE) // 2
     message = fails(one_file(), tmp_path, server)

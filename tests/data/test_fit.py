@@ -88,7 +88,7 @@ def test_numbers_of_inputs_and_outputs() -> None:
     ]
 
 
-def test_all_that_is_wrong_is_said_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     found = said(((3, 32, 32),), ((100,),))
     assert len(found) == 2
     assert all(help and help.endswith("unchanged, it fits `cifar100`") for _, help in found)

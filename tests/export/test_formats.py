@@ -208,7 +208,7 @@ def test_too_large_for_onnx(tmp_path: Path) -> None:
     assert found.message.endswith("its weights take 4.0 GiB, and a file holds 2 GiB")
 
 
-def test_outputs_that_are_no_numbers(tmp_path: Path) -> None:
+def test_nan_outputs(tmp_path: Path) -> None:
     module, shape = tiny()
     nn.init.constant_(next(module.parameters()), torch.nan)
     found = problem(write_torchscript, module, shape, tmp_path / "net.pt")

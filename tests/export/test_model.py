@@ -93,7 +93,7 @@ def test_fixed_networks(space: str, name: str | None, weights: int | None) -> No
     assert "bayesnas" not in model.program.text
 
 
-def test_a_space_is_no_model() -> None:
+def test_a_space_is_not_a_model() -> None:
     with pytest.raises(NasError) as error:
         model_of_network(load_network(Path("quickstart")).network, "quickstart")
     assert [d.code for d in error.value.diagnostics] == ["NAS610"]
@@ -160,7 +160,7 @@ def test_a_width_can_be_changed(space: str, size: int) -> None:
     assert sum(p.numel() for p in network.parameters()) < whole / 50
 
 
-def test_widths_that_are_no_multiples_are_written_out() -> None:
+def test_widths_that_are_not_multiples_are_written_out() -> None:
     assert "WIDTH" not in model_of_network(load_network(Path("lenet5")).network, "lenet5").program.text
 
 

@@ -29,7 +29,7 @@ def lines(found: Graph) -> list[str]:
     return str(found).splitlines()
 
 
-def test_what_is_kept_whole_stays_as_it_is() -> None:
+def test_values_kept_whole_are_unchanged() -> None:
     """Including omitted arguments."""
     for found in (plain(shipped("lenet5", "lenet5")), graph(body("x -> out : conv() > relu > conv(k = 1)"))):
         assert narrowed(found, {}).graph == found
@@ -90,7 +90,7 @@ def _in_motifs(*readers: str) -> Graph:
         (("m.a", "l.b"), ["m.v_select", "l.x_select"]),
     ],
 )
-def test_a_selection_stands_in_the_motif_of_those_who_read_it(readers: tuple[str, ...], selects: list[str]) -> None:
+def test_a_selection_is_in_the_motif_of_its_readers(readers: tuple[str, ...], selects: list[str]) -> None:
     """It is not shared if a motif would then read a value computed outside from its own output."""
     found = _in_motifs(*readers)
     left = narrowed(found, {}, {(name, 0): FIRST for name in readers})

@@ -355,7 +355,7 @@ def test_lightening_leaves_what_others_read() -> None:
     assert passes.lighten(before) == before
 
 
-def test_what_is_kept_for_the_backward_pass() -> None:
+def test_tensors_saved_for_the_backward_pass() -> None:
     """Three tensors per `depthwise > conv > bn > relu`: a norm keeps its output, a convolution its input."""
     before = graph(
         body(
@@ -397,6 +397,6 @@ X = Node("x", Input(), (3,))
         ([X], [], ["z"], "no output"),
     ],
 )
-def test_faulty_graphs_are_noticed(nodes: list[Node], edges: list[Edge], outputs: list[str], problem: str) -> None:
+def test_invalid_graphs_are_detected(nodes: list[Node], edges: list[Edge], outputs: list[str], problem: str) -> None:
     with pytest.raises(InvalidGraph, match=problem):
         verify(Graph("g", nodes, edges, outputs))

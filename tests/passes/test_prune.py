@@ -155,7 +155,7 @@ def test_pruned_spaces_can_be_emitted() -> None:
 # ---- what cannot be pruned
 
 
-def test_a_lost_output_is_told_with_the_cut() -> None:
+def test_a_lost_output_is_reported_with_the_cut() -> None:
     text = "node y = x : choose { relu, tanh } node z = y : conv() > optional bn z -> out y -> out : optional swish"
     found = graph(body(text))
     with pytest.raises(Disconnected) as caught:
@@ -167,7 +167,7 @@ def test_a_lost_output_is_told_with_the_cut() -> None:
     assert len(caught.value.cut) == 2
 
 
-def test_only_the_lost_of_two_outputs_is_told() -> None:
+def test_only_the_lost_output_of_two_is_reported() -> None:
     types = "image(3, 8, 8) -> image(3, 8, 8), image(3, 8, 8)"
     found = graph(f"network n : {types} {{ in x node a = x : optional relu node b = x : tanh > optional bn out b, a }}")
     with pytest.raises(Disconnected, match="nothing reaches a with a closed") as caught:
@@ -175,7 +175,7 @@ def test_only_the_lost_of_two_outputs_is_told() -> None:
     assert (caught.value.outputs, caught.value.cut) == (("a",), ("a",))
 
 
-def test_of_a_product_one_missing_input_is_told() -> None:
+def test_one_missing_input_of_a_product_is_reported() -> None:
     found = graph(body("node p : product x -> p : optional relu x -> p : optional tanh p -> out"))
     with pytest.raises(Disconnected) as caught:
         prune(found, groups(found))
@@ -190,7 +190,7 @@ def test_of_a_product_one_missing_input_is_told() -> None:
         ("node h[3] = x : optional conv(1) out concat(h)", "concat", "an output of 3x8x8 has become 2x8x8"),
     ],
 )
-def test_what_cannot_be_narrower_is_told(statements: str, node: str, reason: str) -> None:
+def test_values_that_cannot_be_narrowed_are_reported(statements: str, node: str, reason: str) -> None:
     found = graph(body(statements))
     with pytest.raises(Misfit, match=reason) as caught:
         prune(found, {"h.0"})

@@ -296,7 +296,7 @@ def test_a_switch_is_found_by_its_name(visit: Visit, quickstart: Path) -> None:
         expect(page.locator(".candidate.match")).to_have_count(0)
 
 
-def test_uses_with_switches_of_their_own_are_told_apart(visit: Visit, own_switches: Path) -> None:
+def test_uses_with_their_own_switches_are_distinguished(visit: Visit, own_switches: Path) -> None:
     with visit(own_switches) as page:
         panel = page.locator('details.panel[data-panel="1"]')
         candidate(page, "h.x.conv_3").locator("text").hover()

@@ -35,7 +35,7 @@ def test_only_settings_that_differ() -> None:
         assert f"<td>{same}</td>" not in body
 
 
-def test_settings_that_another_kind_of_run_does_not_have_are_no_difference() -> None:
+def test_settings_of_other_kinds_of_runs_are_not_differences() -> None:
     body = parts(a=searched(draws=1), b=trained(epochs=3), c=trained(epochs=3))["comparison"].body
     assert "<td>draws</td>" not in body
     assert "<td>epochs</td>" not in body

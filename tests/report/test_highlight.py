@@ -33,7 +33,7 @@ def test_every_shipped_space_is_there_line_by_line(path: Path) -> None:
 
 
 @given(programs(0.1))
-def test_programs_with_faults_are_there_too(text: str) -> None:
+def test_invalid_programs_are_highlighted_too(text: str) -> None:
     assert shown(text, "nas") == text.replace("\r\n", "\n").replace("\r", "\n")
 
 

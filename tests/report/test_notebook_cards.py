@@ -110,7 +110,7 @@ def test_a_thousand_nodes() -> None:
     assert len(svg) < 200_000
 
 
-def test_what_cannot_be_drawn_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_drawing_errors_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     found = network(TINY)
 
     def fail(_: object) -> None:

@@ -17,7 +17,7 @@ def test_numbers_are_flush_right() -> None:
     assert body.count('<div class="scroll">') == body.count('<table class="table">') == 1
 
 
-def test_whatever_comes_from_outside_is_text() -> None:
+def test_external_text_is_escaped() -> None:
     bad = "<script>alert(1)</script>"
     table = Table((bad, bad), ((bad, bad),), title=bad)
     found = section("s", "S", notes=[bad], tables=[table, Table((bad,), ((bad,),), title=bad, folded=True)])

@@ -185,7 +185,7 @@ def test_an_unfinished_search_has_its_text_without_marks(unfinished: Path) -> No
     assert "none yet" in found["source"].seen
 
 
-def test_a_decision_that_leaves_no_network_is_told(quickstart: Path, tmp_path: Path) -> None:
+def test_a_decision_without_a_network_is_reported(quickstart: Path, tmp_path: Path) -> None:
     run = searched(tmp_path / "run")
     decision = json.loads((run / "decision.json").read_bytes())
     for verdict in decision["verdicts"]:

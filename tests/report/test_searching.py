@@ -36,14 +36,14 @@ def test_lambda_is_shown_where_it_changes() -> None:
     assert "curves-lambda" in keys
 
 
-def test_a_search_that_has_not_begun() -> None:
+def test_a_search_that_has_not_started() -> None:
     found = curves_section({"a": traced()})
     assert found.charts == ()
     assert "Nothing has been logged yet." in found.body
     assert "There has been no update yet." in heat_section({"a": Searched(SWITCHES, {})}).body
 
 
-def test_keys_can_be_told_apart() -> None:
+def test_keys_are_distinct() -> None:
     found = curves_section({"a": searched()}, key="first")
     assert found.key == "first"
     assert found.charts[0].key == "first-loss"

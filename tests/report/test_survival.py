@@ -118,7 +118,7 @@ def test_a_closed_zero_switch_closes_its_choice_and_counts_nowhere() -> None:
     }
 
 
-def test_candidates_on_one_line_are_told_apart() -> None:
+def test_candidates_on_one_line_are_distinguished() -> None:
     long = "bn > " * 30 + "relu"
     text = f"""\
 set s = {{ relu, bn, {long} }}

@@ -75,7 +75,7 @@ def test_uses_with_switches_of_their_own_have_rows_of_their_own(quickstart: Path
     assert [row["uses"] for row in motif["rows"]] == [["a"], ["b"]]
 
 
-def test_a_search_under_way_has_no_end(quickstart: Path, tmp_path: Path) -> None:
+def test_an_unfinished_search_has_no_result(quickstart: Path, tmp_path: Path) -> None:
     folder = searched(tmp_path / "run")
     (folder / "decision.json").unlink()
     (folder / "result.json").unlink()

@@ -38,7 +38,7 @@ def test_out_of_memory(error: Exception) -> None:
     )
 
 
-def test_memory_that_there_really_is_not() -> None:
+def test_really_out_of_memory() -> None:
     given = config()
     with pytest.raises(NasError, match="does not fit into the memory"), machine_limits(given, place(given)):
         torch.empty(2**62, dtype=torch.uint8)

@@ -61,7 +61,7 @@ def test_a_disk_that_fails(number: int, tmp_path: Path, monkeypatch: pytest.Monk
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("file", "old")]
 
 
-def test_what_an_earlier_kill_has_left_is_in_nobodys_way(tmp_path: Path) -> None:
+def test_leftovers_of_a_kill_are_harmless(tmp_path: Path) -> None:
     (tmp_path / "file.part").write_text("half of a fi")
     RunFolder(tmp_path).write(tmp_path / "file", "whole")
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("file", "whole")]
@@ -160,7 +160,7 @@ def test_half_a_row_is_none(tmp_path: Path) -> None:
 
 
 @given(garbage=st.binary(max_size=80), where=st.sampled_from(["before", "instead", "after"]))
-def test_a_damaged_table_is_begun_anew(garbage: bytes, where: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_damaged_table_is_restarted(garbage: bytes, where: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("damaged")
     record = recorded(folder, 5, 10)
     metrics = RunFolder(folder).metrics

@@ -33,7 +33,7 @@ def by_hand(terms: list[Tensor], gates: Tensor, probability: float, generator: t
     return total * gates[-1] if len(gates) > len(terms) else total
 
 
-def test_terms_are_dropped_for_each_sample_by_itself() -> None:
+def test_terms_are_dropped_per_sample() -> None:
     samples = 2000
     with dropping(0.3, seeded()):
         sums = gated_sum([torch.ones(samples, 2, 3), 10 * torch.ones(samples, 2, 3)], torch.tensor([1.0, 2.0, 0.7]))

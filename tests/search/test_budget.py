@@ -87,7 +87,7 @@ def test_nothing_is_left_to_close() -> None:
 @pytest.mark.parametrize(
     "settings", [{"lambda": 0.01}, {"lambda": 0.3, "lambda_zero": 0.001}, {"lambda": 0.01, "lambda_zero": 0.02}]
 )
-def test_what_is_said_to_be_enough_is_enough(settings: dict[str, float]) -> None:
+def test_the_suggested_lambda_is_enough(settings: dict[str, float]) -> None:
     asked, learner = started(**settings)
     warning = too_weak(asked, learner, shrink(asked, learner, Progress()))
     assert warning is not None
@@ -133,7 +133,7 @@ def test_slower_steps_reach_less_far() -> None:
 
 
 @pytest.mark.parametrize(("step", "warned"), [(0, True), (4, True), (5, False), (12, False)])
-def test_it_is_said_before_gates_move(
+def test_the_warning_comes_before_gates_move(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], step: int, warned: bool
 ) -> None:
     """Also by a search that is resumed at the very end of its only iteration."""

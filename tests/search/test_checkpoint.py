@@ -91,7 +91,7 @@ progresses = st.builds(
 
 
 @given(progress=progresses)
-def test_progress_comes_back(progress: Progress, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_progress_round_trip(progress: Progress, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.getbasetemp() / "progress.pt"
     torch.save(progress.to_plain(), path)
     assert Progress.from_plain(torch.load(path, weights_only=True)) == progress

@@ -45,7 +45,7 @@ def test_one_wins_in_every_contest(found: Contests, drawn: st.DataObject) -> Non
 
 
 @given(contests(), st.data())
-def test_none_is_no_candidate(found: Contests, drawn: st.DataObject) -> None:
+def test_none_is_not_a_candidate(found: Contests, drawn: st.DataObject) -> None:
     scores = numbers(drawn, len(found.contest))
     best = found.best_candidates(scores)
     assert not (best & found.is_none).any()

@@ -59,7 +59,7 @@ def test_one_sample_held_out(tmp_path: Path) -> None:
     run(tmp_path, given)
 
 
-def test_epochs_where_nothing_is_said(tmp_path: Path) -> None:
+def test_default_epochs(tmp_path: Path) -> None:
     given = problem(batch=80, steps=None, warmup=None, finish=None, iterations=1)
     assert (given.warmup, given.steps, given.finish, given.total_steps) == (2, 2, 2, 4)
     run(tmp_path, given)

@@ -104,7 +104,7 @@ def expected_saves() -> list[int]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_stopped_and_gone_on_with(number: signal.Signals, programs: Launcher, whole: Path) -> None:
+def test_interrupted_and_resumed(number: signal.Signals, programs: Launcher, whole: Path) -> None:
     name = f"it's a run, {number.name}"
     program = programs.start(*BEGIN, "-o", name)
     for _ in range(3):

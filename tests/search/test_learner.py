@@ -128,7 +128,7 @@ def test_at_once_is_as_one_by_one() -> None:
     assert_same_weights(one_by_one, at_once)
 
 
-def test_gates_are_no_weights() -> None:
+def test_gates_are_not_weights() -> None:
     learner = begun(PLAIN)
     names = {name for name, _ in weights(learner.supernet)}
     assert names
@@ -184,7 +184,7 @@ def test_a_penalty_closes_gates_exactly() -> None:
     assert (learner.supernet.gates == 0).all()
 
 
-def test_nothing_is_no_network() -> None:
+def test_an_empty_network_is_rejected() -> None:
     learner = begun()
     with pytest.raises(Disconnected):
         without(learner, set(learner.switches.groups))

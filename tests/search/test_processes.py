@@ -83,7 +83,7 @@ def test_gates_on_samples_of_their_own(programs: Launcher) -> None:
     assert_close_run(programs.folder / "held_out_alone", programs.folder / "held_out_together")
 
 
-def test_stopped_and_gone_on_with_by_two(programs: Launcher, together: Path) -> None:
+def test_interrupted_and_resumed_by_two_processes(programs: Launcher, together: Path) -> None:
     runs = programs.start_together(*BEGIN, "-o", "stopped")
     for _ in range(4):
         assert runs[0].until(is_row)
@@ -97,7 +97,7 @@ def test_stopped_and_gone_on_with_by_two(programs: Launcher, together: Path) -> 
     assert_same_run(together, programs.folder / "stopped")
 
 
-def test_begun_by_two_and_gone_on_with_by_one(programs: Launcher, alone: Path) -> None:
+def test_started_by_two_and_resumed_by_one_process(programs: Launcher, alone: Path) -> None:
     runs = programs.start_together(*BEGIN, "-o", "handed_on")
     for _ in range(4):
         assert runs[0].until(is_row)

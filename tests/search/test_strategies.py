@@ -78,7 +78,7 @@ def test_runs_to_an_end(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_a_size_is_kept_to(name: str, tmp_path: Path) -> None:
+def test_the_target_size_is_respected(name: str, tmp_path: Path) -> None:
     """Switches are closed as long as the network stays connected."""
     given = problem(TINY, strategy=name, samples=3, target_params=150, **FEW | {"iterations": 1})
     outcome = search(given, tmp_path).run()
@@ -144,7 +144,7 @@ def test_a_strategy_is_a_file() -> None:
         assert f"`{name}`" in page
 
 
-def test_one_that_there_is_not() -> None:
+def test_an_unknown_strategy() -> None:
     with pytest.raises(NasError) as caught:
         configured([option("--strategy", "strategy", "dart")])
     (found,) = caught.value.diagnostics
@@ -276,7 +276,7 @@ def test_dso_takes_accelerated_proximal_steps() -> None:
     assert strategy.penalty(learner, (0.5, 0.5)) == pytest.approx(0.5 * float(factors[~none].abs().sum()))
 
 
-def test_dso_closes_what_nobody_needs(tmp_path: Path) -> None:
+def test_dso_closes_unused_switches(tmp_path: Path) -> None:
     notes = Notes()
     outcome = searched(tmp_path, TINY, notes, strategy="dso", steps=30, gate_rate=0.1, stop_at_budget=False)
     alive = [sum(verdict.keep for verdict in found.decision.verdicts) for found in notes.iterations]

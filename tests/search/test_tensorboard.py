@@ -61,7 +61,7 @@ def test_scalars_by_step(tmp_path: Path) -> None:
     assert book.open == 0
 
 
-def test_going_on_forgets_what_came_after_the_checkpoint(tmp_path: Path) -> None:
+def test_resuming_drops_events_after_the_checkpoint(tmp_path: Path) -> None:
     book = Book()
     asked = problem(stable=0)
     calls = iter(range(100))
@@ -79,7 +79,7 @@ def test_going_on_forgets_what_came_after_the_checkpoint(tmp_path: Path) -> None
     assert book.steps("loss") == list(range(2, 37, 2))
 
 
-def test_going_back_forgets_likewise() -> None:
+def test_rolling_back_drops_events_too() -> None:
     """As after an explosion, when the writer is not restarted."""
     book = Book()
     asked = problem()

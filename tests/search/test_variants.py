@@ -165,7 +165,7 @@ def test_fp16_is_for_those_who_ask(tmp_path: Path) -> None:
     ],
     ids=["adamw", "augmented", "held_out", "target", "proxyless", "narrower", *STRATEGIES],
 )
-def test_going_on_is_the_same(text: str, chosen: dict[str, Any], tmp_path: Path) -> None:
+def test_resuming_gives_the_same_result(text: str, chosen: dict[str, Any], tmp_path: Path) -> None:
     """Bitwise equal in spite of dropout, augmentation, drop-path and random labels."""
     given = problem(text, **FEW, checkpoint_steps=2, **chosen)
     whole = search(given, tmp_path / "whole").run()

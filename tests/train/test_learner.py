@@ -102,7 +102,7 @@ def test_the_running_mean_in_closed_form() -> None:
         assert int(mean["count"]) == steps
 
 
-def test_what_is_kept_is_the_running_mean() -> None:
+def test_the_saved_weights_are_the_running_mean() -> None:
     one = learner(ema=0.5)
     assert one.mean is not None
     plain = emit(one.course.graph, standalone=True)
@@ -132,7 +132,7 @@ def test_fused_and_plain_learn_the_same() -> None:
 
 
 @pytest.mark.parametrize("optimiser", ["sgd", "adamw"])
-def test_what_is_told_is_taken_over(optimiser: str) -> None:
+def test_state_round_trip(optimiser: str) -> None:
     """Bitwise: the next step is the same."""
     one = learner(optimiser=optimiser)
     first, second = batches(one, 2)

@@ -51,7 +51,7 @@ def test_it_learns(tmp_path: Path) -> None:
     assert outcome.score.accuracy > 0.5
 
 
-def test_what_is_told(whole: tuple[Path, Outcome, Notes]) -> None:
+def test_events(whole: tuple[Path, Outcome, Notes]) -> None:
     _, outcome, notes = whole
     given = course()
     assert [(row.epoch, row.step) for row in notes.rows] == [(1, 10), (2, 20), (3, 30)]

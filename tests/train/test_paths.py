@@ -43,7 +43,7 @@ def test_what_is_a_path(statements: str, expected: list[str]) -> None:
     assert [source for source, _ in found(statements)] == expected
 
 
-def test_an_output_of_the_network_is_no_path() -> None:
+def test_an_output_of_the_network_is_not_a_path() -> None:
     text = """
         network n : image(3, 8, 8) -> image(3, 8, 8), image(3, 8, 8) {
             in x
@@ -66,7 +66,7 @@ def networks(seed: int = 0) -> tuple[nn.Module, nn.Module]:
     return modules
 
 
-def test_nothing_is_dropped_unless_it_is_said() -> None:
+def test_nothing_is_dropped_by_default() -> None:
     plain, other = networks()
     x = torch.rand(5, 1, 8, 8, dtype=torch.float64)
     assert list(plain.state_dict()) == list(other.state_dict()), "dropping has no weights"

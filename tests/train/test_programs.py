@@ -84,7 +84,7 @@ def test_killed_again_and_again(programs: Launcher, whole: Path) -> None:
     assert_same_run(whole, programs.folder / "killed")
 
 
-def test_stopped_and_gone_on_with(programs: Launcher, whole: Path) -> None:
+def test_interrupted_and_resumed(programs: Launcher, whole: Path) -> None:
     program = programs.start(*BEGIN, "-o", "it's a run")
     assert program.until(is_row)
     program.signal(signal.SIGINT)
@@ -157,7 +157,7 @@ def test_two_are_as_one(programs: Launcher) -> None:
         torch.testing.assert_close(value, others[name], rtol=1e-3, atol=1e-4)
 
 
-def test_two_are_stopped_and_one_goes_on(programs: Launcher) -> None:
+def test_two_processes_are_interrupted_and_one_resumes(programs: Launcher) -> None:
     runs = programs.start_together(*BEGIN, "-o", "handed_on", "--epochs", "50")
     assert runs[0].until(is_row)
     for run in runs:  # as a terminal does

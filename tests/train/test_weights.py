@@ -54,7 +54,7 @@ def test_what_does_not_fit() -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"\0" * 100, b"PK\3\4", pickle.dumps({"a": 1}), b"\xff" * 8 + b"{}"])
-def test_what_is_no_file_of_weights(content: bytes, tmp_path: Path) -> None:
+def test_invalid_weights_files(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "weights").write_bytes(content)
     with pytest.raises(NasError) as error:
         read_weights(tmp_path / "weights")

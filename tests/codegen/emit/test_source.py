@@ -47,7 +47,7 @@ def test_one_class_whether_or_not_there_is_a_stride() -> None:
     )
 
 
-def test_a_padding_that_keeps_the_size_is_told_by_the_window() -> None:
+def test_same_padding_follows_from_the_window() -> None:
     motif = "motif m(k, d) { in x x -> out : conv(3, k, dilation = d) > bn > max_pool(k) }"
     text = source(motif + body("x -> out : m(1, 1) > m(3, 1) > m(5, 1)"))
     assert "def __init__(self, kernel: int) -> None:" in text
@@ -65,7 +65,7 @@ def test_numbers_of_operations_without_weights_are_attributes() -> None:
     assert_has(text, "self.stride = stride", "return self.bn(F.max_pool2d(x, 3, self.stride, 1))")
 
 
-def test_sizes_between_are_told_by_the_first_and_the_last() -> None:
+def test_inner_sizes_follow_from_the_first_and_last() -> None:
     motif = "motif m(w) { in x x -> out : conv(2 * channels(x), 1) > bn > conv(w / 2, 1) > bn > conv(w, 1) }"
     text = source(motif + body("x -> out : m(4) > m(8) > m(6) > m(3 * 2)", "image(3, 8, 8) -> image(6, 8, 8)"))
     assert "def __init__(self, channels: int, width: int) -> None:" in text

@@ -129,7 +129,7 @@ def test_numbers_become_parameters() -> None:
     """)
 
 
-def test_what_stands_at_one_place_may_be_a_parameter() -> None:
+def test_a_value_used_once_may_be_a_parameter() -> None:
     same("""
         motif narrow {
             in x

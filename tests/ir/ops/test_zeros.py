@@ -135,7 +135,7 @@ def test_a_selection_has_the_channels_that_its_buffer_names(shape: Shape) -> Non
     assert Select(2).parameters(shape) == 0
 
 
-def test_a_selection_that_is_cut_counts_anew() -> None:
+def test_a_narrowed_selection_is_renumbered() -> None:
     op, tensors = Select(3), {"channels": torch.tensor([0, 2, 4])}
     kept, output = (True, False, True, False, True), (False, True, True)
     assert op.cut(tensors, (kept,), output, (5,))["channels"].tolist() == [1, 2]

@@ -23,7 +23,7 @@ def test_architectures(space: str, network: str, settings: int) -> None:
     assert switches(shipped(space, network)).settings == settings
 
 
-def test_ways_to_set_switches() -> None:
+def test_number_of_switch_settings() -> None:
     found = switches(graph(body("x -> out : choose 2 { relu, tanh, bn } > optional relu > choose { swish, gelu }")))
     assert (found.choices, found.candidates, found.gates) == (3, 6, 6)
     assert found.settings == (1 + 3 + 3) * 2 * 4

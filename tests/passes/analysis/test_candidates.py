@@ -32,7 +32,7 @@ def test_without_a_candidate_its_weights_are_gone(zero: str) -> None:
         assert cost(space).flops - left.flops == costs[group].flops, group
 
 
-def test_a_zero_switch_stands_for_all_candidates() -> None:
+def test_a_zero_switch_costs_as_all_candidates() -> None:
     costs = cost_by_switch(switched(load("darts").graph()))
     zeros = [group for group in costs if group.endswith(".zero")]
     assert len(zeros) == 28

@@ -94,7 +94,7 @@ def test_what_the_inputs_reach_depends_on_nothing() -> None:
     assert all(span is not None and "choose" in span.source.text[span.start - 20 :] for span in found.spans)
 
 
-def test_a_skip_that_is_always_there_leaves_nothing_to_depend_on() -> None:
+def test_an_unconditional_skip_removes_dependencies() -> None:
     found = dependency(graph(body("node y = x : choose { relu } node z y -> z x -> z z -> out : choose { tanh }")))
     assert found.levels == ()
 

@@ -114,7 +114,7 @@ def test_a_lost_input_of_a_concat_makes_what_reads_it_smaller() -> None:
     assert (told.smallest.cost, told.largest.cost) == (108 + 4 * 3, 3 * 108 + 12 * 3)
 
 
-def test_what_does_not_fit_is_no_architecture() -> None:
+def test_architectures_that_do_not_fit() -> None:
     halves = "node h[2] = x : optional conv(3, 1) node y = concat(h)"
     told = extremes(graph(body(f"{halves} sum(y, conv(6, 1)(x)) -> out : conv(3, 1)"))).parameters
     assert told.smallest.cost == 18 + 18, "both or none of the two are left"

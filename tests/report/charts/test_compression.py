@@ -58,7 +58,7 @@ def test_runs_stand_beside_one_another(found: Compression) -> None:
     assert has_legend(kept_groups({"a": found.layers}), "pattern")
 
 
-def test_the_way_of_one_run(found: Compression) -> None:
+def test_the_path_of_one_run(found: Compression) -> None:
     chart = error_curve({"a": found})
     assert networks(chart) == [
         ("after a loop", 7000, 5.0),

@@ -84,7 +84,7 @@ def test_several_runs_stand_below_one_another() -> None:
     assert cells(by_operation(two), "open")["b, normal\nconv", 1] == "1 of 1"
 
 
-def test_what_switches_are_judged_by_is_said() -> None:
+def test_the_criterion_is_named() -> None:
     other = {"a": ONE["a"], "b": Searched(SWITCHES, HISTORY, "strength")}
     assert "the mean gamma of" in by_operation(ONE).caption
     assert "the mean gamma or strength of" in by_operation(other).caption
@@ -96,7 +96,7 @@ def test_many_switches_are_not_shown_one_by_one() -> None:
     assert by_switch({"a": Searched(many, {})}) is None
 
 
-def test_candidates_of_one_name_are_told_apart() -> None:
+def test_candidates_with_equal_names_are_distinguished() -> None:
     twins = (Switch("c:h.conv", "c", "h", "conv"), Switch("c:h.conv_2", "c", "h", "conv"))
     chart = by_switch({"a": Searched(twins, {})})
     assert chart is not None

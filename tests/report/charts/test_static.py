@@ -32,7 +32,7 @@ def test_other_formats() -> None:
     assert chart_picture(CHART, "png").startswith(b"\x89PNG")
 
 
-def test_pictures_are_as_wide_as_they_are_told() -> None:
+def test_pictures_have_the_given_width() -> None:
     def width(chart: Chart, wide: int) -> float:
         return float(chart_picture(chart, "svg", width=wide).decode().split('width="', 1)[1].split('"', 1)[0])
 

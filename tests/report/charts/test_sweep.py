@@ -56,7 +56,7 @@ def test_wide_ranges_have_logarithms() -> None:
     assert "type" not in x(sweep.weights([trial(rate="0"), trial(rate="100")]))["scale"]
 
 
-def test_the_values_that_were_swept_are_told() -> None:
+def test_swept_values_are_shown() -> None:
     assert x(sweep.weights(GRID))["axis"]["values"] == [0.001, 0.01, 0.1]
     assert x(sweep.weights(TWO))["axis"]["values"] == [1.0, 2.0]
 
@@ -93,5 +93,5 @@ def test_any_trials(trials: list[Trial]) -> None:
 
 
 @pytest.mark.parametrize("text", ["nan", "inf", "-Infinity"])
-def test_what_is_no_number_is_a_word(text: str) -> None:
+def test_other_values_are_categories(text: str) -> None:
     assert column(sweep.weights([trial(rate=text)]), "setting") == [text]

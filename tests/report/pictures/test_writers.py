@@ -117,7 +117,7 @@ def test_a_choice_may_read_several_nodes() -> None:
     assert [strand.label for strand in choice.strands] == ["sum", "mean"]
 
 
-def test_what_nobody_can_read_is_summed_up() -> None:
+def test_too_many_nodes_to_draw() -> None:
     text = body("node h[900] x -> h : relu out sum(h)")
     (panel,) = diagram_of(network(text)).panels
     assert len(panel.boxes) == 3

@@ -29,7 +29,7 @@ def test_everything(tmp_path: Path) -> None:
     assert str(gone.operations) == "0/8,000"
 
 
-def test_a_loop_is_told_by_the_training_of_the_next(tmp_path: Path) -> None:
+def test_the_error_of_a_loop_is_that_of_the_next_training(tmp_path: Path) -> None:
     # One dense epoch, then two for each loop. The third loop ends with epoch 7, and trains what the second has left.
     errors = [loop.error for loop in compression(tmp_path, epochs=1, loops=3).loops]
     assert errors[:2] == pytest.approx([5.0, 7.0])
@@ -42,7 +42,7 @@ def test_loops_have_sizes(tmp_path: Path) -> None:
     assert second.operations == 6000
 
 
-def test_a_compression_that_has_only_begun(tmp_path: Path) -> None:
+def test_a_compression_that_has_just_started(tmp_path: Path) -> None:
     paths = write_compression(tmp_path)
     for name in ("result.json", "layers.json", "loops.csv", "rival.csv", "metrics.csv"):
         (tmp_path / name).unlink()
@@ -67,7 +67,7 @@ def test_a_damaged_score_is_none(tmp_path: Path, cut: Any) -> None:
     assert compression(tmp_path, result={**RESULT, "cut": cut}).cut is None
 
 
-def test_infinite_numbers_are_no_numbers(tmp_path: Path) -> None:
+def test_infinite_values_are_missing(tmp_path: Path) -> None:
     paths = write_compression(tmp_path)
     text = json.dumps({**RESULT, "left": {**network(1, 1), "accuracy": 17}}).replace("17", "1e999")
     paths.result.write_text(text)
@@ -78,7 +78,7 @@ def test_infinite_numbers_are_no_numbers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [{"name": "x"}, None, 3, {**layer("x"), "groups": 3}, {**layer("x"), "outputs": []}])
-def test_damaged_layers_are_passed_over(tmp_path: Path, damage: object) -> None:
+def test_damaged_layers_are_skipped(tmp_path: Path, damage: object) -> None:
     assert [one.name for one in compression(tmp_path, layers=[damage, layer("a")]).layers] == ["a"]
 
 

@@ -24,7 +24,7 @@ def states(folder: SweepFolder) -> list[str]:
     return [run.state for run in read_sweep(folder.path)[1]]
 
 
-def test_nothing_was_begun(folder: SweepFolder) -> None:
+def test_nothing_started(folder: SweepFolder) -> None:
     assert states(folder) == ["waiting"] * 4
 
 
@@ -42,7 +42,7 @@ def test_each_state(folder: SweepFolder) -> None:
         assert read_sweep(folder.path)[1][1].error == "a, b"
 
 
-def test_what_is_done_is_done_whatever_the_table_says(folder: SweepFolder) -> None:
+def test_finished_runs_are_done_whatever_the_table_says(folder: SweepFolder) -> None:
     first = folder.asked().points()[0]
     finish(folder, first)
     folder.table.write_text(f'folder,state,error\n"{first.name}",failed,x\n')

@@ -66,7 +66,7 @@ def test_what_is_summed_over_a_filter() -> None:
     torch.testing.assert_close(some.norms(weights).flatten().square(), torch.tensor(squares, dtype=torch.float64))
 
 
-def test_filters_of_the_output_are_no_groups() -> None:
+def test_filters_of_the_output_are_not_groups() -> None:
     found = net("x -> out : conv(4) > relu > conv(5) > depthwise() > bn > global_avg_pool")
     assert list(filters(found)) == ["conv"], "a depthwise convolution hands channels on"
     found = net(f"node a = x : conv(5) node b = a : relu > conv(4) > {END} sum(global_avg_pool(a), b) -> out")

@@ -95,7 +95,7 @@ def test_killed_where_a_stage_ends(programs: Launcher, whole: Path) -> None:
     assert_same_run(whole, run)
 
 
-def test_stopped_and_gone_on_with(programs: Launcher, whole: Path) -> None:
+def test_interrupted_and_resumed(programs: Launcher, whole: Path) -> None:
     program = programs.start(*BEGIN, "-o", "it's a run")
     for rows in (3, 4):  # in the first loop, and in what is left
         for _ in range(rows):
@@ -166,7 +166,7 @@ def test_two_are_as_one(programs: Launcher, whole: Path) -> None:
         torch.testing.assert_close(value, others[name], rtol=1e-2, atol=1e-3)
 
 
-def test_two_are_stopped_and_one_goes_on(programs: Launcher) -> None:
+def test_two_processes_are_interrupted_and_one_resumes(programs: Launcher) -> None:
     runs = programs.start_together(*BEGIN, "-o", "handed_on", "-s", "loop_epochs=50")
     for _ in range(3):
         assert runs[0].until(is_row)

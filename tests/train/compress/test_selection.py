@@ -97,7 +97,7 @@ def test_the_lowest_scores_go_first(seed: int) -> None:
     assert ranked.costs.tolist() == sorted(ranked.costs.tolist())
 
 
-def test_costs_stand_in_the_order_of_scores_and_only_so_many_fit() -> None:
+def test_costs_in_order_of_scores_within_a_limit() -> None:
     some = Groups("fc", "c")
     weights = {"fc": {"weight": torch.ones(2, 4)}}
     scores, costs = (
@@ -173,14 +173,14 @@ def test_no_more_goes_than_the_target_asks_for(text: str, seed: int) -> None:
 # ---------------------------------------------------------------------------------- nothing is cut off
 
 
-def test_layers_that_nothing_gets_past() -> None:
+def test_layers_without_a_bypass() -> None:
     found = graph(SMALL)
     layers = [node.name for node in found if node.op.name in ("conv", "linear")]
     assert [is_connected(found, {name}) for name in layers] == [False, True, True, False, False, False]
     assert not is_connected(found, {"y.conv", layers[1]})
 
 
-def test_something_may_be_left_of_every_layer_and_yet_nothing_gets_through() -> None:
+def test_all_layers_nonempty_but_disconnected() -> None:
     found = net("x -> out : conv(4) > relu > conv(4, bias = true) > global_avg_pool > linear(5)")
     weights = random_weights(found)
     assert gets_through(found, weights)
@@ -242,7 +242,7 @@ def test_a_block_that_may_vanish_does() -> None:
     assert not any(bool(alive(some, left.masks).any()) for some in groups if "residual" in some.layer)
 
 
-def test_the_last_way_is_kept_and_others_go() -> None:
+def test_the_last_path_is_kept() -> None:
     """Of parallel paths one must stay: the one with the highest scores."""
     text = "node h x -> h : conv(4) > relu x -> h : conv(4, 1) > relu h -> out : global_avg_pool > linear(5)"
     found = net(text)
@@ -271,7 +271,7 @@ def first_to_go(found: Graph, weights: Weights) -> tuple[str, int]:
     return some.layer, int(number)
 
 
-def test_by_magnitude_the_smallest_goes_first_beside_its_layer() -> None:
+def test_magnitude_is_relative_to_the_layer() -> None:
     """The scale of a layer and the size of a group do not matter."""
     found = graph(LENET)
     weights = {n: {k: torch.ones_like(v) for k, v in named.items()} for n, named in random_weights(found).items()}
