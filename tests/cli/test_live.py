@@ -20,7 +20,7 @@ from bayesnas_graph.cli.tally import Tally
 from bayesnas_graph.diagnostics import Diagnostic
 from bayesnas_graph.runs.reading.outline import Switch
 from bayesnas_graph.search.progress import Progress
-from tests.cli.showing import logged, outline, standing, updated
+from tests.cli.fake_search import logged, outline, standing, updated
 
 WARNING = Diagnostic("NAS607", "the penalty is too weak", help="`--lambda 1` would be enough", severity="warning")
 

@@ -19,7 +19,7 @@ from bayesnas_graph.runs.paths import RunPaths
 from bayesnas_graph.runs.reading.outline import Outline
 from bayesnas_graph.runs.reading.run import read_traces
 from tests.cli.conftest import Run
-from tests.cli.showing import outline
+from tests.cli.fake_search import outline
 from tests.search.spaces import SHORT, TINY
 
 MANIFEST = {

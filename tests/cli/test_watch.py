@@ -24,7 +24,7 @@ from bayesnas_graph.runs.config import Config
 from bayesnas_graph.runs.reading.outline import Outline, Switch, switches_of
 from bayesnas_graph.search.progress import Progress
 from tests.cli.conftest import Run
-from tests.cli.showing import logged, outline, standing, updated
+from tests.cli.fake_search import logged, outline, standing, updated
 from tests.conftest import ROOT
 from tests.helpers import body, graph
 from tests.search.spaces import SHORT, TINY

@@ -7,7 +7,7 @@ from pathlib import Path
 from bayesnas_graph.report.comparing import sections
 from bayesnas_graph.report.section import Section
 from bayesnas_graph.runs.reading.run import Traces
-from tests.report.told import SWITCHES, searched, traced, trained
+from tests.report.fake_runs import SWITCHES, searched, traced, trained
 from tests.runs.reading.compressions import compression
 
 FIRST, SECOND = "cell:h[0].conv", "cell:h[1].conv"

@@ -6,7 +6,7 @@ from bayesnas_graph.report.charts.heat import MOST, Searched
 from bayesnas_graph.report.searching import curves_section, heat_section
 from bayesnas_graph.runs.reading.history import Moment
 from bayesnas_graph.runs.reading.outline import Switch
-from tests.report.told import SWITCHES, searched, traced
+from tests.report.fake_runs import SWITCHES, searched, traced
 
 
 def test_curves_of_one_and_of_several() -> None:

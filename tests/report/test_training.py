@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bayesnas_graph.report.training import section
-from tests.report.told import traced, trained
+from tests.report.fake_runs import traced, trained
 
 
 def test_loss_and_accuracy() -> None:

@@ -11,7 +11,7 @@ import pytest
 from bayesnas_graph.report.charts.compression import error_curve, kept_groups, per_layer
 from bayesnas_graph.report.section import Chart
 from bayesnas_graph.runs.reading.compression import Compression
-from tests.report.charts.drawn import column, has_legend, sound, svg, values
+from tests.report.charts.chart_checks import column, has_legend, sound, svg, values
 from tests.runs.reading.compressions import compression
 
 

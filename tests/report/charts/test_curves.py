@@ -12,7 +12,7 @@ from bayesnas_graph.report.charts import curves
 from bayesnas_graph.report.charts.curves import Tables
 from bayesnas_graph.report.section import Chart
 from bayesnas_graph.runs.reading.run import Numbers
-from tests.report.charts.drawn import column, has_legend, sound, svg, values
+from tests.report.charts.chart_checks import column, has_legend, sound, svg, values
 
 ROWS: tuple[Numbers, ...] = tuple(
     {

@@ -12,7 +12,7 @@ from bayesnas_graph.report.charts.heat import MOST, Searched, by_operation, by_s
 from bayesnas_graph.report.section import Chart
 from bayesnas_graph.runs.reading.history import Moment
 from bayesnas_graph.runs.reading.outline import Switch
-from tests.report.charts.drawn import column, sound, svg, values
+from tests.report.charts.chart_checks import column, sound, svg, values
 
 
 def moment(iteration: int, gamma: float | None = 1.0, *, keep: bool = True) -> Moment:

@@ -6,7 +6,7 @@ import pytest
 
 from bayesnas_graph.bayes.entropy import THRESHOLD
 from bayesnas_graph.report.charts.history import PRUNED, switch_history
-from tests.report.charts.drawn import svg
+from tests.report.charts.chart_checks import svg
 
 ROWS = [
     {"iteration": 1, "gamma": 0.8, "s": 2.0, "omega": 0.7, "w": [1.0, 0.5], "h": [0.25, 0.5]},

@@ -13,7 +13,7 @@ from bayesnas_graph.report.charts.static import chart_picture, runtime
 from bayesnas_graph.report.charts.theme import config, ground
 from bayesnas_graph.report.pictures.style import DARK, LIGHT
 from bayesnas_graph.report.section import Chart
-from tests.report.charts.drawn import svg
+from tests.report.charts.chart_checks import svg
 
 CHART = loss({"a": [{"step": 1.0, "loss": 2.0}, {"step": 2.0, "loss": 1.0}]})
 

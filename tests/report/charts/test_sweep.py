@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bayesnas_graph.report.charts import sweep
 from bayesnas_graph.report.charts.sweep import Trial, swept_key
 from bayesnas_graph.report.section import Chart
-from tests.report.charts.drawn import column, has_legend, sound, svg
+from tests.report.charts.chart_checks import column, has_legend, sound, svg
 
 CHARTS = (sweep.weights, sweep.accuracy, sweep.trade)
 

@@ -12,7 +12,7 @@ from bayesnas_graph.report.charts import training
 from bayesnas_graph.report.charts.training import TEST, TRAIN, Tables
 from bayesnas_graph.report.section import Chart
 from bayesnas_graph.runs.reading.run import Numbers
-from tests.report.charts.drawn import has_legend, sound, svg, values
+from tests.report.charts.chart_checks import has_legend, sound, svg, values
 
 ROWS: tuple[Numbers, ...] = tuple(
     {"epoch": n, "step": 10.0 * n, "loss": 2 / n, "accuracy": n / 10, "test_loss": 3 / n, "test_accuracy": n / 20}
