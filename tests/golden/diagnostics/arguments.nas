@@ -1,4 +1,4 @@
-// Every way to call something wrongly, found without any network.
+// Every kind of wrong call, found without any network.
 motif block(width, k = 3) {
     in x
     x -> out : conv(width, k)

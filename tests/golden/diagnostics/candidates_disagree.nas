@@ -1,4 +1,4 @@
-// Every candidate is named with its shape and its place, those of equal shape too.
+// Every candidate is shown with its shape, including those that agree.
 set mixed = { conv(8, 3), conv(8, 3, 2), max_pool(3, 2) }
 
 network n : image(3, 8, 8) -> classes(10) {

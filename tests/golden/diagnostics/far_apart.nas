@@ -1,4 +1,4 @@
-// Labels that are far apart are shown with what lies between left out.
+// Lines between distant labels are omitted.
 network n : image(3, 8, 8) -> classes(10) {
     in x
     node wide = x : conv(16, 3)

@@ -1,2 +1,2 @@
-// A name that only the library has: the import is what is missing.
+// A name from the library: the import is missing.
 set s = { factorized_reduce(8) }

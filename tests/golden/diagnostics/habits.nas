@@ -1,4 +1,4 @@
-// What other languages have taught, and what it is called here.
+// Syntax of other languages, with the equivalent here.
 motif a {
     in x
     node h = x : conv(8)

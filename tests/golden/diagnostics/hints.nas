@@ -1,4 +1,4 @@
-// Mistakes that many make once, each with the hint that ends it.
+// Common mistakes, each with its hint.
 motif count(k) {
     in x
     x -> out : choose k { relu, tanh }

@@ -1,4 +1,4 @@
-// A file that is not there, one with a similar name in the library, and a name that a library file lacks.
+// A missing file, one with a similar name in the library, and a name that a library file lacks.
 import "nowhere.nas"
 import "stdd.nas"
 import "std.nas" as std

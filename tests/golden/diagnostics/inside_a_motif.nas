@@ -1,4 +1,4 @@
-// A problem inside a motif shows the uses that led to it, from the inside out.
+// A problem inside a motif shows the uses that led to it, innermost first.
 motif inner(width) {
     in x
     x -> out : conv(width, 3)

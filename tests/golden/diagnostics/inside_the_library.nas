@@ -1,4 +1,4 @@
-// A problem inside the library is told with the line of the user's file that led to it.
+// A problem inside the library is shown with the line of the user's file that led to it.
 import "std.nas"
 
 network n : vector(8) -> classes(2) {

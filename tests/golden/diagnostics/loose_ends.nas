@@ -1,4 +1,4 @@
-// Nodes without an edge into them are told all at once; dead ends only once every node is fed.
+// All nodes without incoming edges are reported together; unused nodes only once there are none.
 motif unfed {
     in x
     node a, b

@@ -1,4 +1,4 @@
-// A missing brace is told at the brace that was opened, and the next definition is still read.
+// A missing brace is reported at its opening brace, and the next definition is still read.
 motif open {
     in x
     for i in 0..2 {

@@ -1,4 +1,4 @@
-// A `require` clause that says nothing: the place is the clause, not what follows it.
+// An incomplete `require`: the clause is marked, not what follows it.
 network first : image(3, 8, 8) -> classes(10) {
     in x
     x -> out : conv(4) > global_avg_pool > linear(10)

@@ -1,4 +1,4 @@
-// One fault, one message: what depends on the faulty line is not complained about.
+// One error, one message: no follow-up errors.
 network n : image(3, 8, 8) -> classes(10) {
     in x
     let width = missing + 1

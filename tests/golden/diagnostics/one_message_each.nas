@@ -1,4 +1,4 @@
-// Faults that used to be told twice, or of which the second was nonsense.
+// Errors that used to be reported twice, or with a meaningless second message.
 motif twice {
     in x
     node h = x : relu

@@ -1,4 +1,4 @@
-// Words of the language where names belong, also where they would begin a definition.
+// Reserved words used as names, also where they could start a definition.
 motif repeat(op, count) {
     in x
     out x

@@ -1,4 +1,4 @@
-// Mistakes in different definitions are told in one run, and none hides another.
+// Errors in different definitions are all reported, and none hides another.
 motif first {
     in x
     x -> out relu

@@ -1,4 +1,4 @@
-// Every kind of value in a place where another is needed.
+// Every type of value where another is expected.
 network n : vector(4) -> classes(4) {
     in x
     let a = 1 + relu

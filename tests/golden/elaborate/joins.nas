@@ -1,4 +1,4 @@
-// Joins of every kind, of edges into a node and of nodes in an expression; one edge needs no join.
+// All joins, of edges into a node and of nodes in an expression; a single edge needs none.
 network n : image(2, 4, 4) -> image(8, 4, 4) {
     in x
     node a = x : relu

@@ -1,4 +1,4 @@
-// Comments stay where they are: before, after, between and inside.
+// Comments stay in place: before, after, between and inside.
 import "std.nas" // after an import
 
 

@@ -1,4 +1,4 @@
-//! Every statement and expression, as badly laid out as can be.
+//! Every statement and expression, badly formatted.
 //!second line
 import"std.nas"
 import   "darts.nas"as  darts // aligned

@@ -1,4 +1,4 @@
-// Lines that are too long are broken at brackets, outermost first, or else at operators.
+// Long lines are broken at brackets, outermost first, otherwise at operators.
 set candidates(stride) = { sep_conv(3, stride), sep_conv(5, stride), dil_conv(3, stride), dil_conv(5, stride), skip(stride) }
 set kept = {
     relu,
