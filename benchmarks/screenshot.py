@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bayesnas_graph.report.making import report_on
+from bayesnas_graph.report.builder import build_page
 from tests.browser import opened, running
 
 
@@ -22,7 +22,7 @@ def main() -> None:
     options = parser.parse_args()
     with TemporaryDirectory() as name, running() as browser:
         file = Path(name, "report.html")
-        file.write_text(report_on([options.run]).text(), encoding="utf-8")
+        file.write_text(build_page([options.run]).html(), encoding="utf-8")
         with opened(browser, file) as found:
             page = found.page
             set_to = "(it, to) => { it.value = to; it.dispatchEvent(new Event('input')); }"

@@ -33,9 +33,9 @@ def report(
     path = output or (runs[0] / "report.html" if own else Path("comparison.html"))
     if path.exists() and not (force or own):
         raise exists_error(path)
-    found = report_on(runs, allow_python=allow_python_ops)
+    found = build_page(runs, allow_python=allow_python_ops)
     show_diagnostics(found.warnings)
-    text = found.text()
+    text = found.html()
     pictures = list(found.pictures()) if figures is not None else []
     if figures is not None and not force:
         for name, _ in pictures:

@@ -1,1 +1,1 @@
-"""What runs have done, as one page for a browser."""
+"""Reports on runs as a single HTML page."""

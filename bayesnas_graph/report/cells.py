@@ -1,4 +1,4 @@
-"""What was derived, as figures that can go into a paper."""
+"""Figures of the derived cells, fit for a paper."""
 
 from __future__ import annotations
 
@@ -8,48 +8,47 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import count
 
-from bayesnas_graph.report.html import filled
 from bayesnas_graph.report.pictures import Picture, converted, diagram_of, figure_of, ink, settled_diagram
 from bayesnas_graph.report.section import Section
 from bayesnas_graph.report.story import Story
+from bayesnas_graph.report.templates import render_template
 
-MOST = 24  # figures of a page
-COLUMN = 760  # pixels that a figure beside another may have; it is shown smaller there, and can still be read
+MAX_FIGURES = 24
+COLUMN = 760  # widest figure, in pixels, that stays readable when scaled down to half a page
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A derived cell, or another panel with what is left of its choices."""
+    """A derived cell, or another panel with its remaining choices."""
 
-    key: str  # the name of its files
+    key: str  # its file name
     title: str
     notes: tuple[str, ...]
     light: Picture
     dark: Picture
 
     def pdf(self) -> bytes:
-        """For a paper."""
+        """The figure as PDF."""
         return converted(self.light, "pdf")
 
 
 def figures_of(story: Story) -> list[Figure]:
-    """A figure for every panel with choices; none if nothing was derived, or if the space cannot be read."""
+    """A figure for every panel with choices; none if nothing was derived or the space cannot be read."""
     if story.space is None or story.graph is None or not story.final:
         return []
     kept = {gate.name for gate in story.graph.gates if gate.group in story.final and story.final[gate.group].keep}
-    whole = diagram_of(story.space.network)
-    diagram = settled_diagram(whole, kept)
-    found: dict[str, Figure] = {}
+    diagram = settled_diagram(diagram_of(story.space.network), kept)
+    figures: dict[str, Figure] = {}
     for panel in diagram.panels:
         if panel.choices:
-            key = _key(panel.title, found)
+            key = _key(panel.title, figures)
             light, dark = figure_of(panel, diagram, ink()), figure_of(panel, diagram, ink(dark=True))
-            found[key] = Figure(key, panel.title, panel.notes, light, dark)
-    return list(found.values())
+            figures[key] = Figure(key, panel.title, panel.notes, light, dark)
+    return list(figures.values())
 
 
 def _key(title: str, taken: Collection[str]) -> str:
-    """A name for files that is not taken, whether or not capitals count there.
+    """An unused file name, in lower case because some file systems ignore case.
 
     >>> _key("cell Block", []), _key("cell block", ["cell-block"])
     ('cell-block', 'cell-block-2')
@@ -59,32 +58,32 @@ def _key(title: str, taken: Collection[str]) -> str:
 
 
 def file_stem(figure: Figure, run: str = "") -> str:
-    """What the files of a figure are called; with the name of its run, where there are several."""
+    """The file name of a figure without its suffix; begins with the label of the run if there are several."""
     return f"{run.replace('/', '-')}-{figure.key}" if run else figure.key
 
 
 def cells_section(*stories: Story, left_out: int = 0) -> Section:
-    """The figures of a run; of several, each cell of all of them side by side. Some runs may have been left out."""
+    """The figures of one or more runs, with the same cell of all runs side by side."""
     runs = {story.label if len(stories) > 1 else "": figures_of(story) for story in stories}
-    cells = dict.fromkeys(figure.key for figures in runs.values() for figure in figures[:MOST])
+    cells = dict.fromkeys(figure.key for figures in runs.values() for figure in figures[:MAX_FIGURES])
     order = [(run, figure) for key in cells for run, own in runs.items() for figure in own if figure.key == key]
-    shown = [_shown(figure, run, alone=len(order) == 1) for run, figure in order]
-    more = sum(max(0, len(figures) - MOST) for figures in runs.values())
-    return Section("cells", "Derived cells", filled("cells.html", figures=shown, more=more, left_out=left_out))
+    figures = [_template_values(figure, run, alone=len(order) == 1) for run, figure in order]
+    more = sum(max(0, len(own) - MAX_FIGURES) for own in runs.values())
+    body = render_template("cells.html", figures=figures, more=more, left_out=left_out)
+    return Section("cells", "Derived cells", body)
 
 
-def _shown(figure: Figure, run: str, *, alone: bool) -> dict[str, object]:
+def _template_values(figure: Figure, run: str, *, alone: bool) -> dict[str, object]:
     return {
         "title": f"{run} · {figure.title}" if run else figure.title,
         "notes": figure.notes,
         "file": file_stem(figure, run),
         "is_wide": alone or figure.light.width > COLUMN,
-        "light": _link("image/svg+xml", figure.light.svg.encode()),
-        "dark": _link("image/svg+xml", figure.dark.svg.encode()),
-        "pdf": _link("application/pdf", figure.pdf()),
+        "light": _data_url("image/svg+xml", figure.light.svg.encode()),
+        "dark": _data_url("image/svg+xml", figure.dark.svg.encode()),
+        "pdf": _data_url("application/pdf", figure.pdf()),
     }
 
 
-def _link(kind: str, content: bytes) -> str:
-    """An address that is the file itself."""
+def _data_url(kind: str, content: bytes) -> str:
     return f"data:{kind};base64,{b64encode(content).decode()}"

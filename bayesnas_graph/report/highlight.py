@@ -1,4 +1,4 @@
-"""Texts of programs as HTML, line by line: their words in classes, everything else escaped."""
+"""Syntax highlighting: source text as HTML lines."""
 
 from __future__ import annotations
 
@@ -16,39 +16,38 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 Language = Literal["nas", "python", "text"]
-LARGEST = 200_000  # characters; what is longer is shown without colours
+MAX_COLOURED = 200_000  # characters; longer texts are shown without colours
 
-# What would be invisible, or would change how the text around it is read, is shown by a sign.
+# Invisible characters, and those that change the direction of text, are replaced by visible ones.
 _PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"}
 _HIDDEN = (*range(0x7F, 0xA0), 0x00AD, *range(0x200B, 0x2010), *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF)
 _VISIBLE = {**_PICTURES, **dict.fromkeys(_HIDDEN, 0xFFFD), **dict.fromkeys(range(0xD800, 0xE000), 0xFFFD)}
 
 
-def highlighted(text: str, language: Language) -> list[Markup]:
-    r"""The lines of a text, without their ends.
+def highlight_lines(text: str, language: Language) -> list[Markup]:
+    r"""Return the highlighted lines of a text, without line ends.
 
-    >>> [str(line) for line in highlighted("in x // a < b\nout x", "nas")]
+    >>> [str(line) for line in highlight_lines("in x // a < b\nout x", "nas")]
     ['<span class="k">in</span> x <span class="c">// a &lt; b</span>', '<span class="k">out</span> x']
     """
     from markupsafe import Markup, escape
 
     text = text.replace("\r\n", "\n").replace("\r", "\n").translate(_VISIBLE)
     lines: list[list[Markup]] = [[]]
-    for css, words in groupby(_words(text, language if len(text) <= LARGEST else "text"), key=itemgetter(1)):
-        pieces = "".join(word for word, _ in words).split("\n")
-        for number, piece in enumerate(pieces):
+    for css, tokens in groupby(_tokens(text, language if len(text) <= MAX_COLOURED else "text"), key=itemgetter(1)):
+        for number, part in enumerate("".join(token for token, _ in tokens).split("\n")):
             if number:
                 lines.append([])
-            if piece:
-                lines[-1].append(Markup('<span class="{}">{}</span>').format(css, piece) if css else escape(piece))
+            if part:
+                lines[-1].append(Markup('<span class="{}">{}</span>').format(css, part) if css else escape(part))
     return [Markup("").join(line) for line in lines]
 
 
-def _words(text: str, language: Language) -> Iterable[tuple[str, str]]:
-    """The words of a text, each with its class, which is empty for what is not set off."""
+def _tokens(text: str, language: Language) -> Iterable[tuple[str, str]]:
+    """The tokens of a text with their CSS classes, which may be empty."""
     if language == "text":
         return [(text, "")]
-    return ((word, _class(kind)) for kind, word in _lexer(language).get_tokens(text))
+    return ((token, _css_class(kind)) for kind, token in _lexer(language).get_tokens(text))
 
 
 @cache
@@ -59,7 +58,7 @@ def _lexer(language: Literal["nas", "python"]) -> Any:
 
 
 def _nas_lexer() -> type[Any]:
-    """A lexer of Pygments for the language. The words are those of its grammar, so that the two cannot differ."""
+    """A Pygments lexer that uses the tokens of the grammar."""
     from pygments.lexer import Lexer
     from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Text, _TokenType
 
@@ -98,8 +97,8 @@ def _nas_lexer() -> type[Any]:
 
 
 @cache
-def _class(kind: Any) -> str:
-    """The class of a kind of word in `code.css`: that of the first of its kinds that has one."""
+def _css_class(kind: Any) -> str:
+    """The class of a kind of token in `code.css`."""
     from pygments import token as of
 
     classes = (

@@ -1,8 +1,7 @@
-"""What notebooks show of things: pictures, and cards for results.
+"""Notebook output: pictures, and cards for results.
 
-Notebooks are read in many programs. Some drop styles, scripts and SVG among HTML, and each has a background of its own,
-light or dark. So a card is made of plain elements, sets no colours, and its picture is an image, whose style cannot
-reach the page around it.
+Notebook viewers differ: some drop styles, scripts and inline SVG, and backgrounds are light or dark. So a card uses
+plain elements and no colours, and embeds its picture as an image, whose styles stay separate from the page's.
 """
 
 from __future__ import annotations
@@ -20,48 +19,48 @@ from bayesnas_graph.report.pictures import Diagram, diagram_of, lay_out, svg_tex
 from bayesnas_graph.report.pictures.decided import settled_diagram
 from bayesnas_graph.report.pictures.graph import diagram_of_graph
 
-Row = tuple[str, ...]  # what it is about, and a value for each column
+Row = tuple[str, ...]  # a label, and a value for each column
 
-LARGEST = 2**21  # characters of a picture: notebooks keep them all, and browsers take long over more
+MAX_SVG = 2**21  # characters; larger pictures bloat notebooks and slow browsers down
 
 
 def graph_svg(graph: Graph) -> str | None:
-    """A graph drawn; None if it cannot be."""
+    """Draw a graph; None if that fails."""
     return _drawn(lambda: diagram_of_graph(graph))
 
 
 def network_svg(network: Network) -> str | None:
-    """A network drawn; None if it cannot be."""
+    """Draw a network; None if that fails."""
     return _drawn(lambda: diagram_of(network))
 
 
 def architecture_svg(network: Network, left: Graph) -> str | None:
-    """What is left of a network drawn, by the gates of a graph that was pruned; None if it cannot be."""
+    """Draw a network with only the gates of a pruned graph; None if that fails."""
     return _drawn(lambda: settled_diagram(diagram_of(network), {gate.name for gate in left.gates}))
 
 
 def _drawn(diagram: Callable[[], Diagram]) -> str | None:
     try:
         svg = svg_text(lay_out(diagram()))
-    except Exception:  # a fault in a picture is no reason to show a traceback in place of a result
+    except Exception:  # a result must be shown even if drawing fails
         return None
-    return svg if len(svg) <= LARGEST else None
+    return svg if len(svg) <= MAX_SVG else None
 
 
 @dataclass(frozen=True)
 class Card:
-    """A result at a glance: what it was, its numbers, its picture, and what can be done next."""
+    """A result at a glance: subject, numbers, picture, and the next commands."""
 
     title: str
     about: tuple[str, ...]  # sentences
     rows: tuple[Row, ...]
-    columns: tuple[str, ...] = ()  # over the values, where there are several
+    columns: tuple[str, ...] = ()  # headings of the values, if there are several
     picture: str | None = None  # SVG
     folder: Path | None = None  # of the run
-    verbs: tuple[str, ...] = ()  # commands for it, such as `report`
+    verbs: tuple[str, ...] = ()  # suggested commands, such as `report RUN`
 
     def html(self) -> str:
-        """As a notebook shows it."""
+        """The card as HTML."""
         parts = [
             f"<p><b>{escape(self.title)}</b></p>",
             *(f"<p>{escape(text)}</p>" for text in self.about if text),
@@ -72,7 +71,7 @@ class Card:
         if self.folder is not None:
             run = str(self.folder)
             commands = [f"bayesnas-graph {verb.replace('RUN', quote(run))}" for verb in self.verbs]
-            lines = [f"It is in {_code(run)}. Go on with", *map(_code, commands)]
+            lines = [f"The run is in {_code(run)}. Next steps:", *map(_code, commands)]
             parts.append(f"<p>{'<br>'.join(lines)}</p>")
         return "\n".join(["<div>", *parts, "</div>"])
 
@@ -87,7 +86,7 @@ def _table(columns: Iterable[str], rows: Iterable[Row]) -> str:
 
 
 def _cell(kind: str, text: str, side: str) -> str:
-    """A cell. Its side is said twice, for a reader may drop styles, or have others of its own."""
+    """A cell. The alignment is given twice because viewers may drop or override styles."""
     return f'<{kind} align="{side}" style="text-align: {side}">{escape(text)}</{kind}>'
 
 

@@ -1,4 +1,4 @@
-"""What pages are made with, beyond what the program needs anyway: the extra `report`."""
+"""The packages of the extra `report`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ PACKAGES = {  # by the module that is imported
 
 
 def check_packages() -> None:
-    """Raise NasError if one is missing. It is asked first, so that nobody waits for half a page."""
+    """Raise NasError if a package is missing."""
     for module, package in PACKAGES.items():
         try:
             import_module(module)
         except ImportError:
-            message = f"a report needs the package `{package}`, which is not here"
+            message = f"reports need the package `{package}`, which is not installed"
             help = "install it with `pip install 'bayesnas-graph[report]'`"
             raise NasError([Diagnostic("NAS609", message, help=help)]) from None

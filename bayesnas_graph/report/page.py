@@ -1,4 +1,4 @@
-"""The page: sections in one file that needs nothing but a browser, and asks nothing of any other computer."""
+"""The page: a single HTML file that works offline and makes no network requests."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from hashlib import sha256
 from importlib.resources import files
 
 from bayesnas_graph import __version__
-from bayesnas_graph.report.charts.static import runtime
 from bayesnas_graph.report.charts.theme import config
-from bayesnas_graph.report.html import filled, json_script
+from bayesnas_graph.report.charts.vega import vega_runtime
 from bayesnas_graph.report.pictures import rules
 from bayesnas_graph.report.pictures.style import LIGHT
 from bayesnas_graph.report.section import Section
+from bayesnas_graph.report.templates import json_script, render_template
 
 STYLES = ("page.css", "code.css")
 SCRIPTS = ("page.js", "charts.js", "search.js", "panels.js", "detail.js", "find.js", "graph.js")
 
 
-def page_text(title: str, lead: str, sections: Sequence[Section]) -> str:
-    """The whole page."""
+def render_page(title: str, lead: str, sections: Sequence[Section]) -> str:
+    """Return the HTML of the page."""
     from markupsafe import Markup
 
-    first, drawing = _web("theme.js"), runtime()
+    first, vega = _web("theme.js"), vega_runtime()
     scripts = [f"\n{_web(name)}\n" for name in SCRIPTS]
-    page = filled(
+    page = render_template(
         "page.html",
         title=title,
         lead=lead,
         sections=sections,
-        policy=_policy([first, drawing, *scripts]),
+        policy=_policy([first, vega, *scripts]),
         styles=Markup("\n".join([*map(_web, STYLES), *_picture_styles()])),
         first=Markup(first),
-        runtime=Markup(drawing),
+        runtime=Markup(vega),
         scripts=[Markup(script) for script in scripts],
         data=json_script(_data(sections)),
         version=__version__,
@@ -44,16 +44,16 @@ def page_text(title: str, lead: str, sections: Sequence[Section]) -> str:
 
 
 def _data(sections: Sequence[Section]) -> dict[str, object]:
-    """All that the scripts work on."""
+    """The data for the scripts."""
     charts = {chart.key: {"title": chart.title, "spec": chart.spec} for part in sections for chart in part.charts}
     own = {key: value for section in sections for key, value in section.data.items()}
     return {"themes": {"light": config(dark=False), "dark": config(dark=True)}, "charts": charts, **own}
 
 
 def _policy(scripts: Sequence[str]) -> str:
-    """What the browser is to hold the page to: these scripts and no others run, and nothing is fetched.
+    """The content security policy: only these scripts run, and nothing is fetched.
 
-    Vega makes functions out of the expressions of its charts, which is what `unsafe-eval` is for.
+    `unsafe-eval` is needed by Vega, which compiles the expressions of charts.
     """
     hashes = (b64encode(sha256(script.encode()).digest()).decode() for script in scripts)
     allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)

@@ -1,4 +1,4 @@
-"""What searches, trainings and compressions come to. Notebooks show it as cards."""
+"""Results of searches, training and compression runs, which notebooks show as cards."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """A search that has come to its end."""
+    """The result of a search."""
 
-    path: Path  # the folder of the run
+    path: Path  # the run folder
     outcome: Outcome
     network: Network  # that was searched
 
     def __repr__(self) -> str:
         found = self.outcome
-        return f"<search in {self.path}: accuracy {found.accuracy:.4f}, {found.cost.parameters:,} weights>"
+        return f"<search in {self.path}: accuracy {found.accuracy:.4f}, {found.cost.parameters:,} parameters>"
 
     def _repr_html_(self) -> str:
         found, whole = self.outcome, cost(self.network.graph())
         kept = sum(verdict.keep for verdict in found.decision.verdicts)
         return Card(
-            title="A search",
-            about=(_subject(self.path, self.network), f"It ended: {found.why}."),
+            title="Search",
+            about=(_subject(self.path, self.network), f"The search ended: {found.why}."),
             columns=("found", "all candidates"),
             rows=(
                 ("accuracy on the test set", f"{found.accuracy:.4f}", ""),
-                ("weights", f"{found.cost.parameters:,}", f"{whole.parameters:,}"),
+                ("parameters", f"{found.cost.parameters:,}", f"{whole.parameters:,}"),
                 ("multiply-adds", f"{found.cost.flops:,}", f"{whole.flops:,}"),
                 ("switches", f"{kept:,}", f"{len(found.decision.verdicts):,}"),
             ),
@@ -53,9 +53,9 @@ class Found:
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A training that has come to its end."""
+    """The result of a training run."""
 
-    path: Path  # the folder of the run
+    path: Path  # the run folder
     outcome: TrainOutcome
     network: Network  # that was trained
 
@@ -65,12 +65,12 @@ class Trained:
     def _repr_html_(self) -> str:
         score, size = self.outcome.score, cost(self.network.graph())
         return Card(
-            title="A training",
+            title="Training run",
             about=(_subject(self.path, self.network),),
             rows=(
                 ("accuracy on the test set", f"{score.accuracy:.4f}"),
                 ("loss on the test set", f"{score.loss:.4g}"),
-                ("weights", f"{size.parameters:,}"),
+                ("parameters", f"{size.parameters:,}"),
                 ("multiply-adds", f"{size.flops:,}"),
             ),
             picture=network_svg(self.network),
@@ -81,14 +81,14 @@ class Trained:
 
 @dataclass(frozen=True, eq=False)
 class Compressed:
-    """A compression that has come to its end."""
+    """The result of a compression run."""
 
-    path: Path  # the folder of the run
+    path: Path  # the run folder
     outcome: CompressOutcome
 
     def __repr__(self) -> str:
         left = self.outcome.left
-        return f"<compression in {self.path}: accuracy {left.score.accuracy:.4f}, {left.size.parameters:,} weights>"
+        return f"<compression in {self.path}: accuracy {left.score.accuracy:.4f}, {left.size.parameters:,} parameters>"
 
     def _repr_html_(self) -> str:
         outcome = self.outcome
@@ -97,8 +97,8 @@ class Compressed:
             networks["by magnitude"] = outcome.rival
         left = outcome.network.text.network
         return Card(
-            title="A compression",
-            about=(_subject(self.path, left), "" if outcome.on_target else "It is not as small as was asked for."),
+            title="Compression run",
+            about=(_subject(self.path, left), "" if outcome.on_target else "The target size was not reached."),
             columns=tuple(networks),
             rows=tuple(zip(_LABELS, *map(_numbers, networks.values()), strict=True)),
             picture=network_svg(left),
@@ -107,21 +107,20 @@ class Compressed:
         ).html()
 
 
-_LABELS = ("widths", "error on the test set", "weights", "multiply-adds", "operations")
+_LABELS = ("widths", "error on the test set", "parameters", "multiply-adds", "operations")
 
 
 def _numbers(found: Measured) -> tuple[str, ...]:
-    """What there is to tell of a network, under the labels above."""
+    """The values for the labels above."""
     size, error = found.size, f"{100 * (1 - found.score.accuracy):.2f} %"
     return (found.widths, error, *(f"{number:,}" for number in (size.parameters, size.flops, size.operations)))
 
 
 def _subject(path: Path, network: Network) -> str:
-    """What a run was about, as far as that can still be read in its folder."""
+    """The network, data and seed of a run, as far as its folder can be read."""
     try:
         traces = read_traces(RunPaths(path))
     except NasError:
         return f"Network {network.name}."
     config = traces.config
-    space = traces.manifest["space"]
-    return f"Network {network.name} ({space}) on {config.get('data')}, with seed {config.get('seed')}."
+    return f"Network {network.name} ({traces.manifest['space']}) on {config.get('data')}, seed {config.get('seed')}."

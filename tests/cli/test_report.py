@@ -13,7 +13,7 @@ import typer
 
 from bayesnas_graph.cli.report import report
 from bayesnas_graph.diagnostics import NasError
-from bayesnas_graph.report.making import report_on
+from bayesnas_graph.report.builder import build_page
 from bayesnas_graph.report.packages import PACKAGES
 from tests.report.runs import searched
 
@@ -66,7 +66,7 @@ def test_several_runs_are_compared(reported: Reported, run: Path, tmp_path: Path
     shutil.copytree(run, tmp_path / "other")
     assert reported("run", "other") == "wrote comparison.html\n"
     text = (tmp_path / "comparison.html").read_text()
-    assert "<h1>2 runs side by side</h1>" in text
+    assert "<h1>2 runs compared</h1>" in text
     assert "run · other" in text
     with pytest.raises(NasError, match=r"NAS012: `comparison\.html` already exists"):
         reported("run", "other")
@@ -88,8 +88,8 @@ def test_an_unfinished_run_has_a_page(reported: Reported, run: Path) -> None:
         (run / name).unlink()
     reported("run")
     text = (run / "report.html").read_text()
-    assert "It was stopped before its end: this is how far it has come." in text
-    assert "Nothing was derived yet." in text
+    assert "The run was stopped; these are the results so far." in text
+    assert "Nothing has been derived yet." in text
 
 
 def test_a_run_without_steps_has_a_page(reported: Reported, run: Path) -> None:
@@ -103,7 +103,7 @@ def test_a_run_without_steps_has_a_page(reported: Reported, run: Path) -> None:
 @pytest.mark.parametrize("name", ["result.json", "decision.json", "metrics.csv", "updates.csv", "switches.csv"])
 def test_damaged_files_are_reported_and_omitted(reported: Reported, run: Path, name: str, damaged: bytes) -> None:
     (run / name).write_bytes(damaged)
-    found = report_on([run])
+    found = build_page([run])
     (warning,) = found.warnings
     assert (warning.code, warning.severity) == ("NAS602", "warning")
     assert warning.message == f"cannot read `{run / name}`: it is damaged"
@@ -115,7 +115,7 @@ def test_an_incomplete_line_is_not_damage(run: Path) -> None:
     for name in ("metrics.csv", "updates.csv", "switches.csv"):
         with (run / name).open("a") as file:
             file.write("7,0.")
-    assert report_on([run]).warnings == ()
+    assert build_page([run]).warnings == ()
 
 
 def test_a_space_that_is_gone_leaves_a_shorter_page(

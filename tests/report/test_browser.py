@@ -11,9 +11,9 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from bayesnas_graph.report.graph import graph_section
-from bayesnas_graph.report.making import report_on
-from bayesnas_graph.report.page import page_text
+from bayesnas_graph.report.builder import build_page
+from bayesnas_graph.report.graph_section import graph_section
+from bayesnas_graph.report.page import render_page
 from bayesnas_graph.report.story import read_story
 from tests import browser as browsers
 from tests.report.runs import OWN_SWITCHES, searched
@@ -29,7 +29,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     def write(*runs: Path) -> Path:
         if runs not in made:
             made[runs] = tmp_path_factory.mktemp("pages") / "report.html"
-            made[runs].write_text(report_on(runs).text(), encoding="utf-8")
+            made[runs].write_text(build_page(runs).html(), encoding="utf-8")
         return made[runs]
 
     return write
@@ -185,9 +185,9 @@ def test_other_strategies_have_a_strength_in_place_of_a_prior(visit: Visit, tmp_
         kept = next(s for s in switches(page) if s["kept"] and s["operation"] == "relu_conv_bn")
         move(page, 2)
         candidate(page, kept["name"].removeprefix("block:")).locator("text").hover()
-        told = page.locator("#tip").locator("td:first-child").all_inner_texts()
-        assert told == ["state", "strength", "w", "weights", "written", "line"]
-        expect(page.locator("#graph")).to_contain_text("the larger its strength")
+        facts = page.locator("#tip").locator("td:first-child").all_inner_texts()
+        assert facts == ["state", "strength", "w", "parameters", "source", "line"]
+        expect(page.locator("#graph")).to_contain_text("The larger the strength")
         scroll_through(page)
 
 
@@ -198,21 +198,21 @@ def test_hovering_tells_everything_about_a_switch(visit: Visit, quickstart: Path
         candidate(page, kept["name"].removeprefix("block:")).locator("text").hover()
         tip = page.locator("#tip")
         expect(tip).to_contain_text(kept["name"])
-        told = dict(
+        facts = dict(
             zip(
                 tip.locator("td:first-child").all_inner_texts(),
                 tip.locator("td:last-child").all_inner_texts(),
                 strict=True,
             )
         )
-        assert list(told) == ["state", "gamma", "s", "omega", "entropy", "w", "h", "weights", "written", "line"]
-        assert told["state"] == "open"
-        assert float(told["gamma"]) == pytest.approx(kept["gamma"][1], rel=1e-2)
-        assert float(told["omega"]) == 1.5
-        assert [float(w) for w in told["w"].split(", ")] == pytest.approx(kept["w"][1], rel=1e-2)
-        assert told["weights"].endswith(" in 3 uses")
-        assert told["written"] == "<shipped>/quickstart.nas:27"
-        assert told["line"] == "entry, h[0..j] -> h[j] : choose candidates(width)"
+        assert list(facts) == ["state", "gamma", "s", "omega", "entropy", "w", "h", "parameters", "source", "line"]
+        assert facts["state"] == "open"
+        assert float(facts["gamma"]) == pytest.approx(kept["gamma"][1], rel=1e-2)
+        assert float(facts["omega"]) == 1.5
+        assert [float(w) for w in facts["w"].split(", ")] == pytest.approx(kept["w"][1], rel=1e-2)
+        assert facts["parameters"].endswith(" in 3 uses")
+        assert facts["source"] == "<shipped>/quickstart.nas:27"
+        assert facts["line"] == "entry, h[0..j] -> h[j] : choose candidates(width)"
         page.mouse.move(2, 2)
         expect(tip).to_be_hidden()
 
@@ -231,7 +231,7 @@ def test_a_click_opens_the_history(visit: Visit, quickstart: Path) -> None:
         expect(detail.locator("svg.marks")).to_be_visible()
         switch = next(s for s in switches(page) if s["name"] == "block:h.0.sep_conv")
         outcome = f"{'kept' if switch['kept'] else 'removed'}: {switch['reason']}"
-        expect(detail.locator(".told")).to_contain_text(f"in the end\t{outcome}", use_inner_text=True)
+        expect(detail.locator(".facts")).to_contain_text(f"outcome\t{outcome}", use_inner_text=True)
         assert page.evaluate("page.search.outcome({ kept: true, reason: 'kept' })") == "kept"  # once is enough
         page.keyboard.press("Escape")
         expect(detail).to_be_hidden()
@@ -329,7 +329,7 @@ def test_playing_ends_with_what_was_derived(visit: Visit, quickstart: Path) -> N
 def test_thousands_of_edges(browser: Browser, tmp_path: Path) -> None:
     story = read_story(searched(tmp_path / "run", "tree_cell", iterations=2))
     file = tmp_path / "graph.html"
-    file.write_text(page_text("tree_cell", "", [graph_section(story)]), encoding="utf-8")
+    file.write_text(render_page("tree_cell", "", [graph_section(story)]), encoding="utf-8")
     with browsers.opened(browser, file) as found:
         page = found.page
         assert len(switches(page)) == 5832

@@ -63,4 +63,4 @@ def test_files_of_runs_in_several_folders(quickstart: Path) -> None:
 def test_nothing_was_derived(quickstart: Path) -> None:
     story = replace(read_story(quickstart), final={})
     assert figures_of(story) == []
-    assert "Nothing was derived yet." in cells_section(story).body
+    assert "Nothing has been derived yet." in cells_section(story).body

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesnas_graph.language.syntax import reserved_words
-from bayesnas_graph.report.highlight import LARGEST, Language, highlighted
+from bayesnas_graph.report.highlight import MAX_COLOURED, Language, highlight_lines
 from tests.conftest import SPACES
 from tests.programs import programs
 
@@ -21,7 +21,7 @@ LANGUAGES: tuple[Language, ...] = ("nas", "python", "text")
 
 def shown(text: str, language: Language) -> str:
     """The visible text; the only markup is for colours."""
-    lines = [TAG.sub("", line) for line in highlighted(text, language)]
+    lines = [TAG.sub("", line) for line in highlight_lines(text, language)]
     assert not any("<" in line or ">" in line for line in lines)
     return unescape("\n".join(lines))
 
@@ -52,26 +52,26 @@ def test_nothing_hidden_and_no_markup_gets_through(text: str, language: Language
 
 def test_all_keywords_of_the_language_are_keywords() -> None:
     for word in sorted(reserved_words()):
-        (line,) = highlighted(word, "nas")
+        (line,) = highlight_lines(word, "nas")
         assert line == f'<span class="{"n" if word in ("true", "false") else "k"}">{word}</span>'
 
 
 def test_words_have_their_classes() -> None:
     text = '/// doc\nimport "std.nas" // why\nx -> out : conv(3) # y'
-    assert [str(line) for line in highlighted(text, "nas")] == [
+    assert [str(line) for line in highlight_lines(text, "nas")] == [
         '<span class="d">/// doc</span>',
         '<span class="k">import</span> <span class="s">&#34;std.nas&#34;</span> <span class="c">// why</span>',
         'x -&gt; <span class="k">out</span> : <span class="f">conv</span>(<span class="n">3</span>) '
         '<span class="e">#</span> y',
     ]
-    assert [str(line) for line in highlighted("def f():\n\treturn 'a'", "python")] == [
+    assert [str(line) for line in highlight_lines("def f():\n\treturn 'a'", "python")] == [
         '<span class="k">def</span> <span class="f">f</span>():',
         '\t<span class="k">return</span> <span class="s">&#39;a&#39;</span>',
     ]
 
 
 def test_a_comment_over_several_lines_is_closed_on_each() -> None:
-    lines = highlighted("/* a\nb */ in", "nas")
+    lines = highlight_lines("/* a\nb */ in", "nas")
     assert [str(line) for line in lines] == [
         '<span class="c">/* a</span>',
         '<span class="c">b */</span> <span class="k">in</span>',
@@ -79,5 +79,5 @@ def test_a_comment_over_several_lines_is_closed_on_each() -> None:
 
 
 def test_a_text_that_is_very_long_has_no_colours() -> None:
-    text = "in x " * (LARGEST // 5 + 1)
-    assert [str(line) for line in highlighted(text, "nas")] == [text]
+    text = "in x " * (MAX_COLOURED // 5 + 1)
+    assert [str(line) for line in highlight_lines(text, "nas")] == [text]

@@ -119,7 +119,7 @@ def test_drawing_errors_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(notebook, "diagram_of", fail)
         assert kinds(found) == {"text/plain"}
-    monkeypatch.setattr(notebook, "LARGEST", 1000)
+    monkeypatch.setattr(notebook, "MAX_SVG", 1000)
     assert kinds(found) == kinds(found.graph()) == {"text/plain"}
 
 
@@ -192,12 +192,12 @@ def test_a_search(found: Found) -> None:
     assert page.numbers == {
         "": ["found", "all candidates"],
         "accuracy on the test set": [f"{outcome.accuracy:.4f}", ""],
-        "weights": [f"{outcome.cost.parameters:,}", f"{whole.parameters:,}"],
+        "parameters": [f"{outcome.cost.parameters:,}", f"{whole.parameters:,}"],
         "multiply-adds": [f"{outcome.cost.flops:,}", f"{whole.flops:,}"],
         "switches": [str(len(kept)), str(len(outcome.decision.verdicts))],
     }
-    assert f"Network net ({found.path.parent / 'tiny.nas'}) on {SHORT['data']}, with seed 1." in page.text
-    assert f"It ended: {outcome.why}." in page.text
+    assert f"Network net ({found.path.parent / 'tiny.nas'}) on {SHORT['data']}, seed 1." in page.text
+    assert f"The search ended: {outcome.why}." in page.text
     assert f"bayesnas-graph report '{found.path}'" in page.text
     assert kinds(found) == {"text/plain", "text/html"}
     assert "<search in" in repr(found)
@@ -214,7 +214,7 @@ def test_the_picture_of_a_search_is_what_is_left(found: Found) -> None:
 def test_a_search_whose_folder_is_gone(found: Found, tmp_path: Path) -> None:
     copy = Found(tmp_path / "copy", found.outcome, found.network)
     shutil.copytree(found.path, copy.path)
-    assert "with seed 1" in copy._repr_html_()
+    assert "seed 1" in copy._repr_html_()
     shutil.rmtree(copy.path)
     page = Page(copy._repr_html_())
     assert "Network net." in page.text
@@ -224,7 +224,7 @@ def test_a_search_whose_folder_is_gone(found: Found, tmp_path: Path) -> None:
 def test_an_architecture(found: Found) -> None:
     architecture = api.derive(found, keep_per_edge=1)
     page, size, whole = Page(architecture._repr_html_()), architecture.cost, cost(network(TINY).graph())
-    assert page.numbers["weights"] == [f"{size.parameters:,}", f"{whole.parameters:,}"]
+    assert page.numbers["parameters"] == [f"{size.parameters:,}", f"{whole.parameters:,}"]
     assert page.numbers["multiply-adds"] == [f"{size.flops:,}", f"{whole.flops:,}"]
     assert architecture.rule in page.text
     assert "2 of" in " ".join(texts(page.pictures[0])), "one candidate of each choice"
@@ -237,7 +237,7 @@ def test_a_training(trained: Trained) -> None:
     assert page.numbers == {
         "accuracy on the test set": [f"{trained.outcome.score.accuracy:.4f}"],
         "loss on the test set": [f"{trained.outcome.score.loss:.4g}"],
-        "weights": [f"{size.parameters:,}"],
+        "parameters": [f"{size.parameters:,}"],
         "multiply-adds": [f"{size.flops:,}"],
     }
     assert "flatten" in texts(page.pictures[0])
@@ -253,10 +253,10 @@ def test_a_compression(folder: Path, trained: Trained) -> None:
     assert outcome.rival is not None
     sizes = [measured.size for measured in (outcome.whole, outcome.left, outcome.rival)]
     assert page.numbers[""] == ["whole", "left", "by magnitude"]
-    assert page.numbers["weights"] == [f"{size.parameters:,}" for size in sizes]
+    assert page.numbers["parameters"] == [f"{size.parameters:,}" for size in sizes]
     assert page.numbers["operations"] == [f"{size.operations:,}" for size in sizes]
     assert page.numbers["error on the test set"][1] == f"{100 * (1 - outcome.left.score.accuracy):.2f} %"
     assert page.numbers["widths"][1] == outcome.left.widths != outcome.whole.widths
     assert "flatten" in texts(page.pictures[0])
     assert kinds(smaller) == {"text/plain", "text/html"}
-    assert f"{outcome.left.size.parameters:,} weights>" in repr(smaller)
+    assert f"{outcome.left.size.parameters:,} parameters>" in repr(smaller)

@@ -18,7 +18,7 @@ from bayesnas_graph.derive import of_run
 from bayesnas_graph.export import model_of
 from bayesnas_graph.language.elaborate import load_network
 from bayesnas_graph.report.again import command
-from bayesnas_graph.report.listing import LARGEST, LONGEST
+from bayesnas_graph.report.listing import MAX_BYTES, MAX_LINES
 from bayesnas_graph.report.provenance import provenance
 from bayesnas_graph.report.story import read_story
 from bayesnas_graph.runs.config import Config
@@ -100,7 +100,7 @@ def test_lines_have_marks_that_can_be_read_without_colours(quickstart: Path) -> 
     marks = list(found.of_class("mark"))
     lines = (quickstart / "space" / "quickstart.nas").read_text().split("\n")
     chosen = marks[next(n for n, line in enumerate(lines) if "choose candidates" in line)]
-    assert (chosen["data-mark"], chosen["aria-label"]) == ("~ 6/24", "kept in part")
+    assert (chosen["data-mark"], chosen["aria-label"]) == ("~ 6/24", "partly kept")
     assert chosen["title"].startswith("6 of 24 switches left\n+ block:h.")
     assert "not in the architecture" in chosen["title"]
     assert marks[0] == {"class": "mark", "data-mark": ""}
@@ -140,11 +140,11 @@ def test_settings_that_differ_come_first(tmp_path: Path) -> None:
 
 
 def test_the_fingerprint_is_compared_with_that_of_the_copy(quickstart: Path, tmp_path: Path) -> None:
-    assert "still has it" in pages(quickstart)["making"].seen
+    assert "matches" in pages(quickstart)["making"].seen
     run = searched(tmp_path / "run")
     copy = run / "space" / "quickstart.nas"
     copy.write_text(copy.read_text().replace("sep_conv(3)", "sep_conv(5)"))
-    assert "is another one" in pages(run)["making"].seen
+    assert "differs" in pages(run)["making"].seen
 
 
 def test_the_command_gives_the_settings_of_the_run(tmp_path: Path) -> None:
@@ -178,11 +178,11 @@ def test_the_command_quotes_what_a_shell_would_read(unfinished: Path) -> None:
 
 def test_an_unfinished_search_has_its_text_without_marks(unfinished: Path) -> None:
     found = pages(unfinished)
-    assert "no decision yet" in found["space"].seen
+    assert "the search has not finished" in found["space"].seen
     assert all(not given["data-mark"] for given in found["space"].of_class("mark"))
     assert found["space"].texts["space-0"] == (unfinished / "space" / "quickstart.nas").read_text()
-    assert "still has it" in found["making"].seen
-    assert "none yet" in found["source"].seen
+    assert "matches" in found["making"].seen
+    assert "no source yet" in found["source"].seen
 
 
 def test_a_decision_without_a_network_is_reported(quickstart: Path, tmp_path: Path) -> None:
@@ -193,10 +193,10 @@ def test_a_decision_without_a_network_is_reported(quickstart: Path, tmp_path: Pa
     (run / "decision.json").write_text(json.dumps(decision))
     found = pages(run)
     assert "leaves no network" in found["space"].seen
-    assert "It is not shown: nothing reaches the output" in found["source"].seen
+    assert "The source cannot be shown: nothing reaches the output" in found["source"].seen
     (run / "decision.json").write_text("{")
     found = pages(run)
-    assert "no decision yet" in found["space"].seen
+    assert "the search has not finished" in found["space"].seen
     assert "it is damaged" in found["source"].seen
 
 
@@ -233,7 +233,7 @@ def test_a_training_has_its_source_from_its_folder_or_as_it_would_be(tmp_path: P
 def test_a_compression_shows_what_is_left(tmp_path: Path) -> None:
     run = _training(tmp_path / "run", FIXED)
     changed(run, lambda manifest: manifest.update(kind="compress", config={"data": "digits", "loops": 2}))
-    assert "none yet" in pages(run)["source"].seen
+    assert "no source yet" in pages(run)["source"].seen
     (run / "network.nas").write_text("// less\n")
     (run / "model.py").write_text("pass\n")
     (run / "stages").mkdir()
@@ -267,10 +267,10 @@ def test_nothing_of_a_run_is_markup(tmp_path: Path) -> None:
 
 def test_a_file_that_is_far_too_large_is_shown_in_part(tmp_path: Path) -> None:
     run = _training(tmp_path / "run", FIXED)
-    (run / "model.py").write_text("x" * (LARGEST + 10))
-    assert pages(run)["source"].texts["source-0"] == "x" * LARGEST + "\n... and more\n"
-    (run / "model.py").write_text("\n" * (LONGEST + 10))
-    assert pages(run)["source"].texts["source-0"] == "\n" * LONGEST + "... and more\n"
+    (run / "model.py").write_text("x" * (MAX_BYTES + 10))
+    assert pages(run)["source"].texts["source-0"] == "x" * MAX_BYTES + "\n... and more\n"
+    (run / "model.py").write_text("\n" * (MAX_LINES + 10))
+    assert pages(run)["source"].texts["source-0"] == "\n" * MAX_LINES + "... and more\n"
 
 
 def test_links_are_not_followed(tmp_path: Path) -> None:

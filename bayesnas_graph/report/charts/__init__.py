@@ -1,1 +1,1 @@
-"""Charts of a report: plain values in, specifications of Vega-Lite out."""
+"""Charts of a report, as Vega-Lite specifications."""

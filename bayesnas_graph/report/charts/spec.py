@@ -1,7 +1,7 @@
-"""What the specifications of all charts are made of.
+"""Building blocks of chart specifications.
 
-A chart shows one run or several. The colour is the run, and of a single one nothing needs to be said. Every view is
-as wide as there is room; those of several views leave that to `config.view.continuousWidth`.
+Charts of several runs use a colour for each. A view fills the available width; stacked views get theirs from
+`config.view.continuousWidth`.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ Value = dict[str, Any]
 Part = dict[str, Any]  # of a specification
 
 HEIGHT = 220
-LETTER, SYMBOL = 7, 40  # pixels of a letter, and of the symbol in a legend with what is around it
-ROOM = "(containerSize()[0] || 640)"  # the width of a chart, as an expression of Vega
-NAMES = f"min(190, 0.4 * {ROOM})"  # the width of names along an axis, likewise
-LIT = "lit"  # the runs that were clicked in the legend
+LETTER, SYMBOL = 7, 40  # widths in a legend: a letter, and a symbol with its margins
+WIDTH = "(containerSize()[0] || 640)"  # of a chart, as a Vega expression
+NAME_WIDTH = f"min(190, 0.4 * {WIDTH})"  # of names along an axis, as a Vega expression
+SELECTED = "lit"  # parameter: the runs clicked in the legend
 
 
 def finite(value: object) -> float | None:
-    """A number that can be drawn, or None.
+    """The value if it is a finite number, or None.
 
     >>> finite(2.5), finite(float("nan")), finite(None)
     (2.5, None, None)
@@ -31,7 +31,7 @@ def finite(value: object) -> float | None:
 
 
 def rows_of(runs: Mapping[str, Iterable[Mapping[str, object]]], *columns: str) -> list[Value]:
-    """Some columns of the tables of all runs, each row with its run; rows that have no number in the first are left."""
+    """Some columns of the tables of all runs, without rows that lack a number in the first column."""
     return [
         {"run": run, **{column: finite(row.get(column)) for column in columns}}
         for run, rows in runs.items()
@@ -41,7 +41,7 @@ def rows_of(runs: Mapping[str, Iterable[Mapping[str, object]]], *columns: str) -
 
 
 def view(values: Sequence[Value], layers: Sequence[Part], height: int = HEIGHT) -> Part:
-    """A specification: marks over one another. The width is that of all of it, the height that of the marks alone."""
+    """A specification of superimposed layers. The width includes axes and legend, the height does not."""
     return {
         "width": "container",
         "height": height,
@@ -52,7 +52,7 @@ def view(values: Sequence[Value], layers: Sequence[Part], height: int = HEIGHT) 
 
 
 def _shows(part: Part, values: Sequence[Value]) -> bool:
-    """Whether there is something for a layer to show. Vega complains about one that has nothing."""
+    """Whether a layer has any values; Vega warns about empty layers."""
     filters = [step["filter"] for step in part.get("transform", ()) if "filter" in step]
     return not filters or any(all(value.get(f["field"]) in f["oneOf"] for f in filters) for value in values)
 
@@ -64,46 +64,46 @@ def layer(
     transform: Sequence[Part] = (),
     **more: Any,
 ) -> Part:
-    """Marks of one kind, for the values in which a field is one of some, if that is given."""
+    """Marks of one kind; `where` restricts a field to certain values."""
     filters = [{"filter": {"field": where[0], "oneOf": list(where[1])}}] if where else []
     transforms = [*filters, *transform]
-    encoding = {channel: part for some in encodings for channel, part in some.items()}
+    encoding = {channel: part for channels in encodings for channel, part in channels.items()}
     return {"mark": mark, **({"transform": transforms} if transforms else {}), "encoding": encoding, **more}
 
 
 def by_run(runs: Iterable[str], *, clickable: bool = False) -> Part:
-    """The colours of several runs. A click in the legend dims all others, if a layer `listens` to it."""
+    """Colours for several runs. If clickable, a click in the legend dims the others; see `legend_clicks`."""
     names = list(runs)
     if len(names) < 2:
         return {}
     colour = coloured("run", names)["color"]
-    dimmed = {"condition": {"param": LIT, "value": 1}, "value": 0.12}
+    dimmed = {"condition": {"param": SELECTED, "value": 1}, "value": 0.12}
     return {"color": colour, **({"opacity": dimmed} if clickable else {})}
 
 
 def coloured(field: str, names: Sequence[str]) -> Part:
-    """A colour for each of these names, told above the chart in as many columns as there is room for."""
+    """A colour for each name, with a legend above the chart."""
     column = SYMBOL + LETTER * max(map(len, names), default=0)
-    columns = {"expr": f"max(1, min(4, floor({ROOM} / {column})))"}
+    columns = {"expr": f"max(1, min(4, floor({WIDTH} / {column})))"}
     legend = {"title": None, "orient": "top", "columns": columns, "symbolType": "circle", "symbolOpacity": 1}
     return {"color": {"field": field, "type": "nominal", "scale": {"domain": list(names)}, "legend": legend}}
 
 
-def listening(runs: Iterable[str]) -> Part:
-    """What one layer of a chart needs for clicks in the legend."""
+def legend_clicks(runs: Iterable[str]) -> Part:
+    """Selection of runs by clicks in the legend, for one layer of a chart."""
     if len(list(runs)) < 2:
         return {}
-    return {"params": [{"name": LIT, "select": {"type": "point", "fields": ["run"]}, "bind": "legend"}]}
+    return {"params": [{"name": SELECTED, "select": {"type": "point", "fields": ["run"]}, "bind": "legend"}]}
 
 
 def x_steps() -> Part:
-    """The axis of steps of training."""
+    """The axis of training steps."""
     return {"x": number_axis("step", "step", format="~s", nice=False, zero=True)}
 
 
 def x_counts(field: str, title: str | None = None) -> Part:
-    """An axis of what is counted one by one: updates, epochs."""
-    # Vega puts ticks between small whole numbers, whatever step it is told.
+    """An axis of integers, such as updates or epochs."""
+    # Vega puts ticks between small integers, whatever step is set.
     whole = "datum.value % 1 ? '' : format(datum.value, ',d')"
     axis = {"labelExpr": whole, "ticks": False, "tickCount": 6, "labelOverlap": True, "labelPadding": 6}
     scale = {"zero": False, "nice": False}
@@ -113,40 +113,39 @@ def x_counts(field: str, title: str | None = None) -> Part:
 def number_axis(
     field: str, title: str | None, *, format: str = ".3~g", unit: str = "", zero: bool = False, **scale: Any
 ) -> Part:
-    """A quantity along an axis. Nothing is zero, and not zero thousands."""
+    """An axis of numbers. Zero has no unit or prefix."""
     axis = {"format": format, "labelExpr": f"datum.value ? datum.label + '{unit}' : '0'"}
     return {"field": field, "type": "quantitative", "title": title, "axis": axis, "scale": {"zero": zero, **scale}}
 
 
 def log_axis(field: str, title: str | None, *, format: str = "~s") -> Part:
-    """A quantity above zero, along an axis of its logarithms."""
+    """A logarithmic axis."""
     axis = {"format": format, "ticks": False, "labelPadding": 6}
     scale = {"type": "log", "nice": False, "padding": 14}
     return {"field": field, "type": "quantitative", "title": title, "axis": axis, "scale": scale}
 
 
 def name_axis(label: str = "datum.label", **more: Any) -> Part:
-    """An axis of names. Of those that are too long the end is shown, in which they differ."""
-    shown = f"truncate({label}, floor({NAMES} / 6), 'left')"
-    return {"title": None, "ticks": False, "labelExpr": shown, "labelLimit": 0, "labelOverlap": False, **more}
+    """An axis of names. Long names are cut at the front, because they differ at the end."""
+    text = f"truncate({label}, floor({NAME_WIDTH} / 6), 'left')"
+    return {"title": None, "ticks": False, "labelExpr": text, "labelLimit": 0, "labelOverlap": False, **more}
 
 
 def tips(runs: Iterable[str], **fields: str) -> Part:
-    """What is told where the pointer is: fields with their formats; a field without one is text.
+    """A tooltip of fields with their number formats; a field without a format is text.
 
     >>> tips(["a"], loss=".4g")["tooltip"]
     [{'field': 'loss', 'type': 'quantitative', 'format': '.4g', 'title': 'loss'}]
     """
-    told = [{"field": "run", "type": "nominal"}] if len(list(runs)) > 1 else []
-    return {"tooltip": told + [_tip(field, format) for field, format in fields.items()]}
+    run = [{"field": "run", "type": "nominal"}] if len(list(runs)) > 1 else []
+    return {"tooltip": run + [_tip(field, format) for field, format in fields.items()]}
 
 
-_TITLES = {  # of columns that are called otherwise on a page
+_TITLES = {  # where a column has another name on the page
     "alive": "open switches",
     "flops": "multiply-adds",
     "iteration": "update",
     "multiply_adds": "multiply-adds",
-    "parameters": "weights",
 }
 
 

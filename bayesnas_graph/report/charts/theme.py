@@ -1,4 +1,4 @@
-"""The look of charts, on light pages and on dark ones."""
+"""Light and dark themes of charts."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from bayesnas_graph.report.pictures.style import DARK, DARK_INKS, LIGHT, LIGHT_I
 
 FONT = "system-ui, -apple-system, 'Segoe UI', sans-serif"
 
-# From little to much. One hue whose lightness changes is read alike by all eyes, and in print.
+# From low to high. A single hue of varying lightness works for colour-blind readers and in print.
 _RAMPS = {False: ["#e6eff8", "#8fbce2", "#1f6fb4", "#0a2f57"], True: ["#1d2a38", "#24598a", "#5fa8e6", "#e3f1ff"]}
-_GRIDS = {False: "#e4e8ec", True: "#262c34"}  # fainter than the frames of pictures
+_GRIDS = {False: "#e4e8ec", True: "#262c34"}
 
 
 def config(dark: bool) -> dict[str, Any]:
-    """The configuration of Vega-Lite that a chart is drawn with."""
+    """The Vega-Lite configuration."""
     inks, colours = DARK_INKS if dark else LIGHT_INKS, list(DARK if dark else LIGHT)
     ink, dim, grid = inks["ink"], inks["dim"], _GRIDS[dark]
     return {
@@ -59,5 +59,5 @@ def config(dark: bool) -> dict[str, Any]:
 
 
 def ground(dark: bool) -> str:
-    """The colour of what a chart stands on, for pictures that stand alone."""
+    """The background colour of charts saved as files."""
     return (DARK_INKS if dark else LIGHT_INKS)["panel"]

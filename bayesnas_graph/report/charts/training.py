@@ -1,4 +1,4 @@
-"""A training as curves, epoch by epoch."""
+"""Training curves by epoch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bayesnas_graph.report.charts.spec import (
     by_run,
     finite,
     layer,
-    listening,
+    legend_clicks,
     number_axis,
     tips,
     view,
@@ -25,18 +25,18 @@ TRAIN, TEST = "training samples", "test set"
 
 
 def loss(rows: Tables) -> Chart:
-    """The loss on samples that were trained on, and on the test set."""
+    """Loss on the training samples and the test set."""
     y = number_axis("value", None)
     return Chart("loss", "Loss", _CAPTION, _curves(rows, ("loss", "test_loss"), y, ".4g"))
 
 
 def accuracy(rows: Tables) -> Chart:
-    """The accuracy on both."""
+    """Accuracy on the training samples and the test set."""
     y = number_axis("value", None, format=".3~f")
     return Chart("accuracy", "Accuracy", _CAPTION, _curves(rows, ("accuracy", "test_accuracy"), y, ".4f"))
 
 
-_CAPTION = "Solid: on the test set, after an epoch. Dashed: on the samples that it trains on, a mean over the epoch."
+_CAPTION = "Solid: test set, after each epoch. Dashed: training samples, averaged over the epoch."
 
 
 def _curves(rows: Tables, columns: tuple[str, str], y: Part, format: str) -> Part:
@@ -44,7 +44,7 @@ def _curves(rows: Tables, columns: tuple[str, str], y: Part, format: str) -> Par
     domain: Part = {"domain": [TEST, TRAIN], "range": [[1, 0], [4, 3]]}
     dash = {"strokeDash": {"field": "on", "type": "nominal", "scale": domain, "legend": None}}
     rest = x_counts("epoch"), {"y": y}, by_run(rows, clickable=True), tips(rows, on="", epoch=",d", value=format)
-    lines = layer({"type": "line", "strokeWidth": 1.6}, *rest, dash, **listening(rows))
+    lines = layer({"type": "line", "strokeWidth": 1.6}, *rest, dash, **legend_clicks(rows))
     points = layer({"type": "point", "size": 30}, *rest, where=("on", [TEST]))
     return view(values, [lines, points])
 

@@ -1,13 +1,13 @@
-// Charts are drawn when they come into view, in the colours of the theme, and again when it changes.
+// Charts are drawn when they scroll into view, and redrawn when the theme changes.
 
 const { data, dark, onTheme } = window.page;
 
-const BESIDE = 110;  // pixels of a chart that its axis, its title and its menu take
+const MARGIN = 110;  // pixels for axis, title and menu of a chart
 
 page.draw = (element, spec, name) => {
   const theme = dark() ? data.themes.dark : data.themes.light;
-  // Charts below one another cannot ask for the room that there is, as single ones do.
-  const continuousWidth = Math.min(theme.view.continuousWidth, Math.max(BESIDE, element.clientWidth - BESIDE));
+  // Stacked charts cannot fill their container by themselves.
+  const continuousWidth = Math.min(theme.view.continuousWidth, Math.max(MARGIN, element.clientWidth - MARGIN));
   return window.vegaEmbed(element, spec, {
     renderer: "svg",
     actions: { export: true, source: false, compiled: false, editor: false },

@@ -1,4 +1,4 @@
-// All that is known about a switch: a hint where the pointer rests, and its history beside the page.
+// Details of a switch: a tooltip, and its history in a side panel.
 
 const { search } = page;
 
@@ -12,13 +12,13 @@ function table(pairs) {
   return body;
 }
 
-// ---- hints
+// ---- tooltips
 
 const tip = document.getElementById("tip");
 
 page.hideTip = () => { if (tip) tip.hidden = true; };
 
-// Tell about the switches behind a mark, or, of what has none, what the picture says about it.
+// Show facts about the switches behind a mark, or the hint of the picture if it has none.
 page.showTip = (mark, own) => {
   const heading = document.createElement("strong");
   const hint = document.createElement("pre");
@@ -36,7 +36,7 @@ page.showTip = (mark, own) => {
 
 // ---- histories
 
-const MOST = 50;  // switches that are listed
+const MAX_LISTED = 50;
 const detail = document.getElementById("detail");
 let opener = null;
 
@@ -44,37 +44,37 @@ page.openDetail = (panel, mark) => {
   const own = panel.behind(mark);
   opener = panel.picture;
   page.hideTip();
-  if (own.length === 1) tell(own[0]);
+  if (own.length === 1) showHistory(own[0]);
   else list(own, page.gateOf(mark));
 };
 
-function tell(one) {
-  fill(one.name, table([...search.facts([one]), ["in the end", search.outcome(one)]]));
+function showHistory(one) {
+  fill(one.name, table([...search.facts([one]), ["outcome", search.outcome(one)]]));
   const rows = one.gamma.map((gamma, index) => ({
     iteration: index + 1, gamma, s: one.s[index], omega: one.omega[index], w: one.w[index] ?? [], h: one.h[index] ?? [],
   }));
   page.draw(detail.querySelector(".plot"), { ...page.data.history, data: { name: "history", values: rows } }, "switch");
 }
 
-// Several uses at one place: which of them is meant?
+// Several uses at one place: let the user choose.
 function list(own, gate) {
   const choices = document.createElement("ul");
-  choices.append(...own.slice(0, MOST).map((one) => {
+  choices.append(...own.slice(0, MAX_LISTED).map((one) => {
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = `${one.name}, ${search.state(one)}`;
-    button.addEventListener("click", () => tell(one));
+    button.addEventListener("click", () => showHistory(one));
     const item = document.createElement("li");
     item.append(button);
     return item;
   }));
-  const more = own.length > MOST ? [`and ${page.count(own.length - MOST)} more: find them by name`] : [];
+  const more = own.length > MAX_LISTED ? [`and ${page.count(own.length - MAX_LISTED)} more: find them by name`] : [];
   fill(`${gate}, ${own.length} switches`, table(search.facts(own)), choices, ...more);
 }
 
-function fill(title, ...told) {
+function fill(title, ...facts) {
   detail.querySelector("h3").textContent = title;
-  detail.querySelector(".told").replaceChildren(...told);
+  detail.querySelector(".facts").replaceChildren(...facts);
   detail.querySelector(".plot").replaceChildren();
   detail.hidden = false;
   detail.focus();
@@ -88,5 +88,5 @@ function close() {
 if (detail) {
   detail.querySelector("button").addEventListener("click", close);
   detail.addEventListener("keydown", (event) => { if (event.key === "Escape") close(); });
-  page.onTheme.push(() => { if (!detail.hidden) close(); });  // its chart has the colours of the other theme
+  page.onTheme.push(() => { if (!detail.hidden) close(); });  // its chart has the old colours
 }

@@ -1,12 +1,12 @@
-// Switches found by their names, wherever they are.
+// Finding switches by name.
 
-const MOST = 50;  // that are listed
+const MAX_LISTED = 50;
 const box = document.getElementById("find");
 const results = document.getElementById("found");
 
-if (box) begin();
+if (box) listen();
 
-function begin() {
+function listen() {
   const shown = () => [...results.querySelectorAll("[role=option]")];
   const selected = () => results.querySelector("[aria-selected=true]");
 
@@ -30,9 +30,9 @@ function begin() {
 function look() {
   const words = box.value.toLowerCase().split(/\s+/).filter(Boolean);
   const all = words.length ? page.search.switches.filter((one) => fits(one, words)) : [];
-  results.replaceChildren(...all.slice(0, MOST).map(item));
-  if (all.length > MOST) results.append(note(`and ${page.count(all.length - MOST)} more`));
-  else if (words.length && !all.length) results.append(note("no switch is called so"));
+  results.replaceChildren(...all.slice(0, MAX_LISTED).map(item));
+  if (all.length > MAX_LISTED) results.append(note(`and ${page.count(all.length - MAX_LISTED)} more`));
+  else if (words.length && !all.length) results.append(note("no matching switch"));
   results.hidden = !words.length;
   box.setAttribute("aria-expanded", String(!results.hidden));
   const found = new Set(all);
@@ -44,7 +44,7 @@ function look() {
   }
 }
 
-// All words are looked for, in whatever order.
+// All words must occur, in any order.
 function fits(one, words) {
   const text = `${one.name} ${one.part} ${one.choice} ${one.operation}`.toLowerCase();
   return words.every((word) => text.includes(word));
@@ -80,7 +80,7 @@ function hide() {
   box.setAttribute("aria-expanded", "false");
 }
 
-// Lead to the picture that shows a switch, and to its place there.
+// Scroll to the mark of a switch in its picture.
 function go(one) {
   const number = page.search.switches.indexOf(one);
   const holds = ({ switches }) => switches.includes(number);

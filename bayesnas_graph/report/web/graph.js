@@ -1,4 +1,4 @@
-// The graph: a slider over the moments of the search, and what the pointer and the keyboard do in the pictures.
+// The slider over the updates, and pointer and keyboard in the pictures.
 
 const { search, panels } = page;
 const slider = document.getElementById("moment");
@@ -7,7 +7,7 @@ let timer = null;
 
 function show() {
   search.moment = Number(slider.value);
-  document.getElementById("moment-text").textContent = search.standing();
+  document.getElementById("moment-text").textContent = search.summary();
   slider.setAttribute("aria-valuetext", search.moments[search.moment].label);
   page.hideTip();
   for (const panel of panels) panel.paint();
@@ -19,7 +19,7 @@ function stop() {
   play.textContent = "▶";
 }
 
-if (slider) {  // a network without switches has no moments
+if (slider) {  // missing for a network without switches
   slider.addEventListener("input", () => { stop(); show(); });
   play.addEventListener("click", () => {
     if (timer !== null) return stop();
@@ -66,13 +66,13 @@ for (const panel of panels) {
   });
 }
 
-// What a click does, or the key Enter.
+// On click or Enter.
 function follow(panel, mark) {
   if (mark.dataset.opens !== undefined) enter(panel, mark);
   else if (panel.behind(mark).length) page.openDetail(panel, mark);
 }
 
-// A box with a panel of its own leads there, to the use that it stands for.
+// Go to the panel of a box, showing the use that it stands for.
 function enter(panel, mark) {
   const inner = panels[Number(mark.dataset.opens)];
   const around = panel.rows[Math.max(0, panel.row)]?.uses[0] ?? "";

@@ -1,4 +1,4 @@
-// What all sections need: the data of the page, its theme, and buttons that copy and save.
+// Shared by all sections: the data of the page, its theme, and the copy and save buttons.
 
 const page = {
   data: JSON.parse(document.getElementById("data").textContent),
@@ -14,7 +14,7 @@ function setTheme(theme) {
 
 document.getElementById("theme").addEventListener("click", () => {
   const theme = page.dark() ? "light" : "dark";
-  try { localStorage.setItem("bayesnas-graph-theme", theme); } catch { /* a page without storage forgets */ }
+  try { localStorage.setItem("bayesnas-graph-theme", theme); } catch { /* no storage: not remembered */ }
   setTheme(theme);
 });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => setTheme(event.matches ? "dark" : "light"));
@@ -32,7 +32,7 @@ async function copy(button) {
   const text = textOf(button);
   try {
     await navigator.clipboard.writeText(text);
-  } catch {  // a file that is opened from the disk may not use the clipboard everywhere
+  } catch {  // some browsers deny the clipboard to local files
     const area = document.createElement("textarea");
     area.value = text;
     document.body.append(area);

@@ -1,4 +1,4 @@
-// The pictures of motifs: which switches their marks stand for, and how they look at a moment of the search.
+// Pictures of motifs: the switches behind their marks, and their look at an update.
 
 class Panel {
   constructor(known, element) {
@@ -6,19 +6,19 @@ class Panel {
     this.element = element;
     this.picture = element.querySelector(".picture");
     this.select = element.querySelector("select");
-    this.row = known.rows.length > 1 ? -1 : 0;  // of the uses that are shown; -1 for all together
+    this.row = known.rows.length > 1 ? -1 : 0;  // row of uses shown; -1 for all together
     this.column = new Map(known.gates.map((gate, index) => [gate, index]));
     this.marks = [...element.querySelectorAll(".candidate, .choice")].filter(gateOf);
     this.stops = [...element.querySelectorAll(".candidate, .choice, .vertex[data-opens]")].filter(
-      (mark) => gateOf(mark) || mark.dataset.opens !== undefined);  // where the keyboard leads
+      (mark) => gateOf(mark) || mark.dataset.opens !== undefined);  // for the keyboard
     this.pointed = null;
-    for (const title of element.querySelectorAll("title")) {  // the page has hints of its own
+    for (const title of element.querySelectorAll("title")) {  // replaced by our own tooltips
       title.parentNode.dataset.hint = title.textContent;
       title.remove();
     }
   }
 
-  // The switches that a mark stands for: one, or one for each use that is shown together.
+  // The switches behind a mark: one, or one for each use shown.
   behind(mark) {
     const index = this.column.get(gateOf(mark));
     const rows = this.row < 0 ? this.rows : this.rows.slice(this.row, this.row + 1);
@@ -26,7 +26,7 @@ class Panel {
     return [...numbers].map((number) => page.search.switches[number]);
   }
 
-  // Show the uses of a row, if there are several.
+  // Show a row of uses, if there are several.
   choose(row) {
     if (!this.select || row < 0) return;
     this.row = row;
@@ -35,7 +35,7 @@ class Panel {
 
   paint() {
     const { search } = page;
-    const closed = new Set();  // gates that no use has open
+    const closed = new Set();  // gates that are closed in all uses
     for (const mark of this.marks) {
       const own = this.behind(mark);
       const strength = own.reduce((total, one) => total + search.strength(one), 0) / (own.length || 1);
@@ -55,7 +55,7 @@ class Panel {
     }
   }
 
-  // The boxes and choices on a way from an input to an output.
+  // The boxes and choices on a path from an input to an output.
   alive(closed) {
     const shut = this.choices.filter(({ gates }) => gates.every((gate) => closed.has(gate))).map(({ key }) => key);
     const wires = this.wires.filter((ends) => !ends.some((end) => shut.includes(end)));
@@ -65,7 +65,7 @@ class Panel {
     return new Set([...forward].filter((key) => backward.has(key)));
   }
 
-  // Set one mark off, for those who walk with the keyboard.
+  // Highlight one mark, for keyboard users.
   point(mark) {
     this.pointed?.classList.remove("pointed");
     mark?.classList.add("pointed");
@@ -76,9 +76,9 @@ class Panel {
 function reached(starts, wires) {
   const next = new Map();
   for (const [from, to] of wires) next.set(from, [...(next.get(from) ?? []), to]);
-  const found = new Set(starts);
-  for (const key of found) for (const other of next.get(key) ?? []) found.add(other);  // a set may grow while it is gone through
-  return found;
+  const seen = new Set(starts);
+  for (const key of seen) for (const other of next.get(key) ?? []) seen.add(other);  // the loop visits added keys, too
+  return seen;
 }
 
 function gateOf(mark) {

@@ -1,12 +1,12 @@
-// A search at one of its moments: which switches are open then, and what is known about them.
+// The state of a search at an update: which switches are open, and their numbers.
 
-const THRESHOLD = 1 / (2 * Math.PI * Math.E);  // a gamma that is not above it has no entropy left: the switch is closed
+const THRESHOLD = 1 / (2 * Math.PI * Math.E);  // a switch is closed when its gamma is not above this: its entropy is 0
 
 class Search {
   constructor({ moments, switches, lines, measure }) {
     this.moments = moments;
-    this.isBayesian = measure === "gamma";  // other strategies have a strength in its place, and no prior
-    this.lines = lines;  // of the text, by their places
+    this.isBayesian = measure === "gamma";  // other strategies have a strength instead, and no prior
+    this.lines = lines;  // of source text, by place
     this.switches = switches;
     this.last = moments.length - 1;
     this.ended = moments[this.last].label === "derived";
@@ -25,23 +25,23 @@ class Search {
     return one.closed === null || this.moment < one.closed;
   }
 
-  // From 0 for a switch that is closed to 1 for the largest gamma of the search.
+  // From 0 for a closed switch to 1 for the largest gamma of the search.
   strength(one) {
     if (!this.isOpen(one)) return 0;
     const gamma = this.value(one, "gamma");
-    if (this.isDerived || gamma === null) return 1;  // what was derived has no gates any more
+    if (this.isDerived || gamma === null) return 1;  // the derived network has no gates
     const part = this.isBayesian ? Math.log(gamma / THRESHOLD) / Math.log(this.largest / THRESHOLD) : gamma / this.largest;
     return Math.min(1, Math.max(0.15, part));
   }
 
-  // A number of a switch at this moment. Those of a closed one stay what they were.
+  // A number of a switch at this update; a closed switch keeps its last one.
   value(one, key) {
     return this.moment === 0 ? null : one[key][Math.min(this.moment, one.gamma.length) - 1] ?? null;
   }
 
-  // ---- in words
+  // ---- as text
 
-  // What is told about switches that stand at one place, as pairs of texts.
+  // Facts about the switches at one place, as pairs of texts.
   facts(own) {
     const at = (key) => own.map((one) => this.value(one, key));
     const uses = sum(own.map((one) => Math.max(1, one.gates.length)));
@@ -50,8 +50,8 @@ class Search {
     return [
       ["state", own.length === 1 ? this.state(own[0]) : `${open} of ${own.length} open`],
       ...(this.isBayesian ? this.prior(at) : [["strength", several(at("gamma"))], ["w", several(at("w"))]]),
-      ["weights", `${count(sum(own.map((one) => one.parameters)))}${uses > 1 ? ` in ${uses} uses` : ""}`],
-      ["written", places.join(", ") || "–"],
+      ["parameters", `${count(sum(own.map((one) => one.parameters)))}${uses > 1 ? ` in ${uses} uses` : ""}`],
+      ["source", places.join(", ") || "–"],
       ["line", places.map((place) => this.lines[place]).join("\n") || "–"],
     ];
   }
@@ -73,15 +73,15 @@ class Search {
   }
 
   outcome(one) {
-    if (one.kept !== null) return told(one.kept ? "kept" : "removed", one.reason);
+    if (one.kept !== null) return withReason(one.kept ? "kept" : "removed", one.reason);
     return one.closed === null ? "open so far" : `closed at update ${one.closed}: ${one.why}`;
   }
 
-  standing() {
+  summary() {
     const { label, parameters, flops, lambda, accuracy } = this.moments[this.moment];
     const open = this.switches.filter((one) => this.isOpen(one)).length;
     const parts = [label, `${count(open)} of ${count(this.switches.length)} switches open`];
-    if (parameters !== undefined) parts.push(`${count(parameters)} weights`);
+    if (parameters !== undefined) parts.push(`${count(parameters)} parameters`);
     if (flops !== undefined) parts.push(`${count(flops)} multiply-adds`);
     if (lambda !== undefined && this.isBayesian) parts.push(`lambda ${lambda}`);
     if (accuracy !== undefined) parts.push(`held-out accuracy ${accuracy}`);
@@ -89,12 +89,12 @@ class Search {
   }
 }
 
-const told = (state, why) => (why && why !== state ? `${state}: ${why}` : state);
+const withReason = (state, why) => (why && why !== state ? `${state}: ${why}` : state);
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 const count = (number) => number.toLocaleString("en");
 const number = (value) => (value === 0 ? "0" : String(Number(value.toPrecision(3))));
 
-// Of the prior: that of a normal distribution whose variance is gamma.
+// Entropy of the prior, a normal distribution with variance gamma.
 const entropy = (gamma) => (gamma ? Math.log(gamma / THRESHOLD) / 2 : null);
 
 function several(values) {

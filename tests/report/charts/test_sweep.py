@@ -13,7 +13,7 @@ from bayesnas_graph.report.charts.sweep import Trial, swept_key
 from bayesnas_graph.report.section import Chart
 from tests.report.charts.chart_checks import column, has_legend, sound, svg
 
-CHARTS = (sweep.weights, sweep.accuracy, sweep.trade)
+CHARTS = (sweep.parameters, sweep.accuracy, sweep.trade_off)
 
 
 def trial(weights: int = 100, seed: int = 0, accuracy: float = 0.5, **settings: str) -> Trial:
@@ -37,10 +37,10 @@ def means(chart: Chart) -> list[dict[str, Any]]:
 
 
 def test_all_seeds_are_points_and_their_means_a_line() -> None:
-    chart = sweep.weights([trial(100, 0, rate="1"), trial(300, 1, rate="1"), trial(50, 0, rate="2")])
-    assert column(chart, "weights") == [100, 300, 50]
+    chart = sweep.parameters([trial(100, 0, rate="1"), trial(300, 1, rate="1"), trial(50, 0, rate="2")])
+    assert column(chart, "parameters") == [100, 300, 50]
     assert column(chart, "setting") == [1.0, 1.0, 2.0]
-    assert [(mean["setting"], mean["weights"]) for mean in means(chart)] == [(1.0, 200), (2.0, 50)]
+    assert [(mean["setting"], mean["parameters"]) for mean in means(chart)] == [(1.0, 200), (2.0, 50)]
 
 
 def test_what_is_swept() -> None:
@@ -51,25 +51,25 @@ def test_what_is_swept() -> None:
 
 
 def test_wide_ranges_have_logarithms() -> None:
-    assert x(sweep.weights(GRID))["scale"]["type"] == "log"
-    assert "type" not in x(sweep.weights(TWO))["scale"]
-    assert "type" not in x(sweep.weights([trial(rate="0"), trial(rate="100")]))["scale"]
+    assert x(sweep.parameters(GRID))["scale"]["type"] == "log"
+    assert "type" not in x(sweep.parameters(TWO))["scale"]
+    assert "type" not in x(sweep.parameters([trial(rate="0"), trial(rate="100")]))["scale"]
 
 
 def test_swept_values_are_shown() -> None:
-    assert x(sweep.weights(GRID))["axis"]["values"] == [0.001, 0.01, 0.1]
-    assert x(sweep.weights(TWO))["axis"]["values"] == [1.0, 2.0]
+    assert x(sweep.parameters(GRID))["axis"]["values"] == [0.001, 0.01, 0.1]
+    assert x(sweep.parameters(TWO))["axis"]["values"] == [1.0, 2.0]
 
 
 def test_words_stand_in_the_order_of_the_grid() -> None:
-    assert (x(sweep.weights(WORDS))["type"], x(sweep.weights(WORDS))["sort"]) == ("nominal", ["node", "edge"])
+    assert (x(sweep.parameters(WORDS))["type"], x(sweep.parameters(WORDS))["sort"]) == ("nominal", ["node", "edge"])
 
 
 def test_a_second_setting_is_a_colour() -> None:
-    assert has_legend(sweep.weights(TWO), "others")
-    assert column(sweep.weights(TWO), "others") == ["gauge=node", "gauge=edge"] * 2
-    assert not has_legend(sweep.weights(GRID), "others")
-    assert has_legend(sweep.trade(GRID), "point")
+    assert has_legend(sweep.parameters(TWO), "others")
+    assert column(sweep.parameters(TWO), "others") == ["gauge=node", "gauge=edge"] * 2
+    assert not has_legend(sweep.parameters(GRID), "others")
+    assert has_legend(sweep.trade_off(GRID), "point")
 
 
 def test_the_setting_is_named() -> None:
@@ -94,4 +94,4 @@ def test_any_trials(trials: list[Trial]) -> None:
 
 @pytest.mark.parametrize("text", ["nan", "inf", "-Infinity"])
 def test_other_values_are_categories(text: str) -> None:
-    assert column(sweep.weights([trial(rate=text)]), "setting") == [text]
+    assert column(sweep.parameters([trial(rate=text)]), "setting") == [text]

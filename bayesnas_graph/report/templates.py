@@ -1,4 +1,4 @@
-"""Templates filled in. Whatever comes from outside is text there, never markup."""
+"""HTML templates. Values are escaped: text from outside never becomes markup."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 
-def filled(template: str, **values: object) -> Markup:
-    """A template of `web/` with these values, as HTML."""
+def render_template(name: str, **values: object) -> Markup:
+    """Render a template of `web/`."""
     from markupsafe import Markup
 
-    return Markup(_environment().get_template(template).render(**values))
+    return Markup(_environment().get_template(name).render(**values))
 
 
 def json_script(content: object) -> Markup:
-    r"""What JSON can hold, fit to stand in a script element: nothing in it can end that.
+    r"""Return JSON that is safe inside a script element.
 
     >>> print(json_script({"name": "</script>"}))
     {"name":"\u003c/script>"}
     """
     from markupsafe import Markup
 
-    written = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Markup(written.replace("<", "\\u003c"))
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c"))
 
 
 @cache

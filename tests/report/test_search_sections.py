@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bayesnas_graph.report.charts.heat import MOST, Searched
-from bayesnas_graph.report.searching import curves_section, heat_section
+from bayesnas_graph.report.charts.heatmaps import MAX_SWITCHES, SearchHistory
+from bayesnas_graph.report.search_sections import curves_section, heat_section
 from bayesnas_graph.runs.reading.history import Moment
 from bayesnas_graph.runs.reading.outline import Switch
 from tests.report.fake_runs import SWITCHES, searched, traced
@@ -40,7 +40,7 @@ def test_a_search_that_has_not_started() -> None:
     found = curves_section({"a": traced()})
     assert found.charts == ()
     assert "Nothing has been logged yet." in found.body
-    assert "There has been no update yet." in heat_section({"a": Searched(SWITCHES, {})}).body
+    assert "There has been no update yet." in heat_section({"a": SearchHistory(SWITCHES, {})}).body
 
 
 def test_keys_are_distinct() -> None:
@@ -51,9 +51,9 @@ def test_keys_are_distinct() -> None:
 
 def test_maps() -> None:
     moment = Moment(1, True, "kept", 0.5, 1.0, 1.0, 1.0, (1.0,), (1.0,))
-    found = heat_section({"a": Searched(SWITCHES, {SWITCHES[0].name: (moment,)})})
+    found = heat_section({"a": SearchHistory(SWITCHES, {SWITCHES[0].name: (moment,)})})
     assert [chart.key for chart in found.charts] == ["heat-operations", "heat-switches"]
-    many = tuple(Switch(f"s{n}", "cell", "h", "conv") for n in range(MOST + 1))
-    found = heat_section({"a": Searched(many, {"s0": (moment,)})})
+    many = tuple(Switch(f"s{n}", "cell", "h", "conv") for n in range(MAX_SWITCHES + 1))
+    found = heat_section({"a": SearchHistory(many, {"s0": (moment,)})})
     assert [chart.key for chart in found.charts] == ["heat-operations"]
-    assert f"There are {MOST + 1:,} switches, too many to be shown one by one." in found.body
+    assert f"There are {MAX_SWITCHES + 1:,} switches, too many to show one by one." in found.body

@@ -1,4 +1,4 @@
-"""Which lines of a space survive in what was found: what was written there, and how much of it is left."""
+"""Marks for the lines of a space: how much of what each line builds is in the derived network."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from bayesnas_graph.language.syntax.grammar import load_grammar
 from bayesnas_graph.passes import prune
 
 State = Literal["kept", "partly", "gone"]
-SHOWN = 24  # names in the notes of a line
-LONGEST = 60  # characters of a candidate there
+MAX_NAMES = 24  # in the notes of a line
+MAX_CANDIDATE = 60  # characters of a candidate in the notes
 
 
 @dataclass(frozen=True)
 class LineMark:
-    """What has become of a line. It is counted in its switches, or in operations if it has none."""
+    """The mark of a line. It counts switches, or operations if the line has no switches."""
 
-    state: State | None  # None if nothing is built from it
+    state: State | None  # None if nothing is built from the line
     kept: int = 0
     of: int = 0
     notes: tuple[str, ...] = ()
 
 
 UNMARKED = LineMark(None)
-Marks = Mapping[tuple[str, int], LineMark]  # by the name of a file and the number of a line
+Marks = Mapping[tuple[str, int], LineMark]  # by file name and line number
 
 
 @dataclass(frozen=True, slots=True)
 class _Built:
-    """Something that is built from a piece of the text."""
+    """Something built from a span of the text."""
 
     span: Span
     name: str
@@ -42,12 +42,12 @@ class _Built:
     is_left: bool
 
 
-def survival(graph: Graph, closed: Mapping[str, str]) -> Marks:
-    """The marks of all lines that something of a graph is built from, given its closed switches and why each is closed.
+def mark_lines(graph: Graph, closed: Mapping[str, str]) -> Marks:
+    """The marks of all lines that build something, given the closed switches and the reason for each.
 
-    A candidate counts on its own line and on that of the choice. Where a motif is used is one line, and what it is made
-    of are others: a use that is gone says nothing about those, which other uses may keep. Zero switches count with
-    their candidates. Raises Disconnected or Misfit if nothing holds together without the switches.
+    A candidate counts on its own line and on the line of its choice. The use of a motif counts on the line of the use,
+    and the contents of the motif on their own lines, since other uses may keep them. Zero switches do not count.
+    Raises Disconnected or Misfit if there is no network without the closed switches.
     """
     left = prune(graph, closed)
     marks: dict[tuple[str, int], LineMark] = {}
@@ -66,7 +66,7 @@ def _switches(graph: Graph, left: Graph) -> Iterator[_Built]:
         if edge.gate is None or isinstance(graph[edge.target].op, Zero):
             continue
         for span in {edge.span, edge.gate.span} - {None}:
-            assert span is not None, "it was taken out"
+            assert span is not None
             yield _Built(span, edge.gate.group, True, edge.gate.name in open_gates)
 
 
@@ -77,7 +77,7 @@ def _operations(graph: Graph, left: Graph) -> Iterator[_Built]:
 
 
 def _uses(graph: Graph, left: Graph) -> Iterator[_Built]:
-    """The uses of motifs. One without nodes hands on its input, and nobody could tell whether it is gone."""
+    """The uses of motifs, except those without nodes, which only pass on their input."""
     present, staying = _inhabited(graph), _inhabited(left)
     for scope in graph.scopes:
         if scope.span is not None and scope.role != "choice" and scope.name in present:
@@ -89,23 +89,23 @@ def _inhabited(graph: Graph) -> set[str]:
 
 
 def _by_line(source: Source, all_built: Iterable[_Built]) -> dict[int, list[_Built]]:
-    """What each line is marked by: what begins on it, or else the innermost that goes on there from a line above."""
-    found: dict[int, list[_Built]] = defaultdict(list)
+    """What marks each line: everything that begins on it, or else the innermost that continues from a line above."""
+    beginning: dict[int, list[_Built]] = defaultdict(list)
     reaching: dict[int, list[_Built]] = {}
-    words = _lines_with_words(source)
+    code_lines = _code_lines(source)
     for built in sorted(all_built, key=lambda built: built.span.start):
         first, _ = source.position(built.span.start)
         last, _ = source.position(max(built.span.start, built.span.end - 1))
-        found[first].append(built)
+        beginning[first].append(built)
         for line in range(first + 1, last + 1):
             around = reaching.get(line, [])
             same = around and around[0].span.start == built.span.start
             reaching[line] = [*around, built] if same else [built]
-    return {**{line: built for line, built in reaching.items() if line in words}, **found}
+    return {**{line: built for line, built in reaching.items() if line in code_lines}, **beginning}
 
 
-def _lines_with_words(source: Source) -> set[int]:
-    """Those that are more than space and comments."""
+def _code_lines(source: Source) -> set[int]:
+    """The lines with more than space and comments."""
     return {token.line or 0 for token in load_grammar().lark.lex(source.text)}
 
 
@@ -120,15 +120,15 @@ def _mark(here: Sequence[_Built], closed: Mapping[str, str]) -> LineMark:
 
 
 def _left(all_built: Iterable[_Built]) -> dict[str, bool]:
-    """For each name whether anything under it is left."""
-    found: dict[str, bool] = {}
+    """For each name, whether anything of that name is left."""
+    left: dict[str, bool] = {}
     for built in all_built:
-        found[built.name] = found.get(built.name, False) or built.is_left
-    return found
+        left[built.name] = left.get(built.name, False) or built.is_left
+    return left
 
 
 def _by_candidate(here: Sequence[_Built], of: int) -> Iterator[str]:
-    """The numbers of each candidate, where several stand on one line."""
+    """The count of each candidate, if a line has several."""
     by_span: dict[Span, list[_Built]] = defaultdict(list)
     for built in here:
         if built.is_switch:
@@ -141,14 +141,14 @@ def _by_candidate(here: Sequence[_Built], of: int) -> Iterator[str]:
 
 def _short(text: str) -> str:
     words = " ".join(text.split())
-    return words if len(words) <= LONGEST else f"{words[: LONGEST - 3]}..."
+    return words if len(words) <= MAX_CANDIDATE else f"{words[: MAX_CANDIDATE - 3]}..."
 
 
 def _named(counted: Mapping[str, bool], closed: Mapping[str, str]) -> Iterator[str]:
-    """Names with what became of them, those that are left first; not all if they are many."""
+    """Names with their states, those that are left first."""
     names = sorted(counted, key=lambda name: not counted[name])
-    for name in names[:SHOWN]:
+    for name in names[:MAX_NAMES]:
         why = "" if counted[name] else closed.get(name, "leads nowhere")
         yield f"+ {name}" if counted[name] else f"− {name}: {why}"
-    if len(names) > SHOWN:
-        yield f"and {len(names) - SHOWN} more"
+    if len(names) > MAX_NAMES:
+        yield f"and {len(names) - MAX_NAMES} more"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bayesnas_graph.report.comparing import sections
+from bayesnas_graph.report.comparison_sections import comparison_sections
 from bayesnas_graph.report.section import Section
 from bayesnas_graph.runs.reading.run import Traces
 from tests.report.fake_runs import SWITCHES, searched, traced, trained
@@ -14,7 +14,7 @@ FIRST, SECOND = "cell:h[0].conv", "cell:h[1].conv"
 
 
 def parts(**runs: Traces) -> dict[str, Section]:
-    return {section.key: section for section in sections(runs)}
+    return {section.key: section for section in comparison_sections(runs)}
 
 
 def test_results() -> None:
@@ -45,8 +45,8 @@ def test_settings_of_other_kinds_of_runs_are_not_differences() -> None:
 def test_agreement() -> None:
     runs = {"a": searched(), "b": searched((FIRST,)), "c": searched((FIRST, SECOND))}
     body = parts(**runs)["agreement"].body
-    assert "Of 4 candidates 2 are kept by all 3 runs, 2 by some of them, and 0 by none." in body
-    assert "0.64 of what" in body  # 3/4, 2/4 and 2/3
+    assert "Of 4 candidates, 2 are kept by all 3 runs, 2 by some of them, and 0 by none." in body
+    assert "0.64 of the candidates" in body  # 3/4, 2/4 and 2/3
     assert "<summary>Kept by all: 2</summary>" in body
     assert "<td>cell</td><td>h[0]</td><td>conv</td><td>kept</td><td></td><td></td>" in body
     assert "<td>cell</td><td>h[1]</td><td>conv</td><td>kept</td><td>kept</td><td></td>" in body
@@ -55,7 +55,7 @@ def test_agreement() -> None:
 
 
 def test_unfinished_searches_are_named() -> None:
-    assert "more may be closed: b." in parts(a=searched(), b=traced())["agreement"].body
+    assert "more switches may be closed: b." in parts(a=searched(), b=traced())["agreement"].body
 
 
 def test_spaces_that_differ_are_not_compared() -> None:

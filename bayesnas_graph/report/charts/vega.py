@@ -1,4 +1,4 @@
-"""Charts without a browser, and what draws them in one."""
+"""Vega: charts as files, and the scripts that draw them in a page."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from bayesnas_graph.report.section import Chart
 
 Format = Literal["svg", "pdf", "png"]
 
-WIDTH = 640  # of a picture
-LABELS = 80  # of that beside charts below one another
-SCALE = 2.0  # pixels of a PNG per unit
+WIDTH = 640
+LABELS = 80  # width of the axis labels of stacked charts
+SCALE = 2.0  # of a PNG
 _SNIPPET = "window.vegaEmbed=vegaEmbed;window.vega=vega;"
 
 
-def chart_picture(chart: Chart, format: Format, dark: bool = False, width: int = WIDTH) -> bytes:
-    """A chart as a file."""
+def render_chart(chart: Chart, format: Format, dark: bool = False, width: int = WIDTH) -> bytes:
+    """Return the contents of a picture file."""
     import vl_convert as convert
 
     look = config(dark)
@@ -33,11 +33,8 @@ def chart_picture(chart: Chart, format: Format, dark: bool = False, width: int =
 
 
 @cache
-def runtime() -> str:
-    """JavaScript that puts `vegaEmbed` and `vega` into a page. It takes a second or two to make, once.
-
-    Nothing in it ends a script element.
-    """
+def vega_runtime() -> str:
+    """JavaScript that defines `vegaEmbed` and `vega`, safe inside a script element. Takes a second or two to build."""
     import vl_convert as convert
 
     return str(convert.javascript_bundle(_SNIPPET)).replace("</script", "<\\/script")

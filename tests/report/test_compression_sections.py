@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bayesnas_graph.report.compressing import MOST, MOST_LAYERS, sections
+from bayesnas_graph.report.compression_sections import MAX_LAYER_RUNS, MAX_LAYERS, compression_sections
 from bayesnas_graph.report.section import Section
 from bayesnas_graph.runs.reading.compression import Compression
 from tests.runs.reading.compressions import compression, layer
@@ -19,7 +19,7 @@ def found(tmp_path: Path) -> Compression:
 
 
 def by_key(*args: object, **runs: Compression) -> dict[str, Section]:
-    return {section.key: section for section in sections(runs)}
+    return {section.key: section for section in compression_sections(runs)}
 
 
 def test_one(found: Compression) -> None:
@@ -37,7 +37,7 @@ def test_networks_in_columns(found: Compression) -> None:
     body = by_key(a=found)["compression"].body
     row = "<td>{}</td>" + '<td class="number">{}</td>' * 3
     assert row.format("error", "3.00 %", "4.00 %", "10.00 %") in body
-    assert row.format("error before it was trained", "", "50.00 %", "") in body
+    assert row.format("error before the final training", "", "50.00 %", "") in body
     assert row.format("operations", "8,000", "2,000", "1,900") in body
     assert row.format("1 image", "2.0 ms", "2.0 ms", "2.0 ms") in body
 
@@ -50,7 +50,7 @@ def test_layers_in_rows(found: Compression) -> None:
 
 
 def test_many_layers_are_folded(tmp_path: Path) -> None:
-    many = compression(tmp_path, layers=[layer(f"l{n}") for n in range(MOST_LAYERS + 1)])
+    many = compression(tmp_path, layers=[layer(f"l{n}") for n in range(MAX_LAYERS + 1)])
     assert "<summary>All layers</summary>" in by_key(a=many)["layers"].body
 
 
@@ -77,14 +77,14 @@ def test_other_settings_are_other_points(tmp_path: Path) -> None:
 
 
 def test_the_layers_of_many_runs_are_not_shown(found: Compression) -> None:
-    part = by_key(**{f"r{n}": found for n in range(MOST + 1)})["layers"]
+    part = by_key(**{f"r{n}": found for n in range(MAX_LAYER_RUNS + 1)})["layers"]
     assert part.charts == ()
-    assert f"up to {MOST} runs" in part.body
+    assert f"up to {MAX_LAYER_RUNS} runs" in part.body
 
 
 def test_unfinished(found: Compression) -> None:
     begun = replace(found, left=None, rival=None, whole=None, cut=None, layers=())
     parts = by_key(a=begun)
     assert list(parts) == ["compression", "epochs"]
-    assert "It has not come to its end: 2 loops are done." in parts["compression"].body
-    assert "1 of 2 compressions have come to their end." in by_key(a=begun, b=found)["compression"].body
+    assert "The run is not finished: 2 loops are done." in parts["compression"].body
+    assert "1 of 2 compression runs are finished." in by_key(a=begun, b=found)["compression"].body

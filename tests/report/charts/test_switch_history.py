@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bayesnas_graph.bayes.entropy import THRESHOLD
-from bayesnas_graph.report.charts.history import PRUNED, switch_history
+from bayesnas_graph.report.charts.switch_history import PRUNED, switch_history
 from tests.report.charts.chart_checks import svg
 
 ROWS = [

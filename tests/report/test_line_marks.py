@@ -17,7 +17,7 @@ from bayesnas_graph.ir import Graph
 from bayesnas_graph.ir.ops import Zero
 from bayesnas_graph.language.elaborate import Checker, Limits, load_network
 from bayesnas_graph.passes import Disconnected, Misfit, prune
-from bayesnas_graph.report.survival import LONGEST, SHOWN, LineMark, Marks, survival
+from bayesnas_graph.report.line_marks import MAX_CANDIDATE, MAX_NAMES, LineMark, Marks, mark_lines
 from tests.helpers import graph as graph_of
 from tests.programs import programs
 
@@ -65,7 +65,7 @@ def closed(*names: str) -> dict[str, str]:
 
 
 def test_with_all_switches_open_everything_stays_that_is_used() -> None:
-    marks = survival(switched(SIMPLE), {})
+    marks = mark_lines(switched(SIMPLE), {})
     assert states(marks) == {
         3: "kept 1/1",
         4: "kept 1/1",
@@ -78,7 +78,7 @@ def test_with_all_switches_open_everything_stays_that_is_used() -> None:
 
 
 def test_a_candidate_is_marked_on_its_own_line_and_on_that_of_its_choice() -> None:
-    marks = survival(switched(SIMPLE), closed("a.conv_5", "a.identity"))
+    marks = mark_lines(switched(SIMPLE), closed("a.conv_5", "a.identity"))
     assert states(marks) == {
         3: "kept 1/1",
         4: "gone 0/1",
@@ -97,7 +97,7 @@ def test_a_candidate_is_marked_on_its_own_line_and_on_that_of_its_choice() -> No
 
 
 def test_a_use_that_is_gone_leaves_the_lines_of_the_motif_to_other_uses() -> None:
-    marks = survival(switched(SIMPLE), closed("b"))
+    marks = mark_lines(switched(SIMPLE), closed("b"))
     assert marks["test.nas", 21].state == "gone"
     assert marks["test.nas", 15] == LineMark(
         "partly", 2, 4, ("2 of 4 operations left", "+ out.x.relu", "+ out.x.bn", *_gone("b.deep.relu", "b.deep.bn"))
@@ -109,7 +109,7 @@ def _gone(*names: str) -> tuple[str, ...]:
 
 
 def test_a_closed_zero_switch_closes_its_choice_and_counts_nowhere() -> None:
-    marks = survival(switched(SIMPLE), closed("a.zero"))
+    marks = mark_lines(switched(SIMPLE), closed("a.zero"))
     assert {line: state for line, state in states(marks).items() if line in (3, 4, 5, 20)} == {
         3: "gone 0/1",
         4: "gone 0/1",
@@ -129,9 +129,14 @@ network n : image(3, 8, 8) -> image(3, 8, 8) {{
     out sum(a, b)
 }}
 """
-    mark = survival(switched(text), closed("a.relu", "a.bn", "b.bn"))["test.nas", 1]
+    mark = mark_lines(switched(text), closed("a.relu", "a.bn", "b.bn"))["test.nas", 1]
     assert (mark.state, mark.kept, mark.of) == ("partly", 3, 6)
-    assert mark.notes[:4] == ("3 of 6 switches left", "relu: 1 of 2", "bn: 0 of 2", f"{long[: LONGEST - 3]}...: 2 of 2")
+    assert mark.notes[:4] == (
+        "3 of 6 switches left",
+        "relu: 1 of 2",
+        "bn: 0 of 2",
+        f"{long[: MAX_CANDIDATE - 3]}...: 2 of 2",
+    )
 
 
 def test_a_line_that_something_goes_on_in_is_marked_by_it() -> None:
@@ -150,7 +155,7 @@ network n : image(3, 8, 8) -> image(3, 8, 8) {
     a -> out
 }
 """
-    marks = survival(switched(text), closed("a.conv"))
+    marks = mark_lines(switched(text), closed("a.conv"))
     assert states(marks) == {
         3: "partly 1/2",
         4: "kept 1/1",
@@ -164,7 +169,7 @@ network n : image(3, 8, 8) -> image(3, 8, 8) {
 
 def test_what_stays_on_a_line_whose_switches_are_gone_is_part_of_it() -> None:
     text = "network n : image(3, 8, 8) -> image(3, 8, 8) { in x x -> out : bn x -> out : choose { relu, tanh } }"
-    mark = survival(switched(text), closed("out.x.relu", "out.x.tanh", "out.x_2.relu", "out.x_2.tanh"))["test.nas", 1]
+    mark = mark_lines(switched(text), closed("out.x.relu", "out.x.tanh", "out.x_2.relu", "out.x_2.tanh"))["test.nas", 1]
     assert (mark.state, mark.kept, mark.of) == ("partly", 0, 2)
 
 
@@ -172,18 +177,18 @@ def test_many_names_are_cut_short() -> None:
     text = f"""\
 network n : image(3, 8, 8) -> image(3, 8, 8) {{
     in x
-    for i in 0..{SHOWN + 5} {{
+    for i in 0..{MAX_NAMES + 5} {{
         x -> out : bn
     }}
 }}
 """
-    mark = survival(switched(text), {})["test.nas", 4]
-    assert (mark.of, len(mark.notes), mark.notes[-1]) == (SHOWN + 6, SHOWN + 2, "and 6 more")  # with the sum
+    mark = mark_lines(switched(text), {})["test.nas", 4]
+    assert (mark.of, len(mark.notes), mark.notes[-1]) == (MAX_NAMES + 6, MAX_NAMES + 2, "and 6 more")  # with the sum
 
 
 def test_what_falls_apart_has_no_marks() -> None:
     with pytest.raises(Disconnected):
-        survival(
+        mark_lines(
             switched("network n : image(3, 8, 8) -> image(3, 8, 8) { in x x -> out : optional bn }"), closed("optional")
         )
 
@@ -192,7 +197,7 @@ def test_what_falls_apart_has_no_marks() -> None:
 def test_the_lines_of_candidates_have_each_switch_once(mode: passes.Mode) -> None:
     space = load_network(Path("darts"), "search")
     graph = passes.run(space.network.graph(), passes.passes(mode=mode, fuse=False))
-    marks = survival(graph, {})
+    marks = mark_lines(graph, {})
     lines = space.modules[0].file.source.text.split("\n")
     listed = [n for n, line in enumerate(lines, 1) if line.startswith("    ") and line.endswith("affine),")]
     chosen = [n for n, line in enumerate(lines, 1) if "choose candidates" in line]
@@ -213,7 +218,7 @@ def test_closing_everything_of_a_choice_marks_its_line_gone(is_closed: list[bool
     sums = " ".join(f"a{i} -> out" for i in range(len(is_closed)))
     text = f"network n : image(3, 8, 8) -> image(3, 8, 8) {{ in x\n{choices}\nx -> out : bn {sums} }}"
     off = [f"a{i}.{name}" for i, one in enumerate(is_closed) if one for name in ("relu", "chain")]
-    marks = survival(switched(text), closed(*off))
+    marks = mark_lines(switched(text), closed(*off))
     for line, one in enumerate(is_closed, 2):
         mark = marks["test.nas", line]
         assert (mark.state, mark.kept, mark.of) == (("gone", 0, 2) if one else ("kept", 2, 2))
@@ -235,7 +240,7 @@ def test_keeping_everything_marks_no_line_gone_nor_in_part(text: str) -> None:
     found = _graph(text)
     assume(found is not None)
     assert found is not None
-    marks = survival(found, {})
+    marks = mark_lines(found, {})
     assert all((mark.state, mark.kept) == ("kept", mark.of) for mark in marks.values())
 
 
@@ -251,13 +256,13 @@ def test_marks_are_true_to_what_is_left(text: str, random: Random) -> None:
     except (Disconnected, Misfit):
         assume(False)
         raise
-    marks = survival(found, off)
+    marks = mark_lines(found, off)
     for mark in marks.values():
         assert 0 <= mark.kept <= mark.of
         assert mark.of > 0
         names = [note for note in mark.notes if note.startswith(("+ ", "− "))]
-        assert len(names) == min(mark.of, SHOWN)
-        assert sum(name.startswith("+") for name in names) == min(mark.kept, SHOWN)
+        assert len(names) == min(mark.of, MAX_NAMES)
+        assert sum(name.startswith("+") for name in names) == min(mark.kept, MAX_NAMES)
         assert (mark.state == "kept") <= (mark.kept == mark.of)
         assert (mark.state == "gone") <= (mark.kept == 0)
     for line, expected in _choice_lines(found, _switches(left)).items():

@@ -1,4 +1,4 @@
-"""One switch through a search: what a click on it shows."""
+"""Charts of a single switch, shown by a click on it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from math import e, pi
 from bayesnas_graph.report.charts.spec import Part, layer, x_counts
 from bayesnas_graph.report.section import Spec
 
-PRUNED = 1 / (2 * pi * e)  # a switch is off where its gamma is not above this (`bayes/entropy.py`)
+PRUNED = 1 / (2 * pi * e)  # a switch is closed when its gamma is not above this (`bayes/entropy.py`)
 HEIGHT = 90
 
 
 def switch_history(measure: str = "gamma") -> Spec:
-    """Small charts over updates, drawn from the data source `history`, which is empty until a script fills it.
+    """Small charts over updates, drawn from the data source `history`, which a script fills.
 
-    Its rows are the moments of a switch: `iteration`, `gamma`, `s`, `omega`, and `w` and `h` as lists of one number for
-    each use. A number that is not known is null. Other strategies than the Bayesian one have a strength instead of
-    gamma, and gates.
+    Its rows are the updates of a switch: `iteration`, `gamma`, `s`, `omega`, and `w` and `h` as lists with a number for
+    each use; unknown numbers are null. Strategies other than the Bayesian one have only a strength and gates.
     """
     prior = [_gamma(), _single("s"), _single("omega"), _by_use("w"), _by_use("h", last=True)]
     other = [_single("gamma", measure), _by_use("w", last=True)]
@@ -46,8 +45,8 @@ def _by_use(name: str, last: bool = False) -> Part:
     """A line for each use of a switch."""
     uses: list[Part] = [{"flatten": [name]}, {"window": [{"op": "row_number", "as": "use"}], "groupby": ["iteration"]}]
     use = {"color": {"field": "use", "type": "nominal", "legend": None}}
-    told = {"tooltip": [*_tip(name)["tooltip"], {"field": "use", "type": "ordinal"}]}
-    return _small(layer(_LINE, _x(last), _y(name), use, told, transform=uses))
+    tooltip = {"tooltip": [*_tip(name)["tooltip"], {"field": "use", "type": "ordinal"}]}
+    return _small(layer(_LINE, _x(last), _y(name), use, tooltip, transform=uses))
 
 
 _LINE: Part = {"type": "line", "point": {"size": 28}, "strokeWidth": 1.5}
@@ -68,7 +67,7 @@ def _y(name: str, title: str | None = None) -> Part:
 
 
 def _axis(values: list[float] | None = None) -> Part:
-    # Titles of all charts stand in one line, whatever is written between them and the axis.
+    # `minExtent` aligns the titles of all charts.
     return {"format": ".3~g", "tickCount": 3, "minExtent": 44, **({"values": values} if values else {})}
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesnas_graph.report.charts import curves
-from bayesnas_graph.report.charts.curves import Tables
+from bayesnas_graph.report.charts import search
+from bayesnas_graph.report.charts.search import Tables
 from bayesnas_graph.report.section import Chart
 from bayesnas_graph.runs.reading.run import Numbers
 from tests.report.charts.chart_checks import column, has_legend, sound, svg, values
@@ -31,12 +31,12 @@ UPDATES: tuple[Numbers, ...] = tuple(
     for n in (1, 2)
 )
 
-OF_ROWS = (curves.loss, curves.penalty, curves.open_switches, curves.step_time)
-OF_UPDATES = (curves.weights, curves.multiply_adds, curves.intensity)
+OF_ROWS = (search.loss, search.penalty, search.open_switches, search.step_time)
+OF_UPDATES = (search.parameters, search.multiply_adds, search.intensity)
 
 
 def accuracy(rows: Tables) -> Chart:
-    return curves.accuracy(rows, dict.fromkeys(rows, UPDATES), dict.fromkeys(rows, 0.75))
+    return search.accuracy(rows, dict.fromkeys(rows, UPDATES), dict.fromkeys(rows, 0.75))
 
 
 EVERY = [*((one, ROWS) for one in (*OF_ROWS, accuracy)), *((one, UPDATES) for one in OF_UPDATES)]
@@ -64,10 +64,10 @@ def test_all_rows_of_all_runs(make: Make, rows: tuple[Numbers, ...]) -> None:
 
 
 def test_loss_and_sizes_are_what_the_tables_have() -> None:
-    assert column(curves.loss({"a": ROWS}), "loss") == [row["loss"] for row in ROWS]
-    assert column(curves.loss({"a": ROWS}), "step") == [10, 20, 30, 40, 50, 60]
-    assert column(curves.weights({"a": UPDATES}), "parameters") == [900, 450]
-    assert column(curves.multiply_adds({"a": UPDATES}), "flops") == [9000, 4500]
+    assert column(search.loss({"a": ROWS}), "loss") == [row["loss"] for row in ROWS]
+    assert column(search.loss({"a": ROWS}), "step") == [10, 20, 30, 40, 50, 60]
+    assert column(search.parameters({"a": UPDATES}), "parameters") == [900, 450]
+    assert column(search.multiply_adds({"a": UPDATES}), "flops") == [9000, 4500]
 
 
 def test_held_out_samples_are_measured_after_the_last_step_of_an_iteration() -> None:
@@ -83,25 +83,25 @@ def test_the_test_comes_last() -> None:
 
 
 def test_a_run_without_a_test() -> None:
-    chart = curves.accuracy({"a": ROWS, "b": ROWS}, {}, {"a": None, "b": 0.5})
+    chart = search.accuracy({"a": ROWS, "b": ROWS}, {}, {"a": None, "b": 0.5})
     assert [v["run"] for v in values(chart) if v["on"] == "test set"] == ["b"]
 
 
 def test_times_are_smoothed() -> None:
     seconds = [1.0, 1.0, 1.0, 99.0, 1.0, 1.0, 1.0, 1.0, 1.0]
-    chart = curves.step_time({"a": [{"step": float(n), "seconds": one} for n, one in enumerate(seconds)]})
+    chart = search.step_time({"a": [{"step": float(n), "seconds": one} for n, one in enumerate(seconds)]})
     assert column(chart, "seconds") == seconds
     assert column(chart, "median") == [1.0] * len(seconds)
 
 
 def test_whether_there_is_a_penalty() -> None:
-    assert curves.has_penalty({"a": [{"step": 1.0, "penalty": 0.0}], "b": ROWS})
-    assert not curves.has_penalty({"a": [{"step": 1.0, "penalty": 0.0}], "b": [{"step": 1.0}]})
+    assert search.has_penalty({"a": [{"step": 1.0, "penalty": 0.0}], "b": ROWS})
+    assert not search.has_penalty({"a": [{"step": 1.0, "penalty": 0.0}], "b": [{"step": 1.0}]})
 
 
 def test_whether_lambda_changes() -> None:
-    assert curves.intensity_changes({"a": UPDATES})
-    assert not curves.intensity_changes({"a": UPDATES[:1], "b": UPDATES[1:]})
+    assert search.intensity_changes({"a": UPDATES})
+    assert not search.intensity_changes({"a": UPDATES[:1], "b": UPDATES[1:]})
 
 
 NUMBERS = st.floats() | st.integers(-3, 3).map(float)
@@ -115,7 +115,7 @@ ANY_ROW = st.fixed_dictionaries(
 def test_any_rows(rows: dict[str, list[Numbers]]) -> None:
     for make in (*OF_ROWS, *OF_UPDATES):
         sound(make(rows))
-    sound(curves.accuracy(rows, rows, dict.fromkeys(rows, 0.5)))
+    sound(search.accuracy(rows, rows, dict.fromkeys(rows, 0.5)))
 
 
 def test_no_rows_are_drawn_too(capfd: pytest.CaptureFixture[str]) -> None:

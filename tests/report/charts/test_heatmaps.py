@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesnas_graph.report.charts.heat import MOST, Searched, by_operation, by_switch
+from bayesnas_graph.report.charts.heatmaps import MAX_SWITCHES, SearchHistory, by_operation, by_switch
 from bayesnas_graph.report.section import Chart
 from bayesnas_graph.runs.reading.history import Moment
 from bayesnas_graph.runs.reading.outline import Switch
@@ -36,7 +36,7 @@ HISTORY = {
     "normal:h[1].conv": (moment(1, 3.0), moment(2, 0.01, keep=False)),
     "reduction:h[0].conv": (moment(1, 0.0, keep=False),),
 }
-ONE = {"a": Searched(SWITCHES, HISTORY)}
+ONE = {"a": SearchHistory(SWITCHES, HISTORY)}
 
 
 def lines(chart: Chart) -> list[str]:
@@ -78,27 +78,27 @@ def test_a_line_ends_where_its_switch_was_closed() -> None:
 
 
 def test_several_runs_stand_below_one_another() -> None:
-    two = {"a": ONE["a"], "b": Searched(SWITCHES[:1], HISTORY)}
+    two = {"a": ONE["a"], "b": SearchHistory(SWITCHES[:1], HISTORY)}
     assert lines(by_operation(two))[-2:] == ["b, normal\n", "b, normal\nconv"]
     assert cells(by_operation(two), "open")["a, normal\nconv", 1] == "2 of 2"
     assert cells(by_operation(two), "open")["b, normal\nconv", 1] == "1 of 1"
 
 
 def test_the_criterion_is_named() -> None:
-    other = {"a": ONE["a"], "b": Searched(SWITCHES, HISTORY, "strength")}
-    assert "the mean gamma of" in by_operation(ONE).caption
-    assert "the mean gamma or strength of" in by_operation(other).caption
+    other = {"a": ONE["a"], "b": SearchHistory(SWITCHES, HISTORY, "strength")}
+    assert "mean gamma of" in by_operation(ONE).caption
+    assert "mean gamma or strength of" in by_operation(other).caption
 
 
 def test_many_switches_are_not_shown_one_by_one() -> None:
-    many = tuple(switch("cell", f"h[{n}]", "conv") for n in range(MOST + 1))
-    assert by_switch({"a": Searched(many[:MOST], {})}) is not None
-    assert by_switch({"a": Searched(many, {})}) is None
+    many = tuple(switch("cell", f"h[{n}]", "conv") for n in range(MAX_SWITCHES + 1))
+    assert by_switch({"a": SearchHistory(many[:MAX_SWITCHES], {})}) is not None
+    assert by_switch({"a": SearchHistory(many, {})}) is None
 
 
 def test_candidates_with_equal_names_are_distinguished() -> None:
     twins = (Switch("c:h.conv", "c", "h", "conv"), Switch("c:h.conv_2", "c", "h", "conv"))
-    chart = by_switch({"a": Searched(twins, {})})
+    chart = by_switch({"a": SearchHistory(twins, {})})
     assert chart is not None
     assert lines(chart) == ["c: h\n", "c: h\nc:h.conv", "c: h\nc:h.conv_2"]
 
@@ -106,7 +106,7 @@ def test_candidates_with_equal_names_are_distinguished() -> None:
 @pytest.mark.parametrize("make", [by_operation, by_switch])
 @pytest.mark.parametrize("history", [HISTORY, {}], ids=["two updates", "none"])
 def test_drawn_without_a_warning(make: Any, history: Any, capfd: pytest.CaptureFixture[str]) -> None:
-    chart = make({"a": Searched(SWITCHES, history)})
+    chart = make({"a": SearchHistory(SWITCHES, history)})
     sound(chart)
     drawn = svg(chart.spec, dark=True)
     assert capfd.readouterr().err == ""
@@ -122,7 +122,7 @@ def test_drawn_without_a_warning(make: Any, history: Any, capfd: pytest.CaptureF
     )
 )
 def test_any_history(history: dict[str, list[Moment]]) -> None:
-    runs = {"a": Searched(SWITCHES, history)}
+    runs = {"a": SearchHistory(SWITCHES, history)}
     sound(by_operation(runs))
     every = by_switch(runs)
     assert every is not None

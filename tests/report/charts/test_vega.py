@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from bayesnas_graph.report.charts.curves import loss
-from bayesnas_graph.report.charts.history import switch_history
-from bayesnas_graph.report.charts.static import chart_picture, runtime
+from bayesnas_graph.report.charts.search import loss
+from bayesnas_graph.report.charts.switch_history import switch_history
 from bayesnas_graph.report.charts.theme import config, ground
+from bayesnas_graph.report.charts.vega import render_chart, vega_runtime
 from bayesnas_graph.report.pictures.style import DARK, LIGHT
 from bayesnas_graph.report.section import Chart
 from tests.report.charts.chart_checks import svg
@@ -19,7 +19,7 @@ CHART = loss({"a": [{"step": 1.0, "loss": 2.0}, {"step": 2.0, "loss": 1.0}]})
 
 
 def test_svg_has_the_colours_of_its_theme() -> None:
-    light, dark = (chart_picture(CHART, "svg", dark=dark).decode() for dark in (False, True))
+    light, dark = (render_chart(CHART, "svg", dark=dark).decode() for dark in (False, True))
     assert LIGHT[0] in light
     assert DARK[0] not in light
     assert DARK[0] in dark
@@ -28,13 +28,13 @@ def test_svg_has_the_colours_of_its_theme() -> None:
 
 
 def test_other_formats() -> None:
-    assert chart_picture(CHART, "pdf").startswith(b"%PDF")
-    assert chart_picture(CHART, "png").startswith(b"\x89PNG")
+    assert render_chart(CHART, "pdf").startswith(b"%PDF")
+    assert render_chart(CHART, "png").startswith(b"\x89PNG")
 
 
 def test_pictures_have_the_given_width() -> None:
     def width(chart: Chart, wide: int) -> float:
-        return float(chart_picture(chart, "svg", width=wide).decode().split('width="', 1)[1].split('"', 1)[0])
+        return float(render_chart(chart, "svg", width=wide).decode().split('width="', 1)[1].split('"', 1)[0])
 
     several = Chart("history", "History", "Of one switch.", switch_history())
     for chart in (CHART, several):
@@ -44,12 +44,12 @@ def test_pictures_have_the_given_width() -> None:
 
 def test_a_chart_is_not_changed_by_being_drawn() -> None:
     before = json.dumps(CHART.spec)
-    chart_picture(CHART, "svg")
+    render_chart(CHART, "svg")
     assert json.dumps(CHART.spec) == before
 
 
 def test_runtime_can_stand_in_a_page() -> None:
-    script = runtime()
+    script = vega_runtime()
     assert "window.vegaEmbed=" in script
     assert "window.vega=" in script
     assert "</script" not in script
