@@ -11,7 +11,7 @@ import typer
 from bayesnas_graph.cli.console import show_diagnostics
 from bayesnas_graph.cli.target import AllowPython
 from bayesnas_graph.diagnostics.atomic_files import atomic_write, exists_error
-from bayesnas_graph.report.making import report_on
+from bayesnas_graph.report.builder import build_page
 
 
 def report(

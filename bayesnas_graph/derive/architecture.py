@@ -137,7 +137,7 @@ class Architecture:
         return paths
 
     def __repr__(self) -> str:
-        return f"<architecture of {self.name}: {self.cost.parameters:,} weights, {self.cost.flops:,} multiply-adds>"
+        return f"<architecture of {self.name}: {self.cost.parameters:,} parameters, {self.cost.flops:,} multiply-adds>"
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
@@ -145,11 +145,11 @@ class Architecture:
         left, whole = self.cost, cost(self.space)
         kept = sum(verdict.keep for verdict in self.decision.verdicts)
         html: str = notebook.Card(
-            title="An architecture",
+            title="Architecture",
             about=(f"Network {self.network.name} ({self.name}): {self.rule}.",),
             columns=("left", "all candidates"),
             rows=(
-                ("weights", f"{left.parameters:,}", f"{whole.parameters:,}"),
+                ("parameters", f"{left.parameters:,}", f"{whole.parameters:,}"),
                 ("multiply-adds", f"{left.flops:,}", f"{whole.flops:,}"),
                 ("switches", f"{kept:,}", f"{len(self.decision.verdicts):,}"),
             ),

@@ -124,7 +124,7 @@ def test_a_space_that_is_gone_leaves_a_shorter_page(
     (run / "space" / "quickstart.nas").write_text("network broken {")
     reported("run")
     text = (run / "report.html").read_text()
-    assert "This cannot be shown:" in text
+    assert "The network cannot be shown:" in text
     assert 'id="curves-title"' in text
 
 
@@ -154,7 +154,7 @@ def test_without_the_packages(
     reported: Reported, run: Path, module: str, package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(NasError, match=f"NAS609: a report needs the package `{package}`") as caught:
+    with pytest.raises(NasError, match=f"NAS609: reports need the package `{package}`") as caught:
         reported("run")
     assert caught.value.diagnostics[0].help == "install it with `pip install 'bayesnas-graph[report]'`"
     assert not (run / "report.html").exists()

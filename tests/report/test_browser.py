@@ -291,7 +291,7 @@ def test_a_switch_is_found_by_its_name(visit: Visit, quickstart: Path) -> None:
         page.keyboard.press("Enter")
         expect(page.locator("#tip strong")).to_have_text("block:h.2.h_0.sep_conv")
         page.locator("#find").fill("nonsense")
-        expect(page.locator("#found")).to_have_text("no switch is called so")
+        expect(page.locator("#found")).to_have_text("no matching switch")
         page.keyboard.press("Escape")
         expect(page.locator(".candidate.match")).to_have_count(0)
 
