@@ -36,7 +36,7 @@ def layers(switches: int) -> Graph:
         choices = [f"h{layer}.{i}" for i in range(switches // LAYERS // (CANDIDATES + 1))]
         for choice in choices:
             nodes.append(Node(choice, Choice(), shape))
-            gates = [Gate(f"{choice}.{i}", f"{choice}.{i}") for i in range(CANDIDATES)]
+            gates = [Gate(f"{choice}.{i}", f"{choice}.{i}", choice, str(i)) for i in range(CANDIDATES)]
             edges += [Edge(last, choice, slot, gate) for slot, gate in enumerate(gates)]
         nodes.append(Node(f"h{layer}", Sum(), shape))
         edges += [Edge(choice, f"h{layer}", slot) for slot, choice in enumerate(choices)]

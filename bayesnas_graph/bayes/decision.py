@@ -19,7 +19,6 @@ from bayesnas_graph.bayes.update import State
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.ir.literals import Ranking
-from bayesnas_graph.ir.ops import Zero
 from bayesnas_graph.passes.prune import Disconnected, Misfit, prune
 
 
@@ -222,21 +221,13 @@ def _arriving(switches: Switches, off: set[str]) -> set[str]:
 
 def _under_closed_zeros(graph: Graph, closed: set[str]) -> set[str]:
     """The groups that have, in each of their uses, a closed zero switch on a choice around them."""
-    edges = [(edge, edge.gate) for edge in graph.edges if edge.gate is not None]
-    zeros = {gate.name for edge, gate in edges if isinstance(graph[edge.target].op, Zero) and gate.group in closed}
+    choices = {gate.choice for gate in graph.gates if gate.is_zero and gate.group in closed}
     found: dict[str, bool] = {}
-    for edge, gate in edges:
-        around = (f"{scope}.zero" for scope in _with_prefixes(edge.target))
-        is_under = any(name in zeros and name != gate.name for name in around)
-        found[gate.group] = found.get(gate.group, True) and is_under
+    for edge in graph.edges:
+        if edge.gate is not None:
+            is_under = not choices.isdisjoint(graph.choices_around(edge.target))
+            found[edge.gate.group] = found.get(edge.gate.group, True) and is_under
     return {group for group, is_under in found.items() if is_under}
-
-
-def _with_prefixes(name: str) -> Iterator[str]:
-    """`a.b.c`, `a.b` and `a`."""
-    while name:
-        yield name
-        name = name.rpartition(".")[0]
 
 
 def verdicts(switches: Switches, state: State, h: Tensor, w: Tensor, reasons: Iterable[Why]) -> Iterator[Verdict]:

@@ -18,7 +18,7 @@ from torch import Tensor
 from bayesnas_graph.bayes.groups import group_norms
 from bayesnas_graph.bayes.units import unit
 from bayesnas_graph.ir import Edge, Graph, Op
-from bayesnas_graph.ir.ops import Gated, Sum, Zero
+from bayesnas_graph.ir.ops import Gated, Sum
 from bayesnas_graph.ir.ops.join import Mean
 
 
@@ -98,10 +98,9 @@ def common_scales(graph: Graph) -> list[tuple[str, ...]]:
     sets: dict[tuple[str, int, bool], dict[str, None]] = defaultdict(dict)
     fewest: dict[str, int] = {}  # gates on the way of a term to this node
     for edge in graph.edges:
-        if edge.gate is not None and _is_in_front(graph, edge):
-            choice = edge.gate.name.removesuffix(".zero")
-            if choice in places:
-                node, gates = places[choice]
+        if edge.gate is not None and _is_in_front(edge):
+            if edge.gate.choice in places:
+                node, gates = places[edge.gate.choice]
                 sets[node, gates + 1, True][edge.gate.name] = None
         elif edge.target in places:
             node, gates = places[edge.target]
@@ -123,7 +122,7 @@ def _places(graph: Graph) -> dict[str, tuple[str, int]]:
         readers[edge.source].append(edge)
     found: dict[str, tuple[str, int]] = {}
     for node in reversed(list(graph)):
-        if not _is_linear(node.op) or any(_is_in_front(graph, edge) for edge in graph.inputs(node.name)):
+        if not _is_linear(node.op) or any(_is_in_front(edge) for edge in graph.inputs(node.name)):
             continue
         reading = readers[node.name]
         found[node.name] = (node.name, 0)
@@ -137,6 +136,6 @@ def _is_linear(op: Op) -> bool:
     return isinstance(op, Sum | Mean | Gated)  # a choice is a sum
 
 
-def _is_in_front(graph: Graph, edge: Edge) -> bool:
-    """Whether this is the edge of a zero switch in front of its choice; behind, it is called after what it reads."""
-    return isinstance(graph[edge.target].op, Zero) and edge.target != f"{edge.source}.zero"
+def _is_in_front(edge: Edge) -> bool:
+    """Whether this is the edge of a zero switch in front of its choice; behind, it reads the choice."""
+    return edge.gate is not None and edge.gate.is_zero and edge.source != edge.gate.choice

@@ -62,7 +62,7 @@ def derive(
         return
     folder = output or (target / "derived" if wanted.is_run else Path(f"{target.stem}-derived"))
     paths = found.save(folder)
-    for line in as_text(found.lines, found.measure):
+    for line in as_text(found.space, found.lines, found.measure):
         typer.echo(line)
     kept = sum(verdict.keep for verdict in found.decision.verdicts)
     typer.echo(f"{kept} of {len(found.decision.verdicts)} switches stay: {found.rule}")

@@ -46,7 +46,7 @@ def architecture_lines(switches: Iterable[Switch], kept: Container[str]) -> Iter
         if room:
             yield part
         for choice, members in list(choices.items())[:room]:
-            operations = [switch for switch in members if switch.operation not in ("zero", "optional")] or members
+            operations = [switch for switch in members if switch.kind == "candidate"] or members
             staying = [switch.operation for switch in operations if switch.name in kept]
             yield f"  {choice:<{width}}  {', '.join(staying) or 'nothing'}"
             room, left = room - 1, left - 1

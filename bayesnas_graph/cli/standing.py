@@ -89,7 +89,7 @@ class Standing:
 
 def closed_text(before: Standing, after: Standing, most: int = 3) -> str:
     """What an update has closed: how many, and some names."""
-    closed = [switch.name for switch in before.outline.switches if switch.name in before.alive - after.alive]
+    closed = [switch.text for switch in before.outline.switches if switch.name in before.alive - after.alive]
     more = f" and {len(closed) - most:,} more" if len(closed) > most else ""
     return f"closed {len(closed):,}: {', '.join(closed[:most])}{more}" if closed else "closed none"
 

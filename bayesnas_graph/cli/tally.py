@@ -26,7 +26,8 @@ class Tally:
         """Cells, motifs and networks as they come; operations by how frequent they are, with zero switches last."""
         counted = list(switches)
         frequency = Counter(switch.operation for switch in counted)
-        operations = sorted(frequency, key=lambda operation: (operation == "zero", -frequency[operation]))
+        zeros = {switch.operation for switch in counted if switch.is_zero}
+        operations = sorted(frequency, key=lambda operation: (operation in zeros, -frequency[operation]))
         return Tally(
             rows=tuple(dict.fromkeys(switch.part for switch in counted)),
             columns=tuple(operations),

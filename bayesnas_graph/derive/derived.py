@@ -40,7 +40,7 @@ def derive(graph: Graph, decision: Decision, rule: Rule | None = None) -> Derive
     except Misfit as error:
         help = "keep more of what that joins, or write the network so that its width may change"
         message = f"what is left does not fit together at `{error.node}`: {error.reason}"
-        lost = f", as inputs were lost by {_named(error.narrower)}" if error.narrower else ""
+        lost = f", as inputs were lost by {_listed(error.narrower)}" if error.narrower else ""
         raise NasError([Diagnostic("NAS613", message + lost, help=help)]) from None
     return Derived(left, without_dead_ends(graph, decision))
 
@@ -51,7 +51,7 @@ def about(graph: Graph, decision: Decision) -> Decision:
     wanted = list(dict.fromkeys(gate.group for gate in graph.gates))
     missing = [group for group in wanted if group not in known]
     if missing:
-        message = f"nothing was decided about {_named(missing)} of network `{graph.name}`"
+        message = f"nothing was decided about {_named(graph, missing)} of network `{graph.name}`"
         help = "take a network with the cells that were searched"
         raise NasError([Diagnostic("NAS615", message, _label(graph, missing[0], "not searched"), help=help)])
     return Decision(tuple(known[group] for group in wanted))
@@ -64,7 +64,7 @@ def given(graph: Graph, kept: Collection[str]) -> Decision:
     for edge in graph.edges:
         if edge.gate is not None:
             gates.setdefault(edge.gate.group, []).append(edge.gate.name)
-            spans.setdefault(edge.gate.group, {}).update({edge.span: None} if edge.span else {})
+            spans.setdefault(edge.gate.group, {}).update({span: None} if (span := edge.switch_span) else {})
     return Decision(
         tuple(
             Verdict(
@@ -89,7 +89,7 @@ def given(graph: Graph, kept: Collection[str]) -> Decision:
 def _disconnected(graph: Graph, error: Disconnected) -> Diagnostic:
     """Which closed switches are in the way, and where they were written."""
     lost = "the output" if len(graph.outputs) == 1 else f"output {', '.join(f'`{name}`' for name in error.outputs)}"
-    message = f"nothing reaches {lost}: {_named(error.cut)} {'is' if len(error.cut) == 1 else 'are'} off"
+    message = f"nothing reaches {lost}: {_named(graph, error.cut)} {'is' if len(error.cut) == 1 else 'are'} off"
     help = "keep one of them: with `--keep-per-edge 1`, a search with less lambda, or in the architecture given"
     said = "off, and the way to the output leads through here"
     labels = [label for label in (_label(graph, group, said) for group in error.cut) if label is not None]
@@ -100,14 +100,18 @@ def _disconnected(graph: Graph, error: Disconnected) -> Diagnostic:
 
 def _label(graph: Graph, group: str, text: str) -> Label | None:
     for edge in graph.edges:
-        if edge.gate is not None and edge.gate.group == group and edge.span is not None:
-            return Label(edge.span, text)
+        if edge.gate is not None and edge.gate.group == group and (span := edge.switch_span) is not None:
+            return Label(span, text)
     return None
 
 
-def _named(groups: Collection[str]) -> str:
-    shown = [f"`{group}`" for group in list(groups)[:SHOWN]]
-    return ", ".join(shown) + (f" and {len(groups) - SHOWN} more" if len(groups) > SHOWN else "")
+def _named(graph: Graph, groups: Collection[str]) -> str:
+    return _listed([graph.switches[group].text for group in groups])
+
+
+def _listed(names: Collection[str]) -> str:
+    shown = [f"`{name}`" for name in list(names)[:SHOWN]]
+    return ", ".join(shown) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
 
 
 def kept_groups(derived: Derived) -> frozenset[str]:

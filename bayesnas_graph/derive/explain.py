@@ -23,11 +23,8 @@ class Line:
 
 def explained(graph: Graph, decision: Decision) -> list[Line]:
     """Every line with switches, in the order of the text. Zero switches count with their candidates."""
-    texts = {
-        (edge.span.source.name, edge.span.source.position(edge.span.start)[0]): edge.span.source
-        for edge in graph.edges
-        if edge.gate is not None and edge.span is not None
-    }
+    spans = [edge.switch_span for edge in graph.edges if edge.gate is not None]
+    texts = {(span.source.name, span.source.position(span.start)[0]): span.source for span in spans if span is not None}
     lines: dict[tuple[str, int], list[Verdict]] = defaultdict(list)
     for verdict in decision.verdicts:
         place = verdict.places[0] if verdict.places else None
@@ -36,7 +33,7 @@ def explained(graph: Graph, decision: Decision) -> list[Line]:
     for (file, number), verdicts in sorted(lines.items()):
         source = texts.get((file, number))
         text = source.text.splitlines()[number - 1].strip() if source is not None else ""
-        shown = [verdict for verdict in verdicts if not verdict.name.endswith("zero")] or verdicts
+        shown = [verdict for verdict in verdicts if not graph.switches[verdict.name].is_zero] or verdicts
         dropped: dict[Why, list[Verdict]] = defaultdict(list)
         for verdict in shown:
             if not verdict.keep:
@@ -46,13 +43,13 @@ def explained(graph: Graph, decision: Decision) -> list[Line]:
     return found
 
 
-def as_text(lines: list[Line], measure: str = "gamma") -> Iterator[str]:
+def as_text(graph: Graph, lines: list[Line], measure: str = "gamma") -> Iterator[str]:
     """The lines for people: what they kept by name and gamma, or another measure, what they dropped by reason."""
+    names = {group: gate.text for group, gate in graph.switches.items()}
     for line in lines:
         yield f"{line.file}:{line.number}  {line.text}" if line.number else "switches that no text tells of"
         for verdict in line.kept:
             note = "" if verdict.why in (Why.KEPT, Why.GIVEN) else f", {verdict.why}"
-            yield f"  + {verdict.name}  {measure} {verdict.gamma:.3g}{note}"
+            yield f"  + {names[verdict.name]}  {measure} {verdict.gamma:.3g}{note}"
         for why, verdicts in line.dropped:
-            names = ", ".join(verdict.name for verdict in verdicts)
-            yield f"  - {len(verdicts)} {why}: {names}"
+            yield f"  - {len(verdicts)} {why}: {', '.join(names[verdict.name] for verdict in verdicts)}"

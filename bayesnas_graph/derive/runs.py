@@ -119,7 +119,7 @@ def fixed_weights(searched: Searched, derived: Derived, fixed: passes.Rescaled) 
     known = {gate.group for gate in left.gates}
     lost = sorted({gate.group for gate in derived.graph.gates} - known)
     if lost:
-        message = f"the weights behind `{lost[0]}` are gone: the search has closed it"
+        message = f"the weights behind `{derived.graph.switches[lost[0]].text}` are gone: the search has closed it"
         help = "derive without opening what was closed, or train the network anew"
         raise NasError([Diagnostic("NAS616", message, help=help)])
     return rescaled(narrowed(tensors, cuts(left, derived.graph)), gates, fixed)

@@ -51,7 +51,7 @@ def strength_notes(searched: Graph, decision: Decision, fixed: Graph, called: st
         assert edge.gate is not None, "only what is switched is marked"
         if edge.gate.name in named:
             found[edge.gate.name] = gamma[edge.gate.group]
-        elif edge.source.startswith(f"{edge.gate.name}.") and edge.source in named:
+        elif edge.gate.name in searched[edge.source].behind and edge.source in named:
             found[edge.source] = gamma[edge.gate.group]
         elif mark in readers and mark in marked.nx:
             reader, handed = readers[mark], marked.inputs(mark)[0].source

@@ -47,6 +47,10 @@ class Span:
         """The text of the span."""
         return self.source.text[self.start : self.end]
 
+    def covers(self, other: Span) -> bool:
+        """Whether `other` is a part of this span."""
+        return self.source is other.source and self.start <= other.start and other.end <= self.end
+
     def to(self, other: Span) -> Span:
         """From the start of this span to the end of `other`."""
         return Span(self.source, self.start, other.end)

@@ -2,7 +2,7 @@
 
 from bayesnas_graph.ir.call import Expression, ModuleCall
 from bayesnas_graph.ir.coupling import Axis, Coupling, Kept, Link, both, either
-from bayesnas_graph.ir.graph import Edge, Gate, Graph, Node, Scope
+from bayesnas_graph.ir.graph import Edge, Gate, Graph, Kind, Node, Scope, switch_text, zero_name
 from bayesnas_graph.ir.op import Argument, Op, Shape, ShapeError, Value, named_shape, shape_text
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Gate",
     "Graph",
     "Kept",
+    "Kind",
     "Link",
     "ModuleCall",
     "Node",
@@ -26,4 +27,6 @@ __all__ = [
     "either",
     "named_shape",
     "shape_text",
+    "switch_text",
+    "zero_name",
 ]

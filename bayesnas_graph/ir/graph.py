@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir.op import Op, Shape, shape_text
@@ -15,17 +15,67 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
+Kind = Literal["candidate", "zero", "optional"]
+
+
 @dataclass(frozen=True, slots=True)
 class Gate:
     """A switch that a search may close.
 
-    Gates with the same `group` are one switch: the same place in all uses of a cell. A gate outside
-    every cell is a group of its own.
+    Gates with the same `group` are one switch: the same position in all uses of a cell. A gate outside
+    every cell is a group of its own. Both `name` and `group` are ids: everything else that is known about a gate
+    is in the other fields, which do not count when gates are compared.
     """
 
     name: str
     group: str
-    span: Span | None = field(default=None, compare=False, repr=False)  # of what it lets through, where that is one
+    # The node that its candidate leads into: a choice, or an optional operation.
+    choice: str = field(default="", compare=False, repr=False)
+    label: str = field(default="", compare=False, repr=False)  # of the candidate: `sep_conv_3`
+    kind: Kind = field(default="candidate", compare=False, repr=False)
+    # The cell that shares it; elsewhere the motif it is in, or the network.
+    part: str = field(default="", compare=False, repr=False)
+    # The use of a motif that it is in, from the part on; empty if it is directly in the part.
+    use: str = field(default="", compare=False, repr=False)
+    target: str = field(default="", compare=False, repr=False)  # the node of the text that it leads to: `h[1]`
+    # The node of the text that it reads, if others lead to the target too: `entry`.
+    source: str = field(default="", compare=False, repr=False)
+    span: Span | None = field(default=None, compare=False, repr=False)  # of its candidate
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether it closes all candidates of its choice at once."""
+        return self.kind == "zero"
+
+    @property
+    def place(self) -> str:
+        """The choice, as people know it: `h[1] <- entry`."""
+        target = f"{self.use}.{self.target}" if self.use else self.target
+        return f"{target} <- {self.source}" if self.source else target
+
+    @property
+    def operation(self) -> str:
+        """What it switches on: the label of its candidate, `zero` or `optional`."""
+        return self.label if self.kind == "candidate" else self.kind
+
+    @property
+    def text(self) -> str:
+        """Its name for people."""
+        return switch_text(self.part, self.place, self.operation)
+
+
+def zero_name(choice: str) -> str:
+    """The id of the zero gate of a choice."""
+    return f"{choice}.zero"
+
+
+def switch_text(part: str, place: str, operation: str) -> str:
+    """The name of a switch for people.
+
+    >>> switch_text("block", "h[1] <- entry", "sep_conv_3")
+    'block h[1] <- entry: sep_conv_3'
+    """
+    return f"{part} {place}: {operation}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +87,9 @@ class Node:
     shape: Shape
     span: Span | None = field(default=None, compare=False, repr=False)
     replaces: tuple[tuple[str, ...], ...] = field(default=(), compare=False, repr=False)
+    label: str = field(default="", compare=False, repr=False)  # what the text calls it: `h[1]`, `sep_conv_3`
+    # The gates of the candidates that it is a part of, the outermost first.
+    behind: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def stands_for(self) -> tuple[tuple[str, ...], ...]:
@@ -58,6 +111,12 @@ class Edge:
     gate: Gate | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
 
+    @property
+    def switch_span(self) -> Span | None:
+        """Where its switch is written: its candidate, or the whole choice if that takes its candidates from a set."""
+        own = self.gate.span if self.gate is not None else None
+        return own if own is not None and (self.span is None or self.span.covers(own)) else self.span
+
     def __str__(self) -> str:
         return f"%{self.source}" + (f" @{self.gate.group}" if self.gate else "")
 
@@ -74,6 +133,8 @@ class Scope:
     role: str  # "motif", "cell", "network" or "choice"
     outputs: int = 1
     span: Span | None = field(default=None, compare=False, repr=False)  # of the use
+    label: str = field(default="", compare=False, repr=False)  # what the text calls the use: `h[1]`
+    text: str = field(default="", compare=False, repr=False)  # the same with all uses around it: `stage[0].h[1]`
 
 
 class Graph:
@@ -159,6 +220,27 @@ class Graph:
     def gates(self) -> tuple[Gate, ...]:
         """All gates, in the order of their edges."""
         return tuple(edge.gate for edge in self.edges if edge.gate is not None)
+
+    @cached_property
+    def switches(self) -> dict[str, Gate]:
+        """The first gate of every group, in the order of the graph."""
+        found: dict[str, Gate] = {}
+        for gate in self.gates:
+            found.setdefault(gate.group, gate)
+        return found
+
+    @cached_property
+    def _choice_of(self) -> dict[str, str]:
+        return {gate.name: gate.choice for gate in self.gates if gate.kind == "candidate"}
+
+    @cached_property
+    def _choices(self) -> frozenset[str]:
+        return frozenset(self._choice_of.values())
+
+    def choices_around(self, name: str) -> list[str]:
+        """The choices that a node belongs to, the outermost first: by a candidate that it is in, or as the choice."""
+        around = [self._choice_of[gate] for gate in self[name].behind if gate in self._choice_of]
+        return [*around, name] if name in self._choices else around
 
     def __eq__(self, other: object) -> bool:
         """Equal operations, shapes, names, edges and order; where they were written does not matter."""

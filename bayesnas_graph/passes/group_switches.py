@@ -19,15 +19,17 @@ def group_switches(graph: Graph, mode: Mode = "written") -> Graph:
     if mode == "written":
         return graph
     edges = [
-        replace(e, gate=replace(e.gate, group=_group(graph, e, e.gate, mode))) if e.gate else e for e in graph.edges
+        replace(edge, gate=_regrouped(graph, edge, edge.gate, mode)) if edge.gate else edge for edge in graph.edges
     ]
     return graph.replace(list(graph), edges, graph.outputs)
 
 
-def _group(graph: Graph, edge: Edge, gate: Gate, mode: Mode) -> str:
+def _regrouped(graph: Graph, edge: Edge, gate: Gate, mode: Mode) -> Gate:
     motif = next((scope for scope in graph.enclosing(edge.target) if scope.role != "choice"), None)
-    if mode == "proxyless" or motif is None:
-        return gate.name
+    if motif is None:
+        return replace(gate, group=gate.name)
+    if mode == "proxyless":
+        return replace(gate, group=gate.name, part=motif.kind, use=motif.text)
     if motif.role == "cell":
-        return gate.group
-    return f"{motif.kind}:{gate.name.removeprefix(f'{motif.name}.')}"
+        return gate
+    return replace(gate, group=f"{motif.kind}:{gate.name.removeprefix(f'{motif.name}.')}", part=motif.kind, use="")

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import Literal
 
-from bayesnas_graph.ir import Edge, Gate, Graph, Node
+from bayesnas_graph.ir import Edge, Gate, Graph, Node, zero_name
 from bayesnas_graph.ir.ops import Choice, Zero
 
 
@@ -25,8 +25,7 @@ def insert_zero_identity(graph: Graph, where: Literal["before", "after"] = "afte
     `before` it hides the gate from the loss; `after` does not. A choice that has its zero switch is left
     alone, and so is an optional operation, which is nothing but a zero switch.
     """
-    done = {edge.source for edge in graph.edges if isinstance(graph[edge.target].op, Zero)}
-    done |= {edge.target.rpartition(".zero")[0] for edge in graph.edges if isinstance(graph[edge.target].op, Zero)}
+    done = {gate.choice for gate in graph.gates if gate.is_zero}
     choices = [node for node in graph if isinstance(node.op, Choice) and node.name not in done]
     return _after(graph, choices) if where == "after" else _before(graph, choices)
 
@@ -35,38 +34,35 @@ def _gate(graph: Graph, choice: Node) -> Gate:
     """The zero gate of a choice, in the group of the cell in which its candidates are."""
     first = graph.inputs(choice.name)[0].gate
     assert first is not None, "the edges of a choice are gated"
-    label = first.name.rpartition(".")[2]
-    return Gate(f"{choice.name}.zero", f"{first.group.removesuffix(label)}zero")
+    name, group = zero_name(choice.name), f"{first.group.removesuffix(first.label)}zero"
+    return replace(first, name=name, group=group, choice=choice.name, label="zero", kind="zero", span=choice.span)
 
 
 def _after(graph: Graph, choices: list[Node]) -> Graph:
-    zero = {choice.name: f"{choice.name}.zero" for choice in choices}
+    zero = {choice.name: zero_name(choice.name) for choice in choices}
     nodes: list[Node] = []
     edges = [replace(edge, source=zero.get(edge.source, edge.source)) for edge in graph.edges]
     for node in graph:
         nodes.append(node)
         if node.name in zero:
-            nodes.append(replace(node, name=zero[node.name], op=Zero()))
+            nodes.append(replace(node, name=zero[node.name], op=Zero(), label="zero"))
             edges.append(Edge(node.name, zero[node.name], 0, _gate(graph, node), node.span))
     return graph.replace(nodes, edges, [zero.get(name, name) for name in graph.outputs])
 
 
 def _before(graph: Graph, choices: list[Node]) -> Graph:
-    """Candidates are told from the rest of the graph by their names, which begin with that of their choice.
-
-    Outer choices come first, so that a choice among the candidates of another reads the other's zero node.
-    """
+    """Outer choices come first, so that a choice among the candidates of another reads the other's zero node."""
     entry: dict[Edge, str] = {}  # edges that lead into a choice or its candidates -> the zero node they come from now
     zeros: dict[str, list[tuple[str, Node]]] = defaultdict(list)  # what is read -> the zero nodes that read it
     for choice in reversed(choices):
-        inside = f"{choice.name}."
         found: dict[str, str] = {}
-        for member in _members(graph, choice.name, inside):
+        members = _members(graph, choice.name)
+        for member in members:
             for edge in graph.inputs(member):
-                if not edge.source.startswith(inside):
+                if edge.source not in members:
                     source = entry.get(edge, edge.source)
                     number = "" if not found or source in found else f"_{len(found) + 1}"
-                    entry[edge] = found.setdefault(source, f"{choice.name}.zero{number}")
+                    entry[edge] = found.setdefault(source, zero_name(choice.name) + number)
         for source, name in found.items():
             zeros[source].append((name, choice))
     nodes: list[Node] = []
@@ -76,17 +72,18 @@ def _before(graph: Graph, choices: list[Node]) -> Graph:
         node = waiting.pop()
         nodes.append(node)
         for name, choice in zeros[node.name]:
-            waiting.append(Node(name, Zero(), node.shape, choice.span))
+            waiting.append(Node(name, Zero(), node.shape, choice.span, label="zero", behind=choice.behind))
             edges.append(Edge(node.name, name, 0, _gate(graph, choice), choice.span))
     return graph.replace(nodes, edges, graph.outputs)
 
 
-def _members(graph: Graph, choice: str, inside: str) -> list[str]:
+def _members(graph: Graph, choice: str) -> dict[str, None]:
     """A choice and the nodes of its candidates, found by walking back from it."""
+    gates = {edge.gate.name for edge in graph.inputs(choice) if edge.gate is not None}
     found, waiting = {choice: None}, [choice]
     while waiting:
         for edge in graph.inputs(waiting.pop()):
-            if edge.source.startswith(inside) and edge.source not in found:
+            if edge.source not in found and not gates.isdisjoint(graph[edge.source].behind):
                 found[edge.source] = None
                 waiting.append(edge.source)
-    return list(found)
+    return found

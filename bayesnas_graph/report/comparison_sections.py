@@ -78,7 +78,7 @@ def overlap_sections(searches: Runs) -> Iterator[Section]:
     """For each space that at least two searches share, the candidates that they keep."""
     spaces: dict[tuple[Switch, ...], dict[str, frozenset[str]]] = {}
     for label, run in searches.items():
-        candidates = tuple(switch for switch in run.switches if switch.operation != "zero")
+        candidates = tuple(switch for switch in run.switches if not switch.is_zero)
         kept = frozenset(switch.name for switch in candidates) - run.closed
         if candidates:
             spaces.setdefault(candidates, {})[label] = kept

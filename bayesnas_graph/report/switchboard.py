@@ -77,9 +77,9 @@ class _Known:
         for edge in graph.edges:
             if edge.gate is not None:
                 self.gates[edge.gate.group][edge.gate.name] = None
-                if edge.span is not None:
-                    place = self.places.setdefault(edge.gate.group, place_of(edge.span))
-                    self.lines.setdefault(place, line_of(edge.span))
+                if (span := edge.switch_span) is not None:
+                    place = self.places.setdefault(edge.gate.group, place_of(span))
+                    self.lines.setdefault(place, line_of(span))
 
     def switch(self, switch: Switch) -> dict[str, Any]:
         """One of them. Its series begin with the first update, and end when it is closed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import log10
 from pathlib import Path
 from typing import Protocol
@@ -51,9 +51,11 @@ class TensorBoard:
     open: Open
     _writer: Writer | None = None
     _step: int = 0
+    _operations: dict[str, str] = field(default_factory=dict)  # by switch
 
     def begun(self, problem: Problem, learner: Learner, progress: Progress) -> None:
         self._step = progress.step
+        self._operations = {group: gate.operation for group, gate in problem.graph.switches.items()}
         self._writer = self.open(self.folder, progress.step + 1)
 
     def logged(self, row: Row) -> None:
@@ -79,8 +81,8 @@ class TensorBoard:
         if found.shrink is not None:
             limits = {"smallest": found.shrink.smallest, "largest": found.shrink.largest}
             self._scalars({f"shrink_budget/{name}": value for name, value in limits.items()})
-        alive = Counter({verdict.name.rpartition(".")[2]: 0 for verdict in verdicts})
-        alive.update(verdict.name.rpartition(".")[2] for verdict in verdicts if verdict.keep)
+        alive = Counter({self._operations[verdict.name]: 0 for verdict in verdicts})
+        alive.update(self._operations[verdict.name] for verdict in verdicts if verdict.keep)
         self._scalars({f"switches/{operation}": number for operation, number in alive.items()})
         spread = [log10(max(SMALLEST, verdict.gamma)) for verdict in verdicts]
         if spread:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import torch
@@ -36,16 +37,14 @@ def grouped_graphs(draw: st.DrawFn) -> Graph:
     made = draw(st.sampled_from(both_places(draw(random_graphs()))))
     names = list(dict.fromkeys(gate.name for gate in made.gates))
     shared = {name: f"g{draw(st.integers(0, 4))}" if draw(st.booleans()) else name for name in names}
-    edges = [
-        Edge(e.source, e.target, e.slot, Gate(e.gate.name, shared[e.gate.name])) if e.gate else e for e in made.edges
-    ]
+    edges = [replace(e, gate=replace(e.gate, group=shared[e.gate.name])) if e.gate else e for e in made.edges]
     return made.replace(list(made), edges, made.outputs)
 
 
 def lonely(count: int) -> Graph:
     """A choice among `count` candidates with no dependencies."""
     nodes = [Node("x", Input(), (3, 8, 8)), Node("y", Choice(), (3, 8, 8))]
-    edges = [Edge("x", "y", i, Gate(f"y.{i}", f"y.{i}")) for i in range(count)]
+    edges = [Edge("x", "y", i, Gate(f"y.{i}", f"y.{i}", "y", str(i))) for i in range(count)]
     return Graph("lonely", nodes, edges, ["y"])
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bayesnas_graph import passes
 from bayesnas_graph.bayes import Decision, Verdict, Why, bridged, enlarged, limited, without_dead_ends
-from bayesnas_graph.ir import Edge, Gate, Graph
+from bayesnas_graph.ir import Graph
 from bayesnas_graph.ir.ops import Choice
 from bayesnas_graph.ir.ops.join import Concat
 from bayesnas_graph.passes.prune import prune
@@ -135,9 +135,7 @@ def limited_and_shared(made: Graph, random: Random, sharing: float) -> Graph:
         replace(node, op=Choice(limit=random.choice([None, 1, 1, 2]))) if isinstance(node.op, Choice) else node
         for node in made
     ]
-    edges = [
-        Edge(e.source, e.target, e.slot, Gate(e.gate.name, groups[e.gate.name])) if e.gate else e for e in made.edges
-    ]
+    edges = [replace(e, gate=replace(e.gate, group=groups[e.gate.name])) if e.gate else e for e in made.edges]
     return made.replace(nodes, edges, made.outputs)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bayesnas_graph.cli.standing import Standing
-from bayesnas_graph.runs.reading.outline import Outline, Switch
+from bayesnas_graph.runs.reading.outline import USUAL, Outline, Switch
 from bayesnas_graph.search.budget import Shrink
 from bayesnas_graph.search.events import Row
 
@@ -24,7 +24,13 @@ def outline(parts: int = 2, operations: tuple[str, ...] = OPERATIONS, choices: i
         iterations=4,
         finish=finish,
         switches=tuple(
-            Switch(f"cell_{part}:h.{choice}.{operation}", f"cell_{part}", f"h[{choice}]", operation)
+            Switch(
+                f"cell_{part}:h.{choice}.{operation}",
+                f"cell_{part}",
+                f"h[{choice}]",
+                operation,
+                USUAL.get(operation, "candidate"),
+            )
             for part in range(parts)
             for choice in range(choices)
             for operation in operations

@@ -55,15 +55,15 @@ def test_switches_outside_of_cells() -> None:
     motif = "motif m { in x node y x -> y : choose { conv() } x -> y : optional relu y -> out : relu }"
     found = places(motif + body("node z = x : m x, z -> out : choose { identity, bn }"))
     assert found["z.y.x.conv"] == ("m", "z.y <- x", "conv")
-    assert found["z.y.x_2"] == ("m", "z.y <- x_2", "optional")
+    assert found["z.y.x_2"] == ("m", "z.y <- x (2)", "optional")
     assert {part for part, _, _ in found.values()} == {"m", "n"}
 
 
 def test_a_choice_that_is_optional_or_in_a_choice() -> None:
     nested = "y -> out : choose { relu, bn > choose { conv(), relu } }"
     found = places(body(f"node y x -> y : relu x -> y : optional choose {{ bn, relu }} {nested}"))
-    assert ("n", "y <- x_2", "optional") in found.values()
-    assert ("n", "y <- x_2", "bn") in found.values()
+    assert ("n", "y <- x (2)", "optional") in found.values()
+    assert ("n", "y <- x (2)", "bn") in found.values()
     assert not any("<- choice" in choice for _, choice, _ in found.values())
 
 
@@ -92,7 +92,7 @@ def test_lines(capsys: pytest.CaptureFixture[str]) -> None:
         "step 120/300  iteration 1/4  loss 1.538    accuracy 0.508  penalty 0.8299   rate 0.0196   "
         "  144 ms  left 0:00:26\n"
         "update 1/4  held-out 0.833  switches 19/24  weights 16,466  multiply-adds 349,216  lambda 0.02  "
-        "shrink 0.50 to 2.00  closed 5: cell_0:h.0.conv, cell_0:h.0.pool, cell_0:h.0.skip and 2 more  1.3 s\n"
+        "shrink 0.50 to 2.00  closed 5: cell_0 h[0]: conv, cell_0 h[0]: pool, cell_0 h[0]: skip and 2 more  1.3 s\n"
         "note   the loss went up\n"
         "step 200/300  iteration 2/4  loss 1.538    accuracy 0.508  penalty 0.8299   rate 0.0196   "
         "  144 ms  left 0:00:18\n"
@@ -131,7 +131,7 @@ def test_the_end_is_known_once_the_architecture_is_found(capsys: pytest.CaptureF
 def test_what_was_closed() -> None:
     before = standing()
     assert closed_text(before, before) == "closed none"
-    assert closed_text(before, updated(before, closed=2)) == "closed 2: cell_0:h.0.conv, cell_0:h.0.pool"
+    assert closed_text(before, updated(before, closed=2)) == "closed 2: cell_0 h[0]: conv, cell_0 h[0]: pool"
 
 
 # ------------------------------------------------------------------------------------- the end
@@ -139,7 +139,7 @@ def test_what_was_closed() -> None:
 
 def test_architecture() -> None:
     switches = outline(parts=1, choices=2).switches
-    optional = Switch("m", "net", "y <- x", "optional")
+    optional = Switch("m", "net", "y <- x", "optional", "optional")
     kept = {"cell_0:h.0.conv", "cell_0:h.0.skip", "cell_0:h.0.zero", "cell_0:h.1.zero", "m"}
     assert list(architecture_lines([*switches, optional], kept)) == [
         "cell_0",

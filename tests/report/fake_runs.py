@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from bayesnas_graph.runs.reading.outline import Outline, Switch
+from bayesnas_graph.runs.reading.outline import USUAL, Outline, Switch
 from bayesnas_graph.runs.reading.run import Numbers, Traces
 
 SWITCHES = tuple(
-    Switch(f"cell:{choice}.{operation}", "cell", choice, operation)
+    Switch(f"cell:{choice}.{operation}", "cell", choice, operation, USUAL.get(operation, "candidate"))
     for choice in ("h[0]", "h[1]")
     for operation in ("conv", "skip", "zero")
 )

@@ -6,12 +6,14 @@ is referred to a hundred times. That keeps checking fast, and it is what limits 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Edge, Gate, Graph, Node, Op, Scope, Shape
 from bayesnas_graph.ir.ops import Choice, Input
+from bayesnas_graph.language.elaborate.labels import Name
+from bayesnas_graph.language.elaborate.values import Place
 from bayesnas_graph.language.syntax import ast
 
 
@@ -19,22 +21,34 @@ from bayesnas_graph.language.syntax import ast
 class Compute:
     """One primitive on values of the block; gives one value."""
 
-    name: str
+    called: Name
     op: Op
     inputs: tuple[int, ...]
     shape: Shape
     span: Span = field(repr=False)
-    gates: tuple[tuple[str, Span], ...] = ()  # one per input, where a search may close them, with what is behind it
+    behind: tuple[str, ...] = ()  # the gates of the candidates that it is a part of, the outermost first
+    gates: tuple[Gate, ...] = ()  # one per input, where a search may close them
+
+    @property
+    def name(self) -> str:
+        """Its id within the block."""
+        return self.called.id
 
 
 @dataclass(frozen=True, slots=True)
 class Nested:
     """Another block on values of this one; gives as many values as that has outputs."""
 
-    name: str
+    called: Name
     block: Block
     inputs: tuple[int, ...]
     span: Span = field(repr=False)  # of the use
+    behind: tuple[str, ...] = ()  # as for `Compute`
+
+    @property
+    def name(self) -> str:
+        """Its id within the block."""
+        return self.called.id
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +56,7 @@ class Block:
     """Values are numbered: the inputs first, then what each step gives, in order."""
 
     definition: ast.Motif
-    inputs: tuple[tuple[str, Shape], ...]
+    inputs: tuple[tuple[Place, Shape], ...]
     steps: tuple[Compute | Nested, ...]
     outputs: tuple[int, ...]
     output_shapes: tuple[Shape, ...]
@@ -67,14 +81,53 @@ def flatten(block: Block, name: str) -> Graph:
     """The graph of a network: every motif written out, nothing in it that does not reach an output."""
     flat = _Flattener()
     inputs = []
-    for input_name, shape in block.inputs:
-        flat.nodes.append(Node(input_name, Input(), shape, block.definition.span))
-        inputs.append(input_name)
-    outputs = flat.write(block, inputs, prefix="", cell=None)
+    for place, shape in block.inputs:
+        flat.nodes.append(Node(place.name, Input(), shape, block.definition.span, label=place.text))
+        inputs.append(place.name)
+    outputs = flat.write(block, inputs, _Position(part=name))
     used = flat.reaching(outputs)
     nodes = [node for node in flat.nodes if node.name in used or isinstance(node.op, Input)]
     edges = [edge for edge in flat.edges if edge.target in used]
     return Graph(name, nodes, edges, outputs, flat.scopes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Position:
+    """Where a block is written to."""
+
+    part: str  # the cell around it; elsewhere its motif, or the network
+    prefix: str = ""  # what its names begin with
+    text: str = ""  # the use for people, from the network on
+    in_cell: bool = False
+    inside: str = ""  # what names begin with from the cell on
+    use: str = ""  # the use for people, from the part on
+    behind: tuple[str, ...] = ()  # the gates of the candidates that it is a part of
+
+    def enter(self, step: Nested, cell: str | None) -> _Position:
+        """The position of a nested block, which may be a cell of this name."""
+        prefix, behind = f"{self.prefix}{step.name}.", (*self.behind, *(self.prefix + gate for gate in step.behind))
+        text = self.within(step.called.text)
+        if cell is not None:
+            return _Position(cell, prefix, text, in_cell=True, behind=behind)
+        if not self.in_cell:
+            return _Position(step.block.definition.name.name, prefix, text, use=text, behind=behind)
+        use = f"{self.use}.{step.called.text}" if self.use else step.called.text
+        return _Position(self.part, prefix, text, True, f"{self.inside}{step.name}.", use, behind)
+
+    def within(self, text: str) -> str:
+        """What a step is called for people, from the network on."""
+        return f"{self.text}.{text}" if self.text else text
+
+    def gate(self, gate: Gate) -> Gate:
+        """A gate of the block, as the graph knows it."""
+        return replace(
+            gate,
+            name=self.prefix + gate.name,
+            group=f"{self.part}:{self.inside}{gate.group}" if self.in_cell else self.prefix + gate.group,
+            choice=self.prefix + gate.choice,
+            part=self.part,
+            use=self.use,
+        )
 
 
 class _Flattener:
@@ -84,28 +137,26 @@ class _Flattener:
         self.scopes: list[Scope] = []
         self.cells: dict[ast.Motif, str] = {}
 
-    def write(self, block: Block, inputs: list[str], prefix: str, cell: tuple[str, int] | None) -> list[str]:
-        """Write a block out; the names of its outputs. `cell` is the innermost cell and where its own names begin."""
-        if block.definition.role == "cell":
-            cell = self._cell(block.definition), len(prefix)
+    def write(self, block: Block, inputs: list[str], position: _Position) -> list[str]:
+        """Write a block out; the names of its outputs."""
         values = list(inputs)
         for step in block.steps:
-            name = prefix + step.name
+            name, label = position.prefix + step.name, step.called.label
             sources = [values[i] for i in step.inputs]
             if isinstance(step, Nested):
                 motif = step.block.definition
-                self.scopes.append(Scope(name, motif.name.name, motif.role, len(step.block.outputs), step.span))
-                values.extend(self.write(step.block, sources, f"{name}.", cell))
+                inner = position.enter(step, self._cell(motif) if motif.role == "cell" else None)
+                outputs = len(step.block.outputs)
+                self.scopes.append(Scope(name, motif.name.name, motif.role, outputs, step.span, label, inner.text))
+                values.extend(self.write(step.block, sources, inner))
                 continue
             if isinstance(step.op, Choice):
-                self.scopes.append(Scope(name, "choice", "choice", span=step.span))
-            self.nodes.append(Node(name, step.op, step.shape, step.span))
+                text = position.within(step.called.text)
+                self.scopes.append(Scope(name, "choice", "choice", 1, step.span, label, text))
+            behind = (*position.behind, *(position.prefix + gate for gate in step.behind))
+            self.nodes.append(Node(name, step.op, step.shape, step.span, label=label, behind=behind))
             for slot, source in enumerate(sources):
-                gate = None
-                if step.gates:
-                    label, span = step.gates[slot]
-                    full = prefix + label
-                    gate = Gate(full, f"{cell[0]}:{full[cell[1] :]}" if cell else full, span)
+                gate = position.gate(step.gates[slot]) if step.gates else None
                 self.edges.append(Edge(source, name, slot, gate, step.span))
             values.append(name)
         return [values[i] for i in block.outputs]

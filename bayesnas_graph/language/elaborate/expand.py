@@ -8,12 +8,13 @@ from heapq import heapify, heappop, heappush
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
 from bayesnas_graph.diagnostics.source import Span
-from bayesnas_graph.ir import Op, Shape, ShapeError, shape_text
+from bayesnas_graph.ir import Gate, Op, Shape, ShapeError, shape_text
+from bayesnas_graph.ir.graph import Kind
 from bayesnas_graph.ir.ops import Choice, Identity, Join, Maybe, Sum
 from bayesnas_graph.ir.ops.python import PythonOp
 from bayesnas_graph.language.elaborate.block import Block, Compute, Nested
 from bayesnas_graph.language.elaborate.evaluate import Evaluator
-from bayesnas_graph.language.elaborate.labels import Names, distinct, label_of, numbered, origin
+from bayesnas_graph.language.elaborate.labels import Name, Names, distinct, edge_name, label_of, numbered
 from bayesnas_graph.language.elaborate.limits import LimitReached
 from bayesnas_graph.language.elaborate.structure import check_structure
 from bayesnas_graph.language.elaborate.values import (
@@ -116,6 +117,7 @@ class _Writer:
         self.steps: list[Compute | Nested] = []
         self.shapes: list[Shape] = []  # of every value so far
         self.names = Names()
+        self.behind: tuple[str, ...] = ()  # the gates of the candidates that are being written out
 
     def write(self, use: Use, shapes: tuple[Shape, ...]) -> Block:
         wiring = self.wiring
@@ -140,7 +142,7 @@ class _Writer:
         found = tuple(value for value in outputs if value is not None)
         if not wiring.sound or problems or len(found) < len(outputs):
             raise NasError([*wiring.problems, *problems])
-        inputs = tuple((place.name, shape) for place, shape in zip(wiring.inputs, shapes, strict=True))
+        inputs = tuple(zip(wiring.inputs, shapes, strict=True))
         return Block(use.function.definition, inputs, tuple(self.steps), found, tuple(self.shapes[i] for i in found))
 
     def _place(
@@ -154,15 +156,18 @@ class _Writer:
         found: list[int] = []
         failed = not incoming
         problems: list[Diagnostic] = []
-        for application in incoming:
+        for index, application in enumerate(incoming):
             if application not in given:
                 given[application] = None
                 sources = [values.get(source) for source in application.inputs]
                 inputs = [value for value in sources if value is not None]
                 if len(inputs) == len(sources):
-                    name = place.name if len(incoming) == 1 else f"{place.name}.{origin(application.inputs)}"
-                    if place is self.wiring.out and len(incoming) == 1:
-                        name = ""  # `x -> out : conv > bn`: the operations are the motif
+                    name = _node_name(place)
+                    if len(incoming) > 1:
+                        same = [other for other in incoming[:index] if other.inputs == application.inputs]
+                        name = edge_name(place, application.inputs, sum(map(_is_written, same)) + 1)
+                    elif place is self.wiring.out:
+                        name = Name()  # `x -> out : conv > bn`: the operations are the motif
                     try:
                         given[application] = self._applied(application, inputs, name)
                     except LimitReached:
@@ -183,7 +188,7 @@ class _Writer:
             join = Primitive(Sum(), place.span)
         return self._join(place, join.op, found, incoming)
 
-    def _applied(self, application: Application, inputs: list[int], name: str) -> list[int]:
+    def _applied(self, application: Application, inputs: list[int], name: Name) -> list[int]:
         if isinstance(application.operation, Primitive) and isinstance(application.operation.op, Join):
             self._check_join(application, application.operation.op, inputs)
         outputs = self.apply(application.operation, inputs, name, application.span)
@@ -229,39 +234,41 @@ class _Writer:
             )
         if isinstance(incoming[0].operation, Chain):
             self.names.release(place.name)  # which the chain has only so that nothing else is called `name.step`
-        return self._compute(self.names.unique(place.name), op, values, shape, place.span)
+        return self._compute(self._free(_node_name(place)), op, values, shape, place.span)
 
     # ---- operations
 
-    def apply(self, operation: Operation, inputs: list[int], name: str, span: Span) -> list[int]:
+    def apply(self, operation: Operation, inputs: list[int], name: Name, span: Span) -> list[int]:
         """Write an operation out under a name, or under its own if that is empty; the values that it gives."""
+        named = name if name.id else name.inner(label_of(operation))
         match operation:
             case Primitive(op=Identity()) if len(inputs) == 1:
                 return inputs
             case Primitive():
-                return [self._primitive(operation, inputs, name or label_of(operation))]
+                return [self._primitive(operation, inputs, named)]
             case Use():
                 block = self.expander.block(operation, tuple(self.shapes[i] for i in inputs), operation.span)
-                called = self.names.unique(name or label_of(operation))
-                self.steps.append(Nested(called, block, tuple(inputs), operation.span))
+                self.steps.append(Nested(self._free(named), block, tuple(inputs), operation.span, self.behind))
                 first = len(self.shapes)
                 self.shapes.extend(block.output_shapes)
                 return list(range(first, len(self.shapes)))
             case Chain():
-                name = name and self.names.unique(name)  # its steps are called `name.step`, and nothing else may be
+                if name.id:
+                    name = self._free(name)  # its steps are called `name.step`, and nothing else may be
                 labels = numbered([label_of(step) for step in operation.steps])
                 for label, step in zip(labels, operation.steps, strict=True):
-                    inputs = self.apply(step, inputs, f"{name}.{label}" if name else label, span)
+                    inputs = self.apply(step, inputs, name.inner(label), span)
                 return inputs
             case Selection():
-                return [self._selection(operation, inputs, self.names.unique(name or label_of(operation)), span)]
+                return [self._selection(operation, inputs, self._free(named), span)]
             case Perhaps():
-                name = self.names.unique(name or label_of(operation))
-                inner = self._single(operation.operation, inputs, f"{name}.{label_of(operation.operation)}", span)
-                gates = ((name, operation.operation.span),)
-                return [self._compute(name, Maybe(), [inner], self.shapes[inner], operation.span, gates)]
+                return [self._optional(operation, inputs, self._free(named), span)]
 
-    def _primitive(self, operation: Primitive, inputs: list[int], name: str) -> int:
+    def _free(self, name: Name) -> Name:
+        """The name, numbered if it is taken."""
+        return name.numbered(self.names.suffix(name.id))
+
+    def _primitive(self, operation: Primitive, inputs: list[int], name: Name) -> int:
         op = operation.op
         wanted = op.inputs
         if (wanted is None and not inputs) or (wanted is not None and wanted != len(inputs)):
@@ -273,15 +280,27 @@ class _Writer:
             code = "NAS106" if isinstance(op, PythonOp) else "NAS201" if isinstance(op, Join) else "NAS211"
             reads = "used here" if code == "NAS106" else f"reads {', '.join(map(shape_text, shapes))}"
             self.report.fail(Diagnostic(code, str(error), Label(operation.span, reads)))
-        return self._compute(self.names.unique(name), op, inputs, shape, operation.span)
+        return self._compute(self._free(name), op, inputs, shape, operation.span)
 
-    def _selection(self, selection: Selection, inputs: list[int], name: str, span: Span) -> int:
-        labels = distinct(selection.candidates)
+    def _optional(self, optional: Perhaps, inputs: list[int], name: Name, span: Span) -> int:
+        operation = optional.operation
+        label = label_of(operation)
+        inner = name.inner(label)
+        if isinstance(operation, Selection):
+            inner = replace(inner, target=name.target)  # `optional choose` is one choice to people
+        gate = _gate(name.id, name, label, "optional", operation.span)
+        value = self._behind(gate, operation, inputs, inner, span)
+        return self._compute(name, Maybe(), [value], self.shapes[value], optional.span, (gate,))
+
+    def _selection(self, selection: Selection, inputs: list[int], name: Name, span: Span) -> int:
         values = []
-        for label, candidate in zip(labels, selection.candidates, strict=True):
-            # An optional candidate has two switches, of the choice and its own, and these two names.
-            inner = f"{label}.inner" if isinstance(candidate, Perhaps) else label
-            values.append(self._single(candidate, inputs, f"{name}.{inner}", span))
+        gates = []
+        for label, candidate in zip(distinct(selection.candidates), selection.candidates, strict=True):
+            inner = name.inner(label)
+            gates.append(_gate(inner.id, name, label, "candidate", candidate.span))
+            if isinstance(candidate, Perhaps):
+                inner = inner.inner("inner")  # it has two switches, of the choice and its own, and these two names
+            values.append(self._behind(gates[-1], candidate, inputs, inner, span))
         shapes = [self.shapes[value] for value in values]
         if len(set(shapes)) > 1:
             places = [
@@ -290,11 +309,15 @@ class _Writer:
             ]
             message = "candidates of a choice give different shapes"
             self.report.fail(_disagreement("NAS209", message, "chosen here", selection.span, places, shapes))
-        gates = tuple((f"{name}.{label}", c.span) for label, c in zip(labels, selection.candidates, strict=True))
-        return self._compute(name, Choice(selection.limit), values, shapes[0], selection.span, gates)
+        return self._compute(name, Choice(selection.limit), values, shapes[0], selection.span, tuple(gates))
 
-    def _single(self, operation: Operation, inputs: list[int], name: str, span: Span) -> int:
-        values = self.apply(operation, inputs, name, span)
+    def _behind(self, gate: Gate, operation: Operation, inputs: list[int], name: Name, span: Span) -> int:
+        """Write out what a gate switches; the one value that it gives."""
+        around, self.behind = self.behind, (*self.behind, gate.name)
+        try:
+            values = self.apply(operation, inputs, name, span)
+        finally:
+            self.behind = around
         if len(values) != 1:
             message = f"`{operation}` gives {_count(len(values), 'output')}, one is wanted here"
             self.report.fail(Diagnostic("NAS210", message, Label(operation.span, "used where one value is needed")))
@@ -302,16 +325,30 @@ class _Writer:
 
     def _compute(
         self,
-        name: str,
+        name: Name,
         op: Op,
         inputs: list[int],
         shape: Shape,
         span: Span,
-        gates: tuple[tuple[str, Span], ...] = (),
+        gates: tuple[Gate, ...] = (),
     ) -> int:
-        self.steps.append(Compute(name, op, tuple(inputs), shape, span, gates))
+        self.steps.append(Compute(name, op, tuple(inputs), shape, span, self.behind, gates))
         self.shapes.append(shape)
         return len(self.shapes) - 1
+
+
+def _is_written(application: Application) -> bool:
+    """Whether an application becomes steps: an identity does not."""
+    return not (isinstance(application.operation, Primitive) and isinstance(application.operation.op, Identity))
+
+
+def _node_name(place: Place) -> Name:
+    return Name(place.name, place.text, place.text, label=place.text)
+
+
+def _gate(id: str, choice: Name, label: str, kind: Kind, span: Span) -> Gate:
+    """A gate as the motif knows it: the ids begin there, and the part is known when the motif is used."""
+    return Gate(id, id, choice.id, label, kind, target=choice.target, source=choice.source, span=span)
 
 
 def _in_order(wiring: Wiring) -> list[Place]:

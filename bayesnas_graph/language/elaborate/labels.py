@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Sequence as Seq
+from dataclasses import dataclass
 
 from bayesnas_graph.language.elaborate.values import (
     Operation,
@@ -48,6 +49,29 @@ def distinct(operations: Seq[Operation]) -> list[str]:
     return [names.unique(label) for label in labels]
 
 
+@dataclass(frozen=True, slots=True)
+class Name:
+    """What a step of a motif is called, in the graph and by people."""
+
+    id: str = ""  # `h.1.x.conv`
+    text: str = ""  # the same as people write it: `h[1].x.conv`
+    target: str = ""  # the node that it leads to, and the step on the way there: `h[1].conv`
+    source: str = ""  # the node that it reads, if others lead to the target too: `x`
+    label: str = ""  # the last part: `conv`
+
+    def inner(self, label: str) -> Name:
+        """The name of a step within this one."""
+        id, text, target = (f"{path}.{label}" if path else label for path in (self.id, self.text, self.target))
+        return Name(id, text, target, self.source, label)
+
+    def numbered(self, suffix: str) -> Name:
+        """The same name with a number, as `Names.suffix` gives it."""
+        if not suffix:
+            return self
+        target = self.target if self.source else self.target + suffix
+        return Name(self.id + suffix, self.text + suffix, target, self.source, self.label + suffix)
+
+
 class Names:
     """Names that are taken. A second of one name gets a number."""
 
@@ -57,12 +81,16 @@ class Names:
 
     def unique(self, name: str) -> str:
         """The name, or if it is taken the name with the next number."""
-        unique = name
-        while unique in self._taken:
+        return name + self.suffix(name)
+
+    def suffix(self, name: str) -> str:
+        """Take a name; what it gets appended: nothing, or a number if it was taken before."""
+        suffix = ""
+        while name + suffix in self._taken:
             self._repeats[name] += 1
-            unique = f"{name}_{self._repeats[name] + 1}"
-        self._taken.add(unique)
-        return unique
+            suffix = f"_{self._repeats[name] + 1}"
+        self._taken.add(name + suffix)
+        return suffix
 
     def release(self, name: str) -> None:
         """Let a name be given again."""
@@ -92,6 +120,9 @@ def _word(text: str) -> str:
     return "".join(c if c.isascii() and c.isalnum() else "_" for c in text).strip("_") or "none"
 
 
-def origin(inputs: Seq[Place]) -> str:
-    """What an operation reads, as part of a name: `h_0` for `h[0]`."""
-    return "_".join(place.name.replace(".", "_") for place in inputs[:4])
+def edge_name(target: Place, inputs: Seq[Place], number: int) -> Name:
+    """The name of an operation on one of several edges into a node, the `number`th from these inputs."""
+    read = inputs[:4]
+    id = "_".join(place.name.replace(".", "_") for place in read)
+    source = ", ".join(place.text for place in read) + (f" ({number})" if number > 1 else "")
+    return Name(f"{target.name}.{id}", f"{target.text}.{id}", target.text, source, id)

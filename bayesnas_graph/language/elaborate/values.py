@@ -163,7 +163,8 @@ class ValueType:
 class Place:
     """A node of the motif that is being written out. Two places are the same only if they are one."""
 
-    name: str
+    name: str  # in the graph: `h.2`
+    text: str  # for people: `h[2]`
     span: Span = field(repr=False)
     shape: Shape | None = None  # known from the start for inputs only
     declared: bool = True  # false for the result of an operation within an expression
@@ -269,8 +270,7 @@ def written(place: Place) -> str:
     if not place.declared:
         text = " ".join(place.span.text.split())
         return text if len(text) <= 40 else f"{text[:37]}..."
-    name, _, index = place.name.partition(".")
-    return f"{name}[{index}]" if index else name
+    return place.text
 
 
 def type_text(value: ValueType) -> str:

@@ -129,7 +129,7 @@ class _Run:
     def _input(self, statement: ast.In, scope: Scope) -> None:
         for slot in statement.slots:
             if slot.size is None:
-                self._define(slot.name, self._next_input(slot, slot.name.name), scope)
+                self._define(slot.name, self._next_input(slot), scope)
                 continue
             if slot.variable is not None:
                 self._fail(
@@ -141,13 +141,13 @@ class _Run:
                 )
             count = self.evaluator.integer(slot.size, scope, "the number of inputs", 0)
             self.evaluator.meter.nodes(count, slot.span)
-            self._define(slot.name, tuple(self._next_input(slot, f"{slot.name.name}.{i}") for i in range(count)), scope)
+            self._define(slot.name, tuple(self._next_input(slot, i) for i in range(count)), scope)
 
-    def _next_input(self, slot: ast.Slot, name: str) -> Place:
+    def _next_input(self, slot: ast.Slot, index: int | None = None) -> Place:
         position = len(self.wiring.inputs)
         # How many there are is compared with what was given when the whole body is known.
         shape = self.shapes[position] if position < len(self.shapes) else None
-        place = Place(self.names.unique(name), slot.span, shape)
+        place = Place(*self._names(slot.name.name, index), slot.span, shape)
         self.wiring.inputs.append(place)
         self.given.add(place)
         return place
@@ -176,7 +176,7 @@ class _Run:
             return (place,)
         count = self.evaluator.integer(slot.size, scope, "the number of nodes", 0)
         self.evaluator.meter.nodes(count, slot.span)
-        places = tuple(self._place(f"{name}.{i}", slot.span) for i in range(count))
+        places = tuple(self._place(name, slot.span, i) for i in range(count))
         self._define(slot.name, places, scope)
         return places
 
@@ -185,7 +185,7 @@ class _Run:
         assert slot.size is not None, "the grammar gives both"
         assert slot.variable is not None, "the grammar gives both"
         values = list(self.evaluator.iterate(slot.size, scope))
-        places = tuple(self._place(f"{slot.name.name}.{i}", slot.span) for i in range(len(values)))
+        places = tuple(self._place(slot.name.name, slot.span, i) for i in range(len(values)))
         self._define(slot.name, places, scope)
         for place, value in zip(places, values, strict=True):
             inner = Scope(scope.module, scope)
@@ -317,8 +317,14 @@ class _Run:
         self.wiring.applications.append(Application(operation, inputs, (place,), span))
         return place
 
-    def _place(self, name: str, span: Span, declared: bool = True) -> Place:
-        place = Place(self.names.unique(name), span, declared=declared)
+    def _names(self, name: str, index: int | None) -> tuple[str, str]:
+        """What a node is called in the graph, and by people; a number tells it from others of that name."""
+        id, text = (name, name) if index is None else (f"{name}.{index}", f"{name}[{index}]")
+        suffix = self.names.suffix(id)
+        return id + suffix, text + suffix
+
+    def _place(self, name: str, span: Span, index: int | None = None, declared: bool = True) -> Place:
+        place = Place(*self._names(name, index), span, declared=declared)
         self.wiring.places.append(place)
         self.evaluator.meter.nodes(len(self.wiring.places), span)
         return place

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from bayesnas_graph.diagnostics import Diagnostic, NasError, did_you_mean
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Edge, Gate, Graph, Node, Scope
+from bayesnas_graph.language.json.origins import Origins
 from bayesnas_graph.language.json.problems import fail, fail_with, shown
 from bayesnas_graph.language.json.schema import (
     SCHEMA,
@@ -93,7 +94,8 @@ def from_document(document: GraphDocument, source_name: str = "<document>") -> G
     ordered = in_order(nodes, edges, source_name)
     check_wiring(nodes, edges, source_name)
     check_replaced(nodes, source_name)
-    return Graph(document.name, ordered, edges, document.outputs, _scopes(document, source_name))
+    origins = Origins(document.name, {node.name: node for node in ordered}, edges, _scopes(document, source_name))
+    return Graph(document.name, origins.nodes().values(), origins.edges(), document.outputs, origins.scopes())
 
 
 def _scopes(document: GraphDocument, source_name: str) -> Iterable[Scope]:

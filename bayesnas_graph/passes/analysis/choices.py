@@ -24,7 +24,7 @@ def choices(graph: Graph) -> list[ChoiceSwitches]:
     readers: dict[str, list[str]] = defaultdict(list)
     for edge in graph.edges:
         readers[edge.source].append(edge.target)
-    groups = {gate.name: gate.group for gate in graph.gates}
+    zeros = {gate.choice: gate.group for gate in graph.gates if gate.is_zero}
     found: dict[tuple[str, ...], ChoiceSwitches] = {}
     for node in graph:
         if not isinstance(node.op, Choice):
@@ -32,8 +32,7 @@ def choices(graph: Graph) -> list[ChoiceSwitches]:
         candidates = tuple(edge.gate.group for edge in graph.inputs(node.name) if edge.gate)
         if candidates in found:
             continue
-        zero = groups.get(f"{node.name}.zero")
-        found[candidates] = ChoiceSwitches(candidates, zero, _joined_at(graph, readers, node.name))
+        found[candidates] = ChoiceSwitches(candidates, zeros.get(node.name), _joined_at(graph, readers, node.name))
     return list(found.values())
 
 

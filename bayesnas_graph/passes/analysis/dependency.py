@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Edge, Gate, Graph, Op
-from bayesnas_graph.ir.ops import Choice, Input, Zero
+from bayesnas_graph.ir.ops import Input
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Dependency:
     """
 
     gates: tuple[Gate, ...]
-    spans: tuple[Span | None, ...] = field(compare=False, repr=False)  # where the edge of a gate was written
+    spans: tuple[Span | None, ...] = field(compare=False, repr=False)  # where a gate was written
     groups: tuple[str, ...]
     group: tuple[int, ...]  # of every gate, as a place in `groups`
     is_zero: tuple[bool, ...]  # of every gate, whether it is a zero switch
@@ -87,10 +87,10 @@ def dependency(graph: Graph) -> Dependency:
     groups = {group: i for i, group in enumerate(dict.fromkeys(gate.group for gate in gates))}
     return Dependency(
         gates=gates,
-        spans=tuple(edge.span for edge in edges),
+        spans=tuple(edge.switch_span for edge in edges),
         groups=tuple(groups),
         group=tuple(groups[gate.group] for gate in gates),
-        is_zero=tuple(isinstance(graph[edge.target].op, Zero) for edge in edges),
+        is_zero=tuple(gate.is_zero for gate in gates),
         inside=tuple(inside for inside, _ in pairs),
         outside=tuple(outside for _, outside in pairs),
         levels=program.levels(),
@@ -164,23 +164,14 @@ class _Program:
 
 
 def _behind_choices(graph: Graph, number: dict[Edge, int]) -> list[tuple[int, int]]:
-    """Pairs of a switch and a zero switch behind a choice that it is a part of.
-
-    A choice is made of what leads to it under names that begin with its own. Its zero switch is called
-    after it, which tells it from one that belongs to the next choice and stands in front of that.
-    """
-    zeros: dict[str, int] = {}  # of choices
+    """Pairs of a switch and a zero switch behind a choice that it is a part of."""
+    zeros: dict[str, int] = {}  # of choices; a zero switch that reads another choice stands in front of its own
     for edge, i in number.items():
-        source, target = graph[edge.source], graph[edge.target]
-        if isinstance(source.op, Choice) and isinstance(target.op, Zero) and target.name == f"{source.name}.zero":
-            zeros[source.name] = i
+        if edge.gate is not None and edge.gate.is_zero and edge.gate.choice == edge.source:
+            zeros[edge.source] = i
     pairs: list[tuple[int, int]] = []
-    part_of: dict[str, set[str]] = {name: {name} for name in zeros}
     for node in reversed(list(graph)):
-        choices = sorted(part_of.get(node.name, ()))
-        for edge in graph.inputs(node.name) if choices else ():
-            if edge.gate is not None:
-                pairs += ((number[edge], zeros[choice]) for choice in choices)
-            inside = [choice for choice in choices if edge.source.startswith(f"{choice}.")]
-            part_of.setdefault(edge.source, set()).update(inside)
+        gated = [edge for edge in graph.inputs(node.name) if edge.gate is not None]
+        choices = sorted(choice for choice in graph.choices_around(node.name) if choice in zeros) if gated else []
+        pairs += ((number[edge], zeros[choice]) for edge in gated for choice in choices)
     return pairs

@@ -73,7 +73,7 @@ def by_switch(runs: Mapping[str, SearchHistory]) -> Chart | None:
     for label, run in runs.items():
         groups: dict[str, list[Switch]] = {}
         for switch in run.switches:
-            groups.setdefault(_group(runs, label, f"{switch.part}: {switch.choice}"), []).append(switch)
+            groups.setdefault(_group(runs, label, f"{switch.part} {switch.choice}"), []).append(switch)
         for group, switches in groups.items():
             rows.append(_Row(group))
             for switch, name in zip(switches, _labels(switches), strict=True):
@@ -120,7 +120,7 @@ def _moments(row: _Row, switch: Switch, history: History) -> Iterator[Value]:
             yield {
                 "line": row.key,
                 "iteration": moment.iteration,
-                "switch": switch.name,
+                "switch": switch.text,
                 "gamma": moment.gamma,
                 "why": moment.why,
             }

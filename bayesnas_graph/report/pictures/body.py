@@ -65,10 +65,10 @@ class _Builder:
         self.next = 0
 
     def build(self) -> Body:
-        for value, (name, shape) in enumerate(self.block.inputs):
+        for value, (node, shape) in enumerate(self.block.inputs):
             definition = self.block.definition
-            tip = f"input {name}\n{shape_text(shape)}\n{place_of(definition.name.span)}"
-            self.vertices[value] = self._box(Box(-1, "input", shown_name(name), (), shape_text(shape), tip))
+            tip = f"input {node.name}\n{shape_text(shape)}\n{place_of(definition.name.span)}"
+            self.vertices[value] = self._box(Box(-1, "input", node.text, (), shape_text(shape), tip))
         value = len(self.block.inputs)
         for index, step in enumerate(self.block.steps):
             size = 1 if isinstance(step, Compute) else len(step.block.outputs)

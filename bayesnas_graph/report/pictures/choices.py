@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -63,7 +62,7 @@ class _Search:
             strands = [replace(strand, depth=strand.depth - 1) for strand in strands[1:]]
         selection = (inner or step).op
         limit = selection.limit if isinstance(selection, ChoiceOp) else None
-        gate = step.gates[0][0] if inner is not None else ""
+        gate = step.gates[0].name if inner is not None else ""
         return Decision(step, tuple(strands), tuple(sources), limit, optional, gate)
 
     def _wrapped(self, step: Compute) -> Compute | None:
@@ -72,17 +71,16 @@ class _Search:
         inner = None if producer is None else self.block.steps[producer]
         if not isinstance(inner, Compute) or not isinstance(inner.op, ChoiceOp):
             return None
-        return inner if inner.name.startswith(f"{step.name}.") else None
+        return inner if step.gates[0].name in inner.behind else None
 
     def _strands(self, step: Compute, depth: int, sources: dict[int, None]) -> tuple[list[Strand], set[int]]:
         """The candidates of a choice, each followed by those of the choices in it, and the steps of them all."""
         strands: list[Strand] = []
         steps: set[int] = set()
-        for (gate, _), value in zip(step.gates, step.inputs, strict=True):
-            members = self._members(step, gate, value, sources)
+        for gate, value in zip(step.gates, step.inputs, strict=True):
+            members = self._members(gate.name, value, sources)
             parts = [self.block.steps[index] for index in sorted(members)]
-            label = gate.removeprefix(f"{step.name}.") if gate != step.name else _first_label(step.name, parts)
-            strands.append(Strand(label, gate, depth, _recipe(parts), _hands_on(parts)))
+            strands.append(Strand(gate.label, gate.name, gate.choice, depth, _recipe(parts), _hands_on(parts)))
             done: set[int] = set()
             for index in sorted(members, reverse=True):
                 part = self.block.steps[index]
@@ -93,31 +91,19 @@ class _Search:
             steps |= members
         return strands, steps
 
-    def _members(self, step: Compute, gate: str, value: int, sources: dict[int, None]) -> set[int]:
+    def _members(self, gate: str, value: int, sources: dict[int, None]) -> set[int]:
         """The steps of a candidate; what they read from elsewhere is added to `sources`."""
         members: set[int] = set()
         waiting = [value]
         while waiting:
             value = waiting.pop()
             producer = self.producers[value]
-            if producer is None or not _belongs(self.block.steps[producer].name, gate, step.name):
+            if producer is None or gate not in self.block.steps[producer].behind:
                 sources[value] = None
             elif producer not in members:
                 members.add(producer)
                 waiting.extend(reversed(self.block.steps[producer].inputs))
         return members
-
-
-def _belongs(name: str, gate: str, choice: str) -> bool:
-    """Whether a step of this name is part of the candidate: the gate's name, perhaps numbered, and what follows."""
-    if gate == choice:
-        return name.startswith(f"{choice}.")
-    return re.fullmatch(rf"{re.escape(gate)}(_\d+)?(\..*)?", name) is not None
-
-
-def _first_label(choice: str, parts: list[Compute | Nested]) -> str:
-    """What an `optional` is about."""
-    return parts[0].name.removeprefix(f"{choice}.").partition(".")[0] if parts else "identity"
 
 
 def _hands_on(parts: Iterable[Compute | Nested]) -> bool:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
+from bayesnas_graph.ir import zero_name
+
 Kind = Literal["input", "output", "node", "operation", "motif"]
 
 
@@ -41,14 +43,10 @@ class Strand:
 
     label: str
     gate: str  # the switch, named from the motif on
+    choice: str  # the choice that it is in, also named from the motif on
     depth: int = 0  # 1 for a candidate of a choice within a candidate, and so on
     tip: str = ""
     plain: bool = False  # a mere connection, which computes nothing
-
-    @property
-    def choice(self) -> str:
-        """What the choice is called that it stands in."""
-        return self.gate.removesuffix(f".{self.label}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +69,7 @@ class Choice:
     @property
     def zero(self) -> str:
         """The switch of all candidates together, as the compiler calls it, if it has one."""
-        return f"{self.strands[0].choice}.zero"
+        return zero_name(self.strands[0].choice)
 
     @property
     def has_zero(self) -> bool:

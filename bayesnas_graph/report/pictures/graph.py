@@ -147,8 +147,8 @@ class _Builder:
         for edge in gated:
             assert edge.gate is not None
             op = self.graph[edge.source].op
-            label = "identity" if scope is None else edge.gate.name.removeprefix(f"{owner}.")
-            strands.append(Strand(label, edge.gate.name, 0, str(op)))
+            label = "identity" if scope is None else edge.gate.label
+            strands.append(Strand(label, edge.gate.name, edge.gate.choice, 0, str(op)))
         tip = f"{owner}: {last.op}\n{shape_text(last.shape)}"
         return Choice(key, tuple(strands), getattr(last.op, "limit", None), isinstance(last.op, Maybe), tip=tip)
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from math import ceil
 from typing import TYPE_CHECKING
 
-from bayesnas_graph.ir import Edge, Gate, Graph
-from bayesnas_graph.ir.names import shown_name
-from bayesnas_graph.ir.ops import Choice, Gated, Zero
+from bayesnas_graph.ir import Graph, Kind, switch_text
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
     from bayesnas_graph.runs.config import Config
+
+USUAL: Mapping[str, Kind] = {"zero": "zero", "optional": "optional"}  # by operation, where `outline.json` has no kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,17 @@ class Switch:
     part: str  # the cell that it is in; elsewhere the motif, or the network
     choice: str  # the place that it stands at: `h[1] <- entry`
     operation: str  # what it lets through; `zero` is all of a choice
+    kind: Kind = "candidate"
+
+    @property
+    def text(self) -> str:
+        """Its name for people."""
+        return switch_text(self.part, self.choice, self.operation)
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether it closes all candidates of its choice at once."""
+        return self.kind == "zero"
 
 
 @dataclass(frozen=True)
@@ -71,12 +83,21 @@ class Outline:
 
     def to_json(self) -> bytes:
         """As it is written into the folder of a run."""
-        return _adapter().dump_json(self)
+        plain = _adapter().dump_python(self, mode="json")
+        for switch in plain["switches"]:
+            if switch["kind"] == USUAL.get(switch["operation"], "candidate"):
+                del switch["kind"]
+        return json.dumps(plain, separators=(",", ":"), ensure_ascii=False).encode()
 
     @staticmethod
     def from_json(text: bytes) -> Outline:
         """What `to_json` was given. Raises ValueError if it is none."""
-        return _adapter().validate_json(text)
+        found = _adapter().validate_json(text)
+        told = [
+            switch if "kind" in plain else replace(switch, kind=USUAL.get(switch.operation, "candidate"))
+            for switch, plain in zip(found.switches, json.loads(text)["switches"], strict=True)
+        ]
+        return replace(found, switches=tuple(told))
 
 
 def targets(config: Config) -> list[str]:
@@ -96,43 +117,8 @@ def at_most(quantity: str, size: int) -> str:
 
 def switches_of(graph: Graph) -> Iterator[Switch]:
     """The switches of a graph, in its order, each once."""
-    arrays = {array for node in graph for array in _arrays(node.name)}
-    seen: set[str] = set()
-    for edge in graph.edges:
-        if edge.gate is not None and edge.gate.group not in seen:
-            seen.add(edge.gate.group)
-            yield _switch(graph, arrays, edge, edge.gate)
-
-
-def _switch(graph: Graph, arrays: set[str], edge: Edge, gate: Gate) -> Switch:
-    motif = next((scope for scope in graph.enclosing(edge.target) if scope.role != "choice"), None)
-    around = motif.name if motif else ""
-    cell, colon, path = gate.group.rpartition(":")
-    part = cell if colon else motif.kind if motif else graph.name
-    if not isinstance(graph[edge.target].op, Choice | Zero):  # an optional operation is a place by itself
-        return Switch(gate.group, part, _place(graph, arrays, around, gate.name, path), "optional")
-    choice, _, operation = gate.name.rpartition(".")
-    return Switch(gate.group, part, _place(graph, arrays, around, choice, path.rpartition(".")[0]), operation)
-
-
-def _place(graph: Graph, arrays: set[str], motif: str, name: str, path: str) -> str:
-    """How a choice is shown: by the node it leads to, and by what it reads where the node has other inputs."""
-    above, (target, _, source) = name.rpartition(".")[0], path.rpartition(".")
-    if not target or above not in graph.nx or isinstance(graph[above].op, Choice):
-        return shown_name(path) or "out"
-    if isinstance(graph[above].op, Gated):  # what is chosen is optional
-        return _place(graph, arrays, motif, above, target)
-    array, _, number = source.rpartition("_")
-    is_element = number.isdecimal() and f"{motif}.{array}".removeprefix(".") in arrays
-    return f"{shown_name(target)} <- {f'{array}[{number}]' if is_element else source}"
-
-
-def _arrays(name: str) -> Iterator[str]:
-    """The arrays that a node is in: `a.h` for `a.h.0.conv`."""
-    while name:
-        name, _, last = name.rpartition(".")
-        if last.isdecimal():
-            yield name
+    for group, gate in graph.switches.items():
+        yield Switch(group, gate.part, gate.place, gate.operation, gate.kind)
 
 
 @cache

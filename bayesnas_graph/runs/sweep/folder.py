@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.runs.folder import RunFolder
+from bayesnas_graph.runs.reading.outline import Outline
 from bayesnas_graph.runs.settings import Settings
 from bayesnas_graph.runs.subject import Subject
 from bayesnas_graph.runs.sweep.grid import Point, axis, points
@@ -141,7 +142,16 @@ def run_of(folder: SweepFolder, point: Point) -> Run:
         kept = frozenset(str(verdict["name"]) for verdict in verdicts if verdict["keep"])
     except (OSError, ValueError, KeyError, TypeError):  # a run that goes on writes them anew
         return Run(point)
-    return Run(point, "done", found, frozenset(name for name in kept if name.rpartition(".")[2] != "zero"))
+    return Run(point, "done", found, kept - _zeros(run))
+
+
+def _zeros(run: RunFolder) -> frozenset[str]:
+    """The zero switches of a run."""
+    try:
+        switches = Outline.from_json(run.outline.read_bytes()).switches
+    except (OSError, ValueError):
+        return frozenset()
+    return frozenset(switch.name for switch in switches if switch.is_zero)
 
 
 def arguments(folder: SweepFolder, asked: Asked, point: Point, data_dir: Path | None, threads: int) -> Iterator[str]:

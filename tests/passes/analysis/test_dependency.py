@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesnas_graph import passes
-from bayesnas_graph.ir import Edge, Gate, Graph, Node, Op
+from bayesnas_graph.ir import Edge, Gate, Graph, Kind, Node, Op
 from bayesnas_graph.ir.ops import Choice, Identity, Input, Maybe, Sum, Zero
 from bayesnas_graph.ir.ops.join import Concat, Mean, Product
 from bayesnas_graph.passes.analysis.dependency import Dependency, dependency
@@ -33,7 +33,8 @@ def random_graph(random: Random, size: int = 12) -> Graph:
         name = f"n{i}"
         for slot in range(random.randint(1, 4) if op.inputs is None else 1):
             source = nodes[random.randrange(max(0, i - 5), i)].name  # something near, so that there are long chains
-            gate = Gate(f"{name}.{slot}", f"{name}.{slot}") if isinstance(op, Choice | Maybe) else None
+            kind: Kind = "optional" if isinstance(op, Maybe) else "candidate"
+            gate = Gate(id := f"{name}.{slot}", id, name, str(slot), kind) if isinstance(op, Choice | Maybe) else None
             edges.append(Edge(source, name, slot, gate))
         nodes.append(Node(name, op, SHAPE))
     return Graph("random", nodes, edges, [nodes[-1].name])
@@ -55,7 +56,7 @@ def stack(layers: int, width: int, candidates: int, operations: int = 0) -> Grap
         choices = [f"{layer}.{i}" for i in range(width)]
         for choice in choices:
             nodes.append(Node(choice, Choice(), SHAPE))
-            gates = [Gate(f"{choice}.{slot}", f"{choice}.{slot}") for slot in range(candidates)]
+            gates = [Gate(f"{choice}.{slot}", f"{choice}.{slot}", choice, str(slot)) for slot in range(candidates)]
             edges += [Edge(last, choice, slot, gate) for slot, gate in enumerate(gates)]
         last = f"{layer}"
         nodes.append(Node(last, Sum(), SHAPE))

@@ -69,12 +69,12 @@ def test_a_line_ends_where_its_switch_was_closed() -> None:
     chart = by_switch(ONE)
     assert chart is not None
     assert cells(chart, "gamma") == {
-        ("normal: h[0]\nconv", 1): 1.0,
-        ("normal: h[0]\nconv", 2): 0.5,
-        ("normal: h[0]\nskip", 1): 1.0,
-        ("normal: h[1]\nconv", 1): 3.0,
+        ("normal h[0]\nconv", 1): 1.0,
+        ("normal h[0]\nconv", 2): 0.5,
+        ("normal h[0]\nskip", 1): 1.0,
+        ("normal h[1]\nconv", 1): 3.0,
     }
-    assert "reduction: h[0]\nconv" in lines(chart)  # though nothing is in it
+    assert "reduction h[0]\nconv" in lines(chart)  # though nothing is in it
 
 
 def test_several_runs_stand_below_one_another() -> None:
@@ -100,7 +100,7 @@ def test_candidates_with_equal_names_are_distinguished() -> None:
     twins = (Switch("c:h.conv", "c", "h", "conv"), Switch("c:h.conv_2", "c", "h", "conv"))
     chart = by_switch({"a": SearchHistory(twins, {})})
     assert chart is not None
-    assert lines(chart) == ["c: h\n", "c: h\nc:h.conv", "c: h\nc:h.conv_2"]
+    assert lines(chart) == ["c h\n", "c h\nc:h.conv", "c h\nc:h.conv_2"]
 
 
 @pytest.mark.parametrize("make", [by_operation, by_switch])

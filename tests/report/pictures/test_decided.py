@@ -61,9 +61,9 @@ def panels(draw: st.DrawFn) -> Panel:
 def strands(draw: st.DrawFn, choice: str) -> list[Strand]:
     found = []
     for name in draw(st.lists(st.sampled_from("abc"), min_size=1, unique=True)):
-        found.append(Strand(name, f"{choice}.{name}"))
+        found.append(Strand(name, f"{choice}.{name}", choice))
         if draw(st.booleans()):
-            found += [Strand(x, f"{choice}.{name}.inner.{x}", 1) for x in ("x", "y")]
+            found += [Strand(x, f"{choice}.{name}.inner.{x}", f"{choice}.{name}.inner", 1) for x in ("x", "y")]
     return found
 
 
@@ -105,8 +105,8 @@ def test_more_switches_leave_more(data: st.DataObject) -> None:
 
 
 def test_a_candidate_needs_one_of_every_choice_within_it() -> None:
-    inner = [Strand("x", "h.a.one.x", 1), Strand("y", "h.a.two.y", 1)]
-    choice = Choice(2, (Strand("a", "h.a"), *inner, Strand("b", "h.b")))
+    inner = [Strand("x", "h.a.one.x", "h.a.one", 1), Strand("y", "h.a.two.y", "h.a.two", 1)]
+    choice = Choice(2, (Strand("a", "h.a", "h"), *inner, Strand("b", "h.b", "h")))
     panel = Panel("m", (), (Box(0, "input", "x"), Box(1, "output", "out")), (choice,), (Wire(0, 2), Wire(2, 1)))
     assert settled(panel, {"h.a", "h.a.one.x"}).choices == ()
     assert settled(panel, {"h.a", "h.a.one.x", "h.b"}).gates == ("h.b",)

@@ -63,7 +63,7 @@ def test_every_candidate_is_shown(network: Network) -> None:
     diagram = page(network).diagram
     choices = [choice for panel in diagram.panels for choice in panel.choices]
     gates = {strand.gate for choice in choices for strand in choice.strands} | {choice.gate for choice in choices}
-    wanted = {gate for block in blocks(network.block) for step in computes(block) for gate, _ in step.gates}
+    wanted = {gate.name for block in blocks(network.block) for step in computes(block) for gate in step.gates}
     assert wanted <= gates
     texts = {text.text for text in ET.fromstring(svg_text(page(network))).iter(f"{SVG}text")}
     labels = {strand.label for choice in choices if not choice.bare for strand in choice.strands}

@@ -42,7 +42,7 @@ NASTY = [
 
 def diagram(name: str) -> Diagram:
     boxes = Box(0, "input", name, (name,), name, name), Box(1, "node", name, (), name, name)
-    choice = Choice(2, (Strand(name, name, 0, name), Strand("relu", "g")), 1, tip=name)
+    choice = Choice(2, (Strand(name, name, name, 0, name), Strand("relu", "g", name)), 1, tip=name)
     return Diagram(name, name, (Panel(name, (name,), boxes, (choice,), (Wire(0, 2), Wire(2, 1), Wire(0, 1, 2))),))
 
 

@@ -1,0 +1,135 @@
+"""What the names in a graph document say about its nodes, scopes and gates.
+
+A document holds ids only. The fields that are left out of it follow from how elaboration forms ids, and this is the
+only file that reads them back: everything else asks the fields of `Node`, `Scope` and `Gate`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
+
+from bayesnas_graph.ir import Edge, Gate, Node, Scope
+from bayesnas_graph.ir.ops import Choice, Gated, Join, Zero
+
+
+class Origins:
+    """The parts of a document, whose names are read."""
+
+    def __init__(self, name: str, nodes: Mapping[str, Node], edges: Iterable[Edge], scopes: Iterable[Scope]) -> None:
+        self.name = name
+        self._nodes, self._edges, self._scopes = nodes, list(edges), {scope.name: scope for scope in scopes}
+        self._targets = {edge.gate.name: edge.target for edge in self._edges if edge.gate is not None}
+
+    def nodes(self) -> dict[str, Node]:
+        """The nodes with what their names say."""
+        found = {}
+        for node in self._nodes.values():
+            behind = [path for path in _paths(node.name) if self._targets.get(path, node.name) != node.name]
+            found[node.name] = replace(node, label=_label(node.name), behind=tuple(behind))
+        return found
+
+    def scopes(self) -> list[Scope]:
+        """The scopes with what their names say."""
+        return [replace(s, label=_label(s.name), text=_shown(s.name)) for s in self._scopes.values()]
+
+    def edges(self) -> list[Edge]:
+        """The edges, with gates that have all their fields."""
+        return [replace(edge, gate=self._gate(edge, edge.gate)) if edge.gate else edge for edge in self._edges]
+
+    def _gate(self, edge: Edge, gate: Gate) -> Gate:
+        op = self._nodes[edge.target].op
+        choice = gate.name.removesuffix(".zero") if isinstance(op, Zero) else edge.target
+        around = (path for path in reversed(list(_paths(choice))[:-1]) if path in self._scopes)
+        motif = next((self._scopes[path] for path in around if self._scopes[path].role != "choice"), None)
+        prefix = f"{motif.name}." if motif else ""
+        cell, colon, path = gate.group.rpartition(":")
+        local = gate.name.removeprefix(prefix)
+        target, source = self._ends(prefix, choice.removeprefix(prefix))
+        gate = replace(
+            gate,
+            choice=choice,
+            part=cell if colon else motif.kind if motif else self.name,
+            use=_shown(path.removesuffix(local).removesuffix(".")) if path.endswith(local) else "",
+            target=target,
+            source=source,
+        )
+        if isinstance(op, Zero):
+            return replace(gate, label="zero", kind="zero")
+        if isinstance(op, Choice):
+            return replace(gate, label=gate.name.removeprefix(f"{choice}."))
+        inside = edge.source.removeprefix(f"{choice}.")
+        return replace(gate, label="identity" if inside == edge.source else next(_paths(inside)), kind="optional")
+
+    def _ends(self, prefix: str, choice: str) -> tuple[str, str]:
+        """The node that a choice leads to, and the one it reads if others lead to that too."""
+        *_, parent = ("", *list(_paths(choice))[:-1])
+        above = self._nodes.get(prefix + parent)
+        if above is not None and isinstance(above.op, Gated):  # `optional choose` is one choice to people
+            return self._ends(prefix, parent)
+        for path in _paths(choice):
+            node = self._nodes.get(prefix + path)
+            if node is not None and isinstance(node.op, Join) and self._inputs.get(node.name, 0) > 1 and path != choice:
+                source, *steps = choice.removeprefix(f"{path}.").split(".")
+                return ".".join([_shown(path), *steps]), self._source(prefix, path, source)
+        return _shown(choice), ""
+
+    def _source(self, prefix: str, target: str, name: str) -> str:
+        """A node as part of an id: `h_0` is `h[0]` if there is an array `h`, `x_2` the second edge from `x`."""
+        array, _, number = name.rpartition("_")
+        if not number.isdecimal() or prefix + name in self._known:
+            return name
+        if prefix + array in self._arrays:
+            return f"{array}[{number}]"
+        is_repeated = int(number) > 1 and f"{prefix}{target}.{array}" in self._known
+        return f"{self._source(prefix, target, array)} ({number})" if is_repeated else name
+
+    @cached_property
+    def _inputs(self) -> dict[str, int]:
+        count: dict[str, int] = {}
+        for edge in self._edges:
+            count[edge.target] = count.get(edge.target, 0) + 1
+        return count
+
+    @cached_property
+    def _known(self) -> set[str]:
+        """All names, and the beginnings of all names."""
+        return {path for name in (*self._nodes, *self._scopes) for path in _paths(name)}
+
+    @cached_property
+    def _arrays(self) -> set[str]:
+        parts = (path.rpartition(".") for path in self._known)
+        return {array for array, dot, last in parts if dot and last.isdecimal()}
+
+
+def _paths(name: str) -> Iterator[str]:
+    """What a name begins with, the shortest first, and the name itself.
+
+    >>> list(_paths("a.b.c"))
+    ['a', 'a.b', 'a.b.c']
+    """
+    end = name.find(".")
+    while end >= 0:
+        yield name[:end]
+        end = name.find(".", end + 1)
+    yield name
+
+
+def _shown(name: str) -> str:
+    """A name as people write it.
+
+    >>> _shown("h.0"), _shown("seen.1.f_0")
+    ('h[0]', 'seen[1].f_0')
+    """
+    return re.sub(r"\.(\d+)(?=\.|$)", r"[\1]", name)
+
+
+def _label(name: str) -> str:
+    """The last part of a name, with its index if it is an element of an array.
+
+    >>> _label("large.h.1"), _label("stem.bn")
+    ('h[1]', 'bn')
+    """
+    return _shown(name).rpartition(".")[2]
