@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-os.environ["OMP_NUM_THREADS"] = "1"  # before torch is loaded: tests run beside each other, and must not fight for cores
+os.environ["OMP_NUM_THREADS"] = "1"  # before torch is loaded: parallel tests must not compete for cores
 
 import pytest
 from hypothesis import HealthCheck, settings

@@ -13,7 +13,7 @@ from bayesnas_graph.train.compress.patterns import PATTERNS
 from tests.cli.conftest import Run, settings
 from tests.cli.test_compress import FAST, QUICK, TINY_DATA, folder, of_json, sound
 
-__all__ = ["folder"]  # to work in, with networks, of which one has choices
+__all__ = ["folder"]  # fixture
 
 # ---------------------------------------------------------------------------------- what it begins with
 

@@ -224,7 +224,7 @@ def test_weights_of_the_search(run: Run, folder: Path) -> None:
     expected = searched_network(folder / "run")
     with torch.no_grad():
         torch.testing.assert_close(network(x), expected(x), rtol=1e-4, atol=1e-5)
-        # Weights are kept in single precision, and gates have gone into them.
+        # Weights are stored in single precision, with the gates folded into them.
         torch.testing.assert_close(network.double()(x.double()), expected.double()(x.double()), rtol=1e-5, atol=1e-7)
 
 
@@ -341,7 +341,7 @@ def test_a_derived_network_is_trained(run: Run, folder: Path) -> None:
     assert (folder / "trained" / "space" / "network.nas").is_file()
     network = built(folder / "trained" / "model.py")
     network.load_state_dict(load_file(folder / "trained" / "weights.safetensors"), strict=True)
-    assert run("train", "--resume", "trained").code == 0, "its copy has no parameters to be told of"
+    assert run("train", "--resume", "trained").code == 0, "its copy has no parameters"
     assert run("eval", "trained", "--runs", "1").code == 0
 
 

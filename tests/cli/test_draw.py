@@ -239,7 +239,7 @@ def test_what_was_derived(drawn: Draw, tmp_path: Path) -> None:
     assert "6 of 24 candidates stay" in drawn(str(derived), "-o", "-")
     assert 'class="zero"' in drawn(str(derived), "--space", "-o", "-")
     (derived / "derived.json").write_text(json.dumps({**about, "run": None, "space": "gone.nas"}))
-    assert "network lenet5" in drawn(str(derived), "-o", "-"), "as it was written, if the space is gone"
+    assert "network lenet5" in drawn(str(derived), "-o", "-"), "as written, if the space no longer exists"
     with pytest.raises(NasError, match="NAS602: the space that"):
         drawn(str(derived), "--space")
 

@@ -126,7 +126,7 @@ def test_which_settings_count(run: Run, folder: Path) -> None:
     assert shown["rate"] == "0.25", "of a word"
     assert shown["seed"] == "8", "of an option"
     assert shown["parameters.width"] == "5"
-    assert shown["momentum"] == "0.9", "of nobody"
+    assert shown["momentum"] == "0.9", "the default"
 
 
 def test_a_wrong_recipe(run: Run, folder: Path) -> None:

@@ -23,7 +23,7 @@ from tests.helpers import graph
 
 Write = Callable[[nn.Module, Any, Path], Checked]
 WRITERS: dict[str, Write] = {"net.onnx": write_onnx, "net.pt": write_torchscript, "net.pt2": write_program}
-QUICK = ["net.pt", "net.pt2"]  # to write: ONNX takes seconds, whatever the network
+QUICK = ["net.pt", "net.pt2"]  # ONNX takes seconds for any network
 
 
 @pytest.fixture(autouse=True)

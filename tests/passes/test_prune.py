@@ -91,7 +91,7 @@ def test_choices_within_choices() -> None:
     assert len(inner) == 2
     left = prune(found, inner)
     assert operations(left) == ["relu", "choice"]
-    assert groups(left) == ["choice.relu"], "the switch of what cannot be computed is gone too"
+    assert groups(left) == ["choice.relu"], "the switch of a removed operation is removed too"
 
 
 def test_a_product_needs_all_its_inputs() -> None:

@@ -107,7 +107,7 @@ def test_the_theme_can_be_changed(visit: Visit, quickstart: Path) -> None:
         before = page.evaluate("getComputedStyle(document.body).backgroundColor")
         page.locator("#theme").click()
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
-        expect(page.locator(".plot[data-drawn=light]")).to_have_count(0)  # charts are drawn anew
+        expect(page.locator(".plot[data-drawn=light]")).to_have_count(0)  # charts are redrawn
 
 
 def test_all_sections_can_be_seen_in_the_navigation(visit: Visit, quickstart: Path) -> None:

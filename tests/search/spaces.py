@@ -49,7 +49,7 @@ network net(width = 4) : image(1, 8, 8) -> classes(10) {
 # The same without batch norms, which see all samples of a batch together.
 PLAIN = TINY.replace(" > bn", "").replace("bn > ", "")
 
-# What a search does in a second or two: it warms up, and most of it is closed in the end.
+# A search of a second or two: it warms up, and finally closes most switches.
 SHORT: dict[str, Any] = {
     "data": "tests.search.spaces:tiny_data",
     "batch": 20,

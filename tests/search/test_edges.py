@@ -75,7 +75,7 @@ def test_a_penalty_that_closes_everything(text: str, gauge: str, tmp_path: Path)
     kept = [verdict for verdict in outcome.decision.verdicts if verdict.keep]
     assert kept
     if gauge == "none":  # without it gates do not compete, and the last goes with the first
-        assert {verdict.why for verdict in kept} <= {Why.BRIDGE, Why.KEPT}  # it is opened again, and may go on
+        assert {verdict.why for verdict in kept} <= {Why.BRIDGE, Why.KEPT}  # it is reopened, and may stay open
         assert any("stays open" in message for message in notes.messages)
 
 

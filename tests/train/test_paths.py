@@ -35,7 +35,7 @@ def test_of_a_residual_block() -> None:
         ("node h  x -> h : conv()  x -> h  h -> out : relu", ["h.x"]),
         ("node h  x -> h : conv()  x -> h : identity  h -> out : relu", ["h.x"]),
         ("node y = x : conv()  node h = sum(y, y)  h -> out : relu", []),  # read twice, by one sum
-        ("node y = x : conv()  node h = mean(y, x)  h -> out : relu", []),  # a mean is no sum
+        ("node y = x : conv()  node h = mean(y, x)  h -> out : relu", []),  # a mean is not a sum
         ("node a = x : conv()  node b = a : conv()  node h = sum(a, b)  h -> out : relu", ["b"]),
     ],
 )

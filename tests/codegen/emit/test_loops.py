@@ -148,7 +148,7 @@ def test_a_round_may_have_a_gate_and_operations_without_weights() -> None:
     [
         # the inputs change places
         "pair(3)(h[0], h[1]) -> h[2] pair(3)(h[2], h[1]) -> h[3] pair(3)(h[2], h[3]) -> h[4] out h[4]",
-        # all results are read in the end
+        # finally, all results are read
         "for k in 2..5 { pair(3)(h[k - 2], h[k - 1]) -> h[k] } out concat(h[2..5])",
         # one reads what is further back
         "pair(3)(h[0], h[1]) -> h[2] pair(3)(h[0], h[2]) -> h[3] pair(3)(h[1], h[3]) -> h[4] out h[4]",

@@ -207,7 +207,7 @@ def test_names_that_mean_something_are_avoided() -> None:
     assert_same(odd)
 
 
-# ---- what is said beside
+# ---- comments
 
 
 def test_documentation_and_budgets() -> None:

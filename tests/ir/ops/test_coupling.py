@@ -19,7 +19,7 @@ from tests.ir.ops.cases import BATCH, CASES, IMAGE, PYTHON, Case, built, title, 
 
 # What a selection depends on, its weights tell, and `test_zeros.py` tests.
 TOLD = [case for case in CASES if not isinstance(case[0], Select)]
-Taken = set[tuple[int | None, int]]  # channels that go: of which input, None for the output, and which
+Taken = set[tuple[int | None, int]]  # removed channels: index of the input (None for the output), and channel
 
 
 def positive(shapes: tuple[Shape, ...]) -> list[Tensor]:

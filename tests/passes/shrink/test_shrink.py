@@ -33,7 +33,7 @@ def widths(found: Graph) -> dict[str, int]:
     return {node.name: node.shape[0] for node in found}
 
 
-# ------------------------------------------------------------------------------------ what can be gone
+# ------------------------------------------------------------------------------------ removable parts
 
 
 def test_a_neuron_goes_with_what_reads_it() -> None:

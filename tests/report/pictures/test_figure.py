@@ -62,7 +62,7 @@ def test_no_part_and_no_line_is_on_another_part(network: Network) -> None:
             curve = (x1, min(y1, y2), x2, max(y1, y2))  # the curve itself stays between two columns
             labels = [r for r, part in zip(found, sketch.parts, strict=True) if isinstance(part, Label)]
             assert not any(overlap(curve, label) for label in labels)
-            if hop.target is None:  # and where it passes one, it is level and beside what stands there
+            if hop.target is None:  # where it passes a column, it is level and touches no box
                 assert not any(overlap((x2, y2, x3, y2), part) for part in found)
 
 
