@@ -8,17 +8,20 @@ block after it is the output of `check`. A ```console block has commands and the
 from __future__ import annotations
 
 import doctest
+import io
 import re
 import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from bayesnas_graph.cli.main import main
 from bayesnas_graph.diagnostics import CODES, Report, render
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.language.elaborate import Checker
@@ -56,6 +59,7 @@ def diagnostics(text: str) -> tuple[list[str], str]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_examples(page: Path, update_golden: bool, tmp_path: Path) -> None:
     shown = list(blocks(page))
+    program = own_process if page.name == "README.md" else this_process
     actual: dict[Block, str] = {}
     for block, following in zip(shown, [*shown[1:], Block("", "")], strict=False):
         if block.kind == "nas":
@@ -69,7 +73,7 @@ def test_examples(page: Path, update_golden: bool, tmp_path: Path) -> None:
             assert following.kind == "text", "the output follows the example"
             actual[following] = text
         elif block.kind == "console":
-            actual[block] = "".join(transcript(command, tmp_path) for command in commands(block.text))
+            actual[block] = "".join(transcript(command, tmp_path, program) for command in commands(block.text))
     if update_golden:
         content = page.read_text()
         for block, text in reversed(actual.items()):
@@ -101,7 +105,7 @@ def commands(transcript: str) -> list[str]:
     return [line.removeprefix("$ ") for line in transcript.splitlines() if line.startswith("$ ")]
 
 
-def transcript(command: str, folder: Path) -> str:
+def transcript(command: str, folder: Path, program: Callable[[list[str], Path], str]) -> str:
     """A command and its output. For `make demo`, the commands before the search."""
     if command == "make demo":
         recipe = re.search(r"^demo:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)
@@ -109,15 +113,29 @@ def transcript(command: str, folder: Path) -> str:
         shown = [line for line in recipe[1].replace("$(SPACE)", "quickstart").splitlines() if "\t@" not in line]
         shown = [line for line in shown if "demo/run" not in line]  # its output has timings: see tests/cli
         steps = [line.replace("\t$(BIN)/", "") for line in shown]
-        printed = [transcript(step, folder).removeprefix("$ ") for step in steps]
+        printed = [transcript(step, folder, program).removeprefix("$ ") for step in steps]
         return "$ make demo\n" + "".join(f".venv/bin/{text}" for text in printed)
     words = shlex.split(command)
     if words[0] == "cat":
         return f"$ {command}\n{(folder / words[1]).read_text()}"
     assert words[0] == "bayesnas-graph", command
-    program = [sys.executable, "-m", "bayesnas_graph", *words[1:]]
-    result = subprocess.run(program, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    return f"$ {command}\n{result.stdout}"
+    return f"$ {command}\n{program(words, folder)}"
+
+
+def own_process(words: list[str], folder: Path) -> str:
+    command = [sys.executable, "-m", "bayesnas_graph", *words[1:]]
+    return subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
+
+
+def this_process(words: list[str], folder: Path) -> str:
+    """The same without a second of imports per command."""
+    printed = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(printed), redirect_stderr(printed):
+        patch.chdir(folder)
+        patch.setattr(sys, "argv", words)
+        with pytest.raises(SystemExit):
+            main()
+    return printed.getvalue()
 
 
 def test_every_code_has_a_page() -> None:
