@@ -6,7 +6,7 @@ import gc
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 os.environ["OMP_NUM_THREADS"] = "1"  # before torch is loaded: parallel tests must not compete for cores
@@ -53,3 +53,12 @@ def type_errors(request: pytest.FixtureRequest) -> Callable[..., str]:
         return "" if done.returncode == 0 else done.stdout + done.stderr
 
     return check
+
+
+@pytest.fixture(scope="session")
+def forking_process() -> Iterator[subprocess.Popen[str]]:
+    """The process that forks for every `Launcher`: one per session, because it takes seconds to load torch."""
+    from tests.search.launcher import forking  # which imports this file
+
+    with forking() as process:
+        yield process

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Iterator
 
 import pytest
 import torch
 
-from tests.search.launcher import Launcher, launcher
+from tests.search.launcher import Launcher
 from tests.search.spaces import SHORT, TINY
 
 
@@ -21,10 +22,9 @@ def _one_thread() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
+def programs(tmp_path_factory: pytest.TempPathFactory, forking_process: subprocess.Popen[str]) -> Launcher:
     """Starts the program in a folder with a space, `tiny.nas`, and settings for a short search, `short.toml`."""
     folder = tmp_path_factory.mktemp("programs")
     (folder / "tiny.nas").write_text(TINY)
     (folder / "short.toml").write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in SHORT.items()))
-    with launcher(folder) as running:
-        yield running
+    return Launcher(forking_process, folder)

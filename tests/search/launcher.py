@@ -1,7 +1,11 @@
-"""Start the program many times but load torch once: fork a process for every run."""
+"""Start the program many times but load torch once: fork a process for every run.
+
+One process forks for all tests of a session. Each run works in the folder of the tests that asked for it.
+"""
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import resource
@@ -47,7 +51,7 @@ class Run:
 
 @dataclass
 class Launcher:
-    """The process that forks."""
+    """The process that forks, for runs in one folder."""
 
     process: subprocess.Popen[str]
     folder: Path
@@ -59,7 +63,13 @@ class Launcher:
         pipe = self.folder / f".output-{self.runs}"
         os.mkfifo(pipe)
         variables = {name: str(value) for name, value in environment.items()}
-        pid = self.ask(arguments=[*map(str, arguments)], pipe=str(pipe), largest=largest_file, environment=variables)
+        pid = self.ask(
+            arguments=[*map(str, arguments)],
+            folder=str(self.folder),
+            pipe=str(pipe),
+            largest=largest_file,
+            environment=variables,
+        )
         return Run(int(pid), pipe.open(), self)
 
     def run(self, *arguments: object, largest_file: int | None = None) -> tuple[int, str]:
@@ -83,14 +93,14 @@ class Launcher:
 
 
 @contextmanager
-def launcher(folder: Path) -> Iterator[Launcher]:
-    """A launcher for runs in a folder."""
+def forking() -> Iterator[subprocess.Popen[str]]:
+    """The process that forks."""
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "tests.search.launcher"]
     with subprocess.Popen(
-        command, cwd=folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
-        yield Launcher(process, folder)
+        yield process
         process.kill()  # it has nothing to lose
 
 
@@ -101,6 +111,8 @@ def serve() -> None:
     from tests.search.spaces import problem
 
     problem()  # so that the data are there, and the grammar is read
+    gc.collect()
+    gc.freeze()  # what is loaded stays: no run has to look through it, or to copy it
 
     for line in sys.stdin:
         question = json.loads(line)
@@ -113,10 +125,14 @@ def serve() -> None:
         print(answer, flush=True)
 
 
-def _be_the_program(arguments: list[str], pipe: str, largest: int | None, environment: dict[str, str]) -> NoReturn:
+def _be_the_program(
+    arguments: list[str], folder: str, pipe: str, largest: int | None, environment: dict[str, str]
+) -> NoReturn:
     from bayesnas_graph.cli.main import main
 
     os.environ |= environment
+    os.chdir(folder)
+    sys.path[0] = folder
     out = os.open(pipe, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(out, stream)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import subprocess
 from typing import Any
 
 import pytest
 
-from tests.search.launcher import Launcher, launcher
+from tests.search.launcher import Launcher
 from tests.train.compress.small import SMALL
 
 # Every stage has two epochs of some steps, and checkpoints in between.
@@ -32,10 +32,9 @@ SHORT: dict[str, Any] = {
 
 
 @pytest.fixture(scope="session")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
+def programs(tmp_path_factory: pytest.TempPathFactory, forking_process: subprocess.Popen[str]) -> Launcher:
     """Starts the program next to a network (`small.nas`) and settings for a short compression (`short.toml`)."""
     folder = tmp_path_factory.mktemp("compressions")
     (folder / "small.nas").write_text(SMALL)
     (folder / "short.toml").write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in SHORT.items()))
-    with launcher(folder) as running:
-        yield running
+    return Launcher(forking_process, folder)
