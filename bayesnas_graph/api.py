@@ -11,38 +11,47 @@ printed, and no file is written that was not asked for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError, Report
 from bayesnas_graph.diagnostics.resources import shipped_space
-from bayesnas_graph.language.elaborate import Checker, Loaded, Network, load_network
-from bayesnas_graph.language.elaborate.load import Number
+from bayesnas_graph.language.elaborate import Checker, Network, load_network
 from bayesnas_graph.report.results import Compressed, Found, Trained
+from bayesnas_graph.runs.config.groups import Group, Samples
+from bayesnas_graph.runs.opening import Run, open_run
+from bayesnas_graph.runs.subject import Subject, load_subject, parameter_values
 
 if TYPE_CHECKING:
     from bayesnas_graph.bayes import Ranking
+    from bayesnas_graph.codegen.export import Model
     from bayesnas_graph.codegen.supernet import Supernet
     from bayesnas_graph.derive import Architecture
-    from bayesnas_graph.export import Model
-    from bayesnas_graph.passes import Device, Mode
-    from bayesnas_graph.search.events import Watcher
-    from bayesnas_graph.train.compress.events import Watcher as CompressWatcher
-    from bayesnas_graph.train.events import Watcher as TrainWatcher
+    from bayesnas_graph.passes import DeviceKind, Mode
+    from bayesnas_graph.runs.config.compress import CompressConfig
+    from bayesnas_graph.runs.config.search import SearchConfig
+    from bayesnas_graph.runs.config.train import EvalConfig, TrainConfig
+    from bayesnas_graph.runs.watching import Watcher
+    from bayesnas_graph.search.events import SearchWatcher
+    from bayesnas_graph.train.compress.events import CompressWatcher
+    from bayesnas_graph.train.evaluate import Evaluation
+    from bayesnas_graph.train.events import TrainWatcher
 
 File = str | Path
 Value = int | float | bool | Fraction
+C = TypeVar("C", bound=Group)
 
 
 def load(file: File, network: str | None = None, *, allow_python_ops: bool = False, **parameters: Value) -> Network:
-    """A network of a file, or of a shipped space, with values for its parameters. Raises NasError."""
-    return _loaded(file, network, parameters, allow_python=allow_python_ops).network
+    """Load a network from a file or a shipped space, with values for its parameters. Raises NasError."""
+    values = parameter_values(parameters)
+    return load_network(Path(file), network, values, allow_python=allow_python_ops).network
 
 
 def check(file: File) -> tuple[Diagnostic, ...]:
-    """Everything that is wrong with a file, warnings included; nothing if all is well."""
+    """Return everything that is wrong with a file, warnings included."""
     report = Report()
     shipped = None if Path(file).is_file() else shipped_space(str(file))
     Checker(report).path(shipped or Path(file), str(file))
@@ -55,10 +64,10 @@ def compile(
     zero: Literal["before", "after"] = "after",
     mode: Mode = "written",
     fuse: bool = True,
-    device: Device = "cpu",
+    device: DeviceKind = "cpu",
     batch: int = 64,
 ) -> Supernet:
-    """One torch module with all candidates of a network, each behind its gate."""
+    """Return one torch module with all candidates of a network, each behind its gate."""
     from bayesnas_graph import passes
     from bayesnas_graph.codegen.supernet import Supernet
 
@@ -74,41 +83,33 @@ def search(
     resume: File | None = None,
     data_dir: File | None = None,
     allow_python_ops: bool = False,
-    watch: tuple[Watcher, ...] = (),
+    watch: tuple[SearchWatcher, ...] = (),
+    config: SearchConfig | None = None,
     **settings: Any,
 ) -> Found:
-    """Search a space in a new folder, or go on with a run. Raises NasError, or Interrupted after Ctrl-C.
+    """Search a space in a new folder, or resume a search. Raises NasError, or Interrupted after Ctrl-C.
 
-    Settings are those of `bayesnas-graph search --settings`, `intensity` standing for `lambda`, which is a word of
-    Python. Where a space comes with a recipe, they change that. A run that goes on has its own space and settings.
+    Settings are those of `bayesnas-graph search --settings`, with `intensity` for `lambda`, which is a keyword of
+    Python. They override the recipe of the space, if there is one; `config` replaces both. A resumed search has its own
+    space and settings.
     """
-    from bayesnas_graph.runs.device import only_here, prepared
-    from bayesnas_graph.runs.folder import RunFolder
-    from bayesnas_graph.runs.settings import configured, read_settings, recipe_of, told
-    from bayesnas_graph.runs.subject import Subject, copy_of
-    from bayesnas_graph.search.run import Task, begun, go, posed
+    from bayesnas_graph.runs.config.search import SearchConfig
+    from bayesnas_graph.runs.settings import recipe_of
+    from bayesnas_graph.runs.task import create_run, resume_run, run_to_end
+    from bayesnas_graph.search.run import SearchRun
 
-    if (file is None) == (resume is None) or (resume is not None and (settings or output is not None)):
-        raise TypeError("search takes a file and settings, or a run to `resume` and nothing else")
+    _check_source("search", file, resume, output, config, settings)
+    kind, where = SearchRun(), _path(data_dir)
     if resume is not None:
-        folder = RunFolder(Path(resume))
-        manifest = folder.manifest()
-        subject = copy_of(folder, manifest, manifest.config, allow_python=allow_python_ops)
-        with prepared(manifest.config, manifest.threads) as place, only_here(folder, place):
-            where = _path(data_dir) or Path(manifest.data_dir)
-            task = Task(subject, posed(subject, manifest.config, where, place.processes), where, folder)
-            return Found(folder.path, go(task, place, watch), subject.network)
-    assert file is not None, "there is one of the two"
-    if "intensity" in settings:
-        settings["lambda"] = settings.pop("intensity")
-    recipe = recipe_of(Path(file))
-    config = configured([*([read_settings(recipe)] if recipe else []), told(settings)])
-    loaded = _loaded(file, config.network, config.parameters, allow_python=allow_python_ops)
-    subject = Subject.of(loaded, str(file), allow_python=allow_python_ops)
-    with prepared(config) as place:
-        task = begun(subject, config, _path(data_dir) or Path("data"), _path(output), Path(file).stem, place)
-        with only_here(task.folder, place):
-            return Found(task.folder.path, go(task, place, watch), subject.network)
+        with resume_run(kind, Path(resume), where, allow_python=allow_python_ops) as (task, device):
+            return Found(task.folder.path, run_to_end(kind, task, device, watch), task.subject.network)
+    path = Path(file or "")
+    config = config or _settings(SearchConfig, recipe_of(path), settings)
+    subject = _warned(load_subject(path, config, allow_python=allow_python_ops), watch)
+    with create_run(kind, subject, config, where or Path("data"), _path(output), path.stem) as (task, device):
+        if device.processes.first and task.problem.nothing_to_decide:
+            _warn([task.problem.nothing_to_decide], watch)
+        return Found(task.folder.path, run_to_end(kind, task, device, watch), subject.network)
 
 
 def derive(
@@ -125,35 +126,44 @@ def derive(
     allow_python_ops: bool = False,
     **parameters: Value,
 ) -> Architecture:
-    """The architecture that a search has found, or that a string describes in a space. Raises NasError.
+    """Return the architecture that a search has found, or that a string describes in a space. Raises NasError.
 
     `network`, `space` and parameters put its cells into another network.
     """
-    from bayesnas_graph.derive import Rule, of_run, of_string
+    from bayesnas_graph.derive import Rule, of_string
+    from bayesnas_graph.runs.searched import architecture_of
 
     path = source.path if isinstance(source, Found) else Path(source)
-    given = {name: _number(value) for name, value in parameters.items()}
+    values = parameter_values(parameters)
     if architecture is not None:
-        return of_string(path, architecture, network=network, parameters=given, allow_python=allow_python_ops)
+        return of_string(path, architecture, network=network, parameters=values, allow_python=allow_python_ops)
     rule = Rule(keep_per_edge, keep_per_node, params, flops, rank)
-    return of_run(path, rule, space=_path(space), network=network, parameters=given, allow_python=allow_python_ops)
+    run = open_run(path, "search", allow_python=allow_python_ops)
+    return architecture_of(run, rule, space=_path(space), network=network, parameters=values)
 
 
 def export(source: Architecture | Network | File, path: File | None = None, *, weights: File | None = None) -> Model:
-    """A network without choices as source that needs torch alone, and with the weights of a search. Raises NasError.
+    """Return a network without choices as source that needs only torch, and as weights. Raises NasError.
 
-    Written where paths are given. The model builds the network (`build`) and tells its source (`program.text`).
+    A file is written for each given path. The source is that of an architecture, a network, a file, a shipped space,
+    or a training or compression run. `build` builds the network, and `program.text` is its source.
     """
+    from bayesnas_graph.codegen.export import model_of
     from bayesnas_graph.derive import Architecture
-    from bayesnas_graph.export import model_of, model_of_network
 
     if isinstance(source, Architecture):
-        model = model_of(source, weights=weights is not None)
+        model = source.model(weights=weights is not None)
+    elif isinstance(source, Network):
+        model = model_of(source, source.name)
+    elif (run := _run(source)) is not None:
+        subject, tensors = run.result
+        model = model_of(subject.network, subject.name, tensors)
     else:
-        found = source if isinstance(source, Network) else load(source)
-        if weights is not None:
-            raise NasError([Diagnostic("NAS616", f"network `{found.name}` is a text, and has no weights")])
-        model = model_of_network(found, found.name if isinstance(source, Network) else str(source))
+        model = model_of(load(source), str(source))
+    if weights is not None and model.weights is None:
+        message = f"network `{model.graph.name}` is text, and has no weights"
+        help = "name a search, or train it: `bayesnas-graph train` writes weights for the exported source"
+        raise NasError([Diagnostic("NAS616", message, help=help)])
     if path is not None:
         model.write_source(Path(path))
     if weights is not None:
@@ -162,37 +172,37 @@ def export(source: Architecture | Network | File, path: File | None = None, *, w
 
 
 def train(
-    source: Architecture | File,
+    source: Architecture | File | None = None,
     *,
     output: File | None = None,
-    data_dir: File = "data",
+    resume: File | None = None,
+    data_dir: File | None = None,
     allow_python_ops: bool = False,
     watch: tuple[TrainWatcher, ...] = (),
+    config: TrainConfig | None = None,
     **settings: Any,
 ) -> Trained:
-    """Train a network without choices from scratch, in a new folder. Raises NasError, or Interrupted after Ctrl-C.
+    """Train a network without choices in a new folder, or resume. Raises NasError, or Interrupted after Ctrl-C.
 
-    Settings are those of `bayesnas-graph train --settings`.
+    The source is an architecture, a file, a shipped space, or the folder of a search. Settings are those of
+    `bayesnas-graph train --settings`; `config` replaces them.
     """
-    from bayesnas_graph.derive import Architecture
-    from bayesnas_graph.runs.device import only_here, prepared
-    from bayesnas_graph.runs.settings import merged, told
-    from bayesnas_graph.runs.subject import Subject
-    from bayesnas_graph.train.config import TrainConfig
-    from bayesnas_graph.train.run import begun, go
+    from bayesnas_graph.runs.config.train import TrainConfig
+    from bayesnas_graph.runs.task import create_run, resume_run, run_to_end
+    from bayesnas_graph.train.run import TrainRun
 
-    config = merged([told(settings)], TrainConfig)
-    if isinstance(source, Architecture):
-        text, name = source.written, "derived"
-        subject = Subject(name, "network.nas", text.network, ((Path("network.nas"), text.text),), allow_python_ops)
-    else:
-        name = Path(source).stem
-        loaded = _loaded(source, config.network, config.parameters, allow_python=allow_python_ops)
-        subject = Subject.of(loaded, str(source), allow_python=allow_python_ops)
-    with prepared(config) as place:
-        task = begun(subject, config, Path(data_dir), _path(output), f"{name}-train", place)
-        with only_here(task.folder, place):
-            return Trained(task.folder.path, go(task, place, watch), subject.network)
+    _check_source("train", source, resume, output, config, settings)
+    kind, where = TrainRun(), _path(data_dir)
+    if resume is not None:
+        with resume_run(kind, Path(resume), where, allow_python=allow_python_ops) as (task, device):
+            return Trained(task.folder.path, run_to_end(kind, task, device, watch), task.subject.network)
+    assert source is not None, "the arguments were checked"
+    config = config or _settings(TrainConfig, None, settings)
+    subject, config = _fixed(source, config, allow_python=allow_python_ops)
+    name = f"{Path(source).stem if isinstance(source, File) else 'derived'}-train"
+    _warned(subject, watch)
+    with create_run(kind, subject, config, where or Path("data"), _path(output), name) as (task, device):
+        return Trained(task.folder.path, run_to_end(kind, task, device, watch), subject.network)
 
 
 def compress(
@@ -204,48 +214,133 @@ def compress(
     data_dir: File | None = None,
     allow_python_ops: bool = False,
     watch: tuple[CompressWatcher, ...] = (),
+    config: CompressConfig | None = None,
     **settings: Any,
 ) -> Compressed:
-    """Make a network, or that of a run, smaller in a new folder, or go on with a compression.
+    """Make a network, or that of a run, smaller in a new folder, or resume a compression run.
 
-    Raises NasError, or Interrupted after Ctrl-C. Settings are those of `bayesnas-graph compress --settings`,
-    `intensity` standing for `lambda`. Where a network comes with a recipe, they change that.
+    Raises NasError, or Interrupted after Ctrl-C. Settings are those of `bayesnas-graph compress --settings`, with
+    `intensity` for `lambda`. They override the recipe of the network, if there is one; `config` replaces both.
     """
-    from bayesnas_graph.runs.device import only_here, prepared
-    from bayesnas_graph.runs.settings import read_settings, told
-    from bayesnas_graph.train.compress.run import begun, go, task_of
-    from bayesnas_graph.train.compress.source import configured, recipe_for
+    from bayesnas_graph.runs.config.compress import CompressConfig
+    from bayesnas_graph.runs.task import create_run, resume_run, run_to_end
+    from bayesnas_graph.train.compress.run import CompressRun
+    from bayesnas_graph.train.compress.source import recipe_for, start_of
 
-    if (source is None) == (resume is None) or (resume is not None and (settings or output or weights)):
-        raise TypeError("compress takes a network and settings, or a run to `resume` and nothing else")
+    _check_source("compress", source, resume, output or weights, config, settings)
+    where = _path(data_dir)
     if resume is not None:
-        with task_of(Path(resume), _path(data_dir), allow_python=allow_python_ops) as (task, place):
-            return Compressed(task.folder.path, go(task, place, watch))
-    assert source is not None, "there is one of the two"
+        kind = CompressRun()
+        with resume_run(kind, Path(resume), where, allow_python=allow_python_ops) as (task, device):
+            return Compressed(task.folder.path, run_to_end(kind, task, device, watch))
+    assert source is not None, "the arguments were checked"
     path = source.path if isinstance(source, Found | Trained) else Path(source)
-    if "intensity" in settings:
-        settings["lambda"] = settings.pop("intensity")
-    recipe = recipe_for(path)
-    given = [*([read_settings(recipe)] if recipe else []), told(settings)]
-    start, config = configured(path, given, _path(weights), allow_python=allow_python_ops)
-    with prepared(config) as place:
-        where = _path(data_dir) or start.data_dir or Path("data")
-        task = begun(start.subject, config, where, _path(output), f"{path.stem}-compress", place, start.weights)
-        with only_here(task.folder, place):
-            return Compressed(task.folder.path, go(task, place, watch))
+    config = config or _settings(CompressConfig, recipe_for(path), settings)
+    start, config = start_of(path, config, _path(weights), allow_python=allow_python_ops)
+    kind, subject = CompressRun(start.weights), _warned(start.subject, watch)
+    where = where or start.data_dir or Path("data")
+    with create_run(kind, subject, config, where, _path(output), f"{path.stem}-compress") as (task, device):
+        return Compressed(task.folder.path, run_to_end(kind, task, device, watch))
 
 
-def _loaded(file: File, network: str | None, parameters: Mapping[str, Any], *, allow_python: bool) -> Loaded:
-    given = {name: _number(value) for name, value in parameters.items()}
-    return load_network(Path(file), network, given, allow_python=allow_python)
+def evaluate(
+    source: Found | Trained | Compressed | File,
+    *,
+    weights: File | None = None,
+    data_dir: File | None = None,
+    runs: int = 30,
+    allow_python_ops: bool = False,
+    config: EvalConfig | None = None,
+    **settings: Any,
+) -> Evaluation:
+    """Measure the network of a run, or of a file: accuracy on the test set, size and latency. Raises NasError.
+
+    Settings are those of the run, and of `EvalConfig`. Without data there is no accuracy, and without weights they are
+    random.
+    """
+    from bayesnas_graph.codegen.export.weights import weights_by_node
+    from bayesnas_graph.runs.config.train import EvalConfig
+    from bayesnas_graph.runs.device import prepare_device
+    from bayesnas_graph.runs.loading import load_data
+    from bayesnas_graph.train.evaluate import evaluate
+
+    path = Path(source) if isinstance(source, File) else source.path
+    config, where = config or _settings(EvalConfig, None, settings), Path("data")
+    run, tensors = _run(path, allow_python=allow_python_ops), None
+    if run is not None:
+        subject, tensors = run.result
+        config, where = _with_settings_of(run, config), Path(run.manifest.data_dir)
+    else:
+        subject, config = _fixed(path, config, allow_python=allow_python_ops)
+        if weights is not None:
+            tensors = weights_by_node(subject.network, Path(weights))
+    with prepare_device(config) as device:
+        where = _path(data_dir) or where
+        data = None if config.data is None else load_data(subject, config, config.seed, where, device.processes)
+        return evaluate(subject, tensors, data, config, device, runs)
+
+
+def _with_settings_of(run: Run, config: EvalConfig) -> EvalConfig:
+    """Return settings completed by those of a run, apart from the parts of a batch and its own network."""
+    taken = set(type(config).model_fields) - {"accumulate", "network", "parameters"} - config.model_fields_set
+    own = run.manifest.config.model_dump(include=taken, exclude_none=True)
+    return type(config).model_validate(own | config.model_dump(exclude_unset=True))
+
+
+S = TypeVar("S", bound=Samples)
+
+
+def _fixed(source: Architecture | File, config: S, *, allow_python: bool) -> tuple[Subject, S]:
+    """Return the network without choices that a source leads to, and settings that fit it. Raises NasError.
+
+    The text of an architecture has no parameters any more, so settings for them are dropped.
+    """
+    from bayesnas_graph.language.elaborate.load import check_fixed
+    from bayesnas_graph.runs.searched import architecture_of
+
+    name = "derived"
+    if isinstance(source, File):
+        path, name = Path(source), str(source)
+        if _run(path) is None:
+            subject = load_subject(path, config, allow_python=allow_python)
+            check_fixed(subject.network)
+            return subject, config
+        run, values = open_run(path, "search", allow_python=allow_python), parameter_values(config.parameters)
+        source = architecture_of(run, network=config.network, parameters=values)
+    subject = Subject.derived(name, source.written, allow_python=allow_python)
+    return subject, config.model_copy(update={"network": None, "parameters": {}})
+
+
+def _check_source(
+    verb: str, source: object, resume: object, output: object, config: object, settings: Mapping[str, Any]
+) -> None:
+    if (source is None) == (resume is None) or (resume is not None and (settings or config or output is not None)):
+        raise TypeError(f"{verb} takes a network and settings, or a run to `resume` and nothing else")
+
+
+def _settings(kind: type[C], recipe: Path | None, settings: Mapping[str, Any]) -> C:
+    """Return the settings of a recipe, overridden by keyword arguments. Raises NasError."""
+    from bayesnas_graph.runs.settings import from_values, merged, read_settings
+
+    values = {"lambda" if name == "intensity" else name: value for name, value in settings.items()}
+    return merged([*([read_settings(recipe)] if recipe else []), from_values(values)], kind)
+
+
+def _warned(subject: Subject, watch: tuple[Watcher, ...]) -> Subject:
+    _warn(subject.warnings, watch)
+    return subject
+
+
+def _warn(diagnostics: Sequence[Diagnostic], watch: tuple[Watcher, ...]) -> None:
+    for watcher in watch:
+        watcher.warned(diagnostics)
+
+
+def _run(path: File, *, allow_python: bool = False) -> Run | None:
+    """Open a run folder; None if there is no `run.json`."""
+    found = (Path(path) / "run.json").is_file()
+    return open_run(Path(path), allow_python=allow_python) if found else None
 
 
 def _path(file: File | None) -> Path | None:
     return None if file is None else Path(file)
-
-
-def _number(value: Any) -> Number:
-    """A value for a parameter, exact as it is written."""
-    from bayesnas_graph.language.elaborate.load import number
-
-    return number(str(value).lower())

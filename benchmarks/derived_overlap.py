@@ -14,8 +14,10 @@ from pathlib import Path
 from random import Random
 from statistics import fmean
 
-from bayesnas_graph.derive import Architecture, Rule, of_run
+from bayesnas_graph.derive import Architecture, Rule
 from bayesnas_graph.derive.derived import kept_groups
+from bayesnas_graph.runs.opening import open_run
+from bayesnas_graph.runs.searched import architecture_of
 from bayesnas_graph.runs.sweep.comparison import overlap
 
 DRAWS = 200
@@ -41,7 +43,7 @@ def compared(found: Sequence[frozenset[str]], everything: frozenset[str]) -> str
 
 
 def row(runs: Sequence[Path], rule: Rule) -> str:
-    found = [of_run(run, rule) for run in runs]
+    found = [architecture_of(open_run(run), rule) for run in runs]
     kept = [candidates(one) for one in found]
     everything = frozenset(v.name for v in found[0].decision.verdicts if not v.name.endswith("zero"))
     weights = [one.cost.parameters for one in found]
@@ -55,7 +57,7 @@ def row(runs: Sequence[Path], rule: Rule) -> str:
 
 def cells(runs: Sequence[Path], rule: Rule) -> None:
     """What each run keeps on every edge, and beside it what all of them keep."""
-    found = [of_run(run, rule) for run in runs]
+    found = [architecture_of(open_run(run), rule) for run in runs]
     kept = [candidates(one) for one in found]
     print(f"\n{rule}\n\n| edge | kept by all | by some |\n|---|---|---|")
     for edge in dict.fromkeys(v.name.rpartition(".")[0] for v in found[0].decision.verdicts):

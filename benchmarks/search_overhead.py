@@ -18,14 +18,14 @@ from bayesnas_graph.bayes import CrossEntropy
 from bayesnas_graph.data import Data, InMemory, Statistics
 from bayesnas_graph.diagnostics import Report
 from bayesnas_graph.language.elaborate import Checker
-from bayesnas_graph.runs.config import Config
-from bayesnas_graph.runs.device import Place
-from bayesnas_graph.search.learner import Learner, begin
+from bayesnas_graph.runs.config.search import SearchConfig
+from bayesnas_graph.runs.device import Device
+from bayesnas_graph.search.learner import SearchLearner, begin
 from bayesnas_graph.search.problem import Problem
-from bayesnas_graph.search.progress import Progress
+from bayesnas_graph.search.progress import SearchProgress
+from bayesnas_graph.search.step import train_step
 from bayesnas_graph.search.strategies.bayes import iterate, measure_units
 from bayesnas_graph.search.strategy import Rates
-from bayesnas_graph.search.train import train_step
 from benchmarks import tables
 from benchmarks.command import arguments, command, finish
 from benchmarks.measure import now
@@ -35,7 +35,7 @@ from benchmarks.tables import spread
 SPACES = {"darts": {"width": 4, "cells": 3}, "nasbench201": {"width": 8, "cells": 1}}
 
 
-def problem(space: str, config: Config) -> Problem:
+def problem(space: str, config: SearchConfig) -> Problem:
     """A space and noise to train it on."""
     checker = Checker(Report())
     found = checker.path(Path(__file__).parent.parent / "spaces" / f"{space}.nas")
@@ -49,7 +49,7 @@ def problem(space: str, config: Config) -> Problem:
     return Problem.of(network, data, config)
 
 
-def plain_step(learner: Learner, optimiser: torch.optim.Optimizer, batch: tuple[Tensor, Tensor]) -> None:
+def plain_step(learner: SearchLearner, optimiser: torch.optim.Optimizer, batch: tuple[Tensor, Tensor]) -> None:
     """What everybody does."""
     learner.network.train()
     optimiser.zero_grad()
@@ -60,14 +60,14 @@ def plain_step(learner: Learner, optimiser: torch.optim.Optimizer, batch: tuple[
 
 def measure(space: str, batch: int, rounds: int, phase: int) -> dict[str, object]:
     """A row of the record; what gates and updates cost is told as a part of a plain step."""
-    config = Config(batch=batch)
+    config = SearchConfig(batch=batch)
     task = problem(space, config)
-    place = Place(torch.device("cpu"))
-    ours, theirs = begin(task.graph, config, place), begin(task.graph, config, place)
+    device = Device(torch.device("cpu"))
+    ours, theirs = begin(task.graph, config, device), begin(task.graph, config, device)
     optimiser = torch.optim.SGD(theirs.network.parameters(), 0.05, momentum=0.9, weight_decay=3e-4)
-    batches = task.batches(place, 0)
+    batches = task.batches(device, 0)
     rates = Rates(0.05, 0.1, config.intensities)
-    ours = measure_units(ours, task.measured_batches(place, 0))
+    ours = measure_units(ours, task.measured_batches(device, 0))
     plain: list[float] = []
     steps: list[float] = []
     between: list[float] = []
@@ -78,9 +78,9 @@ def measure(space: str, batch: int, rounds: int, phase: int) -> dict[str, object
         times.append(now())
         train_step(ours, some, rates)
         times.append(now())
-        held_out = list(task.measured_batches(place, i))
+        held_out = list(task.measured_batches(device, i))
         times.append(now())
-        iterate(task, ours, Progress(), held_out)
+        iterate(task, ours, SearchProgress(), held_out)
         times.append(now())
         if i:  # the first round warms up
             plain.append(times[1] - times[0])

@@ -11,12 +11,9 @@ import pytest
 
 from bayesnas_graph import api
 from bayesnas_graph.diagnostics import NasError
-from bayesnas_graph.search.events import Row
-from bayesnas_graph.search.loop import Interrupted
-from bayesnas_graph.train.compress.events import Loop, Stage
-from bayesnas_graph.train.course import Course
-from bayesnas_graph.train.events import Row as TrainRow
-from bayesnas_graph.train.progress import Progress
+from bayesnas_graph.runs.loop import Interrupted
+from bayesnas_graph.search.events import StepRow
+from bayesnas_graph.train.compress.events import CompressWatcher, LoopRow, Stage
 from tests.search.spaces import SHORT, TINY, Notes
 from tests.train.compress.small import LENET
 
@@ -33,7 +30,7 @@ def space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 class Impatient(Notes):
     """A watcher that stops the run after some steps."""
 
-    def logged(self, row: Row) -> None:
+    def logged(self, row: StepRow) -> None:
         super().logged(row)
         if row.step >= 12:
             raise Interrupted(row.step)
@@ -56,15 +53,15 @@ def test_resuming_takes_no_settings(space: Path) -> None:
         {"resume": "run", "batch": 3},
         {"resume": "run", "output": "x"},
     ):
-        with pytest.raises(TypeError, match="a file and settings, or a run"):
+        with pytest.raises(TypeError, match="a network and settings, or a run"):
             api.search(**wrong)
-    with pytest.raises(NasError, match="is no run"):
+    with pytest.raises(NasError, match="is not a run folder"):
         api.search(resume="nowhere")
 
 
 def test_folders_are_never_overwritten(space: Path) -> None:
     api.search(space, output="run", **SETTINGS)
-    with pytest.raises(NasError, match="is already there"):
+    with pytest.raises(NasError, match="already exists"):
         api.search(space, output="run", **SETTINGS)
     assert api.search(space, **SETTINGS).path == Path("runs/tiny-1")
 
@@ -91,28 +88,20 @@ COMPRESS: dict[str, Any] = {
 
 
 @dataclass
-class Stages:
-    """A watcher of compressions that can stop after a loop."""
+class Stages(CompressWatcher):
+    """A watcher of compressions, which may give up after a loop."""
 
     last: int = 99
     names: list[str] = field(default_factory=list)
-    loops: list[Loop] = field(default_factory=list)
+    loops: list[LoopRow] = field(default_factory=list)
 
-    def entered(self, stage: Stage) -> None:
+    def stage_started(self, stage: Stage) -> None:
         self.names.append(stage.name)
 
-    def looped(self, loop: Loop) -> None:
+    def loop_ended(self, loop: LoopRow) -> None:
         self.loops.append(loop)
         if loop.number == self.last:
             raise Interrupted(0)
-
-    def begun(self, course: Course, progress: Progress) -> None: ...
-
-    def stepped(self, step: int, loss: float) -> None: ...
-
-    def tested(self, row: TrainRow) -> None: ...
-
-    def said(self, text: str) -> None: ...
 
 
 def test_resuming_a_compression_gives_the_same_result(space: Path) -> None:

@@ -88,22 +88,18 @@ class Wanted:
 
     def architecture(self) -> Architecture:
         """The architecture. Raises NasError if there is none."""
-        from bayesnas_graph.derive import of_run, of_string
+        from bayesnas_graph.derive import of_string
+        from bayesnas_graph.runs.opening import open_run
+        from bayesnas_graph.runs.searched import architecture_of
 
         given = parameter_values(self.parameters)
         ruled = bool(self.per_edge or self.per_node or self.budget)
         if self.is_run and self.string is None:
-            return of_run(
-                self.target,
-                self.rule(),
-                space=self.space,
-                network=self.network,
-                parameters=given,
-                allow_python=self.allow_python,
-            )
+            run = open_run(self.target, "search", allow_python=self.allow_python)
+            return architecture_of(run, self.rule(), space=self.space, network=self.network, parameters=given)
         if self.string is None:
             help = "name the folder of a search, or say which with `--architecture`"
-            raise NasError([Diagnostic("NAS602", f"`{self.target}` is no run", help=help)])
+            raise NasError([Diagnostic("NAS602", f"`{self.target}` is not a run folder", help=help)])
         if self.is_run or ruled or self.space is not None:
             raise typer.BadParameter(
                 "goes with a space, and says itself which switches stay", param_hint="--architecture"

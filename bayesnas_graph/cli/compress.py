@@ -18,8 +18,8 @@ from bayesnas_graph.cli.options import (
 )
 from bayesnas_graph.cli.target import AllowPython
 from bayesnas_graph.diagnostics.source import Source
+from bayesnas_graph.runs.config.compress import REMOVAL, CompressConfig
 from bayesnas_graph.runs.settings import COMMAND_LINE, Settings, merged, read_settings
-from bayesnas_graph.train.compress.config import REMOVAL, CompressConfig
 
 
 @settings_options(CompressConfig)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from bayesnas_graph.runs.reading.compression import LAYER_HEAD, latency_cells, layer_cells
 
 if TYPE_CHECKING:
-    from bayesnas_graph.train.compress.run import Measured, Outcome
+    from bayesnas_graph.train.compress.run import CompressOutcome, NetworkSummary
 
 
-def summary(outcome: Outcome) -> Iterator[str]:
+def summary(outcome: CompressOutcome) -> Iterator[str]:
     """The network before and after in a table, and one of its layers."""
     networks = {"whole": outcome.whole, "left": outcome.left}
-    if outcome.rival is not None:
-        networks["by magnitude"] = outcome.rival
+    if outcome.baseline is not None:
+        networks["by magnitude"] = outcome.baseline
     columns = [_column(found) for found in networks.values()]
     yield from aligned(
         [["", *networks], *([label, *(column.get(label, "") for column in columns)] for label in columns[0])]
@@ -24,7 +24,7 @@ def summary(outcome: Outcome) -> Iterator[str]:
     yield from aligned([LAYER_HEAD, *map(layer_cells, outcome.layers)])
 
 
-def _column(found: Measured) -> dict[str, str]:
+def _column(found: NetworkSummary) -> dict[str, str]:
     return {
         "widths": found.widths,
         "error": f"{100 * (1 - found.score.accuracy):.2f} %",

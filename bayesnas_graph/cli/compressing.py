@@ -1,23 +1,17 @@
-"""A compression on the command line: begun or gone on with, shown while it runs, and summed up in the end."""
+"""A compression run on the command line: started or resumed."""
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bayesnas_graph.cli.compressed import summary
-from bayesnas_graph.cli.console import labelled, note, say
-from bayesnas_graph.cli.running import Show, no_settings, stoppable
+from bayesnas_graph.cli.running import Show, check_parameters, check_resume, exit_when_interrupted
+from bayesnas_graph.cli.stages import CompressView
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 
 if TYPE_CHECKING:
-    from bayesnas_graph.runs.device import Place
     from bayesnas_graph.runs.settings import Settings
-    from bayesnas_graph.train.compress.events import Watcher
-    from bayesnas_graph.train.compress.run import Outcome, Task
 
 
 def begin(
@@ -30,70 +24,35 @@ def begin(
     *,
     allow_python: bool,
 ) -> None:
-    """Begin a compression in a new folder."""
-    from bayesnas_graph.runs.device import only_here, prepared
-    from bayesnas_graph.train.compress.run import begun
-    from bayesnas_graph.train.compress.source import configured
+    """Start a compression run in a new folder."""
+    from bayesnas_graph import api
+    from bayesnas_graph.runs.config.compress import CompressConfig
+    from bayesnas_graph.runs.settings import merged
 
-    start, config = configured(target, told, weights, allow_python=allow_python)
-    with prepared(config) as place:
-        where = data_dir or start.data_dir or Path("data")
-        name = f"{target.stem}-compress"
-        task = begun(start.subject, config, where, output, name, place, start.weights)
-        with only_here(task.folder, place):
-            _run(task, place, show)
+    config = merged(told, CompressConfig)
+    check_parameters(config)
+    with exit_when_interrupted():
+        api.compress(
+            target,
+            config=config,
+            weights=weights,
+            data_dir=data_dir,
+            output=output,
+            watch=(CompressView(live=show.live),),
+            allow_python_ops=allow_python,
+        )
 
 
 def go_on(
     run: Path, target: Path | None, told: Sequence[Settings], data_dir: Path | None, show: Show, *, allow_python: bool
 ) -> None:
-    """Go on with a compression, from its last checkpoint, under the settings that it began with."""
-    from bayesnas_graph.train.compress.run import task_of
+    """Resume a compression run from its last checkpoint, with its own settings."""
+    from bayesnas_graph import api
 
-    no_settings(told)
+    check_resume("compress", run, None, told, allow_python=allow_python)
     if target is not None:
-        help = "leave the network away: the run has its own copy"
-        raise NasError([Diagnostic("NAS601", f"`--resume` takes no network, and there is `{target}`", help=help)])
-    with task_of(run, data_dir, allow_python=allow_python) as (task, place):
-        _run(task, place, show)
-
-
-def _run(task: Task, place: Place, show: Show) -> None:
-    from bayesnas_graph.train.compress.run import go
-
-    with stoppable("compress", task.subject, task.folder, place), _watching(task, place, show) as watchers:
-        outcome = go(task, place, watchers)
-    if place.processes.first:
-        _sum_up(task, outcome)
-
-
-@contextmanager
-def _watching(task: Task, place: Place, show: Show) -> Iterator[tuple[Watcher, ...]]:
-    """Who tells of a compression: on a terminal with a bar, elsewhere in lines."""
-    from bayesnas_graph.cli.stages import StageBar, StageLines
-
-    if not place.processes.first:
-        yield ()
-        return
-    say(labelled("run", str(task.folder.path)))
-    device = f"{place.device}{f', {place.processes.world} processes' if place.processes.world > 1 else ''}"
-    if not show.live:
-        yield (StageLines(task.subject, device),)
-        return
-    with StageBar(task.subject, device) as bar:
-        yield (bar,)
-
-
-def _sum_up(task: Task, outcome: Outcome) -> None:
-    folder = task.folder
-    say("")
-    for line in summary(outcome):
-        say(line)
-    if not outcome.on_target:
-        say("")
-        say(note("it is larger than was asked for: set `lambda`, `tolerance` or `loops` to more"))
-    say("")
-    for path in (folder.network, folder.source, folder.weights, folder.layers, folder.result):
-        say(f"wrote {path}")
-    say("measure it with")
-    say(f"  bayesnas-graph eval {shlex.quote(str(folder.path))}")
+        help = "omit the network: the run has its own copy"
+        raise NasError([Diagnostic("NAS601", f"`--resume` takes no network, but got `{target}`", help=help)])
+    view = CompressView(live=show.live)
+    with exit_when_interrupted():
+        api.compress(resume=run, data_dir=data_dir, watch=(view,), allow_python_ops=allow_python)

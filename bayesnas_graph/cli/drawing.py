@@ -64,30 +64,31 @@ def drawing_of(
     is_run = is_derivation or (path / "run.json").exists() or (path.is_dir() and shipped_space(str(path)) is None)
     if not is_run:
         if whole:
-            message = f"`{path}` is no run, and is drawn as a whole anyway"
-            raise NasError([Diagnostic("NAS602", message, help="leave `--space` away")])
+            message = f"`{path}` is not a run folder, and is drawn as a whole anyway"
+            raise NasError([Diagnostic("NAS602", message, help="omit `--space`")])
         return Drawing.of(load_network(path, name, parameters, allow_python=allow_python))
     if name is not None or parameters:
         message = f"`{path}` is a run, which has its own network"
-        raise NasError([Diagnostic("NAS601", message, help="leave `--network` and `-p` away")])
+        raise NasError([Diagnostic("NAS601", message, help="omit `--network` and `-p`")])
     if is_derivation:
         return _of_derivation(path, whole=whole, allow_python=allow_python)
     return _of_run(path, whole=whole, allow_python=allow_python)
 
 
 def _of_run(path: Path, *, whole: bool, allow_python: bool) -> Drawing:
-    from bayesnas_graph.runs.paths import RunPaths
+    from bayesnas_graph.runs.folder import RunFolder
+    from bayesnas_graph.runs.opening import Run
     from bayesnas_graph.runs.reading.run import read_traces
-    from bayesnas_graph.runs.reading.space import space_of
 
-    found = read_traces(RunPaths(path))
-    kind = found.manifest.get("kind", "search")
+    folder = RunFolder(path)
+    run = Run(folder, read_traces(folder).manifest, allow_python)
+    kind = run.kind
     if kind == "compress" and not whole:
         if not (path / "network.nas").is_file():
             help = f"let it come to an end: `bayesnas-graph compress --resume {shlex.quote(str(path))}`"
             raise NasError([Diagnostic("NAS602", f"`{path}` has not ended", help=help)])
         return Drawing.of(load_network(path / "network.nas", None, None, allow_python=allow_python))
-    space = Drawing.of(space_of(found, allow_python=allow_python).network)
+    space = Drawing.of(run.space.network)
     if kind != "search" or whole:
         return space
     again = f"`bayesnas-graph search --resume {shlex.quote(str(path))}`"

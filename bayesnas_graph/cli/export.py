@@ -23,7 +23,7 @@ from bayesnas_graph.cli.target import AllowPython, load_network
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 
 if TYPE_CHECKING:
-    from bayesnas_graph.export import Model
+    from bayesnas_graph.codegen.export import Model
 
 _FORMATS = "For other tools"
 
@@ -85,42 +85,32 @@ def export(
 
 
 def _model(wanted: Wanted, *, with_weights: bool) -> Model:
-    from bayesnas_graph.export import model_of, model_of_network
-    from bayesnas_graph.train.compress.source import kind_of
+    from bayesnas_graph.codegen.export import model_of
+    from bayesnas_graph.runs.manifest import kind_of
+    from bayesnas_graph.runs.opening import open_run
 
+    chosen = wanted.space or wanted.per_edge or wanted.per_node or wanted.budget
     if wanted.string is None and kind_of(wanted.target) in ("train", "compress"):
-        return _trained(wanted)
+        if chosen or wanted.network or wanted.parameters:
+            raise typer.BadParameter("this run has one network: there is nothing to choose", param_hint="RUN")
+        subject, tensors = open_run(wanted.target, allow_python=wanted.allow_python).result
+        return model_of(subject.network, subject.name, tensors)
     if not wanted.is_fixed:
-        return model_of(wanted.architecture(), weights=with_weights)
+        return wanted.architecture().model(weights=with_weights)
     if with_weights:
-        message = f"`{wanted.target}` is a text, and has no weights"
+        message = f"`{wanted.target}` is text, and has no weights"
         help = "name the folder of a search, or train it: `bayesnas-graph train` writes weights for the exported source"
         raise NasError([Diagnostic("NAS616", message, help=help)])
-    if wanted.space or wanted.per_edge or wanted.per_node or wanted.budget:
+    if chosen:
         raise typer.BadParameter("there is nothing to choose from in a network that is given", param_hint="FILE")
     found = load_network(wanted.target, wanted.network, list(wanted.parameters), allow_python=wanted.allow_python)
-    return model_of_network(found, str(wanted.target))
-
-
-def _trained(wanted: Wanted) -> Model:
-    """The network of a training or of a compression, with its weights."""
-    from bayesnas_graph.codegen.emit import as_state
-    from bayesnas_graph.export import model_of_network
-    from bayesnas_graph.train.compress.config import CompressConfig
-    from bayesnas_graph.train.compress.source import start_of
-
-    if wanted.space or wanted.network or wanted.parameters or wanted.per_edge or wanted.per_node or wanted.budget:
-        raise typer.BadParameter("the network of this run is what it is: there is nothing to choose", param_hint="RUN")
-    found = start_of(wanted.target, CompressConfig(), allow_python=wanted.allow_python)
-    assert found.weights is not None, "a run that has ended has some"
-    model = model_of_network(found.subject.network, found.subject.name)
-    return model.with_weights(as_state(found.weights, {}, model.program))
+    return model_of(found, str(wanted.target))
 
 
 def _recalibrated(wanted: Wanted, model: Model, batches: int, data_dir: Path | None) -> Model:
     """The model with statistics of its norms measured on data of the search."""
-    from bayesnas_graph.export.recalibrate import recalibrate
-    from bayesnas_graph.export.samples import samples_of
+    from bayesnas_graph.codegen.export.recalibrate import recalibrate
+    from bayesnas_graph.search.samples import samples_of
 
     module = model.build()
     norms = recalibrate(module, samples_of(wanted.target, batches, data_dir))
@@ -131,7 +121,7 @@ def _recalibrated(wanted: Wanted, model: Model, batches: int, data_dir: Path | N
 def _write_formats(model: Model, *, onnx: Path | None, torchscript: Path | None, program: Path | None) -> None:
     if not (onnx or torchscript or program):
         return
-    from bayesnas_graph.export.formats import write_onnx, write_program, write_torchscript
+    from bayesnas_graph.codegen.export.formats import write_onnx, write_program, write_torchscript
 
     module = model.build()
     for path, write in ((onnx, write_onnx), (torchscript, write_torchscript), (program, write_program)):

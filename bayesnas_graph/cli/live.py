@@ -6,7 +6,6 @@ import sys
 import time
 from dataclasses import dataclass, field
 from textwrap import wrap
-from types import TracebackType
 from typing import TYPE_CHECKING, TextIO, cast
 
 from rich.console import Console, ConsoleOptions, Group, RenderResult
@@ -41,18 +40,13 @@ class Screen:
     _began: float = 0.0
     _table: tuple[object, list[str]] = (None, [])
 
-    def __enter__(self) -> Screen:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def closed(self) -> None:
         if self._live is not None:
             self._live.stop()
         for text in self.notes:
             say(note(text))
 
-    def begun(self, standing: Standing, warning: Diagnostic | None) -> None:
+    def started(self, standing: Standing, warning: Diagnostic | None) -> None:
         if warning is not None:  # on the screen that comes back, too
             show_diagnostics([warning])
             self._tell(f"{warning.message}; {warning.help}")
@@ -84,7 +78,7 @@ class Screen:
         self.standing = standing
         self._tell(conclusion(standing, why))
 
-    def said(self, text: str) -> None:
+    def noted(self, text: str) -> None:
         self._tell(text)
         self.notes = (*self.notes, text)
 

@@ -15,7 +15,7 @@ from pydantic.fields import FieldInfo
 
 from bayesnas_graph.cli.table import show_table
 from bayesnas_graph.cli.target import Parameters
-from bayesnas_graph.runs.config import RUN, Flag, Group
+from bayesnas_graph.runs.config.groups import RUN, Flag, Group
 from bayesnas_graph.runs.settings import Settings, assigned, option, read_settings
 
 Verb = Callable[..., None]

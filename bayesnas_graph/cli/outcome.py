@@ -7,19 +7,19 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayesnas_graph.cli.console import labelled
-from bayesnas_graph.cli.standing import PENALISED
 from bayesnas_graph.diagnostics import Diagnostic
 from bayesnas_graph.runs.reading.outline import Outline, Switch, at_most
+from bayesnas_graph.runs.strategies import strategy_info
 
 if TYPE_CHECKING:
     from bayesnas_graph.bayes import Decision
-    from bayesnas_graph.runs.config import Config
-    from bayesnas_graph.search.loop import Outcome
+    from bayesnas_graph.runs.config.search import SearchConfig
+    from bayesnas_graph.search.loop import SearchOutcome
 
 MOST_CHOICES = 60  # that are listed; a space may have thousands
 
 
-def outcome_lines(outline: Outline, outcome: Outcome, missed: Container[str]) -> Iterator[str]:
+def outcome_lines(outline: Outline, outcome: SearchOutcome, missed: Container[str]) -> Iterator[str]:
     """Why it ended, the architecture choice by choice, and its numbers beside those of all candidates together."""
     kept = {verdict.name for verdict in outcome.decision.verdicts if verdict.keep}
     yield from ("", outcome.why, "")
@@ -69,13 +69,13 @@ def unmet(result: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
     return [*result["unmet"], *above]
 
 
-def too_large(result: Mapping[str, Any], missed: Sequence[str], config: Config) -> Diagnostic | None:
+def too_large(result: Mapping[str, Any], missed: Sequence[str], config: SearchConfig) -> Diagnostic | None:
     """A warning, if an architecture has not the size that was asked for."""
     if not missed:
         return None
     asked = " and ".join(f"`{text}`" for text in missed)
     size = f"{result['parameters']:,} weights and takes {result['flops']:,} multiply-adds"
     help = f"search again with more `--iterations`, or with a larger `--lambda` than {config.lambda_w:g}"
-    if config.strategy not in PENALISED:
+    if not strategy_info(config.strategy).penalised:
         help = "search again with `--target-params` or `--target-flops`, or derive with `--budget`"
     return Diagnostic("NAS608", f"the architecture has {size}, not {asked}", help=help, severity="warning")

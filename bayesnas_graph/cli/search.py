@@ -17,13 +17,14 @@ from bayesnas_graph.cli.options import (
     show_settings,
 )
 from bayesnas_graph.cli.target import AllowPython
-from bayesnas_graph.runs.config import RUN, Config
+from bayesnas_graph.runs.config.groups import RUN
+from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.settings import Settings, configured, read_settings, recipe_of
 
 _SWEEP = "Sweep"
 
 
-@settings_options(Config)
+@settings_options(SearchConfig)
 def search(
     *,
     file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="File or shipped space.")] = None,

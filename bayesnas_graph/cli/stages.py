@@ -1,66 +1,62 @@
-"""The stages of a compression as they are shown: trainings, and lines on what goes between them."""
+"""How a compression run is shown: its trainings, and lines on what is pruned between them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
-from bayesnas_graph.cli.console import labelled
-from bayesnas_graph.cli.epochs import Bar, Lines
-
-if TYPE_CHECKING:
-    from bayesnas_graph.train.compress.events import Loop, Stage
-    from bayesnas_graph.train.course import Course
-    from bayesnas_graph.train.progress import Progress
+from bayesnas_graph.cli.compressed import summary
+from bayesnas_graph.cli.console import labelled, note, say
+from bayesnas_graph.cli.epochs import TrainView
+from bayesnas_graph.cli.search_view import show_written
+from bayesnas_graph.runs.manifest import Kind
+from bayesnas_graph.train.compress.events import CompressWatcher, LoopRow, Stage
+from bayesnas_graph.train.compress.run import CompressOutcome, CompressTask
+from bayesnas_graph.train.problem import TrainingProblem
+from bayesnas_graph.train.progress import TrainProgress
 
 _TITLES = {
     "dense": "train: the whole network",
-    "loops": "remove: under the penalty",
-    "fine": "train: what is left",
-    "rival": "train: as much removed by magnitude",
+    "loops": "prune: under the penalty",
+    "fine": "train: the smaller network",
+    "rival": "train: a network of the same size, pruned by magnitude",
 }
 
 
 @dataclass
-class _Stages(Lines):
+class CompressView(TrainView, CompressWatcher):
     """A title for every stage, and a line for every loop."""
 
-    stage: str = ""  # which has its title
+    verb: ClassVar[Kind] = "compress"
 
-    def entered(self, stage: Stage) -> None:
-        self.close()
+    stage: str = ""  # whose title was shown last
+
+    def stage_started(self, stage: Stage) -> None:
+        self.closed()
         self.shown = stage.name == self.stage  # loops follow one another
         self.stage = stage.name
         if not self.shown:
             self.say("")
             self.say(_TITLES[stage.name])
 
-    def head(self, course: Course, progress: Progress) -> list[str]:
-        return stage_head(course, progress)
+    def header(self, problem: TrainingProblem, progress: TrainProgress) -> list[str]:
+        rows = [("epochs", f"{problem.config.epochs:,} of {problem.steps_per_epoch:,} steps")]
+        if progress.step:
+            rows.append(("resumes", f"after step {progress.step:,}"))
+        return [labelled(label, text) for label, text in rows]
 
-    def looped(self, loop: Loop) -> None:
-        self.say(loop_line(loop))
+    def loop_ended(self, loop: LoopRow) -> None:
+        size = f"{loop.size.parameters:,} weights, {loop.size.operations:,} operations"
+        self.say(f"loop {loop.number}  held-out loss {loop.loss:<7.4g}  left: {loop.groups:,} groups, {size}")
 
-
-@dataclass
-class StageLines(_Stages):
-    """Lines alone."""
-
-
-@dataclass
-class StageBar(_Stages, Bar):
-    """Lines with a bar over the steps of a stage."""
-
-
-def stage_head(course: Course, progress: Progress) -> list[str]:
-    """How long a stage takes at most."""
-    rows = [("epochs", f"{course.config.epochs:,} of {course.steps_per_epoch:,} steps")]
-    if progress.step:
-        rows.append(("goes on", f"after step {progress.step:,}"))
-    return [labelled(label, text) for label, text in rows]
-
-
-def loop_line(loop: Loop) -> str:
-    """A loop in a line."""
-    size = f"{loop.size.parameters:,} weights, {loop.size.operations:,} operations"
-    return f"loop {loop.number}  held-out loss {loop.loss:<7.4g}  left: {loop.groups:,} groups, {size}"
+    def finished(self, task: CompressTask, outcome: CompressOutcome) -> None:  # type: ignore[override]
+        folder = task.folder
+        say("")
+        for line in summary(outcome):
+            say(line)
+        if not outcome.on_target:
+            say("")
+            say(note("it is larger than the target: increase `lambda`, `tolerance` or `loops`"))
+        say("")
+        written = folder.network, folder.source, folder.weights, folder.layers, folder.result
+        show_written(folder, *written, next_steps={"measure it": "eval"})

@@ -11,11 +11,9 @@ from bayesnas_graph.runs.reading.outline import Outline
 if TYPE_CHECKING:
     from bayesnas_graph.passes.analysis import Cost
     from bayesnas_graph.search.budget import Shrink
-    from bayesnas_graph.search.events import Row
+    from bayesnas_graph.search.events import StepRow
     from bayesnas_graph.search.iteration import Iteration
-    from bayesnas_graph.search.progress import Progress
-
-PENALISED = ("bayes", "dso")  # strategies that lambda means something to
+    from bayesnas_graph.search.progress import SearchProgress
 
 
 @dataclass(frozen=True)
@@ -30,12 +28,14 @@ class Standing:
     flops: int
     intensity: float  # of the penalty on operations: lambda
     shrink: Shrink | None = None  # None where gates no longer move, or are not closed by a penalty
-    row: Row | None = None
+    row: StepRow | None = None
     held_out: float | None = None  # accuracy, at the last update
     update_seconds: float = 0.0
 
     @staticmethod
-    def start(outline: Outline, progress: Progress, size: Cost, intensity: float, shrink: Shrink | None) -> Standing:
+    def start(
+        outline: Outline, progress: SearchProgress, size: Cost, intensity: float, shrink: Shrink | None
+    ) -> Standing:
         """That of a search that begins, or goes on."""
         closed = {verdict.name for verdict in progress.closed}
         return Standing(
@@ -49,7 +49,7 @@ class Standing:
             shrink=None if progress.ended else shrink,
         )
 
-    def logged(self, row: Row) -> Standing:
+    def logged(self, row: StepRow) -> Standing:
         """After some steps."""
         return replace(self, step=row.step, row=row)
 
@@ -67,7 +67,7 @@ class Standing:
             update_seconds=seconds,
         )
 
-    def concluded(self, progress: Progress) -> Standing:
+    def concluded(self, progress: SearchProgress) -> Standing:
         """Once the architecture is found."""
         closed = {verdict.name for verdict in progress.closed}
         outline = replace(self.outline, iterations=progress.iteration)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from datetime import UTC, datetime
 from math import isfinite
 from pathlib import Path
@@ -13,11 +12,13 @@ import typer
 
 from bayesnas_graph.cli.console import labelled
 from bayesnas_graph.cli.outcome import unmet
-from bayesnas_graph.cli.standing import PENALISED, duration, step_time
+from bayesnas_graph.cli.running import resume_hint
+from bayesnas_graph.cli.standing import duration, step_time
 from bayesnas_graph.cli.tally import Tally
 from bayesnas_graph.cli.trained import is_training, training_json, training_rows
 from bayesnas_graph.runs.paths import RunPaths
 from bayesnas_graph.runs.reading.run import Traces, read_traces
+from bayesnas_graph.runs.strategies import DEFAULT, strategy_info
 
 WIDTH, HEIGHT = 100, 40  # of the table of switches, at most
 
@@ -38,7 +39,7 @@ def status(
         for line in Tally.of(found.switches, found.alive).lines(WIDTH, HEIGHT):
             typer.echo(line)
     if not found.running and found.result is None:
-        typer.echo("\ngo on with")
+        typer.echo("\nresume with")
         typer.echo(f"  {_resume(found)}")
 
 
@@ -65,7 +66,7 @@ def _rows(found: Traces, now: datetime) -> list[tuple[str, str]]:
         rows.append(("", f"{found.result['accuracy']:.3f} on the test set, with the weights of the search"))
     if found.rows:
         rows.append(("step time", f"{step_time(first['seconds'])} at first, {step_time(last['seconds'])} now"))
-    if found.updates and found.config.get("strategy", "bayes") in PENALISED:
+    if found.updates and strategy_info(found.config.get("strategy", DEFAULT)).penalised:
         rows.append(("lambda", f"{found.updates[-1]['lambda']:.3g}"))
     return [*rows, *_size(found)]
 
@@ -114,8 +115,7 @@ def _met(found: Traces, text: str) -> str:
 
 
 def _resume(found: Traces) -> str:
-    allowed = " --allow-python-ops" if found.manifest.get("python_ops") else ""
-    return f"bayesnas-graph {_verb(found)} --resume {shlex.quote(str(found.folder))}{allowed}"
+    return resume_hint(_verb(found), found.folder, allow_python=bool(found.manifest.get("python_ops")))
 
 
 def _verb(found: Traces) -> str:

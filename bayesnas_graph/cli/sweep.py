@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 import typer
 
 from bayesnas_graph.cli import running
+from bayesnas_graph.cli.console import show_diagnostics
 from bayesnas_graph.cli.sweep_view import viewing
 from bayesnas_graph.cli.table import show_table
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 
 if TYPE_CHECKING:
-    from bayesnas_graph.runs.config import Config
+    from bayesnas_graph.runs.config.search import SearchConfig
     from bayesnas_graph.runs.settings import Settings
     from bayesnas_graph.runs.sweep.pool import Pool
     from bayesnas_graph.runs.sweep.schedule import Sweep
@@ -66,7 +67,7 @@ def check_options(grid: Grid, resumed: Path | None) -> None:
 def begin(
     file: Path,
     told: Sequence[Settings],
-    config: Config,
+    config: SearchConfig,
     grid: Grid,
     data_dir: Path,
     output: Path | None,
@@ -77,6 +78,7 @@ def begin(
 ) -> None:
     """Begin a sweep in a new folder. What is wrong with its settings or its space is told before a run begins."""
     from bayesnas_graph.runs.folder import new_folder, now, versions
+    from bayesnas_graph.runs.subject import load_subject
     from bayesnas_graph.runs.sweep.folder import Asked, SweepFolder
     from bayesnas_graph.runs.sweep.grid import axis, points
     from bayesnas_graph.runs.sweep.schedule import Sweep
@@ -89,12 +91,14 @@ def begin(
         help = "`--data digits`, for instance; `bayesnas-graph data list` shows what there is"
         raise NasError([Diagnostic("NAS601", "there are no data to search on", help=help)])
     networks = {(point.config.network, str(point.config.parameters)): point.config for point in found}
-    subject, *_ = [running.subject_of(file, str(file), one, allow_python=allow_python) for one in networks.values()]
+    subjects = [load_subject(file, one, allow_python=allow_python) for one in networks.values()]
+    for subject in subjects:
+        show_diagnostics(subject.warnings)
     folder = SweepFolder(new_folder(output, f"{file.stem}-sweep").path)
     with folder.own.locked():
         asked = Asked(
             space=str(file),
-            file=folder.keep_space(subject),
+            file=subjects[0].copy_files(folder.own),
             python_ops=allow_python,
             data_dir=str(data_dir.absolute()),
             settings=config.model_dump(mode="json", by_alias=True, exclude_unset=True),

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from bayesnas_graph.cli.console import show_diagnostics, space_files
+from bayesnas_graph.cli.console import show_diagnostics
 from bayesnas_graph.language.elaborate import Loaded, Network, load
 from bayesnas_graph.language.elaborate.load import Number
 
@@ -40,8 +40,7 @@ def load_with_files(
     allow_python: bool = False,
 ) -> Loaded:
     """The network, and the files that it was read from. Warnings are shown; errors are raised."""
-    ((path, shown),) = space_files([file])[:1]
-    loaded = load.load_network(path, name, overrides, called=called or shown, allow_python=allow_python)
+    loaded = load.load_network(file, name, overrides, called=called, allow_python=allow_python)
     show_diagnostics(loaded.warnings)
     return loaded
 
@@ -59,4 +58,4 @@ def number(text: str) -> Number:
     try:
         return load.number(text)
     except ValueError:
-        raise typer.BadParameter(f"`{text}` is no number, `true` or `false`", param_hint="-p") from None
+        raise typer.BadParameter(f"`{text}` is not a number, `true` or `false`", param_hint="-p") from None

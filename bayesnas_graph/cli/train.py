@@ -17,8 +17,8 @@ from bayesnas_graph.cli.options import (
     show_settings,
 )
 from bayesnas_graph.cli.target import AllowPython
+from bayesnas_graph.runs.config.train import TrainConfig
 from bayesnas_graph.runs.settings import Settings, merged
-from bayesnas_graph.train.config import TrainConfig
 
 
 @settings_options(TrainConfig)

@@ -1,8 +1,7 @@
-"""A search as it is shown: who listens to it, and the plainest form, lines of text."""
+"""Displays of a search, and the simplest one: lines of text."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from bayesnas_graph.cli.console import labelled, note, say, show_diagnostics
@@ -15,86 +14,37 @@ from bayesnas_graph.cli.standing import (
     shrink_text,
     step_time,
 )
-from bayesnas_graph.search.outline import outline
 
 if TYPE_CHECKING:
     from bayesnas_graph.diagnostics import Diagnostic
-    from bayesnas_graph.runs.folder import RunFolder
-    from bayesnas_graph.search.events import Row
-    from bayesnas_graph.search.iteration import Iteration
-    from bayesnas_graph.search.learner import Learner
-    from bayesnas_graph.search.problem import Problem
-    from bayesnas_graph.search.progress import Progress
 
 
 class Display(Protocol):
-    """A way to show how a search stands. None of it may fail because nobody looks."""
+    """Shows the state of a search. No method may fail because the terminal is gone."""
 
-    def begun(self, standing: Standing, warning: Diagnostic | None) -> None:
-        """A search begins, or goes on."""
+    def started(self, standing: Standing, warning: Diagnostic | None) -> None:
+        """A search starts, or resumes."""
 
     def logged(self, standing: Standing) -> None:
         """Some steps were taken."""
 
     def updated(self, before: Standing, standing: Standing) -> None:
-        """The prior was updated."""
+        """The switches were updated."""
 
     def concluded(self, standing: Standing, why: str) -> None:
-        """The architecture is found."""
+        """The architecture is decided."""
 
-    def said(self, text: str) -> None:
+    def noted(self, text: str) -> None:
         """Something unusual happened."""
 
-
-@dataclass
-class Reporter:
-    """A watcher that keeps how the search stands, hands it to a display, and leaves the outline in the folder."""
-
-    folder: RunFolder
-    space: str  # as it was named
-    display: Display
-    standing: Standing | None = None
-
-    def begun(self, problem: Problem, learner: Learner, progress: Progress) -> None:
-        from bayesnas_graph.passes import prune
-        from bayesnas_graph.passes.analysis import cost
-        from bayesnas_graph.search.budget import Shrink, shrink, too_weak
-
-        found = outline(self.space, problem, learner.place, progress)
-        self.folder.write(self.folder.outline, found.to_json().decode())
-        budgets = shrink(problem, learner, progress) if problem.config.strategy == "bayes" else None
-        begins = progress.step <= problem.warmup  # later, what is left is less than there was
-        warning = too_weak(problem, learner, budgets) if begins and budgets is not None else None
-        so_far = problem.graph if progress.architecture is None else prune(problem.graph, progress.architecture.off)
-        intensity = problem.config.lambda_w * progress.growth
-        reach = None if budgets is None else Shrink.of(budgets)
-        self.standing = Standing.start(found, progress, cost(so_far), intensity, reach)
-        self.display.begun(self.standing, warning)
-
-    def logged(self, row: Row) -> None:
-        assert self.standing is not None, "a search begins before it goes on"
-        self.standing = self.standing.logged(row)
-        self.display.logged(self.standing)
-
-    def iterated(self, found: Iteration, accuracy: float, seconds: float) -> None:
-        assert self.standing is not None, "a search begins before it goes on"
-        before, self.standing = self.standing, self.standing.updated(found, accuracy, seconds)
-        self.display.updated(before, self.standing)
-
-    def concluded(self, progress: Progress) -> None:
-        assert self.standing is not None, "a search begins before it ends"
-        self.standing = self.standing.concluded(progress)
-        self.folder.write(self.folder.outline, self.standing.outline.to_json().decode())
-        self.display.concluded(self.standing, progress.ended)
-
-    def said(self, text: str) -> None:
-        self.display.said(text)
+    def closed(self) -> None:
+        """No more steps follow."""
 
 
 class Lines:
-    """A head, then a line for some steps and one for an update. Times stand last, for they differ from run to run."""
+    """A header, then a line for some steps and for every update. Times come last, because they differ between runs."""
 
-    def begun(self, standing: Standing, warning: Diagnostic | None) -> None:
+    def started(self, standing: Standing, warning: Diagnostic | None) -> None:
         for line in head(standing):
             say(line)
         if warning is not None:
@@ -124,12 +74,15 @@ class Lines:
     def concluded(self, standing: Standing, why: str) -> None:
         say(note(conclusion(standing, why)))
 
-    def said(self, text: str) -> None:
+    def noted(self, text: str) -> None:
         say(note(text))
+
+    def closed(self) -> None:
+        pass
 
 
 def head(standing: Standing) -> list[str]:
-    """What is searched, on what, for how long."""
+    """Return what is searched, on what, and for how long."""
     outline = standing.outline
     warmup = f"{outline.warmup:,} to warm up, then " if outline.warmup else ""
     finish = f", and {outline.finish:,} to finish" if outline.finish else ""
@@ -144,11 +97,11 @@ def head(standing: Standing) -> list[str]:
     if standing.shrink is not None:
         rows.append(("shrink", f"{shrink_text(standing.shrink)}, where 1 closes a gate{able_text(standing.shrink)}"))
     if standing.step:
-        rows.append(("goes on", f"after step {standing.step:,}, with {len(standing.alive):,} switches open"))
+        rows.append(("resumes", f"after step {standing.step:,}, with {len(standing.alive):,} switches open"))
     return [labelled(label, text) for label, text in rows]
 
 
 def conclusion(standing: Standing, why: str) -> str:
-    """Why the architecture is found, and what is still to do."""
+    """Return why the architecture is decided, and what is left to do."""
     finish = standing.outline.finish
-    return f"{why}; {finish:,} steps are left for the weights of what was found" if finish else why
+    return f"{why}; {finish:,} steps are left for its weights" if finish else why

@@ -1,6 +1,6 @@
 """From what a search decided to a network without choices: a rule, connectivity, and a text."""
 
-from bayesnas_graph.derive.architecture import Architecture, of_run, of_string
+from bayesnas_graph.derive.architecture import Architecture, Origin, of_string
 from bayesnas_graph.derive.derived import Derived, about, derive, given
 from bayesnas_graph.derive.explain import Line, as_text, explained
 from bayesnas_graph.derive.rules import Rule
@@ -10,6 +10,7 @@ __all__ = [
     "Architecture",
     "Derived",
     "Line",
+    "Origin",
     "Rule",
     "Written",
     "about",
@@ -17,7 +18,6 @@ __all__ = [
     "derive",
     "explained",
     "given",
-    "of_run",
     "of_string",
     "written",
 ]

@@ -1,22 +1,25 @@
-"""An architecture with all that is known about it: where it comes from, why it is so, and how it is written down."""
+"""An architecture: the switches that are kept, why, and the resulting network as text and as a model."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bayesnas_graph import passes
 from bayesnas_graph.bayes import Decision
+from bayesnas_graph.codegen.emit.weights import ByNode
+from bayesnas_graph.codegen.export import Model
+from bayesnas_graph.codegen.export.describe import network_text, plain_text
 from bayesnas_graph.derive.derived import Derived, derive, given, kept_groups
 from bayesnas_graph.derive.explain import Line, explained
-from bayesnas_graph.derive.rules import Rule
-from bayesnas_graph.derive.runs import Searched, fixed_weights, read_run
 from bayesnas_graph.derive.text import Written, strength_notes, written
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.atomic_files import atomic_write
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.elaborate import Network, load_network
 from bayesnas_graph.language.elaborate.load import Number
@@ -24,45 +27,51 @@ from bayesnas_graph.language.elaborate.values import show
 from bayesnas_graph.language.json import fingerprint
 from bayesnas_graph.language.notations import read_architecture, write_architecture
 from bayesnas_graph.passes.analysis import Cost, cost
-from bayesnas_graph.runs.config import Config
-from bayesnas_graph.runs.folder import RunFolder
 
-if TYPE_CHECKING:
-    from torch import Tensor
+LoadWeights = Callable[[Derived, passes.Rescaled], ByNode]  # the weights for a fixed network; raises NasError
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """The search that an architecture comes from."""
+
+    run: Path
+    provenance: str  # a line on how it was searched
+    measure: str  # the number that switches were judged by: gamma or strength
+    load_weights: LoadWeights
 
 
 @dataclass(frozen=True, eq=False)
 class Architecture:
     """What a rule, or a string, leaves of a search space."""
 
-    name: str  # of the space, as it was given
+    name: str  # of the space, as the user named it
     network: Network
     space: Graph  # the network with all its switches
     derived: Derived
-    rule: str  # how it came about, in words
-    searched: Searched | None = None
+    rule: str  # how the switches were selected, in words
+    origin: Origin | None = None
     allow_python: bool = False
 
     @property
     def graph(self) -> Graph:
-        """What is left, with the gates of the switches that are open."""
+        """The graph with the gates of the switches that are kept."""
         return self.derived.graph
 
     @property
     def decision(self) -> Decision:
-        """What was decided about every switch, and why."""
+        """The decision about every switch, with reasons."""
         return self.derived.decision
 
     @property
     def cost(self) -> Cost:
-        """Its size."""
+        """The size of the network."""
         return cost(self.graph)
 
     @property
     def measure(self) -> str:
-        """What switches were judged by: gamma, or the strength that other strategies than the Bayesian one have."""
-        is_other = self.searched is not None and self.searched.manifest.config.strategy != "bayes"
-        return "strength" if is_other else "gamma"
+        """The number that switches were judged by."""
+        return self.origin.measure if self.origin else "gamma"
 
     @property
     def lines(self) -> list[Line]:
@@ -71,77 +80,80 @@ class Architecture:
 
     @property
     def string(self) -> str | None:
-        """As DARTS or NAS-Bench-201 write it; None if the space has no such notation. Raises NasError if it cannot."""
+        """The notation of DARTS or NAS-Bench-201; None if the space has neither. Raises NasError if it has no form."""
         return write_architecture(kept_groups(self.derived), self.space)
 
     @cached_property
     def written(self) -> Written:
-        """As a fixed network in the language."""
-        fixed = passes.plain(self.graph)
-        notes = strength_notes(self.graph, self.decision, fixed, self.measure) if self.searched else {}
-        return written(fixed, self.doc, notes, allow_python=self.allow_python)
+        """The fixed network in the language."""
+        return self._written(passes.plain(self.graph))
 
-    def with_weights(self) -> tuple[Written, dict[str, dict[str, Tensor]]]:
-        """The same with the weights of the search, for every node of what is written. Raises NasError without any.
+    def with_weights(self) -> tuple[Written, ByNode]:
+        """Return the fixed network with the weights of the search for each of its nodes. Raises NasError without any.
 
-        Where no weights could take up the value of a gate, the text has a `rescale` more.
+        Where no weights can absorb the value of a gate, the text has an additional `rescale`.
         """
-        if self.searched is None:
-            message = "an architecture that was given has no weights"
-            raise NasError([Diagnostic("NAS616", message, help="`bayesnas-graph train` finds some")])
+        if self.origin is None:
+            message = "an architecture given as a string has no weights"
+            raise NasError([Diagnostic("NAS616", message, help="train it with `bayesnas-graph train`")])
         fixed = passes.rescale_gates(self.graph)
-        notes = strength_notes(self.graph, self.decision, fixed.graph, self.measure)
-        text = written(fixed.graph, self.doc, notes, allow_python=self.allow_python)
-        tensors = fixed_weights(self.searched, self.derived, fixed)
+        text = self._written(fixed.graph)
+        tensors = self.origin.load_weights(self.derived, fixed)
         return text, {text.names[node]: found for node, found in tensors.items() if node in text.names}
+
+    def model(self, *, weights: bool = False) -> Model:
+        """Return the fixed network as a model, with the weights of the search if requested. Raises NasError."""
+        if not weights:
+            return Model.of(self.written.graph, f"{self.doc}\n")
+        text, tensors = self.with_weights()
+        return Model.of(text.graph, f"{self.doc}\n", tensors)
+
+    def _written(self, fixed: Graph) -> Written:
+        notes = strength_notes(self.graph, self.decision, fixed, self.measure) if self.origin else {}
+        return written(fixed, self.doc, notes, allow_python=self.allow_python)
 
     @property
     def doc(self) -> str:
-        """A few lines on where it comes from."""
-        arguments = ", ".join(f"{name} = {show(value)}" for name, value in self.network.arguments)
-        network = f"{self.network.name}({arguments})" if arguments else self.network.name
+        """A few lines on where the architecture comes from."""
         kept = sum(verdict.keep for verdict in self.decision.verdicts)
         lines = [
-            f"Network `{network}` of {plain_text(self.name)}: {kept} of {len(self.decision.verdicts)} switches",
+            f"Network `{network_text(self.network)}` of {plain_text(self.name)}: "
+            f"{kept} of {len(self.decision.verdicts)} switches",
             f"were kept: {self.rule}.",
             "",
             f"{self.cost.parameters:,} weights, {self.cost.flops:,} multiply-adds.",
             f"Fingerprint of the space: {fingerprint(self.network.graph())[:16]}.",
         ]
-        if self.searched is not None:
-            config, versions = self.searched.manifest.config, self.searched.manifest.versions
-            lines += [
-                f"Searched on {plain_text(config.data or '')} with seed {config.seed}, {_way(config)}, by "
-                f"bayesnas-graph {versions['bayesnas-graph']} and torch {versions['torch']}."
-            ]
-        return "\n".join(lines)
+        return "\n".join([*lines, self.origin.provenance] if self.origin else lines)
 
     def save(self, folder: Path) -> dict[str, Path]:
-        """Write the text, the decision and where both come from into a folder, each file whole or not at all."""
-        out = RunFolder(folder)
-        paths = {name: folder / name for name in ("network.nas", "decision.json", "derived.json")}
-        text = self.written.text  # made before anything is written
+        """Write the text, the decision and their origin into a folder, each file completely or not at all."""
         about: dict[str, Any] = {
             "space": self.name,
             "network": self.network.name,
             "parameters": {name: show(value) for name, value in self.network.arguments},
             "rule": self.rule,
-            "run": None if self.searched is None else str(self.searched.folder.path.absolute()),
+            "run": str(self.origin.run.absolute()) if self.origin else None,
             "fingerprint": fingerprint(self.written.graph),
             "weights": self.cost.parameters,
             "multiply_adds": self.cost.flops,
         }
-        out.write(paths["network.nas"], text)
-        out.write_json(paths["decision.json"], self.decision.to_plain())
-        out.write_json(paths["derived.json"], about)
-        return paths
+        contents = {
+            "network.nas": self.written.text,
+            "decision.json": _json(self.decision.to_plain()),
+            "derived.json": _json(about),
+        }
+        for name, text in contents.items():
+            with atomic_write(folder / name) as file:
+                file.write(text.encode())
+        return {name: folder / name for name in contents}
 
     def __repr__(self) -> str:
         return f"<architecture of {self.name}: {self.cost.parameters:,} parameters, {self.cost.flops:,} multiply-adds>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        notebook = import_module("bayesnas_graph.report.notebook")  # by name: it stands above
+        """The card that a notebook shows."""
+        notebook = import_module("bayesnas_graph.report.notebook")  # by name: it is a higher layer
         left, whole = self.cost, cost(self.space)
         kept = sum(verdict.keep for verdict in self.decision.verdicts)
         html: str = notebook.Card(
@@ -158,38 +170,8 @@ class Architecture:
         return html
 
 
-def _way(config: Config) -> str:
-    """How it was searched, in a few words."""
-    return f"lambda {config.lambda_w:g}" if config.strategy == "bayes" else f"strategy {config.strategy}"
-
-
-def plain_text(text: str) -> str:
-    """A text from outside that may stand in a comment or a docstring of any language: letters, digits, a few marks."""
-    return "".join(c if c.isascii() and (c.isalnum() or c in " ._-:/,=+") else "?" for c in text)
-
-
-def of_run(
-    path: Path,
-    rule: Rule | None = None,
-    *,
-    space: Path | None = None,
-    network: str | None = None,
-    parameters: Mapping[str, Number] | None = None,
-    allow_python: bool = False,
-) -> Architecture:
-    """The architecture that a search has found, in the network that was searched or in another one. Raises NasError."""
-    rule = rule or Rule()
-    searched = read_run(path, space=space, network=network, parameters=parameters, allow_python=allow_python)
-    graph = searched.graph
-    derived = derive(graph, searched.decision, rule)
-    name = searched.manifest.space if space is None else str(space)
-    return Architecture(name, searched.network, graph, derived, _told(rule, searched), searched, allow_python)
-
-
-def _told(rule: Rule, searched: Searched) -> str:
-    """How an architecture came about, in words."""
-    strategy = searched.manifest.config.strategy
-    return f"as strategy {strategy} decided" if strategy != "bayes" and not rule.decides else str(rule)
+def _json(content: object) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def of_string(
@@ -200,7 +182,7 @@ def of_string(
     parameters: Mapping[str, Number] | None = None,
     allow_python: bool = False,
 ) -> Architecture:
-    """The architecture that a string of DARTS or NAS-Bench-201 describes, in a network of a space. Raises NasError."""
+    """Return the architecture that a string of DARTS or NAS-Bench-201 describes in a space. Raises NasError."""
     loaded = load_network(file, network, parameters, allow_python=allow_python)
     graph = passes.run(loaded.network.graph(), passes.passes(fuse=False))
     derived = derive(graph, given(graph, read_architecture(string, graph)))

@@ -22,14 +22,14 @@ from bayesnas_graph.passes.split_dilated import split_dilated
 from bayesnas_graph.passes.verify import verify
 
 Pass = Callable[[Graph], Graph]
-Device = Literal["cpu", "cuda"]
+DeviceKind = Literal["cpu", "cuda"]
 
 # Values in a batch beyond which a CPU computes siblings faster one by one: `benchmarks/fusion_sites.py` prints
 # the table. On a GPU calls are dear and wide calls cheap.
 LARGEST_SIBLING = 2**17
 
 __all__ = [
-    "Device",
+    "DeviceKind",
     "Disconnected",
     "Misfit",
     "Mode",
@@ -61,7 +61,7 @@ def passes(
     zero: Literal["before", "after"] = "after",
     mode: Mode = "written",
     fuse: bool = True,
-    device: Device = "cpu",
+    device: DeviceKind = "cpu",
     batch: int = 64,
 ) -> tuple[Pass, ...]:
     """The way from an elaborated graph to one that can be lowered.
@@ -77,7 +77,7 @@ def passes(
     return (*order, *faster(device, batch)) if fuse else order
 
 
-def faster(device: Device = "cpu", batch: int = 64) -> tuple[Pass, ...]:
+def faster(device: DeviceKind = "cpu", batch: int = 64) -> tuple[Pass, ...]:
     """The passes that change how a network is computed, and not what."""
     split: tuple[Pass, ...] = (split_dilated,) if device == "cpu" else ()
     largest = max(1, LARGEST_SIBLING // batch) if device == "cpu" else None

@@ -13,7 +13,7 @@ from bayesnas_graph.diagnostics.resources import shipped_space
 from bayesnas_graph.runs.reading.run import Traces
 
 if TYPE_CHECKING:
-    from bayesnas_graph.runs.config import Group
+    from bayesnas_graph.runs.config.groups import Group
 
 
 def command(found: Traces, kind: type[Group]) -> Iterator[str]:

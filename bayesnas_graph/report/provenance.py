@@ -21,7 +21,7 @@ from bayesnas_graph.report.templates import render_template
 from bayesnas_graph.runs.paths import RunPaths
 
 if TYPE_CHECKING:
-    from bayesnas_graph.runs.config import Group
+    from bayesnas_graph.runs.config.groups import Group
 
 
 @dataclass(frozen=True)
@@ -109,12 +109,12 @@ def _settings_section(story: Story, key: str) -> Section:
 
 def _kind(story: Story) -> type[Group]:
     """The settings class of a run."""
-    from bayesnas_graph.runs.config import Config
-    from bayesnas_graph.train.compress.config import CompressConfig
-    from bayesnas_graph.train.config import TrainConfig
+    from bayesnas_graph.runs.config.compress import CompressConfig
+    from bayesnas_graph.runs.config.search import SearchConfig
+    from bayesnas_graph.runs.config.train import TrainConfig
 
     kinds: dict[str, type[Group]] = {"train": TrainConfig, "compress": CompressConfig}
-    return kinds.get(story.kind, Config)
+    return kinds.get(story.kind, SearchConfig)
 
 
 def _settings(config: Mapping[str, Any], kind: type[Group]) -> list[Setting]:
@@ -153,17 +153,17 @@ def _sources(story: Story, *, allow_python: bool) -> Iterator[tuple[str, str, La
     elif story.space is None:
         raise NasError(story.problems)
     elif story.kind == "train":
-        from bayesnas_graph.export import model_of_network
+        from bayesnas_graph.codegen.export import model_of
 
         network = story.space.network
-        yield "model.py", model_of_network(network, story.found.manifest["space"]).program.text, "python"
+        yield "model.py", model_of(network, story.found.manifest["space"]).program.text, "python"
     elif story.kind == "search" and RunPaths(folder).decision.exists():
-        from bayesnas_graph.derive import of_run
-        from bayesnas_graph.export import model_of
+        from bayesnas_graph.runs.opening import open_run
+        from bayesnas_graph.runs.searched import architecture_of
 
-        architecture = of_run(folder, allow_python=allow_python)
+        architecture = architecture_of(open_run(folder, "search", allow_python=allow_python))
         yield "network.nas", architecture.written.text, "nas"
-        yield f"{story.space.network.name}.py", model_of(architecture).program.text, "python"
+        yield f"{story.space.network.name}.py", architecture.model().program.text, "python"
 
 
 def _first_problem(problems: Iterable[Diagnostic]) -> str:

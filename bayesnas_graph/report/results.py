@@ -14,10 +14,9 @@ from bayesnas_graph.runs.paths import RunPaths
 from bayesnas_graph.runs.reading.run import read_traces
 
 if TYPE_CHECKING:
-    from bayesnas_graph.search.loop import Outcome
-    from bayesnas_graph.train.compress.run import Measured
-    from bayesnas_graph.train.compress.run import Outcome as CompressOutcome
-    from bayesnas_graph.train.loop import Outcome as TrainOutcome
+    from bayesnas_graph.search.loop import SearchOutcome
+    from bayesnas_graph.train.compress.run import CompressOutcome, NetworkSummary
+    from bayesnas_graph.train.loop import TrainOutcome
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +24,7 @@ class Found:
     """The result of a search."""
 
     path: Path  # the run folder
-    outcome: Outcome
+    outcome: SearchOutcome
     network: Network  # that was searched
 
     def __repr__(self) -> str:
@@ -93,8 +92,8 @@ class Compressed:
     def _repr_html_(self) -> str:
         outcome = self.outcome
         networks = {"whole": outcome.whole, "left": outcome.left}
-        if outcome.rival is not None:
-            networks["by magnitude"] = outcome.rival
+        if outcome.baseline is not None:
+            networks["by magnitude"] = outcome.baseline
         left = outcome.network.text.network
         return Card(
             title="Compression run",
@@ -110,7 +109,7 @@ class Compressed:
 _LABELS = ("widths", "error on the test set", "parameters", "multiply-adds", "operations")
 
 
-def _numbers(found: Measured) -> tuple[str, ...]:
+def _numbers(found: NetworkSummary) -> tuple[str, ...]:
     """The values for the labels above."""
     size, error = found.size, f"{100 * (1 - found.score.accuracy):.2f} %"
     return (found.widths, error, *(f"{number:,}" for number in (size.parameters, size.flops, size.operations)))

@@ -10,13 +10,15 @@ from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.elaborate import Loaded
 from bayesnas_graph.passes.analysis import cost
+from bayesnas_graph.runs.folder import RunFolder
+from bayesnas_graph.runs.opening import Run
 from bayesnas_graph.runs.paths import RunPaths
 from bayesnas_graph.runs.reading.damage import damage
 from bayesnas_graph.runs.reading.decision import Final, read_final
 from bayesnas_graph.runs.reading.history import Moment, read_history
 from bayesnas_graph.runs.reading.outline import Outline, switches_of
 from bayesnas_graph.runs.reading.run import Traces, read_traces
-from bayesnas_graph.runs.reading.space import space_of, switched
+from bayesnas_graph.runs.strategies import DEFAULT, strategy_info
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +41,8 @@ class Story:
 
     @property
     def measure(self) -> str:
-        """What switches were judged by: gamma, or the strength that other strategies than the Bayesian one have."""
-        return "gamma" if self.found.config.get("strategy", "bayes") == "bayes" else "strength"
+        """The number that switches were judged by: gamma or strength."""
+        return strategy_info(self.found.config.get("strategy", DEFAULT)).measure
 
 
 def read_story(path: Path, label: str | None = None, *, allow_python: bool = False) -> Story:
@@ -50,15 +52,16 @@ def read_story(path: Path, label: str | None = None, *, allow_python: bool = Fal
     label = label or path.name or str(path)
     read = (read_history(paths), read_final(paths), damage(found))
     try:
-        space = space_of(found, allow_python=allow_python)
+        run = Run(RunFolder(path), found.manifest, allow_python)
+        space = run.space
     except NasError as error:
         return Story(label, found, None, None, error.diagnostics, *read)
-    graph = switched(found, space)
+    graph = run.switched()
     return Story(label, _outlined(found, graph), space, graph, (), *read)
 
 
 def _outlined(found: Traces, graph: Graph) -> Traces:
-    """A run with its outline, which only searches of the command line write down."""
+    """A run with its outline, which older versions did not write for the API."""
     if found.outline is not None or not graph.gates:
         return found
     config, whole = found.config, cost(graph)
@@ -76,6 +79,6 @@ def _outlined(found: Traces, graph: Graph) -> Traces:
         parameters=whole.parameters,
         flops=whole.flops,
         wanted=(),
-        strategy=config.get("strategy", "bayes"),
+        strategy=config.get("strategy", DEFAULT),
     )
     return replace(found, outline=outline)

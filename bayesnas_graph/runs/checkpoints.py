@@ -12,7 +12,7 @@ import torch
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.atomic_files import FREE_SPACE, atomic_write
-from bayesnas_graph.runs.device import Place
+from bayesnas_graph.runs.device import Device
 
 VERSION = 1
 
@@ -43,7 +43,7 @@ class Saved:
             old.unlink(missing_ok=True)
         return path
 
-    def read(self, place: Place, restore: Callable[[Content], T]) -> T | None:
+    def read(self, device: Device, restore: Callable[[Content], T]) -> T | None:
         """What is made of the newest, or None if there is none.
 
         Raises NasError if it cannot be read, is of another space, or if nothing can be made of it.
@@ -51,7 +51,7 @@ class Saved:
         paths = self.paths()
         if not paths:
             return None
-        content = _read(paths[-1], place)
+        content = _read(paths[-1], device)
         if content["fingerprint"] != self.fingerprint:
             help = "a run goes on with the space it began with"
             raise NasError([Diagnostic("NAS604", f"`{paths[-1]}` belongs to another space", help=help)])
@@ -63,14 +63,14 @@ class Saved:
             raise _unreadable(paths[-1], "it does not belong to this run") from None
 
 
-def _read(path: Path, place: Place) -> Content:
+def _read(path: Path, device: Device) -> Content:
     """What a file holds, as far as every checkpoint holds it. No code in it is run."""
     try:
         saved = BytesIO(path.read_bytes())
     except OSError as error:
         raise _unreadable(path, (error.strerror or str(error)).lower()) from None
     try:
-        content: Content = torch.load(saved, map_location=place.device, weights_only=True)
+        content: Content = torch.load(saved, map_location=device.torch_device, weights_only=True)
         version, _ = content["version"], content["fingerprint"]
     except Exception:  # torch has no error of its own for what is no checkpoint
         raise _unreadable(path, "it is damaged") from None

@@ -1,4 +1,4 @@
-"""Where a search runs: a device, its arithmetic, and the processes that share the work."""
+"""The device that a run uses: its arithmetic, and the processes that share the work."""
 
 from __future__ import annotations
 
@@ -12,52 +12,63 @@ import torch
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
+from bayesnas_graph import passes
+from bayesnas_graph.codegen.emit import Emitted, emit
 from bayesnas_graph.codegen.supernet import compile_regions
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.passes import Device
-from bayesnas_graph.runs.config import Machine, Samples
+from bayesnas_graph.ir import Graph
+from bayesnas_graph.passes import DeviceKind
+from bayesnas_graph.runs.config.groups import Fusing, Machine, Samples
 from bayesnas_graph.runs.folder import RunFolder
-from bayesnas_graph.runs.processes import Processes, joined
+from bayesnas_graph.runs.processes import Processes, join_processes
 from bayesnas_graph.runtime import synchronised
 
 _PRECISION = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
 
 @dataclass(frozen=True)
-class Place:
-    """A device and how it is used."""
+class Device:
+    """A torch device and how it is used."""
 
-    device: torch.device
+    torch_device: torch.device
     precision: torch.dtype = torch.float32
     channels_last: bool = False
     compile: bool = False
     processes: Processes = field(default_factory=Processes)
 
     @staticmethod
-    def of(config: Machine, device: torch.device, processes: Processes) -> Place:
-        """What the settings ask for."""
-        # On CPUs the library that torch calls writes past the end of the gradients of narrow strided convolutions.
+    def of(config: Machine, device: torch.device, processes: Processes) -> Device:
+        """Return a device, used as the settings say."""
+        # On CPUs, oneDNN writes past the end of the gradients of narrow strided convolutions.
         channels_last = config.channels_last and device.type != "cpu"
-        return Place(device, _PRECISION[config.precision], channels_last, config.compile, processes)
+        return Device(device, _PRECISION[config.precision], channels_last, config.compile, processes)
+
+    def __str__(self) -> str:
+        world = self.processes.world
+        return f"{self.torch_device}, {world} processes" if world > 1 else str(self.torch_device)
 
     @property
-    def fused_for(self) -> Device:
-        """For which kind of device networks are compiled."""
-        return "cpu" if self.device.type == "cpu" else "cuda"
+    def fused_for(self) -> DeviceKind:
+        """The kind of device that networks are compiled for."""
+        return "cpu" if self.torch_device.type == "cpu" else "cuda"
+
+    def samples(self, config: Samples) -> int:
+        """Return how many samples a process computes at a time."""
+        return max(1, config.batch // config.accumulate // self.processes.world)
 
     def autocast(self) -> AbstractContextManager[object]:
-        """Arithmetic in the wanted precision, where torch thinks it safe."""
+        """Use the precision of the settings where torch considers it safe."""
         if self.precision == torch.float32:
             return nullcontext()
-        return torch.autocast(self.device.type, self.precision)
+        return torch.autocast(self.torch_device.type, self.precision)
 
     def scaler(self) -> torch.amp.GradScaler:
-        """Keeps small gradients of half precision above zero; does nothing elsewhere."""
-        return torch.amp.GradScaler(self.device.type, enabled=self.precision == torch.float16)
+        """Return what keeps small gradients above zero in half precision; does nothing otherwise."""
+        return torch.amp.GradScaler(self.torch_device.type, enabled=self.precision == torch.float16)
 
     def prepared(self, module: nn.Module) -> nn.Module:
-        """A network, moved here and changed in place where it must be; what is to be called in training."""
-        module.to(self.device)
+        """Move a network here, change it in place where needed, and return the module to call in training."""
+        module.to(self.torch_device)
         if self.channels_last:
             module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         if self.processes.world > 1:
@@ -66,35 +77,40 @@ class Place:
             compile_regions(module)
         if self.processes.world == 1:
             return module
-        ids = [self.device] if self.device.type == "cuda" else None
-        with warnings.catch_warnings(action="ignore", category=FutureWarning):  # newer versions call it otherwise
+        ids = [self.torch_device] if self.torch_device.type == "cuda" else None
+        with warnings.catch_warnings(action="ignore", category=FutureWarning):  # it has been renamed
             return DistributedDataParallel(module, device_ids=ids, broadcast_buffers=False)
 
 
+def program_for(graph: Graph, config: Fusing, kind: DeviceKind, samples: int) -> Emitted:
+    """Emit a graph, fused as the settings say for a kind of device and this many samples at a time."""
+    return emit(passes.run(graph, passes.faster(kind, samples) if config.fuse else ()))
+
+
 @contextmanager
-def machine_limits(config: Samples, place: Place) -> Iterator[None]:
-    """Tell of what the machine cannot do: torch raises the same errors for that as for mistakes. Raises NasError."""
+def machine_limits(config: Samples, device: Device) -> Iterator[None]:
+    """Turn errors of torch that are due to the limits of the machine into NasError."""
     try:
         yield
     except RuntimeError as error:
         first = str(error).partition("\n")[0]
         if isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in first:
-            message = f"a batch of {config.batch} does not fit into the memory of `{place.device.type}`"
-            help = "set `accumulate` to more, which computes a batch in parts, or `batch` to less"
+            message = f"a batch of {config.batch} does not fit into the memory of `{device.torch_device.type}`"
+            help = "increase `accumulate`, which computes a batch in parts, or reduce `batch`"
             raise NasError([Diagnostic("NAS601", message, help=help)]) from None
-        if place.compile and type(error).__module__.startswith(("torch._dynamo", "torch._inductor")):
-            help = "leave `--compile` away, or install a C++ compiler that works"
+        if device.compile and type(error).__module__.startswith(("torch._dynamo", "torch._inductor")):
+            help = "omit `--compile`, or install a working C++ compiler"
             raise NasError([Diagnostic("NAS609", f"torch.compile does not work here: {first}", help=help)]) from None
         raise
 
 
 def find_device(wanted: str) -> torch.device:
-    """The device of this name, or the best there is. Raises NasError if there is none such."""
+    """Return the device of this name, or the best one for `auto`. Raises NasError if it is not available."""
     present = [name for name, there in (("cuda", torch.cuda.is_available()), ("mps", _has_mps())) if there] + ["cpu"]
     name = present[0] if wanted == "auto" else wanted
     if name not in present:
-        help = f"there is {', '.join(present)}; `--device auto` takes the best"
-        raise NasError([Diagnostic("NAS609", f"there is no device `{name}` here", help=help)])
+        help = f"available: {', '.join(present)}; `--device auto` takes the best"
+        raise NasError([Diagnostic("NAS609", f"no device `{name}` is available", help=help)])
     if name == "cuda":
         index = int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count()
         torch.cuda.set_device(index)
@@ -107,10 +123,10 @@ def _has_mps() -> bool:
 
 
 @contextmanager
-def prepared(config: Machine, threads: int = 0) -> Iterator[Place]:
-    """Torch set up as the settings say, and joined with the processes that `torchrun` has started.
+def prepare_device(config: Machine, threads: int = 0) -> Iterator[Device]:
+    """Set torch up as the settings say, and join the processes that `torchrun` has started.
 
-    A run that goes on does so with as many threads as it began with: sums depend on how they are shared out.
+    A resumed run passes the number of threads that it started with, because sums depend on it.
     """
     device = find_device(config.device)
     if threads or config.threads:
@@ -118,14 +134,14 @@ def prepared(config: Machine, threads: int = 0) -> Iterator[Place]:
     if config.deterministic != torch.are_deterministic_algorithms_enabled():  # the call itself takes seconds
         torch.use_deterministic_algorithms(config.deterministic)
     torch.backends.cudnn.benchmark = not config.deterministic
-    with joined(device) as processes:
-        yield Place.of(config, device, processes)
+    with join_processes(device) as processes:
+        yield Device.of(config, device, processes)
 
 
 @contextmanager
-def only_here(folder: RunFolder, place: Place) -> Iterator[None]:
-    """The first process holds the folder for all."""
-    if not place.processes.first:
+def hold_lock(folder: RunFolder, device: Device) -> Iterator[None]:
+    """Lock a run folder. The first process does it for all."""
+    if not device.processes.first:
         yield
         return
     with folder.locked():

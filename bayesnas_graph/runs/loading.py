@@ -9,13 +9,13 @@ from bayesnas_graph.data import Augmentation, Data, Loading, load, padded
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.ir.ops import BatchNorm, Input
-from bayesnas_graph.runs.config import Samples
-from bayesnas_graph.runs.device import Place
+from bayesnas_graph.runs.config.groups import Samples
+from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.processes import Processes
 from bayesnas_graph.runs.subject import Subject
 
 
-def loading(data: Data, graph: Graph, config: Samples, seed: int, place: Place) -> Loading:
+def loading(data: Data, graph: Graph, config: Samples, seed: int, device: Device) -> Loading:
     """As settings say, for the part of a batch that a process computes; as vectors, if the network takes them so."""
     (taken,) = (node.shape for node in graph if isinstance(node.op, Input))
     return Loading(
@@ -23,16 +23,16 @@ def loading(data: Data, graph: Graph, config: Samples, seed: int, place: Place) 
         seed=seed,
         augmentation=Augmentation(crop=config.crop, flip=config.flip, cutout=config.cutout),
         statistics=data.statistics,
-        device=place.device,
+        device=device.torch_device,
         workers=config.workers,
-        rank=place.processes.rank,
-        world=place.processes.world,
-        channels_last=place.channels_last,
+        rank=device.processes.rank,
+        world=device.processes.world,
+        channels_last=device.channels_last,
         flat=len(taken) < len(data.shape),
     )
 
 
-def loaded(subject: Subject, config: Samples, seed: int, data_dir: Path, processes: Processes) -> Data:
+def load_data(subject: Subject, config: Samples, seed: int, data_dir: Path, processes: Processes) -> Data:
     """The data to train on. Raises NasError if there are none, or if their batches cannot be shared out."""
     if config.data is None:
         help = "`--data digits`, for instance; `bayesnas-graph data list` shows what there is"

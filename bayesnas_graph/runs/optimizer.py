@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from bayesnas_graph.runs.config import Weights
+from bayesnas_graph.runs.config.groups import Weights
 
 Memory = dict[str, dict[str, Tensor]]  # what an optimiser remembers: kind of tensor -> name of the weight -> tensor
 Named = Iterable[tuple[str, nn.Parameter]]

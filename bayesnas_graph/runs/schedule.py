@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import cos, pi
 
-from bayesnas_graph.runs.config import Weights
+from bayesnas_graph.runs.config.groups import Weights
 
 
 def rate(config: Weights, step: int, total: int) -> float:

@@ -15,7 +15,8 @@ from pydantic import ValidationError
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError, Report, did_you_mean
 from bayesnas_graph.diagnostics.resources import folder
 from bayesnas_graph.diagnostics.source import Source, Span
-from bayesnas_graph.runs.config import Config, Group
+from bayesnas_graph.runs.config.groups import Group
+from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.toml_keys import find
 
 LARGEST = 2**20  # bytes of a file of settings
@@ -92,14 +93,14 @@ def option(flag: str, key: str, value: object) -> Settings:
     return Settings(Source(COMMAND_LINE, f"{flag} {value}"), {key: value})
 
 
-def told(values: Mapping[str, Any]) -> Settings:
-    """Values that were given by a program."""
+def from_values(values: Mapping[str, Any]) -> Settings:
+    """Return settings given as values, by a program."""
     return Settings(Source("<settings>", ""), values)
 
 
-def configured(settings: Iterable[Settings]) -> Config:
+def configured(settings: Iterable[Settings]) -> SearchConfig:
     """The configuration of a search that some settings make. Raises NasError."""
-    return merged(settings, Config)
+    return merged(settings, SearchConfig)
 
 
 def merged(settings: Iterable[Settings], kind: type[Told]) -> Told:

@@ -15,9 +15,9 @@ from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes import prune
 from bayesnas_graph.passes.analysis import cost, cost_by_switch
 from bayesnas_graph.search.iteration import Iteration, complete
-from bayesnas_graph.search.learner import Learner, without
+from bayesnas_graph.search.learner import SearchLearner, without
 from bayesnas_graph.search.problem import Batch, Problem
-from bayesnas_graph.search.progress import Progress
+from bayesnas_graph.search.progress import SearchProgress
 from bayesnas_graph.search.strategy import Strategy
 
 
@@ -29,28 +29,28 @@ class Judgement:
     reasons: Sequence[Why]  # why each would stay or go if the search ended here
 
 
-class Rival(Strategy):
+class Baseline(Strategy):
     """A strategy that judges switches by a strength of its own.
 
     In tables and decisions that strength stands where the Bayesian strategy has gamma, and in all rankings.
     """
 
     @abstractmethod
-    def judged(self, learner: Learner, batches: Sequence[Batch], number: int) -> Judgement:
+    def judged(self, learner: SearchLearner, batches: Sequence[Batch], number: int) -> Judgement:
         """Judge the switches after an iteration; the batches are held out."""
 
-    def reopened(self, learner: Learner, groups: Collection[str]) -> None:
+    def reopened(self, learner: SearchLearner, groups: Collection[str]) -> None:
         """Open switches again that were at zero, for an output depends on them."""
 
-    def rest(self, learner: Learner, architecture: Decision) -> None:
+    def rest(self, learner: SearchLearner, architecture: Decision) -> None:
         """Set the gates as accuracy is to be measured: here to what would be derived."""
         kept = [float(group not in architecture.off) for group in learner.switches.groups]
         gates = learner.supernet.gates
         learner.supernet.set_gates(gates.new_tensor(kept)[learner.switches.group])
 
     def iterate(
-        self, problem: Problem, learner: Learner, progress: Progress, batches: Iterable[Batch]
-    ) -> tuple[Learner, Progress, Iteration]:
+        self, problem: Problem, learner: SearchLearner, progress: SearchProgress, batches: Iterable[Batch]
+    ) -> tuple[SearchLearner, SearchProgress, Iteration]:
         number, graph = progress.iteration + 1, learner.graph
         judgement = self.judged(learner, list(batches), number)
         scores = dict(zip(learner.switches.groups, judgement.strengths.tolist(), strict=True))
@@ -88,7 +88,7 @@ def fitting(problem: Problem, graph: Graph, chosen: Decision, scores: Mapping[st
     return bayes.enlarged(graph, smaller, scores, problem.on_target)
 
 
-def decision_of(learner: Learner, judgement: Judgement) -> Decision:
+def decision_of(learner: SearchLearner, judgement: Judgement) -> Decision:
     """A judgement as a decision about every open switch."""
     none = torch.zeros(0, dtype=torch.long)
     zeros = torch.zeros_like(judgement.strengths)
@@ -99,7 +99,7 @@ def decision_of(learner: Learner, judgement: Judgement) -> Decision:
     return Decision(tuple(replace(v, entropy=None) for v in ranked))
 
 
-def best_of_choices(learner: Learner, winners: Tensor) -> list[Why]:
+def best_of_choices(learner: SearchLearner, winners: Tensor) -> list[Why]:
     """The reasons of all groups where each choice has a winner, a candidate or none at all."""
     contests = learner.contests
     won = winners.tolist()

@@ -11,10 +11,10 @@ from torch import Tensor
 from bayesnas_graph import bayes
 from bayesnas_graph.bayes.groups import group_norms
 from bayesnas_graph.diagnostics import Diagnostic
-from bayesnas_graph.runs.config import Config
-from bayesnas_graph.search.learner import Learner
+from bayesnas_graph.runs.config.search import SearchConfig
+from bayesnas_graph.search.learner import SearchLearner
 from bayesnas_graph.search.problem import Problem
-from bayesnas_graph.search.progress import Progress
+from bayesnas_graph.search.progress import SearchProgress
 
 LARGEST_GROWTH = 1e6  # of lambda, on the way to a target
 
@@ -37,7 +37,7 @@ class Shrink:
 
 
 @torch.no_grad()
-def shrink(problem: Problem, learner: Learner, progress: Progress) -> Tensor:
+def shrink(problem: Problem, learner: SearchLearner, progress: SearchProgress) -> Tensor:
     """For every open switch, how far the penalty can move its gates in the steps that are left; 1 is the way to zero.
 
     The weights `omega` of the penalty are taken as they are; an update changes them. Gates are on their way already, so
@@ -52,7 +52,7 @@ def shrink(problem: Problem, learner: Learner, progress: Progress) -> Tensor:
     return torch.where(size > 0, from_one * switches.members.sqrt() / size, inf)
 
 
-def rates_left(problem: Problem, progress: Progress) -> list[float]:
+def rates_left(problem: Problem, progress: SearchProgress) -> list[float]:
     """The learning rate of the gates in each iteration that is left, times its steps and the growth of lambda.
 
     On the way to a target lambda grows after every iteration, for as long as there is one.
@@ -67,7 +67,7 @@ def rates_left(problem: Problem, progress: Progress) -> list[float]:
     return found
 
 
-def too_weak(problem: Problem, learner: Learner, budgets: Tensor) -> Diagnostic | None:
+def too_weak(problem: Problem, learner: SearchLearner, budgets: Tensor) -> Diagnostic | None:
     """A warning, if some switches cannot be closed whatever the data say, with what would be enough."""
     found = Shrink.of(budgets)
     if found.able == found.open:
@@ -86,7 +86,7 @@ def too_weak(problem: Problem, learner: Learner, budgets: Tensor) -> Diagnostic 
     return Diagnostic("NAS607", message, help=help, severity="warning")
 
 
-def _enough(config: Config, learner: Learner, budgets: Tensor) -> str:
+def _enough(config: SearchConfig, learner: SearchLearner, budgets: Tensor) -> str:
     """The intensities that would be enough, as options. Those of zero switches are told where they are others."""
     if config.lambda_zero is None:
         return f"`--lambda {rounded_up(config.lambda_w / float(budgets.min())):g}`"

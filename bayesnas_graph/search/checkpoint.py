@@ -12,25 +12,25 @@ from bayesnas_graph.bayes import State
 from bayesnas_graph.codegen.emit import transfer
 from bayesnas_graph.passes import prune
 from bayesnas_graph.runs.checkpoints import Saved
-from bayesnas_graph.runs.device import Place
-from bayesnas_graph.search.learner import Learner, begin, program_for, share, take_weights
+from bayesnas_graph.runs.device import Device, program_for
+from bayesnas_graph.search.learner import SearchLearner, begin, take_weights
 from bayesnas_graph.search.problem import Problem
-from bayesnas_graph.search.progress import Progress
+from bayesnas_graph.search.progress import SearchProgress
 
 
-class Checkpoints(Saved):
+class SearchCheckpoints(Saved):
     """The checkpoints of a search."""
 
-    def save(self, learner: Learner, progress: Progress) -> Path:
+    def save(self, learner: SearchLearner, progress: SearchProgress) -> Path:
         """Write one, and remove those that are too many. Raises NasError if there is no room; all others stay."""
         return self.write(progress.step, to_plain(learner, progress))
 
-    def last(self, problem: Problem, place: Place) -> tuple[Learner, Progress] | None:
+    def last(self, problem: Problem, device: Device) -> tuple[SearchLearner, SearchProgress] | None:
         """The newest, or None if there is none. Raises NasError if it cannot be read or is of another space."""
-        return self.read(place, lambda content: from_plain(content, problem, place))
+        return self.read(device, lambda content: from_plain(content, problem, device))
 
 
-def to_plain(learner: Learner, progress: Progress) -> dict[str, Any]:
+def to_plain(learner: SearchLearner, progress: SearchProgress) -> dict[str, Any]:
     """Tensors, dictionaries, lists, strings and numbers: what can be loaded without running code.
 
     Random numbers are a function of the seed and the step, so no state of a generator is among them.
@@ -38,8 +38,8 @@ def to_plain(learner: Learner, progress: Progress) -> dict[str, Any]:
     prior = learner.prior
     return {
         "progress": progress.to_plain(),
-        "fused_for": learner.place.fused_for,
-        "samples": share(learner.config, learner.place),
+        "fused_for": learner.device.fused_for,
+        "samples": learner.device.samples(learner.config),
         "weights": learner.supernet.module.state_dict(),
         "memory": learner.memory(),
         "scaler": learner.scaler.state_dict(),
@@ -49,14 +49,14 @@ def to_plain(learner: Learner, progress: Progress) -> dict[str, Any]:
     }
 
 
-def from_plain(content: dict[str, Any], problem: Problem, place: Place) -> tuple[Learner, Progress]:
+def from_plain(content: dict[str, Any], problem: Problem, device: Device) -> tuple[SearchLearner, SearchProgress]:
     """The learner and the progress that `to_plain` was given."""
-    progress = Progress.from_plain(content["progress"])
+    progress = SearchProgress.from_plain(content["progress"])
     graph = prune(problem.graph, {verdict.name for verdict in progress.closed})
-    learner = begin(graph, problem.config, place)
+    learner = begin(graph, problem.config, device)
     weights, memory = content["weights"], content["memory"]
     compiled_for = content["fused_for"], content["samples"]
-    if compiled_for == (place.fused_for, share(problem.config, place)):
+    if compiled_for == (device.fused_for, device.samples(problem.config)):
         take_weights(learner, weights)
     else:  # on another kind of device, or by another number of processes
         program = program_for(graph, problem.config, *compiled_for)
@@ -64,7 +64,7 @@ def from_plain(content: dict[str, Any], problem: Problem, place: Place) -> tuple
         take_weights(learner, weights, program)
     learner.remember(memory)
     learner.scaler.load_state_dict(content["scaler"])
-    none = torch.zeros(0, dtype=torch.long, device=place.device)
+    none = torch.zeros(0, dtype=torch.long, device=device.torch_device)
     prior = State(**content["prior"], negative=none, infinite=none, undetermined=none)
     beliefs = content.get("beliefs", {})  # which came later than the first checkpoints
     return replace(learner.with_prior(prior, content["units"]), beliefs=beliefs), progress

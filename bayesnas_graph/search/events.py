@@ -1,71 +1,94 @@
-"""What a search tells those who watch it."""
+"""The events of a search, and its tables: a row for some steps, for every update, and for every switch at it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields, replace
 
+from bayesnas_graph.bayes import Verdict
+from bayesnas_graph.runs.folder import RunFolder
+from bayesnas_graph.runs.reading.outline import Outline
+from bayesnas_graph.runs.tables import append, cell, cut
+from bayesnas_graph.runs.watching import Watcher
 from bayesnas_graph.search.iteration import Iteration
-from bayesnas_graph.search.learner import Learner
+from bayesnas_graph.search.learner import SearchLearner
+from bayesnas_graph.search.outline import outline_of
 from bayesnas_graph.search.problem import Problem
-from bayesnas_graph.search.progress import Progress
+from bayesnas_graph.search.progress import SearchProgress
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """Some steps of training, as a line of the log."""
+class StepRow:
+    """Some steps of training, as a row of `metrics.csv`."""
 
     step: int  # the last of them, counted from 1
     iteration: int  # 0 during warm-up
     loss: float  # mean over these steps
-    accuracy: float  # likewise, on the samples that were trained on
+    accuracy: float  # mean over these steps, on training samples
     penalty: float
     rate: float
-    seconds: float  # for a step, on average
+    seconds: float  # per step
     alive: int  # switches that are still open
 
 
-class Watcher(Protocol):
-    """Somebody who is told. All of it happens between two steps of training."""
+class SearchWatcher(Watcher):
+    """Is told about a search."""
 
-    def begun(self, problem: Problem, learner: Learner, progress: Progress) -> None:
-        """A search begins, or goes on."""
-
-    def logged(self, row: Row) -> None:
+    def logged(self, row: StepRow) -> None:
         """Some steps were taken."""
 
-    def iterated(self, found: Iteration, accuracy: float, seconds: float) -> None:
-        """The prior was updated, in so many seconds; the accuracy is that on held-out samples."""
+    def updated(self, found: Iteration, accuracy: float, seconds: float) -> None:
+        """The switches were updated; the accuracy is on held-out samples, and the seconds are for the update."""
 
-    def concluded(self, progress: Progress) -> None:
-        """The architecture is found; what follows trains its weights."""
-
-    def said(self, text: str) -> None:
-        """Something unusual happened."""
+    def concluded(self, progress: SearchProgress) -> None:
+        """The architecture is decided; only its weights are trained from now on."""
 
 
-@dataclass(frozen=True)
-class Watchers:
-    """Several of them as one."""
+METRICS = tuple(field.name for field in fields(StepRow))
+UPDATES = ("iteration", "accuracy", "parameters", "flops", "alive", "lambda", "seconds")
+HISTORY = ("iteration", "switch", "keep", "why", "gamma", "s", "omega", "entropy", "w", "h")
 
-    all: tuple[Watcher, ...] = ()
 
-    def begun(self, problem: Problem, learner: Learner, progress: Progress) -> None:
-        for watcher in self.all:
-            watcher.begun(problem, learner, progress)
+@dataclass
+class SearchRecorder(SearchWatcher):
+    """Writes `metrics.csv`, `updates.csv`, `switches.csv` and `outline.json`.
 
-    def logged(self, row: Row) -> None:
-        for watcher in self.all:
-            watcher.logged(row)
+    Rows from after the checkpoint that a search resumes from are removed, because they are written again.
+    """
 
-    def iterated(self, found: Iteration, accuracy: float, seconds: float) -> None:
-        for watcher in self.all:
-            watcher.iterated(found, accuracy, seconds)
+    folder: RunFolder
+    space: str  # as the user named it
+    _outline: Outline | None = None
 
-    def concluded(self, progress: Progress) -> None:
-        for watcher in self.all:
-            watcher.concluded(progress)
+    def started(self, problem: Problem, learner: SearchLearner, progress: SearchProgress) -> None:
+        cut(self.folder.metrics, METRICS, "step", progress.step)
+        cut(self.folder.updates, UPDATES, "iteration", progress.iteration)
+        cut(self.folder.history, HISTORY, "iteration", progress.iteration)
+        self._write(outline_of(self.space, problem, learner.device, progress))
 
-    def said(self, text: str) -> None:
-        for watcher in self.all:
-            watcher.said(text)
+    def logged(self, row: StepRow) -> None:
+        append(self.folder.metrics, [[cell(value) for value in asdict(row).values()]])
+
+    def updated(self, found: Iteration, accuracy: float, seconds: float) -> None:
+        alive = sum(verdict.keep for verdict in found.decision.verdicts)
+        numbers = accuracy, found.cost.parameters, found.cost.flops, alive, found.intensities[0], seconds
+        append(self.folder.updates, [[str(found.number), *map(cell, numbers)]])
+        append(self.folder.history, (_of_switch(found.number, verdict) for verdict in found.decision.verdicts))
+
+    def concluded(self, progress: SearchProgress) -> None:
+        assert self._outline is not None, "a search starts before it ends"
+        self._write(replace(self._outline, iterations=progress.iteration))
+
+    def _write(self, outline: Outline) -> None:
+        self._outline = outline
+        self.folder.write(self.folder.outline, outline.to_json().decode())
+
+
+def _of_switch(iteration: int, v: Verdict) -> list[str]:
+    """Return a row of the history."""
+    numbers = map(cell, (v.gamma, v.s, v.omega, v.entropy))
+    return [str(iteration), v.name, str(int(v.keep)), v.why, *numbers, _cells(v.w), _cells(v.h)]
+
+
+def _cells(values: Iterable[float]) -> str:
+    return " ".join(map(cell, values))

@@ -9,7 +9,7 @@ from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes.analysis import Cost
 from bayesnas_graph.search.budget import Shrink
 from bayesnas_graph.search.problem import Problem
-from bayesnas_graph.search.progress import Progress
+from bayesnas_graph.search.progress import SearchProgress
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class Iteration:
     shrink: Shrink | None  # how far the penalty can still move the gates that are left, where it is what closes them
 
 
-def complete(problem: Problem, progress: Progress, decision: Decision) -> Decision:
+def complete(problem: Problem, progress: SearchProgress, decision: Decision) -> Decision:
     """A decision about the switches that are left, with those that were closed before, in the order of the graph."""
     known = {verdict.name: verdict for verdict in (*progress.closed, *decision.verdicts)}
     groups = dict.fromkeys(gate.group for gate in problem.graph.gates)

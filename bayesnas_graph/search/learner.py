@@ -16,12 +16,12 @@ from torch import Tensor, nn
 
 from bayesnas_graph import passes
 from bayesnas_graph.bayes import State, Switches
-from bayesnas_graph.codegen.emit import Emitted, emit, transfer
+from bayesnas_graph.codegen.emit import Emitted, transfer
 from bayesnas_graph.codegen.supernet import Supernet
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes.analysis import cuts
-from bayesnas_graph.runs.config import Config
-from bayesnas_graph.runs.device import Place
+from bayesnas_graph.runs.config.search import SearchConfig
+from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.optimizer import Memory, memory_of, new_optimiser, remember
 from bayesnas_graph.search.contests import Contests
 
@@ -29,11 +29,11 @@ Beliefs = dict[str, Tensor]  # what a strategy has learnt: by name, a number for
 
 
 @dataclass(frozen=True, eq=False)
-class Learner:
+class SearchLearner:
     """Everything that is learnt, and what is needed to go on learning."""
 
-    config: Config
-    place: Place
+    config: SearchConfig
+    device: Device
     supernet: Supernet
     network: nn.Module  # what is called in training: the module of the supernet, perhaps wrapped
     switches: Switches
@@ -44,6 +44,11 @@ class Learner:
     beliefs: Beliefs = field(default_factory=dict)  # of other strategies; they change in every step, as weights do
 
     @property
+    def module(self) -> nn.Module:
+        """The module of the supernet."""
+        return self.supernet.module
+
+    @property
     def graph(self) -> Graph:
         """What is searched, without what has been closed."""
         return self.supernet.graph
@@ -51,9 +56,9 @@ class Learner:
     @cached_property
     def contests(self) -> Contests:
         """Which switches compete."""
-        return Contests.of(self.graph, self.switches.groups).to(self.place.device)
+        return Contests.of(self.graph, self.switches.groups).to(self.device.torch_device)
 
-    def with_prior(self, prior: State, units: Tensor) -> Learner:
+    def with_prior(self, prior: State, units: Tensor) -> SearchLearner:
         """The same after an update."""
         return replace(self, prior=prior, units=units)
 
@@ -70,29 +75,29 @@ class Learner:
         remember(self.optimiser, weights(self.supernet), memory)
 
 
-def begin(graph: Graph, config: Config, place: Place) -> Learner:
+def begin(graph: Graph, config: SearchConfig, device: Device) -> SearchLearner:
     """A learner that has learnt nothing: weights are random, gates and prior are 1."""
-    supernet = Supernet.of(graph, place.fused_for, share(config, place), fuse=config.fuse)
-    network = place.prepared(supernet.module)
-    switches = Switches.of(graph).to(place.device)
+    supernet = Supernet.of(graph, device.fused_for, device.samples(config), fuse=config.fuse)
+    network = device.prepared(supernet.module)
+    switches = Switches.of(graph).to(device.torch_device)
     trained = [parameter for _, parameter in weights(supernet)]
-    return Learner(
+    return SearchLearner(
         config=config,
-        place=place,
+        device=device,
         supernet=supernet,
         network=network,
         switches=switches,
         optimiser=new_optimiser(config, trained),
-        scaler=place.scaler(),
+        scaler=device.scaler(),
         prior=State.start(switches),
-        units=torch.ones(len(switches.gates), dtype=torch.float64, device=place.device),
+        units=torch.ones(len(switches.gates), dtype=torch.float64, device=device.torch_device),
     )
 
 
-def without(learner: Learner, off: Iterable[str]) -> Learner:
+def without(learner: SearchLearner, off: Iterable[str]) -> SearchLearner:
     """The learner of what is left of the graph when some switches are closed, with all that was learnt about it."""
     graph = passes.prune(learner.graph, frozenset(off))
-    found = begin(graph, learner.config, learner.place)
+    found = begin(graph, learner.config, learner.device)
     old, new, narrower = learner.supernet.program, found.supernet.program, cuts(learner.graph, graph)
     found.supernet.module.load_state_dict(transfer(learner.supernet.module.state_dict(), old, new, narrower))
     found.remember({kind: transfer(values, old, new, narrower) for kind, values in learner.memory().items()})
@@ -103,27 +108,17 @@ def without(learner: Learner, off: Iterable[str]) -> Learner:
     return replace(found.with_prior(_selected(learner.prior, groups), learner.units[gates]), beliefs=beliefs)
 
 
-def take_weights(learner: Learner, state: Mapping[str, Tensor], program: Emitted | None = None) -> None:
+def take_weights(learner: SearchLearner, state: Mapping[str, Tensor], program: Emitted | None = None) -> None:
     """Load weights and gates, of the same program or of another one of the same graph."""
     own = learner.supernet.program
     taken = dict(state) if program is None or program == own else transfer(state, program, own)
     learner.supernet.module.load_state_dict(taken)
 
 
-def program_for(graph: Graph, config: Config, device: passes.Device, samples: int) -> Emitted:
-    """The program that a learner of this graph had in another place, for so many samples at a time."""
-    return emit(passes.run(graph, passes.faster(device, samples) if config.fuse else ()))
-
-
 def weights(supernet: Supernet) -> list[tuple[str, nn.Parameter]]:
     """The parameters that are no gates, by name."""
     gates = set(supernet.parameters)
     return [(name, parameter) for name, parameter in supernet.module.named_parameters() if parameter not in gates]
-
-
-def share(config: Config, place: Place) -> int:
-    """Samples that a process computes at a time."""
-    return max(1, config.batch // config.accumulate // place.processes.world)
 
 
 def _positions(names: Sequence[str], wanted: Sequence[str]) -> Tensor:

@@ -1,149 +1,97 @@
-"""The search: train, measure, update, prune, and again.
-
-What is to be done next follows from how far the search has come, so that it can stop after any step and go on from
-there as if nothing had happened.
-"""
+"""The search: train, measure, update, prune, repeat."""
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import ClassVar
 
-import torch
 from torch import Tensor
 
 from bayesnas_graph.bayes import Decision
-from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes.analysis import Cost, cost
-from bayesnas_graph.runs.device import Place
+from bayesnas_graph.runs.loop import Look, Loop
 from bayesnas_graph.runs.schedule import rate
-from bayesnas_graph.runs.seeds import seed_everything
 from bayesnas_graph.search.budget import LARGEST_GROWTH
-from bayesnas_graph.search.checkpoint import Checkpoints
-from bayesnas_graph.search.events import Row, Watcher
+from bayesnas_graph.search.events import SearchWatcher, StepRow
 from bayesnas_graph.search.iteration import Iteration
-from bayesnas_graph.search.learner import Learner, begin, weights, without
+from bayesnas_graph.search.learner import SearchLearner, begin, weights, without
 from bayesnas_graph.search.measure import accuracy
 from bayesnas_graph.search.problem import Batches, Problem
-from bayesnas_graph.search.progress import Progress
+from bayesnas_graph.search.progress import SearchProgress
+from bayesnas_graph.search.step import train_step
 from bayesnas_graph.search.strategies import strategy_of
 from bayesnas_graph.search.strategy import Rates, Strategy
-from bayesnas_graph.search.train import train_step
-
-EXPLODED = 5.0  # times the loss in the beginning, or that of a guess
-MOST_EXPLOSIONS = 3
-
-
-class Interrupted(Exception):
-    """The search was asked to stop, and has saved its state."""
-
-    def __init__(self, step: int) -> None:
-        super().__init__(f"interrupted after step {step}")
-        self.step = step
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class SearchOutcome:
     """What a search has found."""
 
     decision: Decision
-    graph: Graph  # with the gates of what is left
+    graph: Graph  # with the gates that are kept
     cost: Cost
     accuracy: float  # on the test set, with the weights of the search
-    why: str  # it ended
-    learner: Learner
+    why: str  # the search ended
+    learner: SearchLearner
 
 
 @dataclass
-class Search:
-    """A search that is going on."""
+class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
+    """A search in progress."""
 
-    problem: Problem
-    place: Place
-    checkpoints: Checkpoints
-    watcher: Watcher
-    stop: Callable[[], bool] = lambda: False  # asked between two steps
+    slower: ClassVar[str] = "learning rates"
+    advice: ClassVar[str] = "lower `rate` or `gate_rate`, or reduce `clip`"
+
     _batches: Batches | None = None
     _held_out: Batches | None = None
 
     @property
     def strategy(self) -> Strategy:
-        """How gates move, and what becomes of the switches."""
+        """How gates move and switches are decided."""
         return strategy_of(self.problem.config)
 
-    def run(self) -> Outcome:
-        """Begin, or go on from the last checkpoint, to the end. Raises Interrupted or NasError."""
-        learner, progress = self._start()
-        self.watcher.begun(self.problem, learner, progress)
+    def run(self) -> SearchOutcome:
+        """Run from the start or the last checkpoint to the end. Raises Interrupted or NasError."""
+        learner, progress = self.start()
+        self.watcher.started(self.problem, learner, progress)
         while not progress.ended or progress.step < progress.last_step:
             if progress.step == self.problem.warmup and not progress.measured:
-                learner = self.strategy.warmed_up(learner, self.problem.measured_batches(self.place, 0))
+                learner = self.strategy.warmed_up(learner, self.problem.measured_batches(self.device, 0))
                 progress = replace(progress, measured=True)
-            elif progress.step == self._end_of_phase(progress) and progress.measured:
+            elif progress.step == self.end_of_phase(progress) and progress.measured:
                 learner, progress = self._iterate(learner, progress)
             else:
-                learner, progress = self._train(learner, progress)
-        self._save(learner, progress)  # from which the weights are exported
+                learner, progress = self.train(learner, progress)
+        self.save(learner, progress)  # the weights are exported from it
         return self._outcome(learner, progress)
 
-    def _start(self) -> tuple[Learner, Progress]:
-        saved = self.checkpoints.last(self.problem, self.place)
-        if saved is not None:
-            return saved
-        seed_everything(self.problem.config.seed, "weights")
-        learner, progress = begin(self.problem.graph, self.problem.config, self.place), Progress()
-        if not learner.graph.gates:
-            progress = replace(progress, measured=True, ended="there was nothing to decide", architecture=Decision(()))
-            progress = progress.concluded(self.problem.finish if weights(learner.supernet) else 0)
-        else:
-            learner = self.strategy.start(learner, next(self.problem.batches(self.place, 0)))
-        self._save(learner, progress)
-        return learner, progress
+    def initial(self) -> tuple[SearchLearner, SearchProgress]:
+        learner, progress = begin(self.problem.graph, self.problem.config, self.device), SearchProgress()
+        if learner.graph.gates:
+            return self.strategy.start(learner, next(self.problem.batches(self.device, 0))), progress
+        progress = replace(progress, measured=True, ended="there was nothing to decide", architecture=Decision(()))
+        return learner, progress.concluded(self.problem.finish if weights(learner.supernet) else 0)
 
-    def _end_of_phase(self, progress: Progress) -> int:
-        """The step at which training stops for what comes between: the end of warm-up, of an iteration, or of all."""
+    def end_of_phase(self, progress: SearchProgress) -> int:
+        """Return the step that ends the warm-up, the iteration, or the search."""
         if progress.ended:
             return progress.last_step
         if progress.step < self.problem.warmup:
             return self.problem.warmup
         return self.problem.warmup + (progress.iteration + 1) * self.problem.steps
 
-    def _train(self, learner: Learner, progress: Progress) -> tuple[Learner, Progress]:
-        """Some steps, a row of the log, and perhaps a checkpoint."""
-        config, began = self.problem.config, progress.step
-        until = min(self._end_of_phase(progress), began + config.log_steps - began % config.log_steps)
-        start = time.perf_counter()
-        total = torch.zeros(2, device=self.place.device)
-        for step in range(began, until):
-            if self.place.processes.world == 1 and self.stop():
-                until = step
-                break
-            total = total + torch.stack(self._step(learner, progress, step))
-        if until > began:
-            row = self._row(learner, progress, until, total / (until - began), time.perf_counter() - start)
-            limit = EXPLODED * (progress.first_loss or math.inf)
-            if not row.loss < limit or not _is_finite(learner):  # nan is not less than anything either
-                return self._roll_back(progress, row)
-            self.watcher.logged(row)
-            first = progress.first_loss or max(row.loss, math.log(self.problem.data.classes))  # of a guess
-            progress = replace(progress, step=until, first_loss=first)
-        if self.place.processes.any(self.stop()):
-            self._save(learner, progress)
-            raise Interrupted(progress.step)
-        if until // config.checkpoint_steps > began // config.checkpoint_steps:
-            self._save(learner, progress)
-        return learner, progress
+    def reset_batches(self) -> None:
+        self._batches = None
 
-    def _step(self, learner: Learner, progress: Progress, step: int) -> tuple[Tensor, Tensor]:
+    def take_step(self, learner: SearchLearner, progress: SearchProgress, step: int) -> tuple[Tensor, Tensor]:
         config = self.problem.config
         if self._batches is None:
-            self._batches = self.problem.batches(self.place, step)
-            moved = max(0, step - self.problem.warmup)  # for none is taken before the gates move
-            self._held_out = self.problem.held_out_batches(self.place, moved)
-        seed_everything(config.seed, "step", step, self.place.processes.rank)
+            self._batches = self.problem.batches(self.device, step)
+            moved = max(0, step - self.problem.warmup)  # none is taken before the gates move
+            self._held_out = self.problem.held_out_batches(self.device, moved)
         moving = step >= self.problem.warmup and not progress.ended
         rates = Rates(
             weights=self._rate(progress, step),
@@ -156,64 +104,44 @@ class Search:
         )
         held_out = None
         if moving and (config.gates_on or self.strategy.gates_on) == "held_out":
-            assert self._held_out is not None, "made together with the others"
+            assert self._held_out is not None, "created together with the other batches"
             held_out = next(self._held_out)
         return train_step(learner, next(self._batches), rates, held_out)
 
-    def _rate(self, progress: Progress, step: int) -> float:
-        """The learning rate of the weights. In the end it falls once more, from half its height."""
+    def _rate(self, progress: SearchProgress, step: int) -> float:
+        """Return the learning rate of the weights. Once the architecture is found, it falls again from half."""
         config, problem = self.problem.config, self.problem
         if progress.ended:
             return rate(config, step - progress.last_step + problem.finish, problem.finish) * progress.slowdown / 2
         return rate(config, step, problem.total_steps) * progress.slowdown
 
-    def _row(self, learner: Learner, progress: Progress, step: int, mean: Tensor, seconds: float) -> Row:
-        switches = learner.switches
-        loss, right = self.place.processes.mean(mean).tolist()  # the one place where the device is waited for
-        return Row(
-            step=step,
-            iteration=progress.iteration + 1 if step > self.problem.warmup else 0,
+    def look(
+        self, learner: SearchLearner, progress: SearchProgress, until: int, total: Tensor, seconds: float
+    ) -> Look[SearchProgress]:
+        steps = until - progress.step
+        loss, right = self.device.processes.mean(total / steps).tolist()  # the only place that waits for the device
+        intensities = self.problem.config.grown(progress.growth)
+        row = StepRow(
+            step=until,
+            iteration=progress.iteration + 1 if until > self.problem.warmup else 0,
             loss=loss,
             accuracy=right,
-            penalty=self._penalty(learner, progress),
-            rate=self._rate(progress, step - 1),
-            seconds=seconds / (step - progress.step),
-            alive=len(switches.groups),
+            penalty=self.strategy.penalty(learner, intensities) if learner.switches.groups else 0.0,
+            rate=self._rate(progress, until - 1),
+            seconds=seconds / steps,
+            alive=len(learner.switches.groups),
         )
+        return Look(loss, progress, partial(self.watcher.logged, row))
 
-    def _penalty(self, learner: Learner, progress: Progress) -> float:
-        """What is added to the loss for the gates, if there are any."""
-        intensities = self.problem.config.grown(progress.growth)
-        return self.strategy.penalty(learner, intensities) if learner.switches.groups else 0.0
-
-    def _roll_back(self, progress: Progress, row: Row) -> tuple[Learner, Progress]:
-        """Go back to the last checkpoint and on from there with smaller steps."""
-        if progress.explosions == MOST_EXPLOSIONS:
-            message = f"the loss exploded again, to {row.loss:.3g} at step {row.step}, after {MOST_EXPLOSIONS} tries"
-            help = "lower `rate` or `gate_rate`, or set `clip` to less; the last checkpoint is from before"
-            raise NasError([Diagnostic("NAS605", message, help=help)])
-        saved = self.checkpoints.last(self.problem, self.place)
-        assert saved is not None, "one is written in the beginning"
-        learner, before = saved
-        before = replace(before, explosions=progress.explosions + 1, slowdown=progress.slowdown / 2)
-        self.watcher.said(
-            f"the loss went to {row.loss:.3g} at step {row.step}: back to step {before.step}, "
-            f"learning rates at {before.slowdown:g} of what was asked for"
-        )
-        self._batches = None
-        self._save(learner, before)
-        self.watcher.begun(self.problem, learner, before)
-        return learner, before
-
-    def _iterate(self, learner: Learner, progress: Progress) -> tuple[Learner, Progress]:
+    def _iterate(self, learner: SearchLearner, progress: SearchProgress) -> tuple[SearchLearner, SearchProgress]:
         start = time.perf_counter()
-        batches = self.problem.measured_batches(self.place, progress.iteration + 1)
+        batches = self.problem.measured_batches(self.device, progress.iteration + 1)
         learner, progress, found = self.strategy.iterate(self.problem, learner, progress, batches)
         took = time.perf_counter() - start
-        right = accuracy(learner, self.problem.measured_batches(self.place, progress.iteration))
-        self.watcher.iterated(found, right, took)
+        held_out = accuracy(learner, self.problem.measured_batches(self.device, progress.iteration))
+        self.watcher.updated(found, held_out, took)
         if found.reopened:
-            self.watcher.said(f"stays open, for nothing else leads to the output: {', '.join(found.reopened)}")
+            self.watcher.noted(f"stays open, because nothing else leads to the output: {', '.join(found.reopened)}")
         on_target = self.problem.has_target and self.problem.on_target(found.graph)
         if self.problem.has_target and not on_target:
             growth = min(progress.growth * self.problem.config.lambda_growth, LARGEST_GROWTH)
@@ -224,12 +152,12 @@ class Search:
             self.strategy.conclude(learner)
             progress = progress.concluded(self.problem.finish if weights(learner.supernet) else 0)
             self.watcher.concluded(progress)
-        self._save(learner, progress)
+        self.save(learner, progress)
         return learner, progress
 
-    def _why_ended(self, progress: Progress, found: Iteration, on_target: bool) -> str:
+    def _why_ended(self, progress: SearchProgress, found: Iteration, on_target: bool) -> str:
         config, problem = self.problem.config, self.problem
-        early = self.strategy.closes  # where nothing is closed on the way, what would be derived is not yet decided
+        early = self.strategy.closes  # otherwise the architecture is not decided before the last iteration
         if early and on_target:
             return "the architecture has the size asked for"
         if early and config.stop_at_budget and problem.budgets and not problem.unmet(found.cost):
@@ -242,17 +170,7 @@ class Search:
             return "all iterations are done"
         return ""
 
-    def _outcome(self, learner: Learner, progress: Progress) -> Outcome:
+    def _outcome(self, learner: SearchLearner, progress: SearchProgress) -> SearchOutcome:
         assert progress.architecture is not None, "a search ends after an update"
-        right = accuracy(learner, self.problem.test_batches(self.place))
-        return Outcome(progress.architecture, learner.graph, cost(learner.graph), right, progress.ended, learner)
-
-    def _save(self, learner: Learner, progress: Progress) -> None:
-        if self.place.processes.first:
-            self.checkpoints.save(learner, progress)
-
-
-def _is_finite(learner: Learner) -> bool:
-    """Whether all weights and gates are numbers. The loss tells of them only a step later."""
-    sizes = [parameter.detach().float().norm() for parameter in learner.supernet.module.parameters()]
-    return bool(torch.stack(sizes).isfinite().all())
+        found = accuracy(learner, self.problem.test_batches(self.device))
+        return SearchOutcome(progress.architecture, learner.graph, cost(learner.graph), found, progress.ended, learner)

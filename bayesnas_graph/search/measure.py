@@ -13,7 +13,7 @@ from bayesnas_graph.bayes import CrossEntropy, curvature
 from bayesnas_graph.codegen.supernet import Moments
 from bayesnas_graph.runs.seeds import generator
 from bayesnas_graph.runtime import Watch, watched
-from bayesnas_graph.search.learner import Learner
+from bayesnas_graph.search.learner import SearchLearner
 from bayesnas_graph.search.problem import Batch
 
 
@@ -26,16 +26,16 @@ class Measured:
     slopes: Tensor | None = None  # first derivative, where the ranking asks for it
 
 
-def measure(learner: Learner, batches: Iterable[Batch], iteration: int) -> Measured:
+def measure(learner: SearchLearner, batches: Iterable[Batch], iteration: int) -> Measured:
     """Curvatures by the estimator of the settings, over all processes."""
-    config, place = learner.config, learner.place
+    config, device = learner.config, learner.device
     kept = list(batches)
-    numbers = generator(place.device, config.seed, "curvature", iteration, place.processes.rank)
+    numbers = generator(device.torch_device, config.seed, "curvature", iteration, device.processes.rank)
     diagonal = config.curvature in (
         "recursive",
         "mean",
     )  # which are squared on their way, and leave the range of halves
-    with nullcontext() if diagonal else place.autocast():
+    with nullcontext() if diagonal else device.autocast():
         found = curvature(
             learner.supernet, kept, CrossEntropy(), config.curvature, samples=config.draws, generator=numbers
         )
@@ -44,46 +44,46 @@ def measure(learner: Learner, batches: Iterable[Batch], iteration: int) -> Measu
     if not bool(moments.squares.any()):  # estimators that do not run the compiled network do not see them
         moments = _moments(learner, kept)
     return Measured(
-        h=place.processes.mean(found.h.double(), samples),
+        h=device.processes.mean(found.h.double(), samples),
         units=sizes(learner, moments, samples),
         slopes=_slopes(learner, kept) if config.ranking == "removal" else None,
     )
 
 
-def sizes(learner: Learner, moments: Moments, samples: int) -> Tensor:
+def sizes(learner: SearchLearner, moments: Moments, samples: int) -> Tensor:
     """How large what each gate multiplies is, over all processes, as the settings measure it."""
-    whole = moments.mapped(lambda numbers: learner.place.processes.mean(numbers, samples))
+    whole = moments.mapped(lambda numbers: learner.device.processes.mean(numbers, samples))
     return (whole.squares if learner.config.unit == "rms" else whole.spreads).sqrt()
 
 
-def accuracy(learner: Learner, batches: Iterable[Batch]) -> float:
+def accuracy(learner: SearchLearner, batches: Iterable[Batch]) -> float:
     """The part of some samples that the network is right about, over all processes."""
     right = total = 0
-    with torch.no_grad(), learner.supernet.measuring() as network, learner.place.autocast():
+    with torch.no_grad(), learner.supernet.measuring() as network, learner.device.autocast():
         for x, y in batches:
             right += int((network(x).argmax(1) == y).sum())
             total += len(y)
-    part = torch.tensor(right / max(1, total), dtype=torch.float64, device=learner.place.device)
-    return float(learner.place.processes.mean(part, total))
+    part = torch.tensor(right / max(1, total), dtype=torch.float64, device=learner.device.torch_device)
+    return float(learner.device.processes.mean(part, total))
 
 
-def _slopes(learner: Learner, batches: list[Batch]) -> Tensor:
+def _slopes(learner: SearchLearner, batches: list[Batch]) -> Tensor:
     """The gradient of the mean loss by the gates."""
     parameters = learner.supernet.parameters
     total = torch.zeros_like(learner.supernet.gates, dtype=torch.float64)
     samples = sum(len(y) for _, y in batches)
     with learner.supernet.measuring() as network:
         for x, y in batches:
-            with learner.place.autocast():
+            with learner.device.autocast():
                 value = CrossEntropy()(network(x).float(), y) * (len(y) / samples)
             found = torch.autograd.grad(value, parameters, allow_unused=True, materialize_grads=True)
             total += learner.supernet.in_order(list(found)).double()
-    return learner.place.processes.mean(total, samples)
+    return learner.device.processes.mean(total, samples)
 
 
-def _moments(learner: Learner, batches: list[Batch]) -> Moments:
+def _moments(learner: SearchLearner, batches: list[Batch]) -> Moments:
     seen: list[tuple[float, Moments]] = []
-    with torch.no_grad(), learner.supernet.measuring() as network, learner.place.autocast():
+    with torch.no_grad(), learner.supernet.measuring() as network, learner.device.autocast():
         for x, _ in batches:
             with watched(Watch()) as watch:
                 network(x)

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from bayesnas_graph.passes.analysis import cost
-from bayesnas_graph.runs.device import Place
+from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.reading.outline import Outline, switches_of, targets
 from bayesnas_graph.search.problem import Problem
-from bayesnas_graph.search.progress import Progress
+from bayesnas_graph.search.progress import SearchProgress
 
 
-def outline(space: str, problem: Problem, place: Place, progress: Progress) -> Outline:
+def outline_of(space: str, problem: Problem, device: Device, progress: SearchProgress) -> Outline:
     """The outline of a search that is about to begin or to go on."""
     config, whole = problem.config, cost(problem.graph)
-    processes = f", {place.processes.world} processes" if place.processes.world > 1 else ""
     return Outline(
         space=space,
         network=problem.graph.name,
         data=config.data or "",
-        device=f"{place.device}{processes}",
+        device=str(device),
         seed=config.seed,
         warmup=problem.warmup,
         steps=problem.steps,

@@ -27,8 +27,8 @@ from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.values import show
 from bayesnas_graph.language.elaborate.wiring import Budget
 from bayesnas_graph.passes.analysis import Cost, cost
-from bayesnas_graph.runs.config import Config
-from bayesnas_graph.runs.device import Place
+from bayesnas_graph.runs.config.search import SearchConfig
+from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.loading import loading
 
 Batch = tuple[Tensor, Tensor]  # samples and their labels
@@ -41,13 +41,13 @@ _MEETS = {"<": int.__lt__, "<=": int.__le__, ">": int.__gt__, ">=": int.__ge__, 
 class Problem:
     """A network to search, on some data, under some settings. Nothing in it changes during a search."""
 
-    config: Config
+    config: SearchConfig
     graph: Graph  # as written, with zero switches and with groups
     budgets: tuple[Budget, ...]
     data: Data
 
     @staticmethod
-    def of(network: Network, data: Data, config: Config) -> Problem:
+    def of(network: Network, data: Data, config: SearchConfig) -> Problem:
         """Raises NasError if the data are not what the network takes."""
         parameters = {name: show(value) for name, value in network.arguments}
         outputs = tuple(kind.shape for kind in network.outputs)
@@ -100,21 +100,21 @@ class Problem:
         help = "write `choose {...}` or `optional` on some edge; to train it well, use `bayesnas-graph train`"
         return Diagnostic("NAS606", message, help=help, severity="warning")
 
-    def loading(self, place: Place) -> Loading:
-        """How batches come to a place."""
-        return loading(self.data, self.graph, self.config, self.config.seed, place)
+    def loading(self, device: Device) -> Loading:
+        """How batches come to a device."""
+        return loading(self.data, self.graph, self.config, self.config.seed, device)
 
-    def batches(self, place: Place, step: int) -> Batches:
+    def batches(self, device: Device, step: int) -> Batches:
         """Batches to train on from a step on, without end."""
         first, start = divmod(step, self.steps_per_epoch)
         for epoch in count(first):
-            yield from training(self.data.train, self.indices[0], self.loading(place), epoch, start)
+            yield from training(self.data.train, self.indices[0], self.loading(device), epoch, start)
             start = 0
 
-    def held_out_batches(self, place: Place, step: int) -> Batches:
+    def held_out_batches(self, device: Device, step: int) -> Batches:
         """Batches of held-out samples for training gates, augmented likewise, without end."""
         held = self.indices[1]
-        loading = self.loading(place)
+        loading = self.loading(device)
         if steps_per_epoch(len(held), loading.batch) == 0:
             held = held.repeat(-(-loading.batch // len(held)))
         first, start = divmod(step, steps_per_epoch(len(held), loading.batch))
@@ -123,15 +123,15 @@ class Problem:
             yield from training(self.data.train, held, loading, epoch, start)
             start = 0
 
-    def measured_batches(self, place: Place, iteration: int) -> Batches:
+    def measured_batches(self, device: Device, iteration: int) -> Batches:
         """Held-out samples to measure on, others in every iteration."""
         most = self.config.curvature_batches * self.config.batch
         chosen = shuffled(self.indices[1], self.config.seed, iteration)[:most]
-        return evaluation(self.data.train, chosen, self.loading(place))
+        return evaluation(self.data.train, chosen, self.loading(device))
 
-    def test_batches(self, place: Place) -> Batches:
+    def test_batches(self, device: Device) -> Batches:
         """All samples of the test set."""
-        return evaluation(self.data.test, torch.arange(len(self.data.test)), self.loading(place))
+        return evaluation(self.data.test, torch.arange(len(self.data.test)), self.loading(device))
 
     def unmet(self, found: Cost) -> tuple[Budget, ...]:
         """The `require` clauses that an architecture of this cost does not meet."""

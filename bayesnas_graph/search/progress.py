@@ -6,32 +6,29 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bayesnas_graph.bayes import Decision, Verdict
+from bayesnas_graph.runs.loop import Progress
 
 
 @dataclass(frozen=True)
-class Progress:
-    """Everything that is not a tensor. With a learner it is the whole state of a search."""
+class SearchProgress(Progress):
+    """Everything that is not a tensor. Together with a learner it is the whole state of a search."""
 
-    step: int = 0  # steps of training that were taken
     iteration: int = 0  # updates of the prior
     measured: bool = False  # whether the units of the gates were seen, at the end of warm-up
     closed: tuple[Verdict, ...] = ()  # switches that are gone for good, with what was last known about them
     unchanged: int = 0  # updates since the architecture last changed
     growth: float = 1.0  # factor on the intensity of the penalty, on the way to a target
-    slowdown: float = 1.0  # factor on learning rates, after the loss has exploded
-    explosions: int = 0
-    first_loss: float | None = None  # what an explosion is compared with
     architecture: Decision | None = None  # about all switches, as of the last update
     ended: str = ""  # why there is no more to decide
     last_step: int = 0  # once it has ended: the step up to which the weights of the architecture are trained
 
-    def with_closed(self, decision: Decision) -> Progress:
+    def with_closed(self, decision: Decision) -> SearchProgress:
         """The same after an update whose closed switches were taken out."""
         gone = tuple(verdict for verdict in decision.verdicts if not verdict.keep)
         settled = self.unchanged + 1 if self.closed and not gone else 0  # before the first closes, nothing is settled
         return replace(self, closed=(*self.closed, *gone), unchanged=settled)
 
-    def concluded(self, finish: int) -> Progress:
+    def concluded(self, finish: int) -> SearchProgress:
         """The same once it has ended: everything is closed that the architecture does not have."""
         assert self.architecture is not None, "a search ends after an update"
         gone = tuple(verdict for verdict in self.architecture.verdicts if not verdict.keep)
@@ -43,8 +40,8 @@ class Progress:
         return vars(self) | {"closed": Decision(self.closed).to_plain()["verdicts"], "architecture": architecture}
 
     @staticmethod
-    def from_plain(plain: dict[str, Any]) -> Progress:
+    def from_plain(plain: dict[str, Any]) -> SearchProgress:
         """What `to_plain` was given."""
         closed = Decision.from_plain({"verdicts": plain["closed"]}).verdicts
         architecture = None if plain["architecture"] is None else Decision.from_plain(plain["architecture"])
-        return Progress(**(plain | {"closed": closed, "architecture": architecture}))
+        return SearchProgress(**(plain | {"closed": closed, "architecture": architecture}))

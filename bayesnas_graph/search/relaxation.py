@@ -12,9 +12,9 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph.runs.seeds import generator
-from bayesnas_graph.search.baseline import Judgement, Rival, best_of_choices
+from bayesnas_graph.search.baseline import Baseline, Judgement, best_of_choices
 from bayesnas_graph.search.contests import Contests, gumbel
-from bayesnas_graph.search.learner import Learner
+from bayesnas_graph.search.learner import SearchLearner
 from bayesnas_graph.search.problem import Batch
 from bayesnas_graph.search.strategy import Draw, Part, Rates
 
@@ -24,7 +24,7 @@ EPSILON = 1e-8
 Noise = Callable[[], Tensor]
 
 
-class Relaxation(Rival):
+class Relaxation(Baseline):
     """Gates are a function of logits, which follow the gradient of the loss by Adam."""
 
     betas: ClassVar[tuple[float, float]] = (0.5, 0.999)
@@ -36,7 +36,7 @@ class Relaxation(Rival):
     def weights(self, contests: Contests, logits: Tensor, noise: Noise, temperature: float, part: Part) -> Tensor:
         """What every entrant weighs in a step. Each call of `noise` is another draw of Gumbel noise."""
 
-    def start(self, learner: Learner, batch: Batch) -> Learner:
+    def start(self, learner: SearchLearner, batch: Batch) -> SearchLearner:
         count = len(learner.switches.groups)
         numbers = generator(torch.device("cpu"), learner.config.seed, "logits")
         logits = NOISE * torch.randn(count, generator=numbers, dtype=torch.float64)
@@ -44,7 +44,7 @@ class Relaxation(Rival):
         beliefs = {name: values.to(learner.units.device) for name, values in {"logits": logits, **zeros}.items()}
         return replace(learner, beliefs=beliefs)
 
-    def draw(self, learner: Learner, rates: Rates, part: Part) -> Draw:
+    def draw(self, learner: SearchLearner, rates: Rates, part: Part) -> Draw:
         contests, seed = learner.contests, learner.config.seed
         logits = learner.beliefs["logits"].clone().requires_grad_()
         numbers = generator(torch.device("cpu"), seed, "draw", part, rates.step)  # the same in all processes
@@ -54,13 +54,13 @@ class Relaxation(Rival):
         weights = self.weights(contests, contests.entered(logits), noise, temperature, part)
         return Draw(logits, contests.gates(weights)[learner.switches.group])
 
-    def move(self, learner: Learner, slopes: Tensor, draw: Draw | None, rates: Rates) -> None:
+    def move(self, learner: SearchLearner, slopes: Tensor, draw: Draw | None, rates: Rates) -> None:
         assert draw is not None, "gates are drawn in every step"
         (gradient,) = torch.autograd.grad(draw.gates, draw.numbers, slopes.to(draw.gates.dtype))
         self.learn(learner, gradient, learner.config.logit_rate * rates.slowdown)
 
     @torch.no_grad()
-    def learn(self, learner: Learner, gradient: Tensor, rate: float) -> None:
+    def learn(self, learner: SearchLearner, gradient: Tensor, rate: float) -> None:
         """A step of Adam."""
         beliefs, (keep_mean, keep_square) = learner.beliefs, self.betas
         gradient = gradient + self.decay * beliefs["logits"]
@@ -70,7 +70,7 @@ class Relaxation(Rival):
         unbiased, spread = mean / (1 - keep_mean**steps), (square / (1 - keep_square**steps)).sqrt()
         beliefs["logits"].sub_(rate * unbiased / (spread + EPSILON))
 
-    def judged(self, learner: Learner, batches: Sequence[Batch], number: int) -> Judgement:
+    def judged(self, learner: SearchLearner, batches: Sequence[Batch], number: int) -> Judgement:
         contests = learner.contests
         parts = contests.softmax(contests.entered(learner.beliefs["logits"]))
         winners = contests.winners(parts) if self.none_may_win else contests.best_candidates(parts)

@@ -12,7 +12,7 @@ import torch
 
 from bayesnas_graph.bayes.units import unit
 from bayesnas_graph.runtime import Watch, watched
-from bayesnas_graph.search.learner import Learner
+from bayesnas_graph.search.learner import SearchLearner
 from bayesnas_graph.search.measure import sizes
 from bayesnas_graph.search.problem import Batch
 
@@ -22,12 +22,12 @@ LARGEST = 1e3  # of a gate: what is nearly nothing is not blown up to something
 
 
 @torch.no_grad()
-def equalise(learner: Learner, batch: Batch) -> None:
+def equalise(learner: SearchLearner, batch: Batch) -> None:
     """Set the gates of a learner so that what each contributes has the size 1."""
-    supernet, place = learner.supernet, learner.place
+    supernet, device = learner.supernet, learner.device
     learner.network.train()
     for _ in range(MOST_PASSES):
-        with watched(Watch()) as watch, place.autocast():
+        with watched(Watch()) as watch, device.autocast():
             supernet.module(batch[0])
         size = sizes(learner, supernet.moments(watch), len(batch[0]))
         before, after = supernet.gates, unit(size).reciprocal().clamp(max=LARGEST)

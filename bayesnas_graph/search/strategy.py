@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph.search.iteration import Iteration
-from bayesnas_graph.search.learner import Learner
+from bayesnas_graph.search.learner import SearchLearner
 from bayesnas_graph.search.problem import Batch, Problem
-from bayesnas_graph.search.progress import Progress
+from bayesnas_graph.search.progress import SearchProgress
 
 Part = Literal["weights", "gates"]
 
@@ -49,32 +49,36 @@ class Strategy(ABC):
     gates_on: ClassVar[Literal["train", "held_out"]] = "train"  # the samples that gates are trained on
     closes: ClassVar[bool] = False  # whether switches are closed for good while the search goes on
 
-    def start(self, learner: Learner, batch: Batch) -> Learner:
+    def start(self, learner: SearchLearner, batch: Batch) -> SearchLearner:
         """A learner with gates where they start, and with what is believed in the beginning."""
         return learner
 
-    def warmed_up(self, learner: Learner, batches: Iterable[Batch]) -> Learner:
+    def warmed_up(self, learner: SearchLearner, batches: Iterable[Batch]) -> SearchLearner:
         """The learner before the first step of its gates; the batches are held out."""
         return learner
 
-    def draw(self, learner: Learner, rates: Rates, part: Part) -> Draw | None:
+    def draw(self, learner: SearchLearner, rates: Rates, part: Part) -> Draw | None:
         """The gates for a step of the weights or of the gates; None where gates are what is learnt."""
         return None
 
     @abstractmethod
-    def move(self, learner: Learner, slopes: Tensor, draw: Draw | None, rates: Rates) -> None:
+    def move(self, learner: SearchLearner, slopes: Tensor, draw: Draw | None, rates: Rates) -> None:
         """Learn from the gradient of the loss by the gates, as they were drawn."""
 
-    def penalty(self, learner: Learner, intensities: tuple[float, float]) -> float:
+    def penalty(self, learner: SearchLearner, intensities: tuple[float, float]) -> float:
         """What is added to the loss for the gates."""
         return 0.0
 
     @abstractmethod
     def iterate(
-        self, problem: Problem, learner: Learner, progress: Progress, batches: Iterable[Batch]
-    ) -> tuple[Learner, Progress, Iteration]:
+        self, problem: Problem, learner: SearchLearner, progress: SearchProgress, batches: Iterable[Batch]
+    ) -> tuple[SearchLearner, SearchProgress, Iteration]:
         """Look at the switches on held-out batches, decide, and go on with what is left."""
 
-    def conclude(self, learner: Learner) -> None:
+    def shrink_budgets(self, problem: Problem, learner: SearchLearner, progress: SearchProgress) -> Tensor | None:
+        """Return how far a penalty can still move the gates of each switch; None if no penalty closes them."""
+        return None
+
+    def conclude(self, learner: SearchLearner) -> None:
         """Set the gates of what was found before its weights are trained: here all candidates count alike."""
         learner.supernet.set_gates(torch.ones_like(learner.supernet.gates))

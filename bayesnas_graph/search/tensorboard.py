@@ -7,34 +7,36 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import log10
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.search.events import Row
+from bayesnas_graph.runs.device import Device
+from bayesnas_graph.runs.task import Task
+from bayesnas_graph.search.events import SearchWatcher, StepRow
 from bayesnas_graph.search.iteration import Iteration
-from bayesnas_graph.search.learner import Learner
+from bayesnas_graph.search.learner import SearchLearner
 from bayesnas_graph.search.problem import Problem
-from bayesnas_graph.search.progress import Progress
+from bayesnas_graph.search.progress import SearchProgress
 
-SMALLEST = 1e-6  # of a variance that is drawn; zero has no logarithm
+SMALLEST = 1e-6  # variance that is plotted; zero has no logarithm
 
 
 class Writer(Protocol):
-    """As much of torch's `SummaryWriter` as is used."""
+    """The part of torch's `SummaryWriter` that is used."""
 
     def add_scalar(self, tag: str, scalar_value: float, global_step: int) -> object: ...
     def add_histogram(self, tag: str, values: Tensor, global_step: int) -> object: ...
     def close(self) -> object: ...
 
 
-Open = Callable[[Path, int], Writer]  # a writer into this folder that forgets what was there from this step on
+Open = Callable[[Path, int], Writer]  # opens a writer that drops earlier events from this step on
 
 
 def writer() -> Open:
-    """How events are written. Raises NasError if TensorBoard is not installed."""
+    """Return how to open a writer. Raises NasError if TensorBoard is not installed."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
@@ -44,30 +46,33 @@ def writer() -> Open:
 
 
 @dataclass
-class TensorBoard:
-    """A watcher that writes events. All of them are by the number of steps, those of updates, too."""
+class TensorBoard(SearchWatcher):
+    """Writes events, all of them by the number of steps."""
 
-    folder: Path
+    folder: Path | None  # of the run that is opened if None
     open: Open
     _writer: Writer | None = None
     _step: int = 0
     _operations: dict[str, str] = field(default_factory=dict)  # by switch
 
-    def begun(self, problem: Problem, learner: Learner, progress: Progress) -> None:
+    def opened(self, task: Task[Any, Any], _device: Device) -> None:
+        self.folder = self.folder or task.folder.tensorboard
+
+    def started(self, problem: Problem, _learner: SearchLearner, progress: SearchProgress) -> None:
         self._step = progress.step
         self._operations = {group: gate.operation for group, gate in problem.graph.switches.items()}
-        self._writer = self.open(self.folder, progress.step + 1)
+        self._writer = self.open(self._folder, progress.step + 1)
 
-    def logged(self, row: Row) -> None:
+    def logged(self, row: StepRow) -> None:
         if row.step <= self._step:  # the search went back to a checkpoint
-            self.close()
-            self._writer = self.open(self.folder, row.step)
+            self.closed()
+            self._writer = self.open(self._folder, row.step)
         self._step = row.step
         values = {"loss": row.loss, "accuracy/train": row.accuracy, "penalty": row.penalty, "rate": row.rate}
         self._scalars(values | {"seconds/step": row.seconds, "switches/open": row.alive})
 
-    def iterated(self, found: Iteration, accuracy: float, seconds: float) -> None:
-        assert self._writer is not None, "a search begins before it goes on"
+    def updated(self, found: Iteration, accuracy: float, seconds: float) -> None:
+        assert self._writer is not None, "a search starts before it is updated"
         verdicts = found.decision.verdicts
         self._scalars(
             {
@@ -88,18 +93,16 @@ class TensorBoard:
         if spread:
             self._writer.add_histogram("gamma_log10", torch.tensor(spread), self._step)
 
-    def concluded(self, progress: Progress) -> None:
-        pass
-
-    def said(self, text: str) -> None:
-        pass
-
-    def close(self) -> None:
-        """Write what is still held back."""
+    def closed(self) -> None:
         if self._writer is not None:
             self._writer.close()
 
+    @property
+    def _folder(self) -> Path:
+        assert self.folder is not None, "a run is opened first"
+        return self.folder
+
     def _scalars(self, values: dict[str, float]) -> None:
-        assert self._writer is not None, "a search begins before it goes on"
+        assert self._writer is not None, "a search starts before it is updated"
         for name, value in values.items():
             self._writer.add_scalar(name, value, self._step)

@@ -1,86 +1,52 @@
-"""What a training tells those who watch it, and the table that one of them writes."""
+"""The events of a training run, and its table: a row for every epoch."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
-from typing import Protocol
 
 from bayesnas_graph.runs.paths import RunPaths
 from bayesnas_graph.runs.tables import append, cell, cut
-from bayesnas_graph.train.course import Course
-from bayesnas_graph.train.progress import Progress
+from bayesnas_graph.runs.watching import Watcher
+from bayesnas_graph.train.learner import TrainLearner
+from bayesnas_graph.train.problem import TrainingProblem
+from bayesnas_graph.train.progress import TrainProgress
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """An epoch, as a line of the log."""
+class EpochRow:
+    """An epoch, as a row of `metrics.csv`."""
 
     epoch: int  # counted from 1
     step: int  # its last
     loss: float  # mean over its steps
-    accuracy: float  # likewise, on the samples that were trained on
+    accuracy: float  # mean over its steps, on training samples
     test_loss: float
     test_accuracy: float
     rate: float  # of its last step
-    seconds: float  # that all its steps take, and the test
+    seconds: float  # for all its steps and the test
 
 
-METRICS = tuple(field.name for field in fields(Row))
+METRICS = tuple(field.name for field in fields(EpochRow))
 
 
-class Watcher(Protocol):
-    """Somebody who is told. All of it happens between two steps."""
-
-    def begun(self, course: Course, progress: Progress) -> None:
-        """A training begins, or goes on."""
+class TrainWatcher(Watcher):
+    """Is told about a training run."""
 
     def stepped(self, step: int, loss: float) -> None:
         """Some steps were taken, up to this one."""
 
-    def tested(self, row: Row) -> None:
+    def epoch_ended(self, row: EpochRow) -> None:
         """An epoch has ended."""
 
-    def said(self, text: str) -> None:
-        """Something unusual happened."""
-
 
 @dataclass(frozen=True)
-class Watchers:
-    """Several of them as one."""
-
-    all: tuple[Watcher, ...] = ()
-
-    def begun(self, course: Course, progress: Progress) -> None:
-        for watcher in self.all:
-            watcher.begun(course, progress)
-
-    def stepped(self, step: int, loss: float) -> None:
-        for watcher in self.all:
-            watcher.stepped(step, loss)
-
-    def tested(self, row: Row) -> None:
-        for watcher in self.all:
-            watcher.tested(row)
-
-    def said(self, text: str) -> None:
-        for watcher in self.all:
-            watcher.said(text)
-
-
-@dataclass(frozen=True)
-class Recorder:
-    """A watcher that writes `metrics.csv`. What came after a checkpoint that a training goes on from is cut off."""
+class TrainRecorder(TrainWatcher):
+    """Writes `metrics.csv`. Rows from after the checkpoint that a run resumes from are removed first."""
 
     folder: RunPaths
 
-    def begun(self, course: Course, progress: Progress) -> None:
+    def started(self, _problem: TrainingProblem, _learner: TrainLearner, progress: TrainProgress) -> None:
         cut(self.folder.metrics, METRICS, "epoch", progress.epoch)
 
-    def stepped(self, step: int, loss: float) -> None:
-        pass
-
-    def tested(self, row: Row) -> None:
+    def epoch_ended(self, row: EpochRow) -> None:
         append(self.folder.metrics, [[cell(value) for value in asdict(row).values()]])
-
-    def said(self, text: str) -> None:
-        pass

@@ -12,22 +12,21 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from bayesnas_graph import passes
 from bayesnas_graph.codegen.emit import Emitted, as_state, build, emit, transfer
 from bayesnas_graph.codegen.emit.weights import ByNode
-from bayesnas_graph.runs.device import Place
+from bayesnas_graph.runs.device import Device, program_for
 from bayesnas_graph.runs.optimizer import Memory, memory_of, new_optimiser, remember
-from bayesnas_graph.train.course import Course
+from bayesnas_graph.train.problem import TrainingProblem
 
 State = dict[str, Tensor]
 
 
 @dataclass(frozen=True, eq=False)
-class Learner:
+class TrainLearner:
     """Everything that is learnt, and what is needed to go on learning. Its tensors change in every step."""
 
-    course: Course
-    place: Place
+    problem: TrainingProblem
+    device: Device
     program: Emitted  # perhaps fused
     plain: Emitted  # the same graph, an operation a line
     module: nn.Module
@@ -67,27 +66,26 @@ class Learner:
         self.scaler.load_state_dict(dict(scaler))
 
 
-def begin(course: Course, place: Place, start: ByNode | None = None) -> Learner:
+def begin(problem: TrainingProblem, device: Device, start: ByNode | None = None) -> TrainLearner:
     """A learner that has learnt nothing: its weights are random, or those that are given for nodes."""
-    config, graph = course.config, course.trained_graph
-    samples = max(1, config.batch // config.accumulate // place.processes.world)
-    program = emit(passes.run(graph, passes.faster(place.fused_for, samples) if config.fuse else ()))
+    config, graph = problem.config, problem.trained_graph
+    program = program_for(graph, config, device.fused_for, device.samples(config))
     module = build(program)
     if start is not None:
         module.load_state_dict(module.state_dict() | as_state(start, {}, program))
-    if place.compile:
+    if device.compile:
         compile_motifs(module)
-    network = place.prepared(module)
+    network = device.prepared(module)
     state = module.state_dict()
-    return Learner(
-        course=course,
-        place=place,
+    return TrainLearner(
+        problem=problem,
+        device=device,
         program=program,
         plain=emit(graph),
         module=module,
         network=network,
         optimiser=new_optimiser(config, list(module.parameters())),
-        scaler=place.scaler(),
+        scaler=device.scaler(),
         mean={name: value.detach().clone() for name, value in state.items()} if config.ema else None,
     )
 

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from bayesnas_graph.ir import Shape
-from bayesnas_graph.runs.device import Place
+from bayesnas_graph.runs.device import Device
 
 WARM_UP = 5  # runs before those that are measured: torch chooses kernels and asks for memory in the first
 
@@ -36,46 +36,46 @@ class Latency:
 
 
 @torch.no_grad()
-def score(network: nn.Module, batches: Iterable[tuple[Tensor, Tensor]], place: Place) -> Score:
+def score(network: nn.Module, batches: Iterable[tuple[Tensor, Tensor]], device: Device) -> Score:
     """The mean loss and the part of the samples that a network is right about, over all processes."""
     network.eval()
     found, samples = torch.zeros(2, dtype=torch.float64), 0
     for x, y in batches:
-        with place.autocast():
+        with device.autocast():
             outputs = network(x).float()
         right = (outputs.argmax(1) == y).sum()
         found += torch.stack([F.cross_entropy(outputs, y, reduction="sum"), right]).cpu()
         samples += len(y)
     part = found / max(1, samples)
-    if place.processes.world > 1:
-        part = place.processes.mean(part.to(place.device), samples)
+    if device.processes.world > 1:
+        part = device.processes.mean(part.to(device.torch_device), samples)
     loss, accuracy = part.tolist()
     return Score(loss, accuracy)
 
 
-def latency(network: nn.Module, shapes: Sequence[Shape], batch: int, place: Place, runs: int) -> Latency:
+def latency(network: nn.Module, shapes: Sequence[Shape], batch: int, device: Device, runs: int) -> Latency:
     """How long a network takes for a batch of values of the shapes that it reads."""
-    return latencies([network], shapes, batch, place, runs)[0]
+    return latencies([network], shapes, batch, device, runs)[0]
 
 
 @torch.no_grad()
 def latencies(
-    networks: Sequence[nn.Module], shapes: Sequence[Shape], batch: int, place: Place, runs: int
+    networks: Sequence[nn.Module], shapes: Sequence[Shape], batch: int, device: Device, runs: int
 ) -> list[Latency]:
     """The same for networks that read the same. They take turns, so that what else the machine does hits all alike."""
-    values = [torch.zeros(batch, *shape, device=place.device) for shape in shapes]
-    if place.channels_last:
+    values = [torch.zeros(batch, *shape, device=device.torch_device) for shape in shapes]
+    if device.channels_last:
         values = [value.contiguous(memory_format=torch.channels_last) if value.ndim == 4 else value for value in values]
     seconds: list[list[float]] = [[] for _ in networks]
     for network in networks:
         network.eval()
     for _ in range(WARM_UP + runs):
         for network, taken in zip(networks, seconds, strict=True):
-            _wait(place.device)
+            _wait(device.torch_device)
             start = time.perf_counter()
-            with place.autocast():
+            with device.autocast():
                 network(*values)
-            _wait(place.device)
+            _wait(device.torch_device)
             taken.append(time.perf_counter() - start)
     return [_summed_up(batch, taken[WARM_UP:]) for taken in seconds]
 

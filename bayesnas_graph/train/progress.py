@@ -1,23 +1,21 @@
-"""How far a training has come."""
+"""How far a training run has come."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from bayesnas_graph.runs.loop import Progress
+
 
 @dataclass(frozen=True)
-class Progress:
-    """Everything that is not a tensor. With a learner it is the whole state of a training."""
+class TrainProgress(Progress):
+    """Everything that is not a tensor. Together with a learner it is the whole state of a training run."""
 
-    step: int = 0  # steps that were taken
-    epoch: int = 0  # epochs that were ended with a test
-    loss: float = 0.0  # summed over the steps of the epoch so far
-    right: float = 0.0  # likewise the part of the samples that were right
-    slowdown: float = 1.0  # factor on the learning rate, after the loss has exploded
-    explosions: int = 0
-    first_loss: float | None = None  # what an explosion is compared with
+    epoch: int = 0  # epochs that were finished with a test
+    loss: float = 0.0  # summed over the steps of the current epoch
+    right: float = 0.0  # accuracy, summed over the steps of the current epoch
 
     def to_plain(self) -> dict[str, Any]:
-        """Numbers by name."""
+        """Return numbers by name."""
         return asdict(self)

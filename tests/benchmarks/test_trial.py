@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from bayesnas_graph.runs.config import STRATEGIES
+from bayesnas_graph.runs.strategies import STRATEGIES
 from benchmarks import ablations, rivals, trial, tuning
 from benchmarks.record import Record, Row, load
 from benchmarks.runs import Run, make

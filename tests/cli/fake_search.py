@@ -7,7 +7,7 @@ from dataclasses import replace
 from bayesnas_graph.cli.standing import Standing
 from bayesnas_graph.runs.reading.outline import USUAL, Outline, Switch
 from bayesnas_graph.search.budget import Shrink
-from bayesnas_graph.search.events import Row
+from bayesnas_graph.search.events import StepRow
 
 OPERATIONS = ("conv", "pool", "skip", "zero")
 
@@ -56,7 +56,7 @@ def standing(of: Outline | None = None) -> Standing:
 
 
 def logged(before: Standing, step: int = 120) -> Standing:
-    return before.logged(Row(step, 1, 1.5376, 0.5078, 0.82993, 0.01958, 0.1444, len(before.alive)))
+    return before.logged(StepRow(step, 1, 1.5376, 0.5078, 0.82993, 0.01958, 0.1444, len(before.alive)))
 
 
 def updated(before: Standing, closed: int = 5) -> Standing:

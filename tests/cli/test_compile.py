@@ -68,7 +68,7 @@ def test_compile_options(run: Run, here: Path) -> None:
         (["--network", "digit"], 1, "did you mean `digits`?"),
         (["-p", "widht=3"], 1, "did you mean `width`?"),
         (["-p", "width"], 2, "NAME=VALUE"),
-        (["-p", "width=x"], 2, "no number"),
+        (["-p", "width=x"], 2, "not a number"),
         (["-p", "width=2.5"], 1, "NAS204"),
         (["-p", "width=0"], 1, "NAS205"),
         (["--zero", "between"], 2, "between"),

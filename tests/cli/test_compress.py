@@ -106,14 +106,14 @@ def test_what_is_printed(run: Run, folder: Path) -> None:
         "train: the whole network",
         "epochs         1 of 9 steps",
     ]
-    for line in ("remove: under the penalty", "train: what is left", "wrote runs/small-compress-1/network.nas"):
+    for line in ("prune: under the penalty", "train: the smaller network", "wrote runs/small-compress-1/network.nas"):
         assert line in lines
     table = {line.split()[0]: line.split()[1:] for line in lines if line}
     assert table["whole"] == ["left"]
     assert table["weights"][0] == "4,668"
     assert lines[-2:] == ["measure it with", "  bayesnas-graph eval runs/small-compress-1"]
     assert run("compress", "small.nas", *FAST, "-o", "runs/small-compress-1").err.startswith(
-        "error[NAS602]: `runs/small-compress-1` is already there"
+        "error[NAS602]: `runs/small-compress-1` already exists"
     )
 
 
@@ -240,7 +240,7 @@ def test_status(run: Run, copied: Path) -> None:
     found = json.loads(run("status", "run", "--json").out)
     assert (found["kind"], found["state"], found["epochs"], found["resume"]) == ("compress", "finished", 6, None)
     (copied / "result.json").unlink()
-    assert run("status", "run").out.endswith("go on with\n  bayesnas-graph compress --resume run\n")
+    assert run("status", "run").out.endswith("resume with\n  bayesnas-graph compress --resume run\n")
 
 
 def test_once_more(run: Run, copied: Path, folder: Path) -> None:
@@ -260,8 +260,8 @@ def test_once_more(run: Run, copied: Path, folder: Path) -> None:
 
 def test_resuming_keeps_the_settings(run: Run, copied: Path) -> None:
     for more, message in (
-        (("--lambda", "3"), "`--resume` takes no settings, and there is `--lambda 3.0`"),
-        (("--pattern", "conv=row"), "`--resume` takes no settings, and there is `--pattern conv=row`"),
+        (("--lambda", "3"), "`--resume` takes no settings, but got `--lambda 3.0`"),
+        (("--pattern", "conv=row"), "`--resume` takes no settings, but got `--pattern conv=row`"),
     ):
         result = sound(run("compress", "--resume", "run", *more))
         assert result.code == 1
@@ -276,11 +276,11 @@ def test_resuming_keeps_the_settings(run: Run, copied: Path) -> None:
 def test_damaged_runs(run: Run, copied: Path) -> None:
     manifest = of_json(copied / "run.json")
     for verb in ("train", "search"):
-        assert f"error[NAS602]: `run` was not begun by `{verb}`" in sound(run(verb, "--resume", "run")).err
+        assert f"error[NAS602]: `run` was not written by `{verb}`" in sound(run(verb, "--resume", "run")).err
     (copied / "weights.safetensors").unlink()
     for verb in ("eval", "compress", "export"):
         more = ("-o", "x.py") if verb == "export" else ()
-        assert "error[NAS602]: `run` has no weights: it has not ended" in sound(run(verb, "run", *more)).err
+        assert "error[NAS602]: `run` has no weights: it has not finished" in sound(run(verb, "run", *more)).err
     (copied / "stages" / "loop-02.safetensors").write_bytes(b"nothing")
     assert "error[NAS6" in sound(run("compress", "--resume", "run")).err
     config = {**manifest["config"], "loops": "many"}

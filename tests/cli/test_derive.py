@@ -18,10 +18,11 @@ from safetensors.torch import load_file
 
 from bayesnas_graph.cli.main import main
 from bayesnas_graph.codegen.emit.text import LINE
-from bayesnas_graph.derive.runs import read_run
-from bayesnas_graph.runs.device import Place, find_device
+from bayesnas_graph.runs.device import Device, find_device
+from bayesnas_graph.runs.opening import open_run
 from bayesnas_graph.runs.processes import Processes
-from bayesnas_graph.search.checkpoint import Checkpoints, from_plain
+from bayesnas_graph.runs.searched import search_manifest
+from bayesnas_graph.search.checkpoint import SearchCheckpoints, from_plain
 from bayesnas_graph.search.problem import Problem
 from tests.cli.conftest import Run
 from tests.search.spaces import SHORT, TINY, tiny_data
@@ -63,13 +64,13 @@ def folder(done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def searched_network(run: Path) -> torch.nn.Module:
-    """The searched network with its final weights."""
-    found = read_run(run)
-    config = found.manifest.config
-    place = Place.of(config, find_device("cpu"), Processes())
-    problem = Problem(config, found.graph, (), tiny_data())
-    saved = Checkpoints(found.folder.checkpoints, fingerprint=found.manifest.fingerprint)
-    learner = saved.read(place, lambda content: from_plain(content, problem, place)[0])
+    """The network of the search with the weights it had in the end."""
+    found = open_run(run)
+    config = search_manifest(found).config
+    device = Device.of(config, find_device("cpu"), Processes())
+    problem = Problem(config, found.switched(), (), tiny_data())
+    saved = SearchCheckpoints(found.folder.checkpoints, fingerprint=found.manifest.fingerprint)
+    learner = saved.read(device, lambda content: from_plain(content, problem, device)[0])
     assert learner is not None
     return learner.supernet.module.eval()
 
@@ -153,12 +154,12 @@ def test_cells_in_another_network(run: Run, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["tiny.nas"], 1, "error[NAS602]: `tiny.nas` is no run"),
-        (["nowhere"], 1, "error[NAS602]: `nowhere` is no run"),
-        (["."], 1, "error[NAS602]: `.` is no run"),
+        (["tiny.nas"], 1, "error[NAS602]: `tiny.nas` is not a run folder"),
+        (["nowhere"], 1, "error[NAS602]: `nowhere` is not a run folder"),
+        (["."], 1, "error[NAS602]: `.` is not a run folder"),
         (["run", "--budget", "params=10"], 1, "error[NAS614]"),
         (["run", "--budget", "size=10"], 2, "is not of the form params=1.5M"),
-        (["run", "--budget", "params=few"], 2, "`few` is no size"),
+        (["run", "--budget", "params=few"], 2, "`few` is not a size"),
         (["run", "--keep-per-edge", "0"], 2, "greater than or equal"),
         (["run", "--rank", "luck"], 2, "luck"),
         (["run", "--network", "other"], 1, "error[NAS107]"),
@@ -200,7 +201,7 @@ def test_damaged_runs(name: str, run: Run, folder: Path) -> None:
 def test_a_run_that_has_not_ended(run: Run, folder: Path) -> None:
     (folder / "run" / "decision.json").unlink()
     result = run("derive", "run")
-    assert "has come to no decision yet" in result.err
+    assert "has not finished" in result.err
     assert "bayesnas-graph search --resume run" in result.err
 
 

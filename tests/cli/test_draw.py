@@ -247,7 +247,7 @@ def test_what_was_derived(drawn: Draw, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("decision", "message"),
     [
-        (None, "NAS602: `run` has come to no decision yet"),
+        (None, "NAS602: `run` has not finished"),
         ("{", "it is damaged"),
         ("[]", "it is damaged"),
         ('{"verdicts": [{"keep": true}]}', "it is damaged"),
@@ -276,9 +276,9 @@ def test_a_decision_that_leaves_nothing(drawn: Draw, tmp_path: Path) -> None:
 
 def test_not_a_run_folder(drawn: Draw, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    with pytest.raises(NasError, match="NAS602: `empty` is no run"):
+    with pytest.raises(NasError, match="NAS602: `empty` is not a run folder"):
         drawn("empty")
-    with pytest.raises(NasError, match="NAS602: `quickstart` is no run"):
+    with pytest.raises(NasError, match="NAS602: `quickstart` is not a run folder"):
         drawn("quickstart", "--space")
     made_run(tmp_path / "run")
     with pytest.raises(NasError, match="NAS601: `run` is a run, which has its own network"):

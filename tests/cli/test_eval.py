@@ -95,7 +95,7 @@ def test_what_cannot_be_measured(run: Run, folder: Path) -> None:
     (folder / "run" / "weights.safetensors").unlink()
     result = run("eval", "run")
     assert result.code == 1
-    assert result.err.startswith("error[NAS602]: `run` has no weights: it has not ended\n")
+    assert result.err.startswith("error[NAS602]: `run` has no weights: it has not finished\n")
 
 
 def test_the_run_has_its_own_copy(run: Run, folder: Path) -> None:

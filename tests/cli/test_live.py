@@ -19,7 +19,7 @@ from bayesnas_graph.cli.standing import Standing
 from bayesnas_graph.cli.tally import Tally
 from bayesnas_graph.diagnostics import Diagnostic
 from bayesnas_graph.runs.reading.outline import Switch
-from bayesnas_graph.search.progress import Progress
+from bayesnas_graph.search.progress import SearchProgress
 from tests.cli.fake_search import logged, outline, standing, updated
 
 WARNING = Diagnostic("NAS607", "the penalty is too weak", help="`--lambda 1` would be enough", severity="warning")
@@ -78,7 +78,7 @@ def drawn(screen: Screen, width: int, height: int, *, color: bool = False) -> st
 
 def shown(of: Standing) -> Screen:
     screen = Screen("runs/darts-1", standing=of)
-    screen.said("the loss went to 12.3 at step 110: back to step 100, learning rates at 0.5 of what was asked for")
+    screen.noted("the loss went to 12.3 at step 110: back to step 100, learning rates at 0.5 of what was asked for")
     return screen
 
 
@@ -153,7 +153,7 @@ def test_before_anything_is_known() -> None:
 def test_only_the_latest_messages_are_kept() -> None:
     screen = Screen("run", standing=standing())
     for number in range(100):
-        screen.said(f"message {number}.")
+        screen.noted(f"message {number}.")
     text = drawn(screen, 80, 24)
     assert "message 99." in text
     assert "message 50." not in text
@@ -185,13 +185,14 @@ class Gone(io.StringIO):
 
 def test_the_terminal_may_go_away(capsys: pytest.CaptureFixture[str]) -> None:
     gone = Gone()
-    with Screen("run", stream=gone) as screen:
-        screen.begun(standing(), WARNING)
-        for step in range(101, 110):
-            screen.logged(logged(standing(), step))
-            assert screen._live is not None
-            screen._live.refresh()
-        screen.said("nobody hears this")
+    screen = Screen("run", stream=gone)
+    screen.started(standing(), WARNING)
+    for step in range(101, 110):
+        screen.logged(logged(standing(), step))
+        assert screen._live is not None
+        screen._live.refresh()
+    screen.noted("nobody hears this")
+    screen.closed()
     assert gone.left < 0
     told = capsys.readouterr()
     assert "NAS607" in told.err
@@ -228,7 +229,7 @@ def test_where_there_is_a_screen(
 
 def test_the_end_is_known_once_the_architecture_is_found() -> None:
     before = logged(updated(standing(outline(finish=20))), 200)
-    found = before.concluded(Progress(step=200, iteration=2, ended="it is found", last_step=220))
+    found = before.concluded(SearchProgress(step=200, iteration=2, ended="it is found", last_step=220))
     screen = Screen("run", standing=before)
     screen.concluded(found, "it is found")
     assert "200/220 steps" in drawn(screen, 80, 24)

@@ -9,13 +9,14 @@ import pytest
 
 from bayesnas_graph.cli.main import VERBS
 from bayesnas_graph.cli.options import help_text
-from bayesnas_graph.runs.config import Config, Flag, Group
-from bayesnas_graph.train.compress.config import CompressConfig
-from bayesnas_graph.train.config import EvalConfig, TrainConfig
+from bayesnas_graph.runs.config.compress import CompressConfig
+from bayesnas_graph.runs.config.groups import Flag, Group
+from bayesnas_graph.runs.config.search import SearchConfig
+from bayesnas_graph.runs.config.train import EvalConfig, TrainConfig
 from tests.cli.conftest import Run, settings
 from tests.conftest import ROOT
 
-KINDS: list[type[Group]] = [Config, TrainConfig, CompressConfig, EvalConfig]
+KINDS: list[type[Group]] = [SearchConfig, TrainConfig, CompressConfig, EvalConfig]
 COMMON = "--network --data --batch --seed --device --precision --channels-last --deterministic"
 FLAGS = {
     "search": "--iterations --steps --warmup --lambda --lambda-zero --curvature --dependency --zero --mode --gauge "

@@ -12,6 +12,7 @@ import pytest
 
 from bayesnas_graph.cli.main import main
 from bayesnas_graph.runs.folder import RunFolder
+from bayesnas_graph.runs.manifest import read_manifest
 from tests.cli.conftest import Run, settings
 from tests.search.runs import results
 from tests.search.spaces import TINY
@@ -67,8 +68,8 @@ def test_a_run_is_never_overwritten(run: Run, folder: Path) -> None:
     result = run("search", "tiny.nas", *DATA, "-o", "runs/tiny-1", "--seed", 5)
     assert result.code == 1
     assert result.err == (
-        "error[NAS602]: `runs/tiny-1` is already there\n"
-        " = help: name another folder, or go on with what is there by `--resume`\n\n"
+        "error[NAS602]: `runs/tiny-1` already exists\n"
+        " = help: name another folder, or resume the run in it with `--resume`\n\n"
     )
     assert results(folder / "runs" / "tiny-1") == before
 
@@ -77,7 +78,7 @@ def test_folders(run: Run, folder: Path) -> None:
     (folder / "empty").mkdir()
     assert run("search", "tiny.nas", *DATA, "-o", "empty").code == 0, "nobody minds an empty folder"
     (folder / "file").write_text("")
-    assert "error[NAS602]: `file` is already there" in run("search", "tiny.nas", *DATA, "-o", "file").err
+    assert "error[NAS602]: `file` already exists" in run("search", "tiny.nas", *DATA, "-o", "file").err
     inside = run("search", "tiny.nas", *DATA, "-o", "file/run")
     assert (inside.code, inside.err) == (1, "error[NAS012]: cannot write `file/run`: not a directory\n\n")
 
@@ -88,12 +89,12 @@ def test_folders(run: Run, folder: Path) -> None:
         (["tiny.nas"], 1, "error[NAS601]: there are no data to search on"),
         (["tiny.nas", "--data", "digit"], 1, "error[NAS501]: unknown data set `digit`"),
         (["tiny.nas", "--data", "no.module:data"], 1, "error[NAS505]"),
-        (["tiny.nas", *DATA, "-s", "held_out=0.001"], 1, "error[NAS601]: of 200 samples 0 are held out"),
+        (["tiny.nas", *DATA, "-s", "held_out=0.001"], 1, "error[NAS601]: only 0 of 200 samples are held out"),
         (["tiny.nas", *DATA, "--batch", 500], 1, "error[NAS601]: a batch of 500 is more than"),
         (["tiny.nas", *DATA, "--batch", 0], 1, "error[NAS601]: `batch` should be greater than or equal to 1"),
-        (["tiny.nas", *DATA, "--device", "cuda"], 1, "error[NAS609]: there is no device `cuda` here"),
+        (["tiny.nas", *DATA, "--device", "cuda"], 1, "error[NAS609]: no device `cuda` is available"),
         (["tiny.nas", *DATA, "-p", "widht=3"], 1, "error[NAS"),
-        (["tiny.nas", *DATA, "-p", "width=wide"], 2, "`wide` is no number"),
+        (["tiny.nas", *DATA, "-p", "width=wide"], 2, "`wide` is not a number"),
         (["tiny.nas", *DATA, "-p", "width=-3"], 1, "error[NAS"),
         (["tiny.nas", *DATA, "--network", "other"], 1, "error[NAS107]"),
         (["tiny.nas", *DATA, "--target-params", "many"], 2, "`many` is not a size"),
@@ -153,7 +154,7 @@ def test_resuming(run: Run, copied: Path) -> None:
 
 
 def test_resuming_from_another_directory(run: Run, done: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    manifest = RunFolder(done).manifest()
+    manifest = read_manifest(RunFolder(done))
     assert Path(manifest.data_dir).is_absolute()
     monkeypatch.chdir(folder.parent)
     assert run("search", "--resume", done).code == 0
@@ -162,15 +163,15 @@ def test_resuming_from_another_directory(run: Run, done: Path, folder: Path, mon
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["-s", "rate=1"], "there is `rate=1`"),
-        (["--seed", 3, "--batch", 5], "there is `--batch 5`, `--seed 3`"),
-        (["--config", "tiny.toml"], "there is `tiny.toml`"),
+        (["-s", "rate=1"], "`rate=1`"),
+        (["--seed", 3, "--batch", 5], "`--batch 5`, `--seed 3`"),
+        (["--config", "tiny.toml"], "`tiny.toml`"),
     ],
 )
 def test_settings_stay(arguments: list[Any], said: str, run: Run, copied: Path) -> None:
     result = run("search", "--resume", copied, *arguments)
     assert result.code == 1
-    assert f"error[NAS601]: `--resume` takes no settings, and {said}\n" in result.err
+    assert f"error[NAS601]: `--resume` takes no settings, but got {said}\n" in result.err
     for option in (["-o", "other"], ["--settings"]):
         assert run("search", "--resume", copied, *option).code == 2
 
@@ -179,13 +180,13 @@ def test_another_space(run: Run, copied: Path, folder: Path) -> None:
     (folder / "other.nas").write_text(TINY.replace("max_pool(3)", "avg_pool(3)"))
     result = run("search", "other.nas", "--resume", "run")
     assert result.err == (
-        "error[NAS604]: `run` was begun with another space than `other.nas`\n"
-        " = help: leave the space away to go on with the run's own copy, or begin another run\n\n"
+        "error[NAS604]: `run` was started with another space than `other.nas`\n"
+        " = help: omit the space to resume with the run's own copy, or start another run\n\n"
     )
     (folder / "other.nas").write_text("// The same, said otherwise.\n" + TINY)
     assert run("search", "other.nas", "--resume", "run").code == 0
     (copied / "space" / "tiny.nas").write_text(TINY.replace("max_pool(3)", "avg_pool(3)"))
-    assert "error[NAS604]: `run` was begun with another space than `tiny.nas`" in run("search", "--resume", "run").err
+    assert "error[NAS604]: `run` was started with another space than `tiny.nas`" in run("search", "--resume", "run").err
     (copied / "space" / "tiny.nas").unlink()
     assert "error[NAS011]" in run("search", "--resume", "run").err
 
@@ -206,7 +207,7 @@ def changed(**entries: Any) -> Any:
         (changed(threads=0), "cannot read `run/run.json`: threads: input should be greater than or equal to 1"),
         (changed(config={"batch": 0}), "cannot read `run/run.json`: config.batch: input should be greater"),
         (changed(config={"colour": 0}), "cannot read `run/run.json`: config.colour: extra inputs are not permitted"),
-        (lambda _: None, "`run` is no run"),
+        (lambda _: None, "`run` is not a run folder"),
     ],
 )
 def test_a_run_that_cannot_be_read(change: Any, said: str, run: Run, copied: Path) -> None:
@@ -225,7 +226,8 @@ def test_a_run_that_cannot_be_read(change: Any, said: str, run: Run, copied: Pat
 def test_no_run(run: Run, folder: Path) -> None:
     for name in ("missing", "tiny.nas", "."):
         assert run("search", "--resume", name).err == (
-            f"error[NAS602]: `{name}` is no run\n = help: name the folder that `search` wrote: it has a `run.json`\n\n"
+            f"error[NAS602]: `{name}` is not a run folder\n"
+            " = help: name the folder that `search` wrote: it has a `run.json`\n\n"
         )
     (folder / "odd" / "run.json").mkdir(parents=True)
     assert "error[NAS602]: cannot read `odd/run.json`: is a directory" in run("search", "--resume", "odd").err
@@ -258,6 +260,6 @@ def test_operations_in_python_are_allowed_each_time(run: Run, folder: Path) -> N
     assert not (folder / "run").exists()
     assert run("search", "tiny.nas", *DATA, "-o", "run", "--allow-python-ops").code == 0
     assert run("search", "--resume", "run").err == (
-        "error[NAS105]: the run uses operations written in Python\n = help: say `--allow-python-ops` again\n\n"
+        "error[NAS105]: `run` uses operations written in Python\n = help: pass `--allow-python-ops` if you trust it\n\n"
     )
     assert run("search", "--resume", "run", "--allow-python-ops").code == 0

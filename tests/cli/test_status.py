@@ -96,7 +96,7 @@ def test_stopped(run: Run, folder: Path) -> None:
         "cell_0   2/3   3/3   3/3   3/3\n"
         "cell_1   3/3   3/3   2/3   3/3\n"
         "\n"
-        "go on with\n"
+        "resume with\n"
         "  bayesnas-graph search --resume run\n"
     )
 
@@ -107,7 +107,7 @@ def test_running(run: Run, folder: Path) -> None:
         answer = json.loads(run("status", folder, "--json").out)
     assert "state          running, last heard of 0:00:00 ago\n" in told
     assert "step           160 of 300, iteration 2/4, 0:00:20 left\n" in told  # 140 steps and 3 updates
-    assert "go on with" not in told
+    assert "resume with" not in told
     assert (answer["state"], answer["seconds_left"], answer["resume"]) == ("running", 20.0, None)
 
 
@@ -124,7 +124,7 @@ def test_finished(run: Run, folder: Path) -> None:
         "switches       21 of 24 open\n",
     ):
         assert line in told
-    assert "go on with" not in told
+    assert "resume with" not in told
     (folder / "result.json").write_text(json.dumps(RESULT | {"unmet": ["params < 20,000"]}))
     assert "wanted         params < 20,000: not met\n" in run("status", folder).out
 
@@ -142,7 +142,7 @@ def test_nothing_written_yet(run: Run, folder: Path) -> None:
         "state          stopped\n"
         "step           0\n"
         "\n"
-        "go on with\n"
+        "resume with\n"
         "  bayesnas-graph search --resume run\n"
     )
     answer = json.loads(run("status", folder, "--json").out)
@@ -207,7 +207,7 @@ def test_no_run(run: Run, folder: Path) -> None:
     for path, help in (("absent", "name the folder that `search` wrote"), (".", "it holds runs, such as `run`")):
         result = run("status", path)
         assert result.code == 1
-        assert f"error[NAS602]: `{path}` is no run" in result.err
+        assert f"error[NAS602]: `{path}` is not a run folder" in result.err
         assert help in result.err
     for text in (
         "",

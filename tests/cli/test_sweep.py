@@ -176,7 +176,7 @@ def test_a_folder_is_never_overwritten(run: Run, place: Path) -> None:
     (place / "there").mkdir()
     (place / "there" / "thesis.tex").write_text("")
     result = run("search", "tiny.nas", "--data", "images:plain", "--seeds", "2", "-o", "there")
-    assert (result.code, "NAS602]: `there` is already there" in result.err) == (1, True)
+    assert (result.code, "NAS602]: `there` already exists" in result.err) == (1, True)
     assert [path.name for path in (place / "there").iterdir()] == ["thesis.tex"]
 
 
@@ -218,7 +218,7 @@ def test_a_sweep_rejects_new_settings_on_resume(run: Run, place: Path) -> None:
         assert (result.code, said in result.err) == (1, True), result.err
     with RunFolder(place).locked():
         result = run("search", "--resume", ".", "--allow-python-ops")
-    assert (result.code, "NAS602]: another process works in" in result.err) == (1, True)
+    assert (result.code, "NAS602]: another process is using" in result.err) == (1, True)
     (place / "sweep.json").write_text("{")
     result = run("search", "--resume", ".")
     assert (result.code, "NAS602]: cannot read" in result.err) == (1, True)

@@ -10,15 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from bayesnas_graph.cli.epochs import Bar, epoch_line
+from bayesnas_graph.cli.epochs import TrainView, epoch_line
 from bayesnas_graph.cli.main import main
-from bayesnas_graph.runs.subject import Subject
-from bayesnas_graph.train.events import Row
-from bayesnas_graph.train.progress import Progress
+from bayesnas_graph.train.events import EpochRow
+from bayesnas_graph.train.learner import begin
+from bayesnas_graph.train.progress import TrainProgress
 from tests.cli.conftest import Run, settings
-from tests.helpers import network
 from tests.search.spaces import TINY
-from tests.train.networks import FIXED, course
+from tests.train.networks import FIXED, config, device, problem
 
 DATA = ("--data", "tests.search.spaces:tiny_data")
 QUICK = ("--epochs", "1", "--batch", "50", "-s", "cutout=3", "-s", "threads=1")
@@ -79,14 +78,14 @@ def test_what_is_printed(run: Run, folder: Path) -> None:
     assert run("train", "fixed.nas", *DATA, *QUICK).code == 0
     assert sorted(path.name for path in (folder / "runs").iterdir()) == ["fixed-train-1", "fixed-train-2"]
     result = run("train", "fixed.nas", *DATA, *QUICK, "-o", "runs/fixed-train-1")
-    assert "error[NAS602]: `runs/fixed-train-1` is already there" in result.err
+    assert "error[NAS602]: `runs/fixed-train-1` already exists" in result.err
 
 
 def test_what_cannot_be_trained(run: Run, folder: Path) -> None:
     result = run("train", "tiny.nas", *DATA)
     assert result.code == 1
     assert result.err == (
-        "error[NAS610]: network `net` has 4 choices: it is no architecture yet\n"
+        "error[NAS610]: network `net` still has 4 choices\n"
         " = help: derive an architecture first: `bayesnas-graph search`, then `bayesnas-graph derive`\n\n"
     )
     assert not (folder / "runs").exists()
@@ -118,7 +117,7 @@ def test_settings(run: Run, folder: Path) -> None:
 def test_resuming_keeps_the_settings(run: Run, copied: Path) -> None:
     result = run("train", "--resume", "run", "--epochs", "3")
     assert result.code == 1
-    assert "`--resume` takes no settings, and there is `--epochs 3`" in result.err
+    assert "`--resume` takes no settings, but got `--epochs 3`" in result.err
     assert run("train", "--resume", "run", "-o", "other").code == 2
     assert run("train", "--resume", "run", "--settings").code == 2
     before = (copied / "result.json").read_text()
@@ -133,12 +132,12 @@ def test_runs_of_another_kind(run: Run, copied: Path, folder: Path) -> None:
     result = run("search", "--resume", "run")
     assert result.code == 1
     assert result.err == (
-        "error[NAS602]: `run` was not begun by `search`\n = help: `bayesnas-graph status run` tells what it is\n\n"
+        "error[NAS602]: `run` was not written by `search`\n = help: `bayesnas-graph status run` shows what it is\n\n"
     )
     manifest = json.loads((copied / "run.json").read_text())
     (copied / "run.json").write_text(json.dumps(manifest | {"kind": "search"}))
-    assert "error[NAS602]: `run` was not begun by `train`" in run("train", "--resume", "run").err
-    assert "error[NAS602]: `nowhere` is no run" in run("train", "--resume", "nowhere").err
+    assert "error[NAS602]: `run` was not written by `train`" in run("train", "--resume", "run").err
+    assert "error[NAS602]: `nowhere` is not a run folder" in run("train", "--resume", "nowhere").err
     (copied / "run.json").write_text("{")
     assert "error[NAS602]: cannot read `run/run.json`" in run("train", "--resume", "run").err
 
@@ -172,7 +171,7 @@ def test_status_of_one_that_was_stopped(run: Run, copied: Path) -> None:
     assert result.code == 0
     assert "state          stopped, with a checkpoint at step 4" in result.out
     assert "epoch          0 of 1" in result.out
-    assert result.out.endswith("go on with\n  bayesnas-graph train --resume run\n")
+    assert result.out.endswith("resume with\n  bayesnas-graph train --resume run\n")
     (copied / "metrics.csv").write_text("step,loss,accuracy,seconds\n4,1,0.5,2\n")
     assert run("status", "run").code == 0
     assert json.loads(run("status", "run", "--json").out)["accuracy"] == {"train": 0.5, "test": None}
@@ -181,8 +180,8 @@ def test_status_of_one_that_was_stopped(run: Run, copied: Path) -> None:
 # ------------------------------------------------------------------------------------------ display
 
 
-def row(epoch: int) -> Row:
-    return Row(epoch, 10 * epoch, 1.5376, 0.5078, 1.2, 0.61, 0.0125, 90.0)
+def row(epoch: int) -> EpochRow:
+    return EpochRow(epoch, 10 * epoch, 1.5376, 0.5078, 1.2, 0.61, 0.0125, 90.0)
 
 
 def test_a_line() -> None:
@@ -192,14 +191,15 @@ def test_a_line() -> None:
 
 
 def test_a_bar() -> None:
-    """Log lines appear above the bar, and it disappears at the end."""
-    stream, subject = io.StringIO(), Subject("fixed.nas", "fixed.nas", network(FIXED), ())
-    with Bar(subject, "cpu", stream=stream) as bar:
-        bar.begun(course(), Progress())
-        bar.stepped(6, 1.25)
-        bar.tested(row(1))
-        bar.said("something [unusual]")
-        bar.begun(course(), Progress(step=4))
+    """Lines stand above it, and it is gone in the end."""
+    stream, learner = io.StringIO(), begin(problem(), device(config()))
+    view = TrainView(live=True, stream=stream)
+    view.started(problem(), learner, TrainProgress())
+    view.stepped(6, 1.25)
+    view.epoch_ended(row(1))
+    view.noted("something [unusual]")
+    view.started(problem(), learner, TrainProgress(step=4))
+    view.closed()
     text = stream.getvalue()
     assert "epoch 1/3  loss 1.538" in text
     assert "note   something [unusual]" in text

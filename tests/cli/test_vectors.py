@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 from torch import Tensor
 
-from bayesnas_graph.export.samples import samples_of
-from bayesnas_graph.runs.processes import Processes
 from bayesnas_graph.runs.subject import Subject
-from bayesnas_graph.train.run import posed
+from bayesnas_graph.search.samples import samples_of
+from bayesnas_graph.train.run import TrainRun
 from tests.cli.conftest import Run
 from tests.data.files import write_mnist
 from tests.helpers import network
-from tests.train.networks import config, place
+from tests.train.networks import config, device
 
 FIXED = """
 network net(size = 8) : vector(size * size) -> classes(10) {
@@ -70,9 +69,10 @@ def test_searching_and_exporting(run: Run, folder: Path) -> None:
 
 def test_a_border_counts() -> None:
     subject = Subject("net", "net", network(FIXED.replace("size = 8", "size = 12")), ())
-    course = posed(subject, config(data="digits", pad=2, auxiliary=0.0), Path(), Processes())
-    (vectors, _), *_ = course.test_batches(place(course.config))
-    assert course.data.shape == (1, 12, 12)
+    chosen = config(data="digits", pad=2, auxiliary=0.0)
+    problem = TrainRun().build_problem(subject, chosen, Path(), device(chosen))
+    (vectors, _), *_ = problem.test_batches(device(chosen))
+    assert problem.data.shape == (1, 12, 12)
     assert vectors.shape[1:] == (144,)
     assert (vectors[:, :24] == vectors.min()).all(), "the first two rows are black"
 

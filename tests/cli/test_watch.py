@@ -20,9 +20,9 @@ from bayesnas_graph.cli.outcome import architecture_lines, too_large, unmet
 from bayesnas_graph.cli.standing import closed_text
 from bayesnas_graph.cli.watch import Lines, head
 from bayesnas_graph.diagnostics import Diagnostic
-from bayesnas_graph.runs.config import Config
+from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.reading.outline import Outline, Switch, switches_of
-from bayesnas_graph.search.progress import Progress
+from bayesnas_graph.search.progress import SearchProgress
 from tests.cli.conftest import Run
 from tests.cli.fake_search import logged, outline, standing, updated
 from tests.conftest import ROOT
@@ -74,10 +74,10 @@ def test_lines(capsys: pytest.CaptureFixture[str]) -> None:
     lines, begun = Lines(), standing()
     trained = logged(begun)
     after = updated(trained)
-    lines.begun(begun, WARNING)
+    lines.started(begun, WARNING)
     lines.logged(trained)
     lines.updated(trained, after)
-    lines.said("the loss went up")
+    lines.noted("the loss went up")
     lines.logged(logged(after, 200))
     told = capsys.readouterr()
     assert told.err == "warning[NAS607]: the penalty is too weak\n = help: `--lambda 1` would be enough\n\n"
@@ -100,8 +100,8 @@ def test_lines(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_resuming_is_reported() -> None:
-    assert head(updated(standing()))[-1] == "goes on        after step 150, with 19 switches open"
-    assert "goes on" not in "\n".join(head(standing()))
+    assert head(updated(standing()))[-1] == "resumes        after step 150, with 19 switches open"
+    assert "resumes" not in "\n".join(head(standing()))
 
 
 def test_phases() -> None:
@@ -117,14 +117,16 @@ def test_the_end_is_known_once_the_architecture_is_found(capsys: pytest.CaptureF
     before = logged(updated(standing(outline(finish=20))), 200)
     assert before.outline.total_steps == 320
     verdict = Verdict("cell_1:h.2.zero", False, Why.LIMIT, 1.0, 1.0, 1.0, None, (), (), (), ())
-    found = before.concluded(Progress(step=200, iteration=2, ended="it is found", closed=(verdict,), last_step=220))
+    found = before.concluded(
+        SearchProgress(step=200, iteration=2, ended="it is found", closed=(verdict,), last_step=220)
+    )
     assert found.alive == before.alive - {"cell_1:h.2.zero"}
     assert found.outline.total_steps == 220
     assert [found.outline.phase(step) for step in (200, 201, 220)] == ["iteration 2/2", "finish", "finish"]
     Lines().concluded(found, "it is found")
     Lines().logged(logged(found, 210))
     told = capsys.readouterr().out.splitlines()
-    assert told[0] == "note   it is found; 20 steps are left for the weights of what was found"
+    assert told[0] == "note   it is found; 20 steps are left for its weights"
     assert told[1].startswith("step 210/220  finish         loss")
 
 
@@ -161,13 +163,13 @@ def test_larger_than_asked_for() -> None:
     assert unmet(result, {}) == ["params < 200"]
     missed = unmet(result, {"target_params": 300, "target_flops": 3999})
     assert missed == ["params < 200", "flops <= 3,999"]
-    warning = too_large(result, missed, Config(lambda_w=0.02))
+    warning = too_large(result, missed, SearchConfig(lambda_w=0.02))
     assert warning is not None
     assert (warning.code, warning.severity) == ("NAS608", "warning")
     assert "300 weights and takes 4,000 multiply-adds, not `params < 200` and `flops <= 3,999`" in warning.message
     assert "0.02" in (warning.help or "")
-    assert too_large(result, [], Config()) is None
-    other = too_large(result, missed, Config(strategy="darts"))  # to which lambda is nothing
+    assert too_large(result, [], SearchConfig()) is None
+    other = too_large(result, missed, SearchConfig(strategy="darts"))  # to which lambda is nothing
     assert other is not None
     assert "--target-params" in (other.help or "")
 
@@ -204,7 +206,7 @@ def test_a_search_in_lines(run: Run, here: Path) -> None:
     assert "warning[NAS608]" in result.err
     assert "h <- x    " in result.out
     assert "look at it with\n  bayesnas-graph report first\n" in result.out
-    assert result.out.endswith("make a network of it with\n  bayesnas-graph derive first\n")
+    assert result.out.endswith("derive a network with\n  bayesnas-graph derive first\n")
     for name in re.findall(r"^wrote (.*)$", result.out, re.MULTILINE):
         assert Path(name).is_file()
     again = run("search", "tiny.nas", "--config", "short.toml", "-o", "second").out

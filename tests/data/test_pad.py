@@ -13,7 +13,7 @@ from bayesnas_graph.data import Data, InMemory, Statistics, load, padded
 from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.runs.processes import Processes
 from bayesnas_graph.runs.subject import Subject
-from bayesnas_graph.search.run import posed
+from bayesnas_graph.search.run import build_problem
 from tests.helpers import network
 from tests.search.spaces import config
 
@@ -41,6 +41,6 @@ def test_vectors_have_no_border() -> None:
 def test_a_search_pads(data: str) -> None:
     body = "in x x -> out : choose { max_pool(3), avg_pool(3) } > flatten > linear(10)"
     text = f"network net : image(1, 12, 12) -> classes(10) {{ {body} }}"
-    problem = posed(Subject("net", "net", network(text), ()), config(data=data, pad=2), Path(), Processes())
+    problem = build_problem(Subject("net", "net", network(text), ()), config(data=data, pad=2), Path(), Processes())
     assert problem.data.shape == (1, 12, 12)
     assert problem.data.train.take(torch.arange(2))[0].shape == (2, 1, 12, 12)

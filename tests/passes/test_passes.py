@@ -115,7 +115,7 @@ DEVICES = [
 
 
 @pytest.mark.parametrize(("space", "network", "device"), DEVICES)
-def test_faster_forms_of_shipped_spaces(space: str, network: str, device: passes.Device) -> None:
+def test_faster_forms_of_shipped_spaces(space: str, network: str, device: passes.DeviceKind) -> None:
     before = small(space, network)
     after = passes.run(before, passes.faster(device, batch=1))
     assert len(after) <= len(before)

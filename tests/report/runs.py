@@ -15,10 +15,11 @@ from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.elaborate import load_network
 from bayesnas_graph.language.elaborate.load import Loaded
 from bayesnas_graph.passes.analysis import cost
-from bayesnas_graph.runs.config import Config
-from bayesnas_graph.runs.folder import Manifest, RunFolder
+from bayesnas_graph.runs.config.search import SearchConfig
+from bayesnas_graph.runs.folder import RunFolder
+from bayesnas_graph.runs.manifest import SearchManifest
 from bayesnas_graph.runs.subject import Subject
-from bayesnas_graph.search.record import HISTORY, METRICS, UPDATES
+from bayesnas_graph.search.events import HISTORY, METRICS, UPDATES
 
 # A motif whose uses have switches of their own, in a network that a page shows in two panels.
 OWN_SWITCHES = """
@@ -89,10 +90,10 @@ def begun(
     out = RunFolder(folder)
     path, text = subject.files[0]
     out.write(out.space / path.name, text)
-    config = Config.model_validate({"data": "digits", "seed": seed, **(settings or {})})
+    config = SearchConfig.model_validate({"data": "digits", "seed": seed, **(settings or {})})
     versions = {"bayesnas-graph": "0.1.0", "python": "3.12.1", "torch": "2.13.0", "machine": "Linux x86_64, 2 cores"}
     out.write_manifest(
-        Manifest(
+        SearchManifest(
             space=space,
             called=subject.called,
             file=path.name,

@@ -250,8 +250,8 @@ def test_a_compression(folder: Path, trained: Trained) -> None:
     shorter: dict[str, Any] = {"epochs": 0, "loops": 1, "fine_epochs": 0, "tolerance": 0.01, "batch": 20, "threads": 1}
     smaller: Compressed = api.compress(trained, output=folder / "smaller", rival=True, **shorter)
     page, outcome = Page(smaller._repr_html_()), smaller.outcome
-    assert outcome.rival is not None
-    sizes = [measured.size for measured in (outcome.whole, outcome.left, outcome.rival)]
+    assert outcome.baseline is not None
+    sizes = [measured.size for measured in (outcome.whole, outcome.left, outcome.baseline)]
     assert page.numbers[""] == ["whole", "left", "by magnitude"]
     assert page.numbers["parameters"] == [f"{size.parameters:,}" for size in sizes]
     assert page.numbers["operations"] == [f"{size.operations:,}" for size in sizes]

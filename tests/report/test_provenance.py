@@ -13,17 +13,17 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from bayesnas_graph import api
 from bayesnas_graph.cli.main import app
-from bayesnas_graph.derive import of_run
-from bayesnas_graph.export import model_of
 from bayesnas_graph.language.elaborate import load_network
 from bayesnas_graph.report.again import command
 from bayesnas_graph.report.listing import MAX_BYTES, MAX_LINES
 from bayesnas_graph.report.provenance import provenance
 from bayesnas_graph.report.story import read_story
-from bayesnas_graph.runs.config import Config
+from bayesnas_graph.runs.config.search import SearchConfig
+from bayesnas_graph.runs.config.train import TrainConfig
 from bayesnas_graph.runs.folder import RunFolder
-from bayesnas_graph.train.config import TrainConfig
+from bayesnas_graph.runs.manifest import read_manifest
 from tests.report.runs import begun, searched
 
 EVIL = "<script>alert(1)</script>\"'&"
@@ -82,10 +82,10 @@ def unfinished(tmp_path: Path) -> Path:
 
 def test_texts_are_there_to_be_copied_as_they_are(quickstart: Path) -> None:
     found = pages(quickstart)
-    architecture = of_run(quickstart)
+    architecture = api.derive(quickstart)
     assert found["space"].texts["space-0"] == (quickstart / "space" / "quickstart.nas").read_text()
     assert found["source"].texts["source-0"] == architecture.written.text
-    assert found["source"].texts["source-1"] == model_of(architecture).program.text
+    assert found["source"].texts["source-1"] == architecture.model().program.text
     buttons = [given for _, given in found["source"].elements if given.get("class") in ("copy", "save")]
     assert [(given["class"], given["data-for"], given.get("data-name")) for given in buttons] == [
         ("copy", "source-0", None),
@@ -136,7 +136,7 @@ def test_settings_that_differ_come_first(tmp_path: Path) -> None:
     assert "samples per step, over all processes" in own
     rest = re.findall(r"<tr><td><code>(.*?)</code>", others)
     assert {"lambda", "seed", "steps", "target_params"} <= set(rest)
-    assert len(rest) + 3 == len(Config.model_fields)
+    assert len(rest) + 3 == len(SearchConfig.model_fields)
 
 
 def test_the_fingerprint_is_compared_with_that_of_the_copy(quickstart: Path, tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_the_command_gives_the_settings_of_the_run(tmp_path: Path) -> None:
     program, verb, space, *words = shlex.split(text)
     assert (program, verb, space) == ("bayesnas-graph", "search", "quickstart")
     printed = CliRunner().invoke(app, [verb, space, *words, "--settings"]).output
-    config = RunFolder(run).manifest().config
+    config = read_manifest(RunFolder(run)).config
     wanted = {**config.to_plain(), "parameters.width": 4, "threads": 1}
     del wanted["parameters"]
     for key, value in wanted.items():
@@ -169,7 +169,7 @@ def test_the_command_quotes_what_a_shell_would_read(unfinished: Path) -> None:
         manifest["config"]["patterns"] = {"a.b": "row"}
 
     changed(unfinished, change)
-    words = shlex.split(" ".join(command(read_story(unfinished).found, Config)))
+    words = shlex.split(" ".join(command(read_story(unfinished).found, SearchConfig)))
     assert words[:3] == ["bayesnas-graph", "search", "a b;rm.nas"]
     assert "data=$(x) 'y'" in words
     assert words[words.index("--pattern") + 1] == "a.b=row"

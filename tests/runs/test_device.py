@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from bayesnas_graph.diagnostics import NasError, render
-from bayesnas_graph.runs.device import Place, find_device, machine_limits, prepared
-from tests.search.spaces import config, place
+from bayesnas_graph.runs.device import Device, find_device, machine_limits, prepare_device
+from tests.search.spaces import config, device
 
 
 class InductorError(RuntimeError):
@@ -19,7 +19,7 @@ InductorError.__module__ = "torch._inductor.exc"
 
 def said(error: Exception, *, compile: bool = False) -> str:
     given = config(compile=compile)
-    with pytest.raises(NasError) as found, machine_limits(given, place(given)):
+    with pytest.raises(NasError) as found, machine_limits(given, device(given)):
         raise error
     return render(found.value.diagnostics[0])
 
@@ -34,27 +34,27 @@ def said(error: Exception, *, compile: bool = False) -> str:
 def test_out_of_memory(error: Exception) -> None:
     assert said(error) == (
         "error[NAS601]: a batch of 20 does not fit into the memory of `cpu`\n"
-        " = help: set `accumulate` to more, which computes a batch in parts, or `batch` to less\n"
+        " = help: increase `accumulate`, which computes a batch in parts, or reduce `batch`\n"
     )
 
 
 def test_really_out_of_memory() -> None:
     given = config()
-    with pytest.raises(NasError, match="does not fit into the memory"), machine_limits(given, place(given)):
+    with pytest.raises(NasError, match="does not fit into the memory"), machine_limits(given, device(given)):
         torch.empty(2**62, dtype=torch.uint8)
 
 
 def test_no_compiler() -> None:
     assert said(InductorError("InvalidCxxCompiler: No working C++ compiler found\nand more"), compile=True) == (
         "error[NAS609]: torch.compile does not work here: InvalidCxxCompiler: No working C++ compiler found\n"
-        " = help: leave `--compile` away, or install a C++ compiler that works\n"
+        " = help: omit `--compile`, or install a working C++ compiler\n"
     )
 
 
 @pytest.mark.parametrize("error", [RuntimeError("size mismatch"), ValueError("no"), InductorError("not asked for")])
 def test_faults_of_ours_stay_faults(error: Exception) -> None:
     given = config()
-    with pytest.raises(type(error)) as found, machine_limits(given, place(given)):
+    with pytest.raises(type(error)) as found, machine_limits(given, device(given)):
         raise error
     assert found.value is error
 
@@ -67,20 +67,20 @@ def test_devices(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(NasError) as error:
             find_device(name)
         assert render(error.value.diagnostics[0]) == (
-            f"error[NAS609]: there is no device `{name}` here\n = help: there is cpu; `--device auto` takes the best\n"
+            f"error[NAS609]: no device `{name}` is available\n = help: available: cpu; `--device auto` takes the best\n"
         )
 
 
 def test_a_run_goes_on_with_its_own_threads() -> None:
     """Sums depend on the number of threads."""
     for asked, kept, expected in ((1, 0, 1), (1, 2, 2), (0, 2, 2)):
-        with prepared(config(threads=asked), kept) as found:
+        with prepare_device(config(threads=asked), kept) as found:
             assert torch.get_num_threads() == expected
-            assert isinstance(found, Place)
+            assert isinstance(found, Device)
 
 
 def test_precision() -> None:
-    found = place(config(precision="bf16"))
+    found = device(config(precision="bf16"))
     assert (found.precision, found.fused_for) == (torch.bfloat16, "cpu")
     assert not found.scaler().is_enabled()
-    assert place(config(precision="fp16")).scaler().is_enabled()
+    assert device(config(precision="fp16")).scaler().is_enabled()

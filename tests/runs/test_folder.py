@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,10 +18,9 @@ from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.diagnostics.atomic_files import atomic_write
 from bayesnas_graph.runs.folder import RunFolder, new_folder
 from bayesnas_graph.runs.tables import read_table
-from bayesnas_graph.search.events import Row
-from bayesnas_graph.search.progress import Progress
-from bayesnas_graph.search.record import METRICS, Recorder
-from tests.search.spaces import SHORT, Notes, problem, search
+from bayesnas_graph.search.events import METRICS, SearchRecorder, StepRow
+from bayesnas_graph.search.progress import SearchProgress
+from tests.search.spaces import SHORT, Notes, device, problem, search
 
 
 class Broken(Exception):
@@ -103,6 +103,7 @@ def protected(folder: Path) -> Iterator[None]:
 
 def test_a_protected_folder(tmp_path: Path) -> None:
     run = RunFolder(tmp_path)
+    nothing(0)  # imports what `nobody` may not read
     with protected(tmp_path):
         for attempt in (
             lambda: run.locked().__enter__(),
@@ -117,21 +118,22 @@ def test_a_protected_folder(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------- tables
 
 
-def row(step: int) -> Row:
-    return Row(step, 0, 1.0, 0.5, 0.1, 0.05, 0.001, 7)
+def row(step: int) -> StepRow:
+    return StepRow(step, 0, 1.0, 0.5, 0.1, 0.05, 0.001, 7)
 
 
-def recorded(folder: Path, *steps: int) -> Recorder:
-    record = Recorder(RunFolder(folder))
-    record.begun(*nothing(0))
+def recorded(folder: Path, *steps: int) -> SearchRecorder:
+    record = SearchRecorder(RunFolder(folder), "tiny")
+    record.started(*nothing(0))
     for step in steps:
         record.logged(row(step))
     return record
 
 
-def nothing(step: int) -> tuple[Any, Any, Progress]:
-    """The arguments of a recorder event; only the progress is used."""
-    return None, None, Progress(step=step)
+def nothing(step: int) -> tuple[Any, Any, SearchProgress]:
+    """What a recorder is told, as far as it listens."""
+    asked = problem()
+    return asked, SimpleNamespace(device=device(asked.config)), SearchProgress(step=step)
 
 
 def steps(folder: Path) -> list[int]:
@@ -140,7 +142,7 @@ def steps(folder: Path) -> list[int]:
 
 def test_rows_after_the_checkpoint_are_cut_off(tmp_path: Path) -> None:
     record = recorded(tmp_path, 5, 10, 15, 20)
-    record.begun(*nothing(10))
+    record.started(*nothing(10))
     assert steps(tmp_path) == [5, 10]
     record.logged(row(15))
     assert steps(tmp_path) == [5, 10, 15]
@@ -155,7 +157,7 @@ def test_half_a_row_is_none(tmp_path: Path) -> None:
     longer = metrics.read_bytes()
     for length in range(len(whole), len(longer) + 1):
         metrics.write_bytes(longer[:length])
-        record.begun(*nothing(10))
+        record.started(*nothing(10))
         assert metrics.read_bytes() == whole
 
 
@@ -166,7 +168,7 @@ def test_a_damaged_table_is_restarted(garbage: bytes, where: str, tmp_path_facto
     metrics = RunFolder(folder).metrics
     whole = metrics.read_bytes()
     metrics.write_bytes({"before": garbage + whole, "instead": garbage, "after": whole + garbage}[where])
-    record.begun(*nothing(10))
+    record.started(*nothing(10))
     assert metrics.read_text().splitlines()[0] == ",".join(METRICS)
     assert set(steps(folder)) <= {*range(11)}
     record.logged(row(15))
@@ -176,7 +178,7 @@ def test_a_damaged_table_is_restarted(garbage: bytes, where: str, tmp_path_facto
 def test_tables_of_a_search(tmp_path: Path) -> None:
     run, notes = RunFolder(tmp_path), Notes()
     search(problem(), run.checkpoints, notes).run()
-    search(problem(), tmp_path / "again", Recorder(run)).run()
+    search(problem(), tmp_path / "again", SearchRecorder(run, "tiny")).run()
     assert steps(tmp_path) == [found.step for found in notes.rows]
     updates = read_table(run.updates)
     assert [int(found["iteration"]) for found in updates] == list(range(1, SHORT["iterations"] + 1))

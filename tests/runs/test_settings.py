@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bayesnas_graph.diagnostics import NasError, render
 from bayesnas_graph.diagnostics.source import Source
-from bayesnas_graph.runs.config import Config
+from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.settings import LARGEST, Settings, assigned, configured, option, read_settings
 from bayesnas_graph.runs.toml_keys import find
 
@@ -256,7 +256,7 @@ def test_values_on_the_command_line(word: str, value: Any) -> None:
 def test_all_settings_come_back() -> None:
     """A run resumes with the settings it stored."""
     found = configured([assigned("lambda=0.1"), assigned("steps=7"), assigned("parameters.width=2.5")])
-    assert Config.model_validate(json.loads(json.dumps(found.to_plain()))) == found
+    assert SearchConfig.model_validate(json.loads(json.dumps(found.to_plain()))) == found
     assert "warmup" not in found.to_plain()
 
 

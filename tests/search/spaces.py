@@ -13,16 +13,16 @@ import torch
 
 from bayesnas_graph.data import Data, Statistics
 from bayesnas_graph.data.shapes import draw_shapes
-from bayesnas_graph.runs.config import Config
-from bayesnas_graph.runs.device import Place
+from bayesnas_graph.runs.config.search import SearchConfig
+from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.processes import Processes
-from bayesnas_graph.search.checkpoint import Checkpoints
-from bayesnas_graph.search.events import Row, Watcher
+from bayesnas_graph.search.checkpoint import SearchCheckpoints
+from bayesnas_graph.search.events import SearchWatcher, StepRow
 from bayesnas_graph.search.iteration import Iteration
-from bayesnas_graph.search.learner import Learner
-from bayesnas_graph.search.loop import Outcome, Search
+from bayesnas_graph.search.learner import SearchLearner
+from bayesnas_graph.search.loop import Search, SearchOutcome
 from bayesnas_graph.search.problem import Problem
-from bayesnas_graph.search.progress import Progress
+from bayesnas_graph.search.progress import SearchProgress
 from tests.helpers import network
 
 # A cell with two choices, used twice. The candidates that both have are computed together, as long as both are there.
@@ -74,48 +74,50 @@ def tiny_data() -> Data:
     return Data("tiny", train, test, (1, 8, 8), 10, Statistics((0.5,), (0.25,)))
 
 
-def config(**settings: Any) -> Config:
-    return Config.model_validate(SHORT | settings)
+def config(**settings: Any) -> SearchConfig:
+    return SearchConfig.model_validate(SHORT | settings)
 
 
 def problem(text: str = TINY, **settings: Any) -> Problem:
     return Problem.of(network(text), tiny_data(), config(**settings))
 
 
-def place(config: Config, processes: Processes | None = None) -> Place:
-    return Place.of(config, torch.device("cpu"), processes or Processes())
+def device(config: SearchConfig, processes: Processes | None = None) -> Device:
+    return Device.of(config, torch.device("cpu"), processes or Processes())
 
 
 @dataclass
-class Notes:
-    """A watcher that records all events."""
+class Notes(SearchWatcher):
+    """A watcher that remembers all it is told."""
 
-    rows: list[Row] = field(default_factory=list)
+    rows: list[StepRow] = field(default_factory=list)
     iterations: list[Iteration] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
-    starts: list[Progress] = field(default_factory=list)
-    ends: list[Progress] = field(default_factory=list)
+    starts: list[SearchProgress] = field(default_factory=list)
+    ends: list[SearchProgress] = field(default_factory=list)
 
-    def begun(self, problem: Problem, learner: Learner, progress: Progress) -> None:
+    def started(self, problem: Problem, learner: SearchLearner, progress: SearchProgress) -> None:
         self.starts.append(progress)
 
-    def logged(self, row: Row) -> None:
+    def logged(self, row: StepRow) -> None:
         self.rows.append(row)
 
-    def iterated(self, found: Iteration, accuracy: float, seconds: float) -> None:
+    def updated(self, found: Iteration, accuracy: float, seconds: float) -> None:
         self.iterations.append(found)
 
-    def concluded(self, progress: Progress) -> None:
+    def concluded(self, progress: SearchProgress) -> None:
         self.ends.append(progress)
 
-    def said(self, text: str) -> None:
+    def noted(self, text: str) -> None:
         self.messages.append(text)
 
 
 def search(
-    problem: Problem, folder: Path, watcher: Watcher | None = None, stop: Callable[[], bool] = lambda: False
+    problem: Problem, folder: Path, watcher: SearchWatcher | None = None, stop: Callable[[], bool] = lambda: False
 ) -> Search:
-    return Search(problem, place(problem.config), Checkpoints(folder, problem.config.keep), watcher or Notes(), stop)
+    return Search(
+        problem, device(problem.config), SearchCheckpoints(folder, problem.config.keep), watcher or Notes(), stop
+    )
 
 
 def asked_often(times: int) -> Callable[[], bool]:
@@ -124,6 +126,6 @@ def asked_often(times: int) -> Callable[[], bool]:
     return lambda: next(numbers) >= times
 
 
-def searched(folder: Path, text: str = TINY, watcher: Watcher | None = None, **settings: Any) -> Outcome:
-    """The result of a search."""
+def searched(folder: Path, text: str = TINY, watcher: SearchWatcher | None = None, **settings: Any) -> SearchOutcome:
+    """What a search comes to."""
     return search(problem(text, **settings), folder, watcher).run()

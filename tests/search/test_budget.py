@@ -12,45 +12,45 @@ import torch
 
 from bayesnas_graph.bayes import can_close
 from bayesnas_graph.bayes.groups import group_norms
-from bayesnas_graph.cli.watch import Lines, Reporter
-from bayesnas_graph.runs.folder import RunFolder
+from bayesnas_graph.cli.search_view import SearchView
+from bayesnas_graph.cli.watch import Lines
 from bayesnas_graph.search.budget import LARGEST_GROWTH, Shrink, rates_left, shrink, too_weak
-from bayesnas_graph.search.learner import Learner, begin
+from bayesnas_graph.search.learner import SearchLearner, begin
 from bayesnas_graph.search.problem import Problem
-from bayesnas_graph.search.progress import Progress
+from bayesnas_graph.search.progress import SearchProgress
 from bayesnas_graph.search.strategies.bayes import moved
 from bayesnas_graph.search.strategy import Rates
-from tests.search.spaces import Notes, place, problem, searched
+from tests.search.spaces import Notes, device, problem, searched
 
 
-def started(**settings: Any) -> tuple[Problem, Learner]:
+def started(**settings: Any) -> tuple[Problem, SearchLearner]:
     asked = problem(**settings)
-    return asked, begin(asked.graph, asked.config, place(asked.config))
+    return asked, begin(asked.graph, asked.config, device(asked.config))
 
 
 def test_rates_that_are_left() -> None:
     asked = problem(steps=8, warmup=4, iterations=3, gate_rate=0.5)
-    assert rates_left(asked, Progress()) == [4, 4, 4]
-    assert rates_left(asked, Progress(step=4)) == [4, 4, 4]
-    assert rates_left(asked, Progress(step=6)) == [3, 4, 4]
-    assert rates_left(asked, Progress(step=20, iteration=2, slowdown=0.5)) == [2]
-    assert rates_left(asked, Progress(step=28, iteration=3)) == []
-    assert rates_left(asked, Progress(step=20, iteration=2, ended="it is found")) == []
+    assert rates_left(asked, SearchProgress()) == [4, 4, 4]
+    assert rates_left(asked, SearchProgress(step=4)) == [4, 4, 4]
+    assert rates_left(asked, SearchProgress(step=6)) == [3, 4, 4]
+    assert rates_left(asked, SearchProgress(step=20, iteration=2, slowdown=0.5)) == [2]
+    assert rates_left(asked, SearchProgress(step=28, iteration=3)) == []
+    assert rates_left(asked, SearchProgress(step=20, iteration=2, ended="it is found")) == []
 
 
 def test_lambda_grows_on_the_way_to_a_target() -> None:
     asked = problem(steps=8, iterations=3, gate_rate=0.5, lambda_growth=2.0, target_params=10)
-    assert rates_left(asked, Progress()) == [4, 8, 16]
-    assert rates_left(asked, Progress(step=12, iteration=1, growth=2.0)) == [8, 16]
+    assert rates_left(asked, SearchProgress()) == [4, 8, 16]
+    assert rates_left(asked, SearchProgress(step=12, iteration=1, growth=2.0)) == [8, 16]
     endless = problem(steps=1, iterations=5000, gate_rate=1.0, lambda_growth=2.0, target_params=10)
-    assert rates_left(endless, Progress())[-1] == LARGEST_GROWTH
+    assert rates_left(endless, SearchProgress())[-1] == LARGEST_GROWTH
 
 
 @pytest.mark.parametrize("intensity", [0.1, 0.3])
 def test_gates_get_as_far_as_the_budget_says(intensity: float) -> None:
     """Without a loss and a gauge, only the penalty moves them."""
     asked, learner = started(**{"lambda": intensity, "lambda_zero": 0.2, "gauge": "none", "gate_rate": 0.3})
-    switches, progress = learner.switches, Progress(step=asked.warmup, measured=True)
+    switches, progress = learner.switches, SearchProgress(step=asked.warmup, measured=True)
     gates = learner.supernet.gates
     learner.supernet.set_gates(torch.rand(gates.shape, generator=torch.Generator().manual_seed(0)) + 0.5)
     size = group_norms(learner.supernet.gates.double(), switches.group, len(switches.groups))
@@ -66,16 +66,16 @@ def test_gates_get_as_far_as_the_budget_says(intensity: float) -> None:
 
 def test_before_units_are_known_gates_are_taken_to_be_one() -> None:
     asked, learner = started()
-    ones = shrink(asked, learner, Progress())
+    ones = shrink(asked, learner, SearchProgress())
     learner.supernet.set_gates(torch.full_like(learner.supernet.gates, 0.01))
-    torch.testing.assert_close(shrink(asked, learner, Progress()), ones)
-    torch.testing.assert_close(shrink(asked, learner, Progress(measured=True)), 100 * ones)
+    torch.testing.assert_close(shrink(asked, learner, SearchProgress()), ones)
+    torch.testing.assert_close(shrink(asked, learner, SearchProgress(measured=True)), 100 * ones)
 
 
 def test_a_gate_at_zero_can_be_closed_in_no_time() -> None:
     asked, learner = started()
     learner.supernet.set_gates(torch.zeros_like(learner.supernet.gates))
-    ended = Progress(step=asked.total_steps, iteration=3, measured=True)
+    ended = SearchProgress(step=asked.total_steps, iteration=3, measured=True)
     found = Shrink.of(shrink(asked, learner, ended))
     assert found.able == found.open == len(learner.switches.groups)
 
@@ -89,7 +89,7 @@ def test_nothing_is_left_to_close() -> None:
 )
 def test_the_suggested_lambda_is_enough(settings: dict[str, float]) -> None:
     asked, learner = started(**settings)
-    warning = too_weak(asked, learner, shrink(asked, learner, Progress()))
+    warning = too_weak(asked, learner, shrink(asked, learner, SearchProgress()))
     assert warning is not None
     assert (warning.code, warning.severity) == ("NAS607", "warning")
     options = {key: float(value) for key, value in re.findall(r"--([\w-]+) ([\d.]+)", warning.help or "")}
@@ -99,16 +99,16 @@ def test_the_suggested_lambda_is_enough(settings: dict[str, float]) -> None:
         settings | {"steps": steps},
     ):
         again, other = started(**better)
-        assert too_weak(again, other, shrink(again, other, Progress())) is None, better
+        assert too_weak(again, other, shrink(again, other, SearchProgress())) is None, better
 
 
 def test_the_warning_says_how_many_cannot_be_closed() -> None:
     asked, learner = started(**{"lambda": 0.01})
-    none = too_weak(asked, learner, shrink(asked, learner, Progress()))
+    none = too_weak(asked, learner, shrink(asked, learner, SearchProgress()))
     assert none is not None
     assert none.message == "the penalty moves gates by 0.14 of their way to zero at most, and can close no switch"
     asked, learner = started(**{"lambda": 0.3, "lambda_zero": 0.001})
-    some = too_weak(asked, learner, shrink(asked, learner, Progress()))
+    some = too_weak(asked, learner, shrink(asked, learner, SearchProgress()))
     assert some is not None
     assert some.message.startswith(
         "the penalty cannot close 2 of 7 switches: it moves some gates by 0.014 of their way"
@@ -128,8 +128,8 @@ def test_every_update_tells_what_is_left(tmp_path: Path) -> None:
 
 def test_slower_steps_reach_less_far() -> None:
     asked, learner = started()
-    whole = shrink(asked, learner, Progress())
-    torch.testing.assert_close(shrink(asked, learner, replace(Progress(), slowdown=0.5)), whole / 2)
+    whole = shrink(asked, learner, SearchProgress())
+    torch.testing.assert_close(shrink(asked, learner, replace(SearchProgress(), slowdown=0.5)), whole / 2)
 
 
 @pytest.mark.parametrize(("step", "warned"), [(0, True), (4, True), (5, False), (12, False)])
@@ -138,6 +138,6 @@ def test_the_warning_comes_before_gates_move(
 ) -> None:
     """Also by a search that is resumed at the very end of its only iteration."""
     asked, learner = started(**{"lambda": 0.01, "iterations": 1})
-    progress = Progress(step=step, measured=step >= asked.warmup)
-    Reporter(RunFolder(tmp_path), "tiny", Lines()).begun(asked, learner, progress)
+    progress = SearchProgress(step=step, measured=step >= asked.warmup)
+    SearchView(display=Lines()).started(asked, learner, progress)
     assert ("NAS607" in capsys.readouterr().err) is warned

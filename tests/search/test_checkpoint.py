@@ -1,4 +1,4 @@
-"""Checkpoints: round trip, damaged files, and full disks."""
+"""SearchCheckpoints: what goes in comes out, what is damaged is told, and a full disk costs nothing but time."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from hypothesis import strategies as st
 
 from bayesnas_graph.bayes import Decision, Verdict, Why
 from bayesnas_graph.diagnostics import NasError, render
-from bayesnas_graph.runs.config import Config
+from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.folder import RunFolder
 from bayesnas_graph.runs.tables import read_table
-from bayesnas_graph.search.checkpoint import Checkpoints, from_plain, to_plain
-from bayesnas_graph.search.learner import Learner, begin
-from bayesnas_graph.search.progress import Progress
-from bayesnas_graph.search.record import Recorder
+from bayesnas_graph.search.checkpoint import SearchCheckpoints, from_plain, to_plain
+from bayesnas_graph.search.events import SearchRecorder
+from bayesnas_graph.search.learner import SearchLearner, begin
+from bayesnas_graph.search.progress import SearchProgress
+from bayesnas_graph.search.step import train_step
 from bayesnas_graph.search.strategy import Rates
-from bayesnas_graph.search.train import train_step
 from tests.search.launcher import Launcher
 from tests.search.runs import assert_same, assert_same_run, checkpoints
-from tests.search.spaces import TINY, config, place, problem, search, searched, tiny_data
+from tests.search.spaces import TINY, config, device, problem, search, searched, tiny_data
 
 RATES = Rates(weights=0.05, gates=0.5, intensities=(0.1, 0.1))
 
 
-def trained(config: Config, steps: int = 2, text: str = TINY) -> Learner:
+def trained(config: SearchConfig, steps: int = 2, text: str = TINY) -> SearchLearner:
     torch.manual_seed(0)
-    learner = begin(problem(text).graph, config, place(config))
+    learner = begin(problem(text).graph, config, device(config))
     for _ in range(steps):
         train(learner)
     return learner
 
 
-def train(learner: Learner) -> float:
+def train(learner: SearchLearner) -> float:
     images, labels = tiny_data().train.take(torch.arange(20))
     return float(train_step(learner, (images.float() / 255, labels), RATES)[0])
 
@@ -75,7 +75,7 @@ def verdicts(draw: st.DrawFn) -> Verdict:
 some = st.lists(verdicts(), max_size=3).map(tuple)
 counts = st.integers(0, 2**40)
 progresses = st.builds(
-    Progress,
+    SearchProgress,
     step=counts,
     iteration=counts,
     measured=st.booleans(),
@@ -91,10 +91,10 @@ progresses = st.builds(
 
 
 @given(progress=progresses)
-def test_progress_round_trip(progress: Progress, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_progress_round_trip(progress: SearchProgress, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.getbasetemp() / "progress.pt"
     torch.save(progress.to_plain(), path)
-    assert Progress.from_plain(torch.load(path, weights_only=True)) == progress
+    assert SearchProgress.from_plain(torch.load(path, weights_only=True)) == progress
 
 
 @pytest.mark.parametrize("optimiser", ["sgd", "adamw"])
@@ -104,11 +104,11 @@ def test_learners_come_back(optimiser: str, steps: int, tmp_path: Path) -> None:
     learner = trained(given, steps)
     units = torch.rand_like(learner.units)
     learner = learner.with_prior(replace(learner.prior, gamma=learner.prior.gamma * 0.3), units)
-    content = to_plain(learner, Progress(step=7))
+    content = to_plain(learner, SearchProgress(step=7))
     torch.save(content, tmp_path / "learner.pt")
     loaded = torch.load(tmp_path / "learner.pt", weights_only=True)
-    again, progress = from_plain(loaded, problem(optimiser=optimiser), place(given))
-    assert progress == Progress(step=7)
+    again, progress = from_plain(loaded, problem(optimiser=optimiser), device(given))
+    assert progress == SearchProgress(step=7)
     assert_same(to_plain(again, progress), loaded)
     assert train(again) == train(learner)
     assert_same(to_plain(again, progress), to_plain(learner, progress))
@@ -119,7 +119,7 @@ def test_another_program_of_the_same_network(optimiser: str) -> None:
     """As with another number of processes: fusion depends on the batch size."""
     many = trained(config(batch=2**17, optimiser=optimiser))
     given = problem(optimiser=optimiser)
-    few, _ = from_plain(to_plain(many, Progress()), given, place(given.config))
+    few, _ = from_plain(to_plain(many, SearchProgress()), given, device(given.config))
     assert few.supernet.program != many.supernet.program
     assert torch.equal(few.supernet.gates, many.supernet.gates)
     for _ in range(3):
@@ -252,7 +252,7 @@ def test_the_only_one(tmp_path: Path) -> None:
 def test_another_space(searched_once: Path) -> None:
     given = problem()
     with pytest.raises(NasError) as error:
-        Checkpoints(searched_once, fingerprint="another").last(given, place(given.config))
+        SearchCheckpoints(searched_once, fingerprint="another").last(given, device(given.config))
     assert [d.code for d in error.value.diagnostics] == ["NAS604"]
 
 
@@ -295,16 +295,16 @@ def test_full_disk_in_the_middle(tmp_path: Path, searched_once: Path, monkeypatc
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_tables_on_a_full_disk(tmp_path: Path) -> None:
     run = RunFolder(tmp_path)
-    record = Recorder(run)
+    record = SearchRecorder(run, "tiny")
 
-    class Full(Recorder):
-        def begun(self, *arguments: Any) -> None:
-            record.begun(*arguments)
+    class Full(SearchRecorder):
+        def started(self, *arguments: Any) -> None:
+            record.started(*arguments)
             run.metrics.unlink()
             run.metrics.symlink_to("/dev/full")
 
     with pytest.raises(NasError) as error:
-        search(problem(), run.checkpoints, Full(run)).run()
+        search(problem(), run.checkpoints, Full(run, "tiny")).run()
     assert error.value.diagnostics[0].message == f"cannot write `{run.metrics}`: no space left on device"
     run.metrics.unlink()
     search(problem(), run.checkpoints, record).run()

@@ -11,15 +11,15 @@ import torch
 from bayesnas_graph.bayes import Why
 from bayesnas_graph.data import Data, InMemory, Statistics
 from bayesnas_graph.diagnostics import NasError
-from bayesnas_graph.runs.config import STRATEGIES
-from bayesnas_graph.search.loop import Outcome
+from bayesnas_graph.runs.strategies import STRATEGIES
+from bayesnas_graph.search.loop import SearchOutcome
 from bayesnas_graph.search.problem import Problem
 from tests.helpers import network
 from tests.search.spaces import TINY, Notes, config, problem, search, tiny_data
 from tests.search.test_variants import FEW, MIXED, assert_sound
 
 
-def run(folder: Path, given: Problem) -> tuple[Outcome, Notes]:
+def run(folder: Path, given: Problem) -> tuple[SearchOutcome, Notes]:
     notes = Notes()
     outcome = search(given, folder, notes).run()
     assert_sound(outcome, given)

@@ -12,12 +12,12 @@ import torch
 
 from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.runs.folder import RunFolder
+from bayesnas_graph.runs.loop import Interrupted
 from bayesnas_graph.search import loop
-from bayesnas_graph.search.learner import Learner
-from bayesnas_graph.search.loop import Interrupted
-from bayesnas_graph.search.record import Recorder
+from bayesnas_graph.search.events import SearchRecorder
+from bayesnas_graph.search.learner import SearchLearner
+from bayesnas_graph.search.step import train_step
 from bayesnas_graph.search.strategy import Rates
-from bayesnas_graph.search.train import train_step
 from tests.search.launcher import Launcher
 from tests.search.runs import assert_same, checkpoints, table
 from tests.search.spaces import Notes, asked_often, problem, search, searched
@@ -30,7 +30,7 @@ def explode(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Replaces the loss in each step whose learning rate is above a limit."""
 
     def at(limit: float, loss: float = torch.nan) -> None:
-        def step(learner: Learner, batch: Any, rates: Rates, held_out: Any = None) -> Any:
+        def step(learner: SearchLearner, batch: Any, rates: Rates, held_out: Any = None) -> Any:
             found, right = train_step(learner, batch, rates, held_out)
             return (torch.full_like(found, loss), right) if rates.weights > limit else (found, right)
 
@@ -46,7 +46,7 @@ def test_back_to_the_last_checkpoint(loss: float, explode: Callable[..., None], 
     outcome = searched(tmp_path, watcher=notes, **RISING)
     assert outcome.why == "all iterations are done"
     (message,) = notes.messages
-    assert message.endswith("at step 8: back to step 4, learning rates at 0.5 of what was asked for")
+    assert message.endswith("at step 8: back to step 4, learning rates at 0.5 of the setting")
     assert [progress.step for progress in notes.starts] == [0, 4]
     assert [row.step for row in notes.rows] == [2, 4, 6, *range(6, 37, 2)]
     assert max(row.rate for row in notes.rows[3:]) == pytest.approx(0.025)
@@ -79,7 +79,7 @@ def test_weights_that_are_lost_in_the_step_before_a_checkpoint(tmp_path: Path, m
     """The loss is still finite then: it is computed before the weights change."""
     steps = count()
 
-    def step(learner: Learner, batch: Any, rates: Rates, held_out: Any = None) -> Any:
+    def step(learner: SearchLearner, batch: Any, rates: Rates, held_out: Any = None) -> Any:
         found = train_step(learner, batch, rates, held_out)
         if next(steps) == 7:
             with torch.no_grad():
@@ -104,7 +104,7 @@ def test_interrupted_on_the_way(explode: Callable[..., None], tmp_path: Path) ->
     run, given, stops = RunFolder(tmp_path), problem(**RISING, log_steps=1), 0
     while True:
         try:
-            search(given, run.checkpoints, Recorder(run), asked_often(5)).run()
+            search(given, run.checkpoints, SearchRecorder(run, "tiny"), asked_often(5)).run()
             break
         except Interrupted:
             stops += 1
@@ -116,12 +116,12 @@ def test_killed_on_the_way(explode: Callable[..., None], tmp_path: Path, monkeyp
     explode(0.033)
     runs = [RunFolder(tmp_path / name) for name in ("whole", "killed")]
     given = problem(**RISING)
-    search(given, runs[0].checkpoints, Recorder(runs[0])).run()
+    search(given, runs[0].checkpoints, SearchRecorder(runs[0], "tiny")).run()
 
     class Killed(BaseException):
         pass
 
-    class Deadly(Recorder):
+    class Deadly(SearchRecorder):
         def logged(self, row: Any) -> None:
             super().logged(row)
             if next(rows) == 2:
@@ -130,7 +130,7 @@ def test_killed_on_the_way(explode: Callable[..., None], tmp_path: Path, monkeyp
     for _ in range(20):
         rows = count()
         try:
-            search(given, runs[1].checkpoints, Deadly(runs[1])).run()
+            search(given, runs[1].checkpoints, Deadly(runs[1], "tiny")).run()
             break
         except Killed:
             pass

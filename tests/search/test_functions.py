@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesnas_graph.runs.config import Config
+from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.schedule import rate
 from bayesnas_graph.runs.seeds import generator, mixed, seed_everything
 
@@ -24,7 +24,9 @@ SCHEDULES = ["cosine", "linear", "step", "constant"]
     total=st.integers(1, 60),
 )
 def test_rates(schedule: str, final: float, rising: int, total: int) -> None:
-    config = Config.model_validate({"rate": 0.1, "schedule": schedule, "final_rate": final, "rate_warmup": rising})
+    config = SearchConfig.model_validate(
+        {"rate": 0.1, "schedule": schedule, "final_rate": final, "rate_warmup": rising}
+    )
     rates = [rate(config, step, total) for step in range(total)]
     assert 0 <= min(rates) <= max(rates) <= 0.1 * (1 + 1e-9)
     top = min(rising, total)
@@ -45,7 +47,7 @@ def test_rates(schedule: str, final: float, rising: int, total: int) -> None:
     ],
 )
 def test_shapes(schedule: str, expected: list[float]) -> None:
-    config = Config.model_validate({"rate": 1.0, "schedule": schedule, "final_rate": 0.0})
+    config = SearchConfig.model_validate({"rate": 1.0, "schedule": schedule, "final_rate": 0.0})
     assert [rate(config, step, 120) for step in (0, 40, 60, 80, 90)] == pytest.approx(expected)
 
 

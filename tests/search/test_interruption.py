@@ -13,10 +13,10 @@ from random import Random
 
 import pytest
 
+from bayesnas_graph.runs.loop import Interrupted
 from bayesnas_graph.runs.signals import stopping
 from bayesnas_graph.search import run as running
-from bayesnas_graph.search.events import Row
-from bayesnas_graph.search.loop import Interrupted
+from bayesnas_graph.search.events import StepRow
 from tests.search.launcher import Launcher
 from tests.search.runs import assert_same, assert_same_run, checkpoints, is_row, results, table
 from tests.search.spaces import Notes, asked_often, problem, search, searched
@@ -179,7 +179,7 @@ class Afterwards(Notes):
         super().__init__()
         self.wanted, self.act = rows, act
 
-    def logged(self, row: Row) -> None:
+    def logged(self, row: StepRow) -> None:
         super().logged(row)
         if len(self.rows) == self.wanted:
             self.act()
@@ -210,10 +210,10 @@ def test_one_process_at_a_time(programs: Launcher) -> None:
     manifest = (programs.folder / "busy" / "run.json").read_bytes()
     code, printed = programs.run("search", "--resume", "busy")
     assert code == 1
-    assert "error[NAS602]: another process works in `busy`\n = help: wait for it, or stop it\n" in printed
+    assert "error[NAS602]: another process is using `busy`\n = help: wait for it, or stop it\n" in printed
     code, printed = programs.run(*BEGIN, "-o", "busy")
     assert code == 1
-    assert "error[NAS602]: `busy` is already there\n" in printed
+    assert "error[NAS602]: `busy` already exists\n" in printed
     assert (programs.folder / "busy" / "run.json").read_bytes() == manifest
     first.signal(signal.SIGKILL)
     first.ended()

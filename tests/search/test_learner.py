@@ -15,23 +15,23 @@ from bayesnas_graph.bayes import Switches, in_gauge, rescale
 from bayesnas_graph.codegen.emit.weights import by_node
 from bayesnas_graph.passes import Disconnected
 from bayesnas_graph.runtime import Watch, watched
-from bayesnas_graph.search.learner import Learner, begin, weights, without
+from bayesnas_graph.search.learner import SearchLearner, begin, weights, without
 from bayesnas_graph.search.measure import sizes
 from bayesnas_graph.search.start import equalise
+from bayesnas_graph.search.step import train_step
 from bayesnas_graph.search.strategies.bayes import moved
 from bayesnas_graph.search.strategy import Rates
-from bayesnas_graph.search.train import train_step
 from tests.bayes.numbers import grouped_graphs, ordinary, tensors
-from tests.search.spaces import PLAIN, TINY, place, problem
+from tests.search.spaces import PLAIN, TINY, device, problem
 
 STILL = Rates(weights=0.05, gates=0.0, intensities=(0.1, 0.1))
 
 
-def begun(text: str = TINY, **chosen: Any) -> Learner:
-    """A learner in float64 after a few steps, so that its optimiser has state."""
+def begun(text: str = TINY, **chosen: Any) -> SearchLearner:
+    """A learner in double precision that has taken a few steps, so that its optimiser remembers something."""
     given = problem(text, **chosen)
     torch.manual_seed(0)
-    learner = begin(given.graph, given.config, place(given.config))
+    learner = begin(given.graph, given.config, device(given.config))
     learner.supernet.module.double()
     learner.supernet.set_gates(torch.rand_like(learner.supernet.gates) + 0.5)
     for _ in range(3):
@@ -43,8 +43,8 @@ def batch() -> tuple[Tensor, Tensor]:
     return torch.rand(12, 1, 8, 8, dtype=torch.float64), torch.arange(12) % 10
 
 
-def without_precisely(learner: Learner, off: set[str]) -> Learner:
-    """`without` in float64, which searches do not use."""
+def without_precisely(learner: SearchLearner, off: set[str]) -> SearchLearner:
+    """`without`, in double precision, which searches do not have."""
     default = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
@@ -53,15 +53,15 @@ def without_precisely(learner: Learner, off: set[str]) -> Learner:
         torch.set_default_dtype(default)
 
 
-def closed(learner: Learner, off: set[str]) -> None:
+def closed(learner: SearchLearner, off: set[str]) -> None:
     """Set the gates of some groups to zero."""
     group_of = {gate.name: gate.group for gate in learner.graph.gates}
     kept = torch.tensor([group_of[name] not in off for name in learner.supernet.names])
     learner.supernet.set_gates(learner.supernet.gates * kept)
 
 
-def assert_same_weights(smaller: Learner, larger: Learner, atol: float = 1e-12) -> None:
-    """Compare every tensor of the smaller learner, node by node, and its optimiser state."""
+def assert_same_weights(smaller: SearchLearner, larger: SearchLearner, atol: float = 1e-12) -> None:
+    """Every tensor that the smaller one has, node by node, and what its optimiser remembers of it."""
     kept = [
         {"weights": dict(learner.supernet.module.state_dict()), **learner.memory()} for learner in (smaller, larger)
     ]
@@ -156,7 +156,7 @@ def test_a_new_unit_leaves_the_gauge_alone(made: Any, data: st.DataObject) -> No
 def test_the_scale_of_an_output_does_not_matter(data: st.DataObject, gauge: str) -> None:
     """With a candidate's output times `c` and its gate divided by `c`, their product moves as before."""
     given = problem(gauge=gauge)
-    learner = begin(given.graph, given.config, place(given.config))
+    learner = begin(given.graph, given.config, device(given.config))
     learner.supernet.module.double()
     count = len(learner.supernet.names)
     w, slopes, units, c = (data.draw(tensors(ordinary, count, torch.float64)) for _ in range(4))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
-from bayesnas_graph.runs.config import Config, Group
+from bayesnas_graph.runs.config.groups import Group
+from bayesnas_graph.runs.config.search import SearchConfig
 from tests.conftest import ROOT
 
 PAGE = ROOT / "docs" / "search.md"
 
 
-def table(kind: type[Group] = Config) -> str:
+def table(kind: type[Group] = SearchConfig) -> str:
     rows = ["| key | default | |", "|---|---|---|"]
     for name, field in kind.model_fields.items():
         default = (

@@ -13,10 +13,10 @@ from bayesnas_graph.derive import derive
 from bayesnas_graph.passes import plain, verify
 from bayesnas_graph.search.learner import begin
 from bayesnas_graph.search.prior import Prior
-from bayesnas_graph.search.progress import Progress
+from bayesnas_graph.search.progress import SearchProgress
 from bayesnas_graph.search.strategies.bayes import iterate, measure_units, moved
 from bayesnas_graph.search.strategy import Rates
-from tests.search.spaces import TINY, place, problem
+from tests.search.spaces import TINY, device, problem
 
 
 def gradients(net: Supernet, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
@@ -29,7 +29,7 @@ def test_steps_and_updates_are_those_of_a_search() -> None:
     given = problem()
     config = given.config
     torch.manual_seed(0)
-    learner = begin(given.graph, config, place(config))
+    learner = begin(given.graph, config, device(config))
     prior = Prior(learner.supernet, intensity=config.lambda_w, rate=config.gate_rate)
     batches = [(torch.randn(20, 1, 8, 8), torch.randint(0, 10, (20,))) for _ in range(3)]
     rates = Rates(weights=0.0, gates=config.gate_rate, intensities=config.intensities)
@@ -41,7 +41,7 @@ def test_steps_and_updates_are_those_of_a_search() -> None:
     learner = measure_units(learner, batches)
     decision = prior.update(learner.supernet, batches, generator=torch.Generator().manual_seed(0))
     assert {verdict.name for verdict in decision.verdicts} == set(learner.switches.groups)
-    _, _, found = iterate(given, learner, Progress(measured=True), batches)
+    _, _, found = iterate(given, learner, SearchProgress(measured=True), batches)
     assert {v.name for v in found.architecture.verdicts} == {v.name for v in decision.verdicts}
     torch.testing.assert_close(prior.units, learner.units, rtol=1e-4, atol=1e-6)
 

@@ -16,9 +16,9 @@ from torch import Tensor
 
 from bayesnas_graph.bayes import Decision
 from bayesnas_graph.diagnostics import NasError
-from bayesnas_graph.runs.processes import Processes, joined
+from bayesnas_graph.runs.processes import Processes, join_processes
 from bayesnas_graph.runs.subject import Subject
-from bayesnas_graph.search.run import posed
+from bayesnas_graph.search.run import build_problem
 from tests.conftest import ROOT
 from tests.helpers import network
 from tests.search.launcher import Launcher, Run
@@ -145,7 +145,7 @@ def test_a_batch_that_cannot_be_shared_out() -> None:
         ({"held_out": 0.001}, 1, "of 200 samples 0 are held out to measure on"),
     ):
         with pytest.raises(NasError) as error:
-            posed(given, config(**settings), Path(), Processes(0, world))
+            build_problem(given, config(**settings), Path(), Processes(0, world))
         assert [(d.code, d.message) for d in error.value.diagnostics] == [("NAS601", said)]
 
 
@@ -154,20 +154,20 @@ def test_norms_need_company() -> None:
     given = Subject("norms", "norms", network(f"network net : image(1, 8, 8) -> classes(10) {{ {body} }}"), ())
     for settings in ({"batch": 1}, {"batch": 4, "accumulate": 4}):
         with pytest.raises(NasError, match="normalises over samples, and they come one at a time"):
-            posed(given, config(**settings), Path(), Processes())
-    posed(given, config(batch=4, accumulate=2), Path(), Processes())
-    posed(Subject("tiny", "tiny", network(TINY), ()), config(batch=1), Path(), Processes())
+            build_problem(given, config(**settings), Path(), Processes())
+    build_problem(given, config(batch=4, accumulate=2), Path(), Processes())
+    build_problem(Subject("tiny", "tiny", network(TINY), ()), config(batch=1), Path(), Processes())
 
 
 def test_processes_that_do_not_meet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANK", "0")
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.delenv("MASTER_ADDR", raising=False)
-    with pytest.raises(NasError) as error, joined(torch.device("cpu")):
+    with pytest.raises(NasError) as error, join_processes(torch.device("cpu")):
         pass
     assert error.value.diagnostics[0].code == "NAS609"
     monkeypatch.setenv("WORLD_SIZE", "1")
-    with joined(torch.device("cpu")) as found:
+    with join_processes(torch.device("cpu")) as found:
         assert found == Processes()
 
 

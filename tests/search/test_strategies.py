@@ -15,9 +15,9 @@ from bayesnas_graph.derive import Rule, derive
 from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.passes import prune
 from bayesnas_graph.passes.analysis import cost
-from bayesnas_graph.runs.config import STRATEGIES
 from bayesnas_graph.runs.settings import configured, option
-from bayesnas_graph.search.learner import Learner, begin
+from bayesnas_graph.runs.strategies import STRATEGIES
+from bayesnas_graph.search.learner import SearchLearner, begin
 from bayesnas_graph.search.relaxation import Relaxation
 from bayesnas_graph.search.strategies import strategy_of
 from bayesnas_graph.search.strategies.dso import MOMENTUM
@@ -25,7 +25,7 @@ from bayesnas_graph.search.strategies.random import Random
 from bayesnas_graph.search.strategy import Draw, Rates, Strategy
 from tests.conftest import ROOT
 from tests.search.launcher import Launcher
-from tests.search.spaces import TINY, Notes, config, place, problem, search, searched
+from tests.search.spaces import TINY, Notes, config, device, problem, search, searched
 from tests.search.test_processes import assert_close_run, ended
 from tests.search.test_variants import FEW, MIXED, assert_sound
 
@@ -33,30 +33,30 @@ OTHERS = [name for name in STRATEGIES if name != "bayes"]
 RATES = Rates(weights=0.05, gates=0.1, intensities=(0.5, 0.5))
 
 
-def started(name: str, text: str = MIXED, **settings: Any) -> tuple[Learner, Strategy]:
-    """A learner on which the strategy has started, and the strategy."""
+def started(name: str, text: str = MIXED, **settings: Any) -> tuple[SearchLearner, Strategy]:
+    """A learner that has begun."""
     given = problem(text, strategy=name, **settings)
     torch.manual_seed(0)
-    learner = begin(given.graph, given.config, place(given.config))
+    learner = begin(given.graph, given.config, device(given.config))
     strategy = strategy_of(given.config)
-    return strategy.start(learner, next(given.batches(learner.place, 0))), strategy
+    return strategy.start(learner, next(given.batches(learner.device, 0))), strategy
 
 
-def drawn(learner: Learner, strategy: Strategy, rates: Rates = RATES, part: Any = "gates") -> Draw:
+def drawn(learner: SearchLearner, strategy: Strategy, rates: Rates = RATES, part: Any = "gates") -> Draw:
     found = strategy.draw(learner, rates, part)
     assert found is not None
     return found
 
 
-def of_groups(learner: Learner, draw: Draw) -> Tensor:
-    """The gate of each group; all gates of a group are equal."""
+def of_groups(learner: SearchLearner, draw: Draw) -> Tensor:
+    """The gates of all groups; those of one group are equal."""
     found = torch.zeros(len(learner.switches.groups), dtype=torch.float64)
     found[learner.switches.group] = draw.gates.detach()
     assert torch.equal(found[learner.switches.group], draw.gates.detach())
     return found
 
 
-def set_logits(learner: Learner, seed: int = 0) -> None:
+def set_logits(learner: SearchLearner, seed: int = 0) -> None:
     logits = learner.beliefs["logits"]
     logits.copy_(torch.randn(len(logits), generator=torch.Generator().manual_seed(seed), dtype=torch.float64))
 
@@ -303,7 +303,7 @@ def test_random_takes_the_best_of_some(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(strategy, Random)
     seen: list[tuple[float, frozenset[str]]] = []
 
-    def judge(given: Learner, _batches: object) -> float:
+    def judge(given: SearchLearner, _batches: object) -> float:
         gates = given.supernet.gates.tolist()
         groups = given.switches.group.tolist()
         off = frozenset(given.switches.groups[group] for gate, group in zip(gates, groups, strict=True) if not gate)

@@ -10,11 +10,11 @@ import pytest
 from torch import Tensor
 
 from bayesnas_graph.diagnostics import NasError
-from bayesnas_graph.search.events import Row
+from bayesnas_graph.search.events import StepRow
 from bayesnas_graph.search.learner import begin
-from bayesnas_graph.search.progress import Progress
+from bayesnas_graph.search.progress import SearchProgress
 from bayesnas_graph.search.tensorboard import TensorBoard, writer
-from tests.search.spaces import place, problem, search, searched
+from tests.search.spaces import device, problem, search, searched
 
 
 @dataclass
@@ -57,7 +57,7 @@ def test_scalars_by_step(tmp_path: Path) -> None:
     assert book.scalars["switches/max_pool", 12] in (0, 1)
     assert book.histograms["gamma_log10", 12] == 7
     assert book.open == 1
-    board.close()
+    board.closed()
     assert book.open == 0
 
 
@@ -84,8 +84,8 @@ def test_rolling_back_drops_events_too() -> None:
     book = Book()
     asked = problem()
     board = TensorBoard(Path(), book.writer)
-    board.begun(asked, begin(asked.graph, asked.config, place(asked.config)), Progress())
-    row = Row(step=2, iteration=0, loss=1.0, accuracy=0.5, penalty=0.1, rate=0.1, seconds=0.1, alive=7)
+    board.started(asked, begin(asked.graph, asked.config, device(asked.config)), SearchProgress())
+    row = StepRow(step=2, iteration=0, loss=1.0, accuracy=0.5, penalty=0.1, rate=0.1, seconds=0.1, alive=7)
     for step in (2, 4, 6, 4, 6):
         board.logged(replace(row, step=step))
     assert book.steps("loss") == [2, 4, 6]
@@ -93,7 +93,7 @@ def test_rolling_back_drops_events_too() -> None:
 
 
 def test_closing_before_the_beginning() -> None:
-    TensorBoard(Path(), Book().writer).close()
+    TensorBoard(Path(), Book().writer).closed()
 
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,7 +110,7 @@ def test_with_the_package(tmp_path: Path) -> None:
 
     board = TensorBoard(tmp_path, writer())
     searched(tmp_path / "run", watcher=board)
-    board.close()
+    board.closed()
     events = EventAccumulator(str(tmp_path))
     events.Reload()
     assert [event.step for event in events.Scalars("loss")][:3] == [2, 4, 6]

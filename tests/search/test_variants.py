@@ -17,8 +17,9 @@ from bayesnas_graph.bayes import Estimator, Ranking
 from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.ir.ops import Choice, Input
 from bayesnas_graph.passes import Mode, verify
-from bayesnas_graph.runs.config import STRATEGIES
-from bayesnas_graph.search.loop import Interrupted, Outcome
+from bayesnas_graph.runs.loop import Interrupted
+from bayesnas_graph.runs.strategies import STRATEGIES
+from bayesnas_graph.search.loop import SearchOutcome
 from bayesnas_graph.search.problem import Problem
 from tests.helpers import check
 from tests.programs import Program
@@ -28,7 +29,7 @@ from tests.search.spaces import TINY, asked_often, config, problem, search, tiny
 FEW: dict[str, Any] = {"iterations": 2, "steps": 4, "warmup": 2, "finish": 2, "curvature_batches": 1}
 
 CHOICES: dict[str, tuple[Any, ...]] = {
-    "strategy": STRATEGIES,
+    "strategy": tuple(STRATEGIES),
     "curvature": get_args(Estimator),
     "ranking": get_args(Ranking),
     "mode": get_args(Mode),
@@ -84,8 +85,8 @@ network net : image(1, 8, 8) -> classes(10) {
 """
 
 
-def assert_sound(outcome: Outcome, given: Problem) -> None:
-    """The architecture is a connected network of exactly the kept switches."""
+def assert_sound(outcome: SearchOutcome, given: Problem) -> None:
+    """The architecture is a whole network, of what was decided to keep and nothing else."""
     verify(outcome.graph)
     kept = {verdict.name for verdict in outcome.decision.verdicts if verdict.keep}
     assert {verdict.name for verdict in outcome.decision.verdicts} == {gate.group for gate in given.graph.gates}

@@ -9,14 +9,15 @@ from typing import Any
 
 import torch
 
-from bayesnas_graph.runs.device import Place
+from bayesnas_graph.runs.config.train import TrainConfig
+from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.processes import Processes
-from bayesnas_graph.train.checkpoint import Checkpoints
-from bayesnas_graph.train.config import TrainConfig
-from bayesnas_graph.train.course import Course
-from bayesnas_graph.train.events import Row, Watcher
-from bayesnas_graph.train.loop import Outcome, Training
-from bayesnas_graph.train.progress import Progress
+from bayesnas_graph.train.checkpoint import TrainCheckpoints
+from bayesnas_graph.train.events import EpochRow, TrainWatcher
+from bayesnas_graph.train.learner import TrainLearner
+from bayesnas_graph.train.loop import Training, TrainOutcome
+from bayesnas_graph.train.problem import TrainingProblem
+from bayesnas_graph.train.progress import TrainProgress
 from tests.helpers import network
 from tests.search.spaces import tiny_data
 
@@ -68,43 +69,46 @@ def config(**settings: Any) -> TrainConfig:
     return TrainConfig.model_validate(SHORT | settings)
 
 
-def course(text: str = FIXED, **settings: Any) -> Course:
-    return Course.of(network(text), tiny_data(), config(**settings))
+def problem(text: str = FIXED, **settings: Any) -> TrainingProblem:
+    return TrainingProblem.of(network(text), tiny_data(), config(**settings))
 
 
-def place(config: TrainConfig) -> Place:
-    return Place.of(config, torch.device("cpu"), Processes())
+def device(config: TrainConfig) -> Device:
+    return Device.of(config, torch.device("cpu"), Processes())
 
 
 @dataclass
-class Notes:
-    """A watcher that records all events."""
+class Notes(TrainWatcher):
+    """A watcher that remembers all it is told."""
 
-    starts: list[Progress] = field(default_factory=list)
+    starts: list[TrainProgress] = field(default_factory=list)
     losses: dict[int, float] = field(default_factory=dict)
-    rows: list[Row] = field(default_factory=list)
+    rows: list[EpochRow] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
 
-    def begun(self, course: Course, progress: Progress) -> None:
+    def started(self, problem: TrainingProblem, learner: TrainLearner, progress: TrainProgress) -> None:
         self.starts.append(progress)
 
     def stepped(self, step: int, loss: float) -> None:
         self.losses[step] = loss
 
-    def tested(self, row: Row) -> None:
+    def epoch_ended(self, row: EpochRow) -> None:
         self.rows.append(row)
 
-    def said(self, text: str) -> None:
+    def noted(self, text: str) -> None:
         self.messages.append(text)
 
 
 def training(
-    course: Course, folder: Path, watcher: Watcher | None = None, stop: Callable[[], bool] = lambda: False
+    problem: TrainingProblem,
+    folder: Path,
+    watcher: TrainWatcher | None = None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> Training:
-    saved = Checkpoints(folder, course.config.keep)
-    return Training(course, place(course.config), saved, watcher or Notes(), stop)
+    saved = TrainCheckpoints(folder, problem.config.keep)
+    return Training(problem, device(problem.config), saved, watcher or Notes(), stop)
 
 
-def trained(folder: Path, text: str = FIXED, watcher: Watcher | None = None, **settings: Any) -> Outcome:
-    """The result of a training run."""
-    return training(course(text, **settings), folder, watcher).run()
+def trained(folder: Path, text: str = FIXED, watcher: TrainWatcher | None = None, **settings: Any) -> TrainOutcome:
+    """What a training comes to."""
+    return training(problem(text, **settings), folder, watcher).run()

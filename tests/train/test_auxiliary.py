@@ -15,10 +15,10 @@ from bayesnas_graph.codegen.emit import build, emit, transfer
 from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.runs.seeds import seed_everything
 from bayesnas_graph.train.auxiliary import place_of_head, with_auxiliary_head
-from bayesnas_graph.train.learner import Learner, begin
+from bayesnas_graph.train.learner import TrainLearner, begin
 from bayesnas_graph.train.step import train_step
 from tests.helpers import body, graph
-from tests.train.networks import FIXED, course, place, trained
+from tests.train.networks import FIXED, device, problem, trained
 
 
 @pytest.mark.parametrize(
@@ -52,9 +52,9 @@ def test_by_name() -> None:
 def test_no_place() -> None:
     same = body("x -> out : conv(4) > relu > global_avg_pool > linear(10)", "image(1, 8, 8) -> classes(10)")
     with pytest.raises(NasError, match="there is no place for an auxiliary head"):
-        course(same)
-    assert len(course(same, auxiliary_at="conv").trained_graph.outputs) == 2
-    assert len(course(same, auxiliary=0.0).trained_graph.outputs) == 1
+        problem(same)
+    assert len(problem(same, auxiliary_at="conv").trained_graph.outputs) == 2
+    assert len(problem(same, auxiliary=0.0).trained_graph.outputs) == 1
 
 
 def test_on_a_vector() -> None:
@@ -79,10 +79,10 @@ def test_it_computes_what_it_says_and_leaves_the_network_alone() -> None:
     torch.testing.assert_close(second, head(value.relu().mean((2, 3))))
 
 
-def learner(**settings: Any) -> Learner:
-    given = course(**settings, drop_path=0.0, ema=0.0)
+def learner(**settings: Any) -> TrainLearner:
+    given = problem(**settings, drop_path=0.0, ema=0.0)
     seed_everything(0)
-    return begin(given, place(given.config))
+    return begin(given, device(given.config))
 
 
 def test_its_loss_counts_with_its_weight() -> None:
@@ -90,7 +90,7 @@ def test_its_loss_counts_with_its_weight() -> None:
     plain: dict[str, Any] = {"clip": 0, "weight_decay": 0.0, "fuse": False}
     given = {weight: learner(auxiliary=weight, **plain) for weight in (0.5, 1.0, 1.5)}
     start = {name: value.clone() for name, value in given[0.5].module.state_dict().items()}
-    batch = next(given[0.5].course.batches(given[0.5].place, 0))
+    batch = next(given[0.5].problem.batches(given[0.5].device, 0))
     moved = {}
     for weight, one in given.items():
         one.module.load_state_dict(start)

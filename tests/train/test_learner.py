@@ -14,23 +14,23 @@ from torch.nn import functional as F
 from bayesnas_graph.codegen.emit import build, emit
 from bayesnas_graph.runs.seeds import seed_everything
 from bayesnas_graph.runtime import dropping
-from bayesnas_graph.train.learner import Learner, begin, compile_motifs, follow
+from bayesnas_graph.train.learner import TrainLearner, begin, compile_motifs, follow
 from bayesnas_graph.train.step import train_step
-from tests.train.networks import FIXED, course, place
+from tests.train.networks import FIXED, device, problem
 
 
-def learner(text: str = FIXED, **settings: Any) -> Learner:
-    given = course(text, **settings)
+def learner(text: str = FIXED, **settings: Any) -> TrainLearner:
+    given = problem(text, **settings)
     seed_everything(0)
-    return begin(given, place(given.config))
+    return begin(given, device(given.config))
 
 
-def batches(one: Learner, count: int) -> list[tuple[Tensor, Tensor]]:
-    return list(islice(one.course.batches(one.place, 0), count))
+def batches(one: TrainLearner, count: int) -> list[tuple[Tensor, Tensor]]:
+    return list(islice(one.problem.batches(one.device, 0), count))
 
 
-def like(one: Learner, **settings: Any) -> Learner:
-    """Another learner with the same weights."""
+def like(one: TrainLearner, **settings: Any) -> TrainLearner:
+    """Another learner with the weights of one."""
     other = learner(**settings)
     told: Any = one.to_plain()
     other.take(told["weights"], told["mean"], told["memory"], told["scaler"])
@@ -41,7 +41,7 @@ def like(one: Learner, **settings: Any) -> Learner:
 
 
 def test_cosine() -> None:
-    given = course(rate=0.025, epochs=6)
+    given = problem(rate=0.025, epochs=6)
     assert given.total_steps == 60
     for step in (0, 1, 17, 30, 59):
         assert given.rate(step) == pytest.approx(0.025 * (1 + cos(pi * step / 60)) / 2)
@@ -53,7 +53,7 @@ def test_cosine() -> None:
 def test_momentum_decay_and_clipping_are_those_of_the_recipe() -> None:
     """Compared with the same two steps by hand."""
     one = learner(drop_path=0.0, auxiliary=0.0, ema=0.0, label_smoothing=0.1, clip=0.5, fuse=False, weight_decay=0.01)
-    mine = build(emit(one.course.graph))
+    mine = build(emit(one.problem.graph))
     mine.load_state_dict(one.module.state_dict())
     buffers = {name: torch.zeros_like(value) for name, value in mine.named_parameters()}
     for step, (x, y) in enumerate(batches(one, 2)):
@@ -70,7 +70,7 @@ def test_momentum_decay_and_clipping_are_those_of_the_recipe() -> None:
             for name, value in mine.named_parameters():
                 assert value.grad is not None
                 buffers[name] = 0.9 * buffers[name] + value.grad * 0.5 / norm + 0.01 * value
-                value.sub_(one.course.rate(step) * buffers[name])
+                value.sub_(one.problem.rate(step) * buffers[name])
     for name, value in one.module.state_dict().items():
         torch.testing.assert_close(value, mine.state_dict()[name], rtol=1e-4, atol=1e-5)
 
@@ -105,7 +105,7 @@ def test_the_running_mean_in_closed_form() -> None:
 def test_the_saved_weights_are_the_running_mean() -> None:
     one = learner(ema=0.5)
     assert one.mean is not None
-    plain = emit(one.course.graph, standalone=True)
+    plain = emit(one.problem.graph, standalone=True)
     seen = []
     for step, batch in enumerate(batches(one, 2)):
         train_step(one, batch, step)
@@ -125,7 +125,7 @@ def test_fused_and_plain_learn_the_same() -> None:
     for step, batch in enumerate(batches(fused, 3)):
         losses = [float(train_step(one, batch, step)[0]) for one in (fused, plain)]
         assert losses[0] == pytest.approx(losses[1], rel=1e-4)
-    program = emit(fused.course.graph, standalone=True)
+    program = emit(fused.problem.graph, standalone=True)
     kept = [one.weights_for(program) for one in (fused, plain)]
     for name in kept[0]:
         torch.testing.assert_close(kept[0][name], kept[1][name], rtol=1e-3, atol=1e-4)

@@ -12,31 +12,31 @@ from bayesnas_graph.codegen.emit import build
 from bayesnas_graph.data import load
 from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.runs.folder import RunFolder
+from bayesnas_graph.runs.loop import Interrupted
 from bayesnas_graph.runs.tables import read_table
-from bayesnas_graph.search.loop import Interrupted
 from bayesnas_graph.train import loop
-from bayesnas_graph.train.checkpoint import Checkpoints
-from bayesnas_graph.train.course import Course
-from bayesnas_graph.train.events import Recorder, Row
-from bayesnas_graph.train.learner import Learner
-from bayesnas_graph.train.loop import Outcome
+from bayesnas_graph.train.checkpoint import TrainCheckpoints
+from bayesnas_graph.train.events import EpochRow, TrainRecorder
+from bayesnas_graph.train.learner import TrainLearner
+from bayesnas_graph.train.loop import TrainOutcome
 from bayesnas_graph.train.measure import score
+from bayesnas_graph.train.problem import TrainingProblem
 from bayesnas_graph.train.step import train_step
 from tests.helpers import network
 from tests.search.runs import assert_same, checkpoints, table
 from tests.search.spaces import asked_often
-from tests.train.networks import FIXED, STEPS, Notes, config, course, place, trained, training
+from tests.train.networks import FIXED, STEPS, Notes, config, device, problem, trained, training
 
 
 @pytest.fixture(scope="session")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Outcome, Notes]:
-    """An uninterrupted training run."""
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, TrainOutcome, Notes]:
+    """A training that nobody disturbs."""
     torch.set_num_threads(1)
     folder, notes = tmp_path_factory.mktemp("whole"), Notes()
     return folder, trained(folder, watcher=notes), notes
 
 
-def assert_same_outcome(one: Outcome, other: Outcome) -> None:
+def assert_same_outcome(one: TrainOutcome, other: TrainOutcome) -> None:
     assert one.score == other.score
     assert_same(one.weights, other.weights)
     assert one.program == other.program
@@ -46,14 +46,14 @@ def test_it_learns(tmp_path: Path) -> None:
     """Digits are classified far better than by chance."""
     settings = config(batch=32, rate=0.1, drop_path=0.05, cutout=0, crop=0, flip=False, checkpoint_steps=100)
     notes, digits = Notes(), load("digits", tmp_path)
-    outcome = training(Course.of(network(FIXED), digits, settings), tmp_path, notes).run()
+    outcome = training(TrainingProblem.of(network(FIXED), digits, settings), tmp_path, notes).run()
     assert notes.rows[-1].loss < 0.7 * notes.rows[0].loss
     assert outcome.score.accuracy > 0.5
 
 
-def test_events(whole: tuple[Path, Outcome, Notes]) -> None:
+def test_events(whole: tuple[Path, TrainOutcome, Notes]) -> None:
     _, outcome, notes = whole
-    given = course()
+    given = problem()
     assert [(row.epoch, row.step) for row in notes.rows] == [(1, 10), (2, 20), (3, 30)]
     assert list(notes.losses) == [*range(2, 31, 2)]
     for row in notes.rows:
@@ -64,20 +64,20 @@ def test_events(whole: tuple[Path, Outcome, Notes]) -> None:
     assert (outcome.score.loss, outcome.score.accuracy) == (last.test_loss, last.test_accuracy)
 
 
-def test_the_score_is_that_of_the_weights_that_are_given_away(whole: tuple[Path, Outcome, Notes]) -> None:
+def test_the_score_is_that_of_the_weights_that_are_given_away(whole: tuple[Path, TrainOutcome, Notes]) -> None:
     outcome = whole[1]
     network = build(outcome.program)
     network.load_state_dict(outcome.weights)
-    found = score(network, course().test_batches(place(config())), place(config()))
+    found = score(network, problem().test_batches(device(config())), device(config()))
     assert found == outcome.score
     assert "bayesnas_graph" not in outcome.program.text, "it needs torch alone"
 
 
-def test_stopped_every_few_steps(whole: tuple[Path, Outcome, Notes], tmp_path: Path) -> None:
+def test_stopped_every_few_steps(whole: tuple[Path, TrainOutcome, Notes], tmp_path: Path) -> None:
     run, stops = RunFolder(tmp_path), 0
     while True:
         try:
-            outcome = training(course(), run.checkpoints, Recorder(run), asked_often(3)).run()
+            outcome = training(problem(), run.checkpoints, TrainRecorder(run), asked_often(3)).run()
             break
         except Interrupted:
             stops += 1
@@ -94,18 +94,18 @@ class Killed(BaseException):
     """An exception that simulates a kill: nothing handles it."""
 
 
-def test_killed_between_a_row_and_its_checkpoint(whole: tuple[Path, Outcome, Notes], tmp_path: Path) -> None:
+def test_killed_between_a_row_and_its_checkpoint(whole: tuple[Path, TrainOutcome, Notes], tmp_path: Path) -> None:
     run, kills = RunFolder(tmp_path), 0
 
-    class Deadly(Recorder):
-        def tested(self, row: Row) -> None:
-            super().tested(row)
+    class Deadly(TrainRecorder):
+        def epoch_ended(self, row: EpochRow) -> None:
+            super().epoch_ended(row)
             if row.epoch > kills:
                 raise Killed
 
     while True:
         try:
-            outcome = training(course(), run.checkpoints, Deadly(run)).run()
+            outcome = training(problem(), run.checkpoints, Deadly(run)).run()
             break
         except Killed:
             kills += 1
@@ -115,25 +115,25 @@ def test_killed_between_a_row_and_its_checkpoint(whole: tuple[Path, Outcome, Not
     assert [row["epoch"] for row in table(run.path, "metrics.csv")] == ["1", "2", "3"]
 
 
-def test_one_that_has_ended_ends_again(whole: tuple[Path, Outcome, Notes]) -> None:
+def test_one_that_has_ended_ends_again(whole: tuple[Path, TrainOutcome, Notes]) -> None:
     notes, before = Notes(), checkpoints(whole[0])
     assert_same_outcome(trained(whole[0], watcher=notes), whole[1])
     assert not notes.losses
     assert_same(checkpoints(whole[0]), before)
 
 
-def test_checkpoints_that_are_kept(whole: tuple[Path, Outcome, Notes], tmp_path: Path) -> None:
+def test_checkpoints_that_are_kept(whole: tuple[Path, TrainOutcome, Notes], tmp_path: Path) -> None:
     assert list(checkpoints(whole[0])) == [f"step-{step:09}.pt" for step in (24, 28, 30)]
     trained(tmp_path, epochs=2, keep=1)
     assert list(checkpoints(tmp_path)) == ["step-000000020.pt"]
 
 
-def test_a_checkpoint_of_another_network(tmp_path: Path, whole: tuple[Path, Outcome, Notes]) -> None:
+def test_a_checkpoint_of_another_network(tmp_path: Path, whole: tuple[Path, TrainOutcome, Notes]) -> None:
     with pytest.raises(NasError) as error:
-        Checkpoints(whole[0], fingerprint="another").last(course(), place(config()))
+        TrainCheckpoints(whole[0], fingerprint="another").last(problem(), device(config()))
     assert error.value.diagnostics[0].code == "NAS604"
     with pytest.raises(NasError, match="it does not belong to this run") as error:
-        Checkpoints(whole[0]).last(course(FIXED.replace("width = 4", "width = 6")), place(config()))
+        TrainCheckpoints(whole[0]).last(problem(FIXED.replace("width = 4", "width = 6")), device(config()))
     assert error.value.diagnostics[0].code == "NAS603"
 
 
@@ -143,9 +143,11 @@ def test_a_checkpoint_of_another_network(tmp_path: Path, whole: tuple[Path, Outc
 def explode(monkeypatch: pytest.MonkeyPatch, limit: float, loss: float = torch.nan) -> None:
     """Replace the loss in each step whose learning rate is above a limit."""
 
-    def step(learner: Learner, batch: Any, step: int, slowdown: float = 1.0) -> Any:
+    def step(learner: TrainLearner, batch: Any, step: int, slowdown: float = 1.0) -> Any:
         found, right = train_step(learner, batch, step, slowdown)
-        return (torch.full_like(found, loss), right) if learner.course.rate(step) * slowdown > limit else (found, right)
+        return (
+            (torch.full_like(found, loss), right) if learner.problem.rate(step) * slowdown > limit else (found, right)
+        )
 
     monkeypatch.setattr(loop, "train_step", step)
 
@@ -156,7 +158,7 @@ def test_back_to_the_last_checkpoint(loss: float, tmp_path: Path, monkeypatch: p
     notes = Notes()
     trained(tmp_path, watcher=notes, schedule="constant", rate_warmup=10)
     (message,) = notes.messages
-    assert message.endswith("at step 8: back to step 4, learning rate at 0.5 of what was asked for")
+    assert message.endswith("at step 8: back to step 4, learning rate at 0.5 of the setting")
     assert [progress.step for progress in notes.starts] == [0, 4]
     assert [row.epoch for row in notes.rows] == [1, 2, 3]
     assert notes.rows[-1].rate == pytest.approx(0.025)
@@ -176,7 +178,7 @@ def test_giving_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_weights_that_are_lost_after_the_loss_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lost: list[int] = []
 
-    def step(learner: Learner, batch: Any, step: int, slowdown: float = 1.0) -> Any:
+    def step(learner: TrainLearner, batch: Any, step: int, slowdown: float = 1.0) -> Any:
         found = train_step(learner, batch, step, slowdown)
         if step == 7 and not lost:
             lost.append(step)

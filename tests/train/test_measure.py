@@ -10,15 +10,15 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from bayesnas_graph.train.measure import WARM_UP, latency, score
-from tests.train.networks import config, place
+from tests.train.networks import config, device
 
 
 def test_a_score_is_a_mean_over_samples() -> None:
     """For any batch size."""
     torch.manual_seed(0)
     network, x, y = nn.Linear(4, 3), torch.randn(11, 4), torch.randint(3, (11,))
-    whole = score(network, [(x, y)], place(config()))
-    parts = score(network, zip(x.chunk(3), y.chunk(3), strict=True), place(config()))
+    whole = score(network, [(x, y)], device(config()))
+    parts = score(network, zip(x.chunk(3), y.chunk(3), strict=True), device(config()))
     assert whole.accuracy == parts.accuracy == float((network(x).argmax(1) == y).double().mean())
     expected = F.cross_entropy(network(x), y).item()
     assert whole.loss == pytest.approx(expected)
@@ -27,7 +27,7 @@ def test_a_score_is_a_mean_over_samples() -> None:
 
 def test_norms_are_at_rest() -> None:
     network = nn.BatchNorm1d(4)
-    score(network, [(torch.randn(8, 4), torch.zeros(8, dtype=torch.long))], place(config()))
+    score(network, [(torch.randn(8, 4), torch.zeros(8, dtype=torch.long))], device(config()))
     assert network.num_batches_tracked == 0
 
 
@@ -47,7 +47,7 @@ def test_latency(monkeypatch: pytest.MonkeyPatch) -> None:
         return ticks[-1]
 
     monkeypatch.setattr(time, "perf_counter", clock)
-    found = latency(Slow(), [(2, 3), (2, 3)], 7, place(config()), 5)
+    found = latency(Slow(), [(2, 3), (2, 3)], 7, device(config()), 5)
     assert len(seen) == WARM_UP + 5
     assert set(seen) == {torch.Size((7, 2, 3))}
     assert (found.batch, found.low, found.median, found.high) == (7, WARM_UP + 1, WARM_UP + 2, WARM_UP + 3)

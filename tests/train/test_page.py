@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bayesnas_graph.train.config import TrainConfig
+from bayesnas_graph.runs.config.train import TrainConfig
 from tests.conftest import ROOT
 from tests.search.test_page import table
 

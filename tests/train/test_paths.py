@@ -11,7 +11,7 @@ from bayesnas_graph.codegen.emit import build, emit, transfer
 from bayesnas_graph.runtime import dropped, dropping
 from bayesnas_graph.train.paths import paths, with_dropped_paths
 from tests.helpers import body, graph
-from tests.train.networks import FIXED, course
+from tests.train.networks import FIXED, problem
 
 
 def found(statements: str) -> list[tuple[str, str]]:
@@ -105,7 +105,7 @@ def test_samples_are_dropped_by_themselves_and_whole() -> None:
 
 
 def test_the_chance_rises_with_every_step() -> None:
-    given = course(drop_path=0.3)
+    given = problem(drop_path=0.3)
     assert given.total_steps == 30
     assert [round(given.drop(step), 6) for step in (0, 10, 15, 29)] == [0.0, 0.1, 0.15, 0.29]
-    assert course(drop_path=0.0).trained_graph == course(drop_path=0.0, auxiliary=0.4).trained_graph
+    assert problem(drop_path=0.0).trained_graph == problem(drop_path=0.0, auxiliary=0.4).trained_graph

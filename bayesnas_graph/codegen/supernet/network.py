@@ -31,7 +31,7 @@ class Supernet:
     module: nn.Module
 
     @staticmethod
-    def of(graph: Graph, device: passes.Device = "cpu", batch: int = 64, *, fuse: bool = True) -> Supernet:
+    def of(graph: Graph, device: passes.DeviceKind = "cpu", batch: int = 64, *, fuse: bool = True) -> Supernet:
         """Compile a graph that has its zero switches."""
         program = emit(passes.run(graph, passes.faster(device, batch) if fuse else ()))
         return Supernet(graph, program, build(program))

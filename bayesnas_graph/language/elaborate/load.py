@@ -45,11 +45,11 @@ def load_network(
 
     Messages call the file `called`, which for a copy is what the original was called.
     """
-    shipped = None if file.is_file() else shipped_space(str(file))
-    shown = called or (f"<shipped>/{shipped.name}" if shipped else str(file))
+    path, shown = _located(file)
+    shown = called or shown
     report = Report()
     checker = Checker(report, Limits(), allow_python=allow_python)
-    space = checker.path(shipped or file, shown)
+    space = checker.path(path, shown)
     if space is None or report.has_errors:
         raise NasError(report.diagnostics)
     if name is None and not space.module.networks:
@@ -62,6 +62,29 @@ def load_network(
     return Loaded(network, modules, report.diagnostics)
 
 
+def _located(file: Path) -> tuple[Path, str]:
+    """Return the file that is meant, and the name it is shown by. A folder stands for the first `.nas` file in it."""
+    if file.is_file():
+        return file, str(file)
+    inside = sorted(file.rglob("*.nas")) if file.is_dir() else []
+    if inside:
+        return inside[0], str(inside[0])
+    shipped = shipped_space(str(file))
+    if shipped is not None:
+        return shipped, f"<shipped>/{shipped.name}"
+    if file.is_dir():
+        raise NasError([Diagnostic("NAS011", f"there is no `.nas` file in `{file}`")])
+    return file, str(file)
+
+
+def check_fixed(network: Network) -> None:
+    """Raise NasError if a network has choices."""
+    if network.block.choices:
+        message = f"network `{network.name}` still has {network.block.choices:,} choices"
+        help = "derive an architecture first: `bayesnas-graph search`, then `bayesnas-graph derive`"
+        raise NasError([Diagnostic("NAS610", message, help=help)])
+
+
 def number(text: str) -> Number:
     """A value for a parameter: `36`, `2.5`, `1/3`, `true`. Raises ValueError.
 
@@ -72,6 +95,6 @@ def number(text: str) -> Number:
         return text == "true"
     try:
         found = Fraction(text)
-    except ZeroDivisionError:
+    except (ValueError, ZeroDivisionError):
         raise ValueError(text) from None
     return found.numerator if found.denominator == 1 else found

@@ -10,11 +10,12 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from bayesnas_graph.ir import Graph, Kind, switch_text
+from bayesnas_graph.runs.strategies import DEFAULT, strategy_info
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-    from bayesnas_graph.runs.config import Config
+    from bayesnas_graph.runs.config.search import SearchConfig
 
 USUAL: Mapping[str, Kind] = {"zero": "zero", "optional": "optional"}  # by operation, where `outline.json` has no kind
 
@@ -57,7 +58,7 @@ class Outline:
     parameters: int  # of all candidates together
     flops: int
     wanted: tuple[str, ...]  # sizes that were asked for
-    strategy: str = "bayes"
+    strategy: str = DEFAULT
 
     def __post_init__(self) -> None:
         if self.warmup < 0 or self.steps < 1 or self.iterations < bool(self.switches) or self.finish < 0:
@@ -71,8 +72,8 @@ class Outline:
     @property
     def subject(self) -> str:
         """What is searched, in a few words."""
-        strategy = "" if self.strategy == "bayes" else f", strategy {self.strategy}"
-        return f"network {self.network} of {self.space} on {self.data}, {self.device}, seed {self.seed}{strategy}"
+        suffix = strategy_info(self.strategy).suffix
+        return f"network {self.network} of {self.space} on {self.data}, {self.device}, seed {self.seed}{suffix}"
 
     def phase(self, step: int) -> str:
         """What the step with this number, counted from 1, belongs to."""
@@ -100,7 +101,7 @@ class Outline:
         return replace(found, switches=tuple(told))
 
 
-def targets(config: Config) -> list[str]:
+def targets(config: SearchConfig) -> list[str]:
     """The sizes that the settings ask for."""
     sizes = {"params": config.target_params, "flops": config.target_flops}
     return [at_most(quantity, size) for quantity, size in sizes.items() if size is not None]

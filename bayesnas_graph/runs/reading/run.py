@@ -123,7 +123,7 @@ def _no_run(paths: RunPaths) -> NasError:
         return NasError([Diagnostic("NAS602", message, help=help)])
     inside = sorted(file.parent for file in paths.path.glob("*/run.json"))
     help = f"it holds runs, such as `{inside[0]}`" if inside else "name the folder that `search` wrote"
-    return NasError([Diagnostic("NAS602", f"`{paths.path}` is no run", help=help)])
+    return NasError([Diagnostic("NAS602", f"`{paths.path}` is not a run folder", help=help)])
 
 
 def is_locked(path: Path) -> bool | None:
@@ -161,7 +161,7 @@ def read_json(path: Path, kinds: Mapping[str, type]) -> dict[str, Any] | None:
 
 
 def read_numbers(path: Path, needed: tuple[str, ...]) -> Iterator[Numbers]:
-    """The rows of a table of numbers. Lines that are not whole, or hold something else, are passed over."""
+    """The rows of a table of numbers. Lines that are not whole, or hold something else, are skipped."""
     for row in read_rows(path):
         try:
             numbers = {key: float(value) for key, value in row.items()}

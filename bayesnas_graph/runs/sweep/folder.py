@@ -6,7 +6,6 @@ import json
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from os.path import commonpath
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,7 +16,6 @@ from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.runs.folder import RunFolder
 from bayesnas_graph.runs.reading.outline import Outline
 from bayesnas_graph.runs.settings import Settings
-from bayesnas_graph.runs.subject import Subject
 from bayesnas_graph.runs.sweep.grid import Point, axis, points
 
 TAIL = 4096  # bytes at the end of a log that are looked at
@@ -123,14 +121,6 @@ class SweepFolder:
         run = self.run(point)
         if run.path.is_dir() and not run.manifest_file.exists():
             shutil.rmtree(run.path)
-
-    def keep_space(self, subject: Subject) -> str:
-        """Copy the files of a space, so that all runs are of the same; the one that defines it, in `space`."""
-        paths = [path for path, _ in subject.files]
-        root = Path(commonpath([path.parent for path in paths]))
-        for path, text in subject.files:
-            self.own.write(self.own.space / path.relative_to(root), text)
-        return str(paths[0].relative_to(root))
 
 
 def run_of(folder: SweepFolder, point: Point) -> Run:

@@ -10,13 +10,13 @@ from math import prod
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError, Report
 from bayesnas_graph.diagnostics.source import Source, Span
-from bayesnas_graph.runs.config import Config
+from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.settings import Settings, assigned, configured
 
 MOST = 10_000  # runs of a sweep
 LONGEST = 120  # characters of a folder's name
 
-_KNOWN = {known for name, field in Config.model_fields.items() for known in (name, field.alias)}
+_KNOWN = {known for name, field in SearchConfig.model_fields.items() for known in (name, field.alias)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class Point:
     name: str  # of its folder
     values: tuple[tuple[str, str], ...]
     seed: int
-    config: Config
+    config: SearchConfig
 
     @property
     def shown(self) -> str:
@@ -66,7 +66,7 @@ def points(told: Sequence[Settings], axes: Sequence[Axis], seeds: int) -> tuple[
     first = configured(told).seed
     _check_axes(axes, seeds)
     report, known = Report(), dict[str, tuple[Span, ...]]()
-    found: list[tuple[tuple[Span, ...], Config]] = []
+    found: list[tuple[tuple[Span, ...], SearchConfig]] = []
     for values in product(*(axis.values for axis in axes)):
         chosen = [*told, *(_Chosen.of(axis, value) for axis, value in zip(axes, values, strict=True))]
         try:
@@ -132,7 +132,7 @@ def _twice(first: tuple[Span, ...], second: tuple[Span, ...]) -> Diagnostic:
     return Diagnostic("NAS601", f"`{other.text}` makes no difference", label, help=help)
 
 
-def _named(axes: Sequence[Axis], found: Sequence[tuple[tuple[Span, ...], Config]]) -> Iterator[Point]:
+def _named(axes: Sequence[Axis], found: Sequence[tuple[tuple[Span, ...], SearchConfig]]) -> Iterator[Point]:
     taken: set[str] = set()
     for number, (spans, config) in enumerate(found):
         values = tuple((axis.key.text, span.text) for axis, span in zip(axes, spans, strict=True))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
-from bayesnas_graph.runs.config import Config
+from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.search.strategy import Strategy
 
 
-def strategy_of(config: Config) -> Strategy:
+def strategy_of(config: SearchConfig) -> Strategy:
     """The strategy that the settings ask for."""
     return _strategy(config.strategy)
 

@@ -22,10 +22,10 @@ from bayesnas_graph.passes import prune
 from bayesnas_graph.passes.analysis import cost
 from bayesnas_graph.search.budget import Shrink, shrink
 from bayesnas_graph.search.iteration import Iteration, complete
-from bayesnas_graph.search.learner import Learner, without
+from bayesnas_graph.search.learner import SearchLearner, without
 from bayesnas_graph.search.measure import Measured, measure
 from bayesnas_graph.search.problem import Batch, Problem
-from bayesnas_graph.search.progress import Progress
+from bayesnas_graph.search.progress import SearchProgress
 from bayesnas_graph.search.start import equalise
 from bayesnas_graph.search.strategy import Draw, Rates, Strategy
 
@@ -35,32 +35,35 @@ class Bayes(Strategy):
 
     closes = True
 
-    def start(self, learner: Learner, batch: Batch) -> Learner:
+    def start(self, learner: SearchLearner, batch: Batch) -> SearchLearner:
         if learner.config.unit != "gate":
             equalise(learner, batch)
         return learner
 
-    def warmed_up(self, learner: Learner, batches: Iterable[Batch]) -> Learner:
+    def warmed_up(self, learner: SearchLearner, batches: Iterable[Batch]) -> SearchLearner:
         return measure_units(learner, batches)
 
-    def move(self, learner: Learner, slopes: Tensor, draw: Draw | None, rates: Rates) -> None:
+    def move(self, learner: SearchLearner, slopes: Tensor, draw: Draw | None, rates: Rates) -> None:
         learner.supernet.set_gates(moved(learner, slopes, rates))
 
-    def penalty(self, learner: Learner, intensities: tuple[float, float]) -> float:
+    def penalty(self, learner: SearchLearner, intensities: tuple[float, float]) -> float:
         w = learner.supernet.gates.double() * learner.units
         return float(bayes.penalty(learner.switches, w, learner.prior.omega, learner.lambda_w(intensities)))
 
     def iterate(
-        self, problem: Problem, learner: Learner, progress: Progress, batches: Iterable[Batch]
-    ) -> tuple[Learner, Progress, Iteration]:
+        self, problem: Problem, learner: SearchLearner, progress: SearchProgress, batches: Iterable[Batch]
+    ) -> tuple[SearchLearner, SearchProgress, Iteration]:
         return iterate(problem, learner, progress, batches)
 
-    def conclude(self, learner: Learner) -> None:
+    def shrink_budgets(self, problem: Problem, learner: SearchLearner, progress: SearchProgress) -> Tensor:
+        return shrink(problem, learner, progress)
+
+    def conclude(self, learner: SearchLearner) -> None:
         """Leave the gates as they were learnt, together with the weights."""
 
 
 @torch.no_grad()
-def moved(learner: Learner, slopes: Tensor, rates: Rates) -> Tensor:
+def moved(learner: SearchLearner, slopes: Tensor, rates: Rates) -> Tensor:
     """The gates after a step along these slopes, the penalty's share of it, and the gauge.
 
     The step is taken in the unit that the prior is in, `w r` or `w`: how fast a gate shrinks does not depend on the
@@ -74,14 +77,14 @@ def moved(learner: Learner, slopes: Tensor, rates: Rates) -> Tensor:
     return (w / units).to(slopes.dtype)
 
 
-def measure_units(learner: Learner, batches: Iterable[Batch]) -> Learner:
+def measure_units(learner: SearchLearner, batches: Iterable[Batch]) -> SearchLearner:
     """See how large what the gates multiply is, before the first of them moves."""
     return learner.with_prior(learner.prior, _units(learner, measure(learner, batches, 0)))
 
 
 def iterate(
-    problem: Problem, learner: Learner, progress: Progress, batches: Iterable[Batch]
-) -> tuple[Learner, Progress, Iteration]:
+    problem: Problem, learner: SearchLearner, progress: SearchProgress, batches: Iterable[Batch]
+) -> tuple[SearchLearner, SearchProgress, Iteration]:
     """Measure, update the prior, decide, and go on with what is left."""
     number = progress.iteration + 1
     measured = measure(learner, batches, number)
@@ -115,7 +118,7 @@ def iterate(
     return left, progress, found
 
 
-def _revive(learner: Learner, groups: Collection[str]) -> None:
+def _revive(learner: SearchLearner, groups: Collection[str]) -> None:
     """Set gates that are opened again to where they started: most were at zero, and would let nothing through."""
     names = [learner.switches.groups[group] for group in learner.switches.group.tolist()]
     reopened = torch.tensor([name in groups for name in names], device=learner.units.device)
@@ -125,7 +128,7 @@ def _revive(learner: Learner, groups: Collection[str]) -> None:
 
 
 @torch.no_grad()
-def updated(learner: Learner, measured: Measured, growth: float) -> State:
+def updated(learner: SearchLearner, measured: Measured, growth: float) -> State:
     """The prior after an update, in the units of the settings."""
     h, w = bayes.contributions(measured.h, learner.supernet.gates.double(), learner.units)
     lambda_w = learner.lambda_w(learner.config.grown(growth))
@@ -133,7 +136,7 @@ def updated(learner: Learner, measured: Measured, growth: float) -> State:
     return bayes.update(learner.switches, learner.prior.gamma, h, w, lambda_w, dependency)
 
 
-def _units(learner: Learner, measured: Measured) -> Tensor:
+def _units(learner: SearchLearner, measured: Measured) -> Tensor:
     """In what gates are measured from now on."""
     if learner.config.unit == "gate":
         return torch.ones_like(measured.units)
@@ -142,7 +145,7 @@ def _units(learner: Learner, measured: Measured) -> Tensor:
     return bayes.in_gauge(learner.switches.gauge, learner.supernet.gates.double(), measured.units)
 
 
-def _worth(learner: Learner, measured: Measured, growth: float, ranking: bayes.Ranking) -> dict[str, float]:
+def _worth(learner: SearchLearner, measured: Measured, growth: float, ranking: bayes.Ranking) -> dict[str, float]:
     """What every group is worth by a ranking."""
     h, w = bayes.contributions(measured.h, learner.supernet.gates.double(), learner.units)
     slopes = torch.zeros_like(h) if measured.slopes is None else measured.slopes / learner.units

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from bayesnas_graph.bayes import Decision
 from bayesnas_graph.search.contests import Contests
-from bayesnas_graph.search.learner import Learner
+from bayesnas_graph.search.learner import SearchLearner
 from bayesnas_graph.search.relaxation import Noise, Relaxation
 from bayesnas_graph.search.strategy import Part
 
@@ -25,7 +25,7 @@ class Darts(Relaxation):
     def weights(self, contests: Contests, logits: Tensor, noise: Noise, temperature: float, part: Part) -> Tensor:
         return contests.softmax(logits)
 
-    def rest(self, learner: Learner, architecture: Decision) -> None:
+    def rest(self, learner: SearchLearner, architecture: Decision) -> None:
         """Leave all candidates in, as in training: one alone is not what the weights were trained for."""
         contests = learner.contests
         gates = contests.gates(contests.softmax(contests.entered(learner.beliefs["logits"])))

@@ -16,31 +16,31 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph.bayes import Why, soft_threshold
-from bayesnas_graph.search.baseline import Judgement, Rival
-from bayesnas_graph.search.learner import Learner
+from bayesnas_graph.search.baseline import Baseline, Judgement
+from bayesnas_graph.search.learner import SearchLearner
 from bayesnas_graph.search.problem import Batch
 from bayesnas_graph.search.strategy import Draw, Part, Rates
 
 MOMENTUM = 0.9
 
 
-class Dso(Rival):
+class Dso(Baseline):
     """Scaling factors that the penalty takes to zero."""
 
     closes = True
 
-    def start(self, learner: Learner, batch: Batch) -> Learner:
+    def start(self, learner: SearchLearner, batch: Batch) -> SearchLearner:
         ones = torch.ones(len(learner.switches.groups), dtype=torch.float64, device=learner.units.device)
         return replace(learner, beliefs={"factors": ones, "velocity": torch.zeros_like(ones)})
 
-    def draw(self, learner: Learner, rates: Rates, part: Part) -> Draw:
+    def draw(self, learner: SearchLearner, rates: Rates, part: Part) -> Draw:
         """The factors, a step of the momentum ahead."""
         ahead = learner.beliefs["factors"] + MOMENTUM * learner.beliefs["velocity"]
         ahead = ahead.requires_grad_()
         contests = learner.contests
         return Draw(ahead, contests.gates(contests.entered(ahead))[learner.switches.group])
 
-    def move(self, learner: Learner, slopes: Tensor, draw: Draw | None, rates: Rates) -> None:
+    def move(self, learner: SearchLearner, slopes: Tensor, draw: Draw | None, rates: Rates) -> None:
         assert draw is not None, "gates are drawn in every step"
         (gradient,) = torch.autograd.grad(draw.gates, draw.numbers, slopes.to(draw.gates.dtype))
         before, ahead = learner.beliefs["factors"], draw.numbers.detach()
@@ -50,11 +50,11 @@ class Dso(Rival):
         learner.beliefs["velocity"].copy_(after - before)
         before.copy_(after)
 
-    def penalty(self, learner: Learner, intensities: tuple[float, float]) -> float:
+    def penalty(self, learner: SearchLearner, intensities: tuple[float, float]) -> float:
         none = learner.contests.is_none[: learner.contests.groups]
         return intensities[0] * float(learner.beliefs["factors"].abs().masked_fill(none, 0).sum())
 
-    def judged(self, learner: Learner, batches: Sequence[Batch], number: int) -> Judgement:
+    def judged(self, learner: SearchLearner, batches: Sequence[Batch], number: int) -> Judgement:
         factors, contests = learner.beliefs["factors"].abs(), learner.contests
         none = contests.is_none[: contests.groups]
         own = factors.masked_fill(none, 0)
@@ -62,18 +62,18 @@ class Dso(Rival):
         strengths = torch.where(none, of_choice[contests.contest[: contests.groups]], own)
         return Judgement(strengths, [Why.KEPT if strength > 0 else Why.OWN for strength in strengths.tolist()])
 
-    def reopened(self, learner: Learner, groups: Collection[str]) -> None:
+    def reopened(self, learner: SearchLearner, groups: Collection[str]) -> None:
         """Let them start again at one."""
         again = torch.tensor([name in groups for name in learner.switches.groups], device=learner.units.device)
         factors = learner.beliefs["factors"]
         factors.copy_(torch.where(again & (factors == 0), 1.0, factors))
 
-    def rest(self, learner: Learner, architecture: object) -> None:
+    def rest(self, learner: SearchLearner, architecture: object) -> None:
         """Leave the factors in."""
         gates = self.draw(learner, Rates(0.0, 0.0, (0.0, 0.0)), "weights").gates.detach()
         learner.supernet.set_gates(gates.to(learner.supernet.gates.dtype))
 
-    def conclude(self, learner: Learner) -> None:
+    def conclude(self, learner: SearchLearner) -> None:
         """Leave the factors in: weights have been trained with them."""
         self.rest(learner, None)
 

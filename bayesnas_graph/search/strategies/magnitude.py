@@ -13,35 +13,35 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph.bayes import Decision
-from bayesnas_graph.search.baseline import Judgement, Rival, best_of_choices
-from bayesnas_graph.search.learner import Learner
+from bayesnas_graph.search.baseline import Baseline, Judgement, best_of_choices
+from bayesnas_graph.search.learner import SearchLearner
 from bayesnas_graph.search.problem import Batch
 from bayesnas_graph.search.strategy import Draw, Part, Rates
 
 
-class Magnitude(Rival):
+class Magnitude(Baseline):
     """The largest gate of a choice."""
 
-    def start(self, learner: Learner, batch: Batch) -> Learner:
+    def start(self, learner: SearchLearner, batch: Batch) -> SearchLearner:
         ones = torch.ones(len(learner.switches.groups), dtype=torch.float64, device=learner.units.device)
         return replace(learner, beliefs={"gates": ones})
 
-    def draw(self, learner: Learner, rates: Rates, part: Part) -> Draw:
+    def draw(self, learner: SearchLearner, rates: Rates, part: Part) -> Draw:
         shared = learner.beliefs["gates"].clone().requires_grad_()
         return Draw(shared, shared[learner.switches.group])
 
-    def move(self, learner: Learner, slopes: Tensor, draw: Draw | None, rates: Rates) -> None:
+    def move(self, learner: SearchLearner, slopes: Tensor, draw: Draw | None, rates: Rates) -> None:
         assert draw is not None, "gates are drawn in every step"
         (gradient,) = torch.autograd.grad(draw.gates, draw.numbers, slopes.to(draw.gates.dtype))
         gates = learner.beliefs["gates"]
         gates.sub_(rates.gates * (gradient + learner.config.weight_decay * gates))
 
-    def judged(self, learner: Learner, batches: Sequence[Batch], number: int) -> Judgement:
+    def judged(self, learner: SearchLearner, batches: Sequence[Batch], number: int) -> Judgement:
         strengths, contests = learner.beliefs["gates"].abs(), learner.contests
         winners = contests.best_candidates(contests.entered(strengths))
         return Judgement(strengths, best_of_choices(learner, winners))
 
-    def rest(self, learner: Learner, architecture: Decision) -> None:
+    def rest(self, learner: SearchLearner, architecture: Decision) -> None:
         """Leave all candidates in, as in training."""
         gates = learner.beliefs["gates"][learner.switches.group]
         learner.supernet.set_gates(gates.to(learner.supernet.gates.dtype))

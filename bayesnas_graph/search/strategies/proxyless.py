@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph.search.contests import Contests
-from bayesnas_graph.search.learner import Learner
+from bayesnas_graph.search.learner import SearchLearner
 from bayesnas_graph.search.relaxation import Noise, Relaxation
 from bayesnas_graph.search.strategy import Part
 
@@ -39,7 +39,7 @@ class Proxyless(Relaxation):
         return torch.where(pair, drawn.to(logits.dtype) + (soft - soft.detach()), 0)
 
     @torch.no_grad()
-    def learn(self, learner: Learner, gradient: Tensor, rate: float) -> None:
+    def learn(self, learner: SearchLearner, gradient: Tensor, rate: float) -> None:
         """A step of Adam, after which the two logits of a choice have the same chance together as before it."""
         contests, logits = learner.contests, learner.beliefs["logits"]
         before = logits.clone()

@@ -15,9 +15,9 @@ from torch import Tensor
 
 from bayesnas_graph.passes import Disconnected, Misfit, prune
 from bayesnas_graph.runs.seeds import generator
-from bayesnas_graph.search.baseline import Judgement, Rival, best_of_choices
+from bayesnas_graph.search.baseline import Baseline, Judgement, best_of_choices
 from bayesnas_graph.search.contests import gumbel
-from bayesnas_graph.search.learner import Learner
+from bayesnas_graph.search.learner import SearchLearner
 from bayesnas_graph.search.measure import accuracy
 from bayesnas_graph.search.problem import Batch
 from bayesnas_graph.search.strategy import Draw, Part, Rates
@@ -25,18 +25,18 @@ from bayesnas_graph.search.strategy import Draw, Part, Rates
 MOST_TRIES = 100  # at an architecture that holds together
 
 
-class Random(Rival):
+class Random(Baseline):
     """No rule at all."""
 
-    def draw(self, learner: Learner, rates: Rates, part: Part) -> Draw:
+    def draw(self, learner: SearchLearner, rates: Rates, part: Part) -> Draw:
         winners = _drawn(learner, generator(torch.device("cpu"), learner.config.seed, "draw", rates.step))
         gates = learner.contests.gates(winners.double())
         return Draw(gates, gates[learner.switches.group])
 
-    def move(self, learner: Learner, slopes: Tensor, draw: Draw | None, rates: Rates) -> None:
+    def move(self, learner: SearchLearner, slopes: Tensor, draw: Draw | None, rates: Rates) -> None:
         """Learn nothing."""
 
-    def judged(self, learner: Learner, batches: Sequence[Batch], number: int) -> Judgement:
+    def judged(self, learner: SearchLearner, batches: Sequence[Batch], number: int) -> Judgement:
         """Strengths are the mean accuracies of the architectures with a switch, and 1 more for those of the best."""
         contests, switches = learner.contests, learner.switches
         numbers = generator(torch.device("cpu"), learner.config.seed, "samples", number)
@@ -56,12 +56,12 @@ class Random(Rival):
         return Judgement(strengths, best_of_choices(learner, best))
 
 
-def _drawn(learner: Learner, numbers: torch.Generator) -> Tensor:
+def _drawn(learner: SearchLearner, numbers: torch.Generator) -> Tensor:
     """One entrant of every contest."""
     return learner.contests.winners(gumbel(learner.contests, numbers))
 
 
-def _sound(learner: Learner, numbers: torch.Generator) -> Tensor:
+def _sound(learner: SearchLearner, numbers: torch.Generator) -> Tensor:
     """The same, such that the architecture holds together; if that is too rare, without `none`."""
     for _ in range(MOST_TRIES):
         winners = _drawn(learner, numbers)
@@ -74,7 +74,7 @@ def _sound(learner: Learner, numbers: torch.Generator) -> Tensor:
     return learner.contests.best_candidates(gumbel(learner.contests, numbers))
 
 
-def _stays(learner: Learner, winners: Tensor) -> Tensor:
+def _stays(learner: SearchLearner, winners: Tensor) -> Tensor:
     """For every group 1 if it is in the architecture of these winners, else 0."""
     kept = [float(why.keep) for why in best_of_choices(learner, winners)]
     return torch.tensor(kept, dtype=torch.float64, device=winners.device)

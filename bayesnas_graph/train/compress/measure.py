@@ -13,8 +13,8 @@ from bayesnas_graph.codegen.emit.weights import ByNode
 from bayesnas_graph.codegen.supernet import ReferenceNetwork
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.runs.device import Place
-from bayesnas_graph.train.compress.config import CompressConfig
+from bayesnas_graph.runs.config.compress import CompressConfig
+from bayesnas_graph.runs.device import Device
 from bayesnas_graph.train.compress.connectivity import gets_through, is_connected
 from bayesnas_graph.train.compress.groups import Groups
 from bayesnas_graph.train.compress.masks import masks_of, without
@@ -31,10 +31,10 @@ class Measured:
     loss: float
 
 
-def measured(graph: Graph, weights: ByNode, batches: Iterable[tuple[Tensor, Tensor]], place: Place) -> Measured:
+def measured(graph: Graph, weights: ByNode, batches: Iterable[tuple[Tensor, Tensor]], device: Device) -> Measured:
     """The curvature by every weight, and the loss."""
-    kept, mean = list(batches), place.processes.mean
-    network = ReferenceNetwork(graph).to(place.device).take(weights).eval()
+    kept, mean = list(batches), device.processes.mean
+    network = ReferenceNetwork(graph).to(device.torch_device).take(weights).eval()
     samples = sum(len(y) for _, y in kept)
     with torch.no_grad():
         loss = torch.stack([CrossEntropy()(network(x)[0], y) * (len(y) / samples) for x, y in kept]).sum()

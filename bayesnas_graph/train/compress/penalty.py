@@ -13,7 +13,7 @@ from bayesnas_graph.codegen.emit.weights import ByNode
 from bayesnas_graph.train.compress.groups import Groups
 from bayesnas_graph.train.compress.masks import Masks, apply
 from bayesnas_graph.train.compress.prior import shrink_towards_zero
-from bayesnas_graph.train.learner import Learner
+from bayesnas_graph.train.learner import TrainLearner
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,8 +24,8 @@ class Penalty:
     masks: Masks  # what is gone for good
     needed: Collection[str]  # layers of which something must be left
 
-    def __call__(self, learner: Learner, rate: float) -> None:
-        config, tensors = learner.course.config, tensors_of(learner)
+    def __call__(self, learner: TrainLearner, rate: float) -> None:
+        config, tensors = learner.problem.config, tensors_of(learner)
         # A gradient counts for this many steps, and so must the penalty that it is to be weighed against.
         steps = 1 / (1 - config.momentum) if config.optimiser == "sgd" else 1
         apply(self.masks, tensors)
@@ -39,11 +39,11 @@ class Held:
 
     masks: Masks
 
-    def __call__(self, learner: Learner, rate: float) -> None:  # noqa: ARG002  # zero is zero at any rate
+    def __call__(self, learner: TrainLearner, rate: float) -> None:  # noqa: ARG002  # zero is zero at any rate
         apply(self.masks, tensors_of(learner))
 
 
 @torch.no_grad()
-def tensors_of(learner: Learner) -> ByNode:
+def tensors_of(learner: TrainLearner) -> ByNode:
     """The tensors of every node, which change as the network learns and may be changed."""
     return by_node(learner.module.state_dict(), learner.program)

@@ -15,19 +15,20 @@ from torch import Tensor
 
 from bayesnas_graph.codegen.emit import Emitted, as_state, build, by_node, emit
 from bayesnas_graph.codegen.emit.weights import ByNode
+from bayesnas_graph.codegen.export.describe import plain_text
+from bayesnas_graph.codegen.export.weights import read_weights, write_weights
 from bayesnas_graph.data import Data, evaluation, shuffled, split
-from bayesnas_graph.derive.architecture import plain_text
 from bayesnas_graph.derive.text import Written, written
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes.shrink import Shrunk, shrink
-from bayesnas_graph.runs.device import Place
+from bayesnas_graph.runs.config.compress import CompressConfig
+from bayesnas_graph.runs.device import Device
+from bayesnas_graph.runs.paths import RunPaths
 from bayesnas_graph.runs.seeds import seed_everything
 from bayesnas_graph.runs.subject import Subject
-from bayesnas_graph.train.checkpoint import Checkpoints
-from bayesnas_graph.train.compress.config import CompressConfig
-from bayesnas_graph.train.compress.events import Loop, Name, Stage, Watcher
-from bayesnas_graph.train.compress.folder import CompressFolder
+from bayesnas_graph.train.checkpoint import TrainCheckpoints
+from bayesnas_graph.train.compress.events import CompressWatcher, LoopRow, Stage, StageName
 from bayesnas_graph.train.compress.groups import Groups, groups_of, regrouped
 from bayesnas_graph.train.compress.magnitude import pruned_by_magnitude
 from bayesnas_graph.train.compress.masks import Masks, alive, masked
@@ -35,10 +36,9 @@ from bayesnas_graph.train.compress.measure import judged, measured, penalty
 from bayesnas_graph.train.compress.penalty import Held
 from bayesnas_graph.train.compress.report import widths
 from bayesnas_graph.train.compress.selection import Size, Target
-from bayesnas_graph.train.course import Course
 from bayesnas_graph.train.loop import AfterStep, Training, nothing
 from bayesnas_graph.train.measure import Score, score
-from bayesnas_graph.train.weights import read_weights, write_weights
+from bayesnas_graph.train.problem import TrainingProblem
 
 # One over the number of samples is what Bayes' rule asks for. It is more than small networks bear.
 TEMPERED = 0.1
@@ -55,17 +55,14 @@ class Smaller:
     score: Score  # when it was trained
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class Compression:
-    """A compression that is going on."""
+    """What is compressed: a network, on some data, under some settings. Nothing in it changes."""
 
     subject: Subject
     config: CompressConfig
     data: Data
-    folder: CompressFolder
-    place: Place
-    watcher: Watcher
-    stop: Callable[[], bool] = lambda: False
+    device: Device
 
     @cached_property
     def graph(self) -> Graph:
@@ -109,47 +106,72 @@ class Compression:
     def check(self) -> None:
         """Raise NasError for all that can be known to be wrong before anything is done."""
         for config in (self.config.dense, self.config.loop(1)):
-            Course.of(self.subject.network, self.data, config, self.held_out[0])
-        if len(self.held_out[1]) < self.place.processes.world:
-            message = f"of {len(self.data.train)} samples {len(self.held_out[1])} are held out to measure on"
-            raise NasError([Diagnostic("NAS601", message, help="set `held_out` to more")])
+            TrainingProblem.of(self.subject.network, self.data, config, self.held_out[0])
+        if len(self.held_out[1]) < self.device.processes.world:
+            message = f"only {len(self.held_out[1])} of {len(self.data.train)} samples are held out"
+            raise NasError([Diagnostic("NAS601", message, help="increase `held_out`")])
         _ = self.groups
-
-    def dense(self) -> tuple[ByNode, Score]:
-        """The first stage: the weights of the whole network."""
-        course = Course.of(self.subject.network, self.data, self.config.dense, self.held_out[0])
-        weights = self._given()
-        if self.config.epochs:
-            weights = self._stage(Stage("dense", course), weights)
-        elif weights is None:
-            weights = self._once("dense", self.graph, self._random)
-        return weights, self._score(self.graph, weights)
-
-    def loops(self, weights: ByNode) -> Shrunk:
-        """The second stage: loop by loop groups go, and the network gets smaller."""
-        left = Shrunk(self.graph, weights, {})
-        for number in range(1, self.config.loops + 1):
-            if self.target.is_met(Size.of(left.graph)):
-                break
-            left = self._loop(left, number)
-        return left
 
     @property
     def target(self) -> Target:
         """How small it is to become."""
         return Target(self.config.target_operations, self.config.target_params)
 
+    def held_out_batches(self, graph: Graph, occasion: int) -> Iterator[tuple[Tensor, Tensor]]:
+        """Return held-out samples to measure on, different ones on every occasion."""
+        config = self.config
+        problem = TrainingProblem(config.dense, graph, self.data)
+        chosen = shuffled(self.held_out[1], config.seed, occasion)[: config.curvature_batches * config.batch]
+        return evaluation(self.data.train, chosen, problem.loading(self.device))
+
+
+@dataclass
+class CompressWork:
+    """A compression run in progress."""
+
+    problem: Compression
+    folder: RunPaths
+    device: Device
+    watcher: CompressWatcher
+    stop: Callable[[], bool] = lambda: False
+
+    @property
+    def config(self) -> CompressConfig:
+        """The settings."""
+        return self.problem.config
+
+    def dense(self) -> tuple[ByNode, Score]:
+        """The first stage: the weights of the whole network."""
+        problem = TrainingProblem.of(
+            self.problem.subject.network, self.problem.data, self.config.dense, self.problem.held_out[0]
+        )
+        weights = self._given()
+        if self.config.epochs:
+            weights = self._stage(Stage("dense", problem), weights)
+        elif weights is None:
+            weights = self._once("dense", self.problem.graph, self._random)
+        return weights, self._score(self.problem.graph, weights)
+
+    def loops(self, weights: ByNode) -> Shrunk:
+        """The second stage: loop by loop groups go, and the network gets smaller."""
+        left = Shrunk(self.problem.graph, weights, {})
+        for number in range(1, self.config.loops + 1):
+            if self.problem.target.is_met(Size.of(left.graph)):
+                break
+            left = self._loop(left, number)
+        return left
+
     def _loop(self, left: Shrunk, number: int) -> Shrunk:
         """A training under the penalty, and what is left after it."""
         config, graph = self.config, left.graph
-        intensity = self.intensity * config.lambda_growth ** (number - 1)
-        groups = regrouped(self.groups, graph)
+        intensity = self.problem.intensity * config.lambda_growth ** (number - 1)
+        groups = regrouped(self.problem.groups, graph)
 
         def train() -> ByNode:
-            course = Course(config.loop(number), graph, self.data, self.held_out[0])
+            problem = TrainingProblem(config.loop(number), graph, self.problem.data, self.problem.held_out[0])
             epochs = config.epochs + (number - 1) * config.loop_epochs
-            stage = Stage("loops", course, number, epochs, epochs * course.steps_per_epoch)
-            found = measured(graph, left.tensors, self._measured_batches(graph, 2 * number - 1), self.place)
+            stage = Stage("loops", problem, number, epochs, epochs * problem.steps_per_epoch)
+            found = measured(graph, left.tensors, self.problem.held_out_batches(graph, 2 * number - 1), self.device)
             trained = self._training(stage, left.tensors, penalty(graph, left.tensors, groups, found, intensity))
             return self._removed(graph, trained, groups, number, intensity)
 
@@ -160,11 +182,11 @@ class Compression:
     ) -> ByNode:
         """The weights with zeros where something goes."""
         start = time.perf_counter()
-        found = measured(graph, weights, self._measured_batches(graph, 2 * number), self.place)
+        found = measured(graph, weights, self.problem.held_out_batches(graph, 2 * number), self.device)
         pruning = judged(graph, weights, groups, found, self.config, intensity)
         count = sum(int(alive(some, pruning.masks).sum()) for some in groups)
         seconds = time.perf_counter() - start
-        self.watcher.looped(Loop(number, intensity, found.loss, count, pruning.size, seconds))
+        self.watcher.loop_ended(LoopRow(number, intensity, found.loss, count, pruning.size, seconds))
         return masked(weights, pruning.masks)
 
     def fine(self, left: Shrunk) -> Smaller:
@@ -172,45 +194,45 @@ class Compression:
         before = self.config.epochs + self.loops_done * self.config.loop_epochs
         return self._trained("fine", left, self.config.fine_epochs, before)
 
-    def rival(self, weights: ByNode, left: Shrunk) -> Smaller:
+    def baseline(self, weights: ByNode, left: Shrunk) -> Smaller:
         """Another network of the same size, made by magnitude out of the same weights and trained for as long."""
         target = Target(Size.of(left.graph).operations)
-        found = pruned_by_magnitude(self.graph, weights, self.groups, target).shrunk
+        found = pruned_by_magnitude(self.problem.graph, weights, self.problem.groups, target).shrunk
         return self._trained("rival", found, self.loops_done * self.config.loop_epochs + self.config.fine_epochs)
 
     @property
     def loops_done(self) -> int:
         """How many loops there were."""
-        return self.place.processes.tell(len(list(self.folder.stage("x").parent.glob("loop-*.safetensors"))))
+        return self.device.processes.broadcast(len(list(self.folder.stage("x").parent.glob("loop-*.safetensors"))))
 
-    def _trained(self, name: Name, left: Shrunk, epochs: int, epochs_before: int = 0) -> Smaller:
-        text = written(left.graph, self.doc(left.graph), {}, allow_python=self.subject.python_ops)
+    def _trained(self, name: StageName, left: Shrunk, epochs: int, epochs_before: int = 0) -> Smaller:
+        text = written(left.graph, self.problem.doc(left.graph), {}, allow_python=self.problem.subject.python_ops)
         weights: ByNode = {text.names[node]: found for node, found in left.tensors.items() if node in text.names}
         before = self._score(text.graph, weights)
         if epochs:
-            course = Course(self.config.fine(epochs), text.graph, self.data)
-            steps_before = epochs_before * (len(self.held_out[0]) // self.config.batch)
-            stage = Stage(name, course, 0, epochs_before, steps_before)
+            problem = TrainingProblem(self.config.fine(epochs), text.graph, self.problem.data)
+            steps_before = epochs_before * (len(self.problem.held_out[0]) // self.config.batch)
+            stage = Stage(name, problem, 0, epochs_before, steps_before)
             weights = self._stage(stage, weights, Held(_zeros(weights)))
         return Smaller(left, text, weights, before, self._score(text.graph, weights))
 
     def _stage(self, stage: Stage, start: ByNode | None, after_step: AfterStep = nothing) -> ByNode:
         """The weights that a training ends with, which may have ended before."""
-        return self._once(stage.name, stage.course.graph, lambda: self._training(stage, start, after_step))
+        return self._once(stage.name, stage.problem.graph, lambda: self._training(stage, start, after_step))
 
     def _training(self, stage: Stage, start: ByNode | None, after_step: AfterStep) -> ByNode:
         name = f"{stage.name}-{stage.number:02}" if stage.number else stage.name
-        checkpoints = Checkpoints(
-            self.folder.checkpoints / name, self.config.keep, f"{self.subject.fingerprint}/{name}"
+        checkpoints = TrainCheckpoints(
+            self.folder.checkpoints / name, self.config.keep, f"{self.problem.subject.fingerprint}/{name}"
         )
-        self.watcher.entered(stage)
+        self.watcher.stage_started(stage)
         outcome = Training(
-            stage.course,
-            self.place,
+            stage.problem,
+            self.device,
             checkpoints,
             self.watcher,
             self.stop,
-            start=start,
+            start_weights=start,
             after_step=after_step,
         ).run()
         return by_node(outcome.weights, outcome.program)
@@ -218,11 +240,11 @@ class Compression:
     def _once(self, name: str, graph: Graph, work: Callable[[], ByNode]) -> ByNode:
         """The weights that some work ends with, out of a file if it was done before."""
         path, program = self.folder.stage(name), emit(graph, standalone=True)
-        if not self.place.processes.tell(path.is_file()):
+        if not self.device.processes.broadcast(path.is_file()):
             found = work()
-            if self.place.processes.first:
-                write_weights(path, as_state(found, {}, program), self.subject.fingerprint)
-            self.place.processes.any(False)  # nobody reads before it is written
+            if self.device.processes.first:
+                write_weights(path, as_state(found, {}, program), self.problem.subject.fingerprint)
+            self.device.processes.any(False)  # nobody reads before it is written
         return self._on_device(by_node(read_weights(path), program))
 
     def _given(self) -> ByNode | None:
@@ -230,33 +252,26 @@ class Compression:
         path = self.folder.stage("given")
         if not path.is_file():
             return None
-        return self._on_device(by_node(read_weights(path), emit(self.graph, standalone=True)))
+        return self._on_device(by_node(read_weights(path), emit(self.problem.graph, standalone=True)))
 
     def _random(self) -> ByNode:
         seed_everything(self.config.seed, "weights")
-        program = emit(self.graph, standalone=True)
+        program = emit(self.problem.graph, standalone=True)
         return by_node(build(program).state_dict(), program)
 
     def _on_device(self, weights: ByNode) -> ByNode:
         return {
-            node: {name: value.to(self.place.device) for name, value in named.items()}
+            node: {name: value.to(self.device.torch_device) for name, value in named.items()}
             for node, named in weights.items()
         }
-
-    def _measured_batches(self, graph: Graph, occasion: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """Held-out samples, others every time."""
-        config = self.config
-        course = Course(config.dense, graph, self.data)
-        chosen = shuffled(self.held_out[1], config.seed, occasion)[: config.curvature_batches * config.batch]
-        return evaluation(self.data.train, chosen, course.loading(self.place))
 
     def _score(self, graph: Graph, weights: ByNode) -> Score:
         program: Emitted = emit(graph, standalone=True)
         module = build(program)
         module.load_state_dict(as_state(weights, {}, program))
-        module.to(self.place.device)
-        course = Course(self.config.dense, graph, self.data)
-        return score(module, course.test_batches(self.place), self.place)
+        module.to(self.device.torch_device)
+        problem = TrainingProblem(self.config.dense, graph, self.problem.data)
+        return score(module, problem.test_batches(self.device), self.device)
 
 
 def _zeros(weights: ByNode) -> Masks:

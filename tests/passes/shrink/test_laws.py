@@ -12,8 +12,8 @@ from bayesnas_graph.derive.text import written
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes import plain
 from bayesnas_graph.passes.analysis import cost
+from tests.codegen.export.networks import EVERYTHING, nasbench201, small_resnet
 from tests.codegen.unparse.graphs import derived, fixed, live, shipped, tangled
-from tests.export.networks import EVERYTHING, nasbench201, small_resnet
 from tests.helpers import check, formatted, graph
 from tests.passes.shrink.networks import assert_shrunk, dead, grown, whole, zeroed
 

@@ -17,7 +17,7 @@ from bayesnas_graph.language.elaborate import Checker
 from bayesnas_graph.passes import plain
 from bayesnas_graph.passes.shrink import shrink
 from bayesnas_graph.passes.shrink.reads import WORTH
-from tests.export.networks import EVERYTHING
+from tests.codegen.export.networks import EVERYTHING
 from tests.helpers import body, graph
 from tests.passes.shrink.networks import Tensors, assert_shrunk, dead, outputs, whole, zeroed
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bayesnas_graph.runs.paths import RunPaths
 from bayesnas_graph.runs.reading.history import read_history
-from bayesnas_graph.search.record import HISTORY
+from bayesnas_graph.search.events import HISTORY
 
 HEAD = ",".join(HISTORY)
 

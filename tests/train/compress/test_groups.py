@@ -9,7 +9,7 @@ from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.elaborate import load_network
 from bayesnas_graph.train.compress.groups import Groups, groups_of
 from bayesnas_graph.train.compress.patterns import PATTERNS
-from tests.export.networks import small_resnet
+from tests.codegen.export.networks import small_resnet
 from tests.helpers import graph
 from tests.train.compress.small import LENET, SMALL, net, random_weights
 

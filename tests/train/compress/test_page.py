@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from bayesnas_graph.runs.config.compress import CompressConfig
 from bayesnas_graph.runs.settings import merged, read_settings
-from bayesnas_graph.train.compress.config import CompressConfig
 from bayesnas_graph.train.compress.patterns import PATTERNS
 from tests.conftest import ROOT
 from tests.search.test_page import table

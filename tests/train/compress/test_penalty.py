@@ -12,19 +12,19 @@ from torch import Tensor
 
 from bayesnas_graph.codegen.emit import by_node
 from bayesnas_graph.diagnostics import NasError
-from bayesnas_graph.runs.device import Place
+from bayesnas_graph.runs.config.compress import CompressConfig
+from bayesnas_graph.runs.config.train import TrainConfig
+from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.processes import Processes
-from bayesnas_graph.train.checkpoint import Checkpoints
-from bayesnas_graph.train.compress.config import CompressConfig
+from bayesnas_graph.train.checkpoint import TrainCheckpoints
 from bayesnas_graph.train.compress.groups import groups_of
 from bayesnas_graph.train.compress.masks import Masks, alive, masks_of
 from bayesnas_graph.train.compress.measure import Measured, judged, measured, penalty
 from bayesnas_graph.train.compress.penalty import Held, Penalty, tensors_of
 from bayesnas_graph.train.compress.selection import Size
-from bayesnas_graph.train.config import TrainConfig
-from bayesnas_graph.train.course import Course
-from bayesnas_graph.train.learner import Learner
+from bayesnas_graph.train.learner import TrainLearner
 from bayesnas_graph.train.loop import AfterStep, Training
+from bayesnas_graph.train.problem import TrainingProblem
 from tests.helpers import graph
 from tests.search.spaces import tiny_data
 from tests.train.compress.small import SMALL, Weights, random_weights
@@ -44,16 +44,16 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(threads)
 
 
-def place(config: TrainConfig) -> Place:
-    return Place.of(config, torch.device("cpu"), Processes())
+def device(config: TrainConfig) -> Device:
+    return Device.of(config, torch.device("cpu"), Processes())
 
 
 def trained(folder: Path, start: Weights, after_step: AfterStep, **settings: Any) -> Weights:
     given = {"batch": 20, "epochs": 1, "rate": 0.05, "fuse": False, "drop_path": 0.0, "weight_decay": 0.0, "cutout": 0}
     config = TrainConfig.model_validate(given | settings)
-    course = Course(config, NETWORK, tiny_data())
-    saved = Checkpoints(folder, 3)
-    outcome = Training(course, place(config), saved, Notes(), start=start, after_step=after_step).run()
+    problem = TrainingProblem(config, NETWORK, tiny_data())
+    saved = TrainCheckpoints(folder, 3)
+    outcome = Training(problem, device(config), saved, Notes(), start_weights=start, after_step=after_step).run()
     return {node: dict(named) for node, named in by_node(outcome.weights, outcome.program).items()}
 
 
@@ -70,7 +70,7 @@ def start(seed: int = 0) -> Weights:
 
 def found_in(weights: Weights) -> Measured:
     batches = [(torch.randn(20, 1, 8, 8, generator=torch.Generator().manual_seed(0)), torch.arange(20) % 10)]
-    return measured(NETWORK, weights, batches, place(CONFIG.dense))
+    return measured(NETWORK, weights, batches, device(CONFIG.dense))
 
 
 def test_loops_see_samples_in_orders_of_their_own() -> None:
@@ -95,7 +95,7 @@ def test_what_is_gone_stays_gone(tmp_path: Path, keeping: Callable[[Masks], Afte
     )
     seen: list[float] = []
 
-    def held(learner: Learner, rate: float) -> None:
+    def held(learner: TrainLearner, rate: float) -> None:
         keeping(whole)(learner, rate)
         seen.extend(float(tensors_of(learner)[name]["weight"][where].abs().sum()) for name, where in zero.items())
 
@@ -130,11 +130,11 @@ def test_momentum_counts(tmp_path: Path) -> None:
     filters = next(some for some in GROUPS if some.name == "y.conv_2/n")
     norms: dict[float, Tensor] = {}
 
-    def spied(learner: Learner, rate: float) -> None:
+    def spied(learner: TrainLearner, rate: float) -> None:
         before = filters.norms(tensors_of(learner))
         omegas = {filters: torch.full_like(before, 0.001)}
         Penalty(omegas, masks, ())(learner, rate)
-        norms.setdefault(learner.course.config.momentum, (before - filters.norms(tensors_of(learner))) / rate)
+        norms.setdefault(learner.problem.config.momentum, (before - filters.norms(tensors_of(learner))) / rate)
 
     for momentum in (0.0, 0.9):
         trained(tmp_path / str(momentum), weights, spied, momentum=momentum)
@@ -162,7 +162,7 @@ def test_what_is_measured() -> None:
     generator = torch.Generator().manual_seed(1)
     x, y = torch.randn(12, 1, 8, 8, generator=generator), torch.arange(12) % 10
     whole, parts = (
-        measured(NETWORK, weights, batches, place(CONFIG.dense))
+        measured(NETWORK, weights, batches, device(CONFIG.dense))
         for batches in ([(x, y)], [(x[:8], y[:8]), (x[8:], y[8:])])
     )
     assert whole.loss == pytest.approx(parts.loss)

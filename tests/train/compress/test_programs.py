@@ -60,7 +60,13 @@ def test_something_goes_in_every_loop(whole: Path) -> None:
 
 
 # What is printed where a stage begins, for that of the second loop where the first one ends.
-BEGINNINGS = ("train: the whole network", "remove: ", "loop 1 ", "train: what is left", "train: as much removed")
+BEGINNINGS = (
+    "train: the whole network",
+    "prune: ",
+    "loop 1 ",
+    "train: the smaller network",
+    "train: a network of the same size",
+)
 
 
 def test_killed_in_every_stage(programs: Launcher, whole: Path) -> None:
@@ -139,7 +145,7 @@ def test_one_process_at_a_time(programs: Launcher) -> None:
     assert first.until(is_row)
     code, printed = programs.run("compress", "--resume", "busy")
     assert code == 1
-    assert "error[NAS602]: another process works in `busy`" in printed
+    assert "error[NAS602]: another process is using `busy`" in printed
     code, printed = programs.run("status", "busy")
     assert code == 0
     assert "state          running" in printed

@@ -15,10 +15,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from bayesnas_graph.codegen.export.formats import Checked, write_onnx, write_program, write_torchscript
 from bayesnas_graph.diagnostics import CODES, Diagnostic, NasError
-from bayesnas_graph.export.formats import Checked, write_onnx, write_program, write_torchscript
 from bayesnas_graph.ir.ops import PRIMITIVES
-from tests.export.networks import EVERYTHING, NETWORKS, network, searched, tiny
+from tests.codegen.export.networks import EVERYTHING, NETWORKS, network, searched, tiny
 from tests.helpers import graph
 
 Write = Callable[[nn.Module, Any, Path], Checked]

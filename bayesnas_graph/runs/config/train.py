@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from bayesnas_graph.runs.config import (
+from bayesnas_graph.runs.config.groups import (
     DEVICE,
     RUN,
     Count,

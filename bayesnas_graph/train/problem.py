@@ -14,20 +14,21 @@ from bayesnas_graph.data import Data, Loading, check_fit, evaluation, steps_per_
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.elaborate import Network
+from bayesnas_graph.language.elaborate.load import check_fixed
 from bayesnas_graph.language.elaborate.values import show
 from bayesnas_graph.passes.analysis import cost
-from bayesnas_graph.runs.device import Place
+from bayesnas_graph.runs.config.train import TrainConfig
+from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.loading import loading
 from bayesnas_graph.runs.schedule import rate
 from bayesnas_graph.train.auxiliary import place_of_head, with_auxiliary_head
-from bayesnas_graph.train.config import TrainConfig
 from bayesnas_graph.train.paths import with_dropped_paths
 
 Batches = Iterator[tuple[Tensor, Tensor]]
 
 
 @dataclass(frozen=True, eq=False)
-class Course:
+class TrainingProblem:
     """A network to train, on some data, under some settings. Nothing in it changes during a training."""
 
     config: TrainConfig
@@ -36,23 +37,23 @@ class Course:
     samples: Tensor | None = None  # numbers of those that are trained on; all of the training set if None
 
     @staticmethod
-    def of(network: Network, data: Data, config: TrainConfig, samples: Tensor | None = None) -> Course:
+    def of(network: Network, data: Data, config: TrainConfig, samples: Tensor | None = None) -> TrainingProblem:
         """Raises NasError if the network cannot be trained, or if the data are not what it takes."""
         check_fixed(network)
         check_network_fits(network, data)
-        course = Course(config, network.graph(), data, samples)
-        if not cost(course.graph).parameters:
+        problem = TrainingProblem(config, network.graph(), data, samples)
+        if not cost(problem.graph).parameters:
             message = f"network `{network.name}` has no weights: there is nothing to train"
             raise NasError([Diagnostic("NAS610", message, help="put a convolution or a linear layer into it")])
         side = min(data.shape[1:], default=0)
         if config.cutout and config.cutout >= side:
             message = f"`cutout` blanks squares of {config.cutout} pixels, and images of `{data.name}` have {side}"
             raise NasError([Diagnostic("NAS601", message, help=f"`-s cutout={side // 2}` is half of a side")])
-        if not course.steps_per_epoch:
-            message = f"a batch of {config.batch} is more than the {len(course.indices)} samples to train on"
+        if not problem.steps_per_epoch:
+            message = f"a batch of {config.batch} is more than the {len(problem.indices)} samples to train on"
             raise NasError([Diagnostic("NAS601", message, help="set `batch` to less")])
-        _ = course.trained_graph  # for a wrong place of its head is told of now
-        return course
+        _ = problem.trained_graph  # for a wrong place of its head is told of now
+        return problem
 
     @cached_property
     def trained_graph(self) -> Graph:
@@ -86,28 +87,20 @@ class Course:
         """The chance that a path is dropped in a step: it rises from zero with every step."""
         return self.config.drop_path * step / self.total_steps
 
-    def loading(self, place: Place) -> Loading:
-        """How batches come to a place."""
-        return loading(self.data, self.graph, self.config, self.config.seed, place)
+    def loading(self, device: Device) -> Loading:
+        """How batches come to a device."""
+        return loading(self.data, self.graph, self.config, self.config.seed, device)
 
-    def batches(self, place: Place, step: int) -> Batches:
+    def batches(self, device: Device, step: int) -> Batches:
         """Batches to train on from a step on, without end."""
         first, start = divmod(step, self.steps_per_epoch)
         for epoch in count(first):
-            yield from training(self.data.train, self.indices, self.loading(place), epoch, start)
+            yield from training(self.data.train, self.indices, self.loading(device), epoch, start)
             start = 0
 
-    def test_batches(self, place: Place) -> Batches:
+    def test_batches(self, device: Device) -> Batches:
         """All samples of the test set."""
-        return evaluation(self.data.test, torch.arange(len(self.data.test)), self.loading(place))
-
-
-def check_fixed(network: Network) -> None:
-    """Raise NasError if a network leaves anything open."""
-    if network.block.choices:
-        message = f"network `{network.name}` has {network.block.choices:,} choices: it is no architecture yet"
-        help = "derive an architecture first: `bayesnas-graph search`, then `bayesnas-graph derive`"
-        raise NasError([Diagnostic("NAS610", message, help=help)])
+        return evaluation(self.data.test, torch.arange(len(self.data.test)), self.loading(device))
 
 
 def check_network_fits(network: Network, data: Data) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
-from bayesnas_graph.runs.config import (
+from bayesnas_graph.runs.config.groups import (
     DEVICE,
     RUN,
     Count,
@@ -20,7 +20,7 @@ from bayesnas_graph.runs.config import (
     Samples,
     Weights,
 )
-from bayesnas_graph.train.config import TrainConfig
+from bayesnas_graph.runs.config.train import TrainConfig
 
 REMOVAL = "What to remove"
 

@@ -1,4 +1,4 @@
-"""Weights in a file, as safetensors: nothing in it is ever executed."""
+"""Files of weights, as safetensors: reading them never executes code."""
 
 from __future__ import annotations
 
@@ -9,35 +9,38 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
+from bayesnas_graph.codegen.emit import build, by_node, emit
+from bayesnas_graph.codegen.emit.weights import ByNode
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.atomic_files import FREE_SPACE, atomic_write, read_error
 from bayesnas_graph.ir import shape_text
-from bayesnas_graph.train.learner import State
+from bayesnas_graph.language.elaborate import Network
 
 SHOWN = 3  # names of tensors in a message
 
 
 def write_weights(path: Path, weights: Mapping[str, Tensor], fingerprint: str) -> None:
-    """Write the weights of a network with this fingerprint. Raises NasError if there is no room."""
-    held = {name: value.detach().cpu().contiguous().clone() for name, value in weights.items()}  # none may share memory
-    content = save(held, {"fingerprint": fingerprint})  # more words would come in any order
+    """Write the weights of a network with this fingerprint. Raises NasError if the disk is full."""
+    # Tensors must not share memory.
+    held = {name: value.detach().cpu().contiguous().clone() for name, value in weights.items()}
+    content = save(held, {"fingerprint": fingerprint})  # the order of several keys would be random
     with atomic_write(path, FREE_SPACE) as file:
         file.write(content)
 
 
-def read_weights(path: Path) -> State:
-    """The weights in a file. Raises NasError if it is none."""
+def read_weights(path: Path) -> dict[str, Tensor]:
+    """Read a file of weights. Raises NasError if it is not one."""
     try:
         return load(path.read_bytes())
     except OSError as error:
         raise read_error(path, error) from None
     except SafetensorError:
-        help = "name a file that ends in `.safetensors`, such as `weights.safetensors` of a training"
-        raise NasError([Diagnostic("NAS611", f"`{path}` holds no weights, or is damaged", help=help)]) from None
+        help = "name a safetensors file, such as `weights.safetensors` of a training run"
+        raise NasError([Diagnostic("NAS611", f"`{path}` is not a file of weights, or is damaged", help=help)]) from None
 
 
 def take_weights(network: nn.Module, weights: Mapping[str, Tensor], path: Path, name: str) -> None:
-    """Give a network weights that were read from a file. Raises NasError unless they are exactly those that it has."""
+    """Load weights that were read from a file into a network. Raises NasError unless they fit exactly."""
     own = network.state_dict()
     problems = [
         *_listed("are missing", own.keys() - weights.keys()),
@@ -46,18 +49,26 @@ def take_weights(network: nn.Module, weights: Mapping[str, Tensor], path: Path, 
     ]
     if problems:
         message = f"the weights in `{path}` do not fit network `{name}`: {'; '.join(problems)}"
-        help = "name the file, the `--network` and the values of parameters (`-p`) that the weights were trained with"
+        help = "name the file, the `--network` and the parameters (`-p`) that the weights were trained with"
         raise NasError([Diagnostic("NAS611", message, help=help)])
     network.load_state_dict(dict(weights))
 
 
+def weights_by_node(network: Network, path: Path) -> ByNode:
+    """Read the weights of a network from a file, by node. Raises NasError unless they fit exactly."""
+    program = emit(network.graph(), standalone=True)
+    module = build(program)
+    take_weights(module, read_weights(path), path, network.name)
+    return by_node(module.state_dict(), program)
+
+
 def bytes_of(weights: Mapping[str, Tensor]) -> int:
-    """How much memory weights take."""
+    """Return the memory that weights take."""
     return sum(value.numel() * value.element_size() for value in weights.values())
 
 
 def _listed(what: str, names: Iterable[str]) -> list[str]:
-    """How many there are of something, and the first few; nothing if there are none.
+    """Return how many names there are, with the first few; an empty list if there are none.
 
     >>> _listed("are missing", ["d", "a", "b", "c"])
     ['4 are missing (`a`, `b`, `c`, ...)']
@@ -68,6 +79,6 @@ def _listed(what: str, names: Iterable[str]) -> list[str]:
 
 
 def _shapes(key: str, given: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> str:
-    """A tensor whose shapes differ, with both of them; empty if they do not."""
+    """Return the name and both shapes of a tensor whose shapes differ; an empty text if they agree."""
     mine, theirs = own[key].shape, given[key].shape
     return "" if mine == theirs else f"{key}: {shape_text(theirs)} for {shape_text(mine)}"

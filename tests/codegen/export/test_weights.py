@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch import nn
 
+from bayesnas_graph.codegen.export.weights import bytes_of, read_weights, take_weights, write_weights
 from bayesnas_graph.diagnostics import NasError
-from bayesnas_graph.train.weights import bytes_of, read_weights, take_weights, write_weights
 
 
 def network() -> nn.Module:

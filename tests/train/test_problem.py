@@ -9,20 +9,23 @@ import pytest
 import torch
 
 from bayesnas_graph.diagnostics import NasError
+from bayesnas_graph.runs.config.train import TrainConfig
+from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.processes import Processes
 from bayesnas_graph.runs.settings import assigned, merged
 from bayesnas_graph.runs.subject import Subject
-from bayesnas_graph.train.config import TrainConfig
-from bayesnas_graph.train.course import Course
-from bayesnas_graph.train.run import posed
+from bayesnas_graph.train.problem import TrainingProblem
+from bayesnas_graph.train.run import TrainRun
 from tests.helpers import body, network
 from tests.search.spaces import TINY
-from tests.train.networks import FIXED, config, course, place
+from tests.train.networks import FIXED, config, device, problem
 
 
 def said(text: str = FIXED, world: int = 1, **settings: Any) -> tuple[str, str, str | None]:
+    chosen = config(**settings)
+    where = Device.of(chosen, torch.device("cpu"), Processes(0, world))
     with pytest.raises(NasError) as error:
-        posed(Subject("net", "net", network(text), ()), config(**settings), Path(), Processes(0, world))
+        TrainRun().build_problem(Subject("net", "net", network(text), ()), chosen, Path(), where)
     (diagnostic,) = error.value.diagnostics
     return diagnostic.code, diagnostic.message, diagnostic.help
 
@@ -33,7 +36,7 @@ def in_body(chain: str) -> str:
 
 def test_a_network_with_choices() -> None:
     code, message, help = said(TINY)
-    assert (code, message) == ("NAS610", "network `net` has 4 choices: it is no architecture yet")
+    assert (code, message) == ("NAS610", "network `net` still has 4 choices")
     assert help is not None
     assert "derive an architecture first" in help
 
@@ -82,8 +85,8 @@ def test_wrong_settings_are_pointed_at(text: str, message: str, help: str) -> No
 
 
 def test_every_sample_is_trained_on_once_in_an_epoch() -> None:
-    given: Course = course(crop=0, flip=False, cutout=0)
-    where = place(given.config)
+    given: TrainingProblem = problem(crop=0, flip=False, cutout=0)
+    where = device(given.config)
     batches = given.batches(where, 0)
     epoch = [next(batches) for _ in range(given.steps_per_epoch)]
     images = [tuple(image.flatten().tolist()) for x, _ in epoch for image in x]

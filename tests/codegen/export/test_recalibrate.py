@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from bayesnas_graph.export.recalibrate import recalibrate
+from bayesnas_graph.codegen.export.recalibrate import recalibrate
 
 
 def deep() -> nn.Sequential:

@@ -20,10 +20,10 @@ from bayesnas_graph import passes
 from bayesnas_graph.bayes import Decision
 from bayesnas_graph.bayes.repair import bridged
 from bayesnas_graph.codegen.emit import as_state, build, by_gate, by_node, emit, rescaled
+from bayesnas_graph.codegen.export import model_of
 from bayesnas_graph.derive import derive, written
 from bayesnas_graph.derive import given as given_switches
 from bayesnas_graph.diagnostics import NasError
-from bayesnas_graph.export import model_of_network
 from bayesnas_graph.ir import Edge, Graph, Node, Scope
 from bayesnas_graph.ir.ops import PRIMITIVES, Conv, Input
 from bayesnas_graph.language.elaborate import load_network
@@ -85,29 +85,29 @@ def test_every_space(space: str, name: str, precision: torch.dtype, seed: int) -
 )
 def test_fixed_networks(space: str, name: str | None, weights: int | None) -> None:
     loaded = load_network(Path(space), name).network
-    model = model_of_network(loaded, space)
+    model = model_of(loaded, space)
     count = sum(p.numel() for p in model.build().parameters())
     assert count == cost(loaded.graph()).parameters
     assert weights is None or count == weights
-    assert model.program.text == model_of_network(loaded, space).program.text, "done twice, it is the same"
+    assert model.program.text == model_of(loaded, space).program.text, "done twice, it is the same"
     assert "bayesnas" not in model.program.text
 
 
 def test_a_space_is_not_a_model() -> None:
     with pytest.raises(NasError) as error:
-        model_of_network(load_network(Path("quickstart")).network, "quickstart")
+        model_of(load_network(Path("quickstart")).network, "quickstart")
     assert [d.code for d in error.value.diagnostics] == ["NAS610"]
 
 
 LENET = load_network(Path("lenet5")).network
-BODY = ast.dump(ast.Module(ast.parse(model_of_network(LENET, "lenet5").program.text).body[1:], []))
+BODY = ast.dump(ast.Module(ast.parse(model_of(LENET, "lenet5").program.text).body[1:], []))
 NASTY = ['x"""\nimport os\n"""', '""";K#', "\\", 'a"', "\x00", "{0}", "'''", "\r\n\t", "x; import os", "class"]
 CALLS = re.compile(r"super\(\)\.__init__|super|nn\.Conv2d|F\.relu|.*flatten|self\.\w+")
 
 
 @given(name=st.text(max_size=60) | st.sampled_from(NASTY))
 def test_names_of_files_stay_in_the_docstring(name: str) -> None:
-    head, *body = ast.parse(model_of_network(LENET, name).program.text).body
+    head, *body = ast.parse(model_of(LENET, name).program.text).body
     assert isinstance(head, ast.Expr)
     assert isinstance(head.value, ast.Constant)
     assert ast.dump(ast.Module(body, [])) == BODY
@@ -138,7 +138,7 @@ def test_names_of_nodes_stay_names(name: str) -> None:
 
 def test_it_runs_where_this_package_is_not(tmp_path: Path) -> None:
     path = tmp_path / "model.py"
-    model_of_network(load_network(Path("lenet5")).network, "lenet5").write_source(path)
+    model_of(load_network(Path("lenet5")).network, "lenet5").write_source(path)
     code = (
         "import sys; sys.modules['bayesnas_graph'] = None\n"
         "import torch, model\n"
@@ -150,8 +150,8 @@ def test_it_runs_where_this_package_is_not(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("space", "size"), [("darts_v2", 32), ("resnet18_cifar", 32)])
 def test_a_width_can_be_changed(space: str, size: int) -> None:
-    """All widths follow from one constant, so changing it gives another working network."""
-    model = model_of_network(load_network(Path(space)).network, space)
+    """All widths are told by one constant, so that another number there is another network that runs."""
+    model = model_of(load_network(Path(space)).network, space)
     (line,) = (line for line in model.program.text.splitlines() if line.startswith("WIDTH = "))
     narrow = replace(model.program, text=model.program.text.replace(line, "WIDTH = 4"))
     network = build(narrow).eval()
@@ -161,7 +161,7 @@ def test_a_width_can_be_changed(space: str, size: int) -> None:
 
 
 def test_widths_that_are_not_multiples_are_written_out() -> None:
-    assert "WIDTH" not in model_of_network(load_network(Path("lenet5")).network, "lenet5").program.text
+    assert "WIDTH" not in model_of(load_network(Path("lenet5")).network, "lenet5").program.text
 
 
 def test_a_motif_may_be_called_like_the_constant() -> None:
@@ -169,5 +169,5 @@ def test_a_motif_may_be_called_like_the_constant() -> None:
     motif WIDTH(w) { in x x -> out : conv(w) > relu > conv(w) }
     network net : image(3, 8, 8) -> classes(10) { in x x -> out : WIDTH(4) > WIDTH(8) > global_avg_pool > linear(10) }
     """
-    model = model_of_network(network(text), "test")
+    model = model_of(network(text), "test")
     assert model.build()(torch.zeros(1, 3, 8, 8)).shape == (1, 10)

@@ -1,29 +1,23 @@
-"""Every setting of a search: its type, default and description, and whether it is an option of the command line.
+"""Groups of settings: types, defaults, descriptions, and which are options of the command line.
 
-Settings come in groups, so that training and compression can share them.
+Every kind of run combines the groups that it needs.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from pkgutil import iter_modules
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from bayesnas_graph.ir.literals import Estimator, Ranking, Reach
 from bayesnas_graph.passes import Mode
+from bayesnas_graph.runs.strategies import STRATEGIES
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Part = Annotated[float, Field(ge=0, lt=1)]
 Count = Annotated[int, Field(ge=1)]
-
-# One per file; listed without importing them.
-STRATEGIES = tuple(
-    sorted(file.name for file in iter_modules([str(Path(__file__).parent.parent / "search" / "strategies")]))
-)
 
 
 def _known(name: str) -> str:
@@ -202,17 +196,3 @@ class Kept(Group):
     log_steps: Count = Field(20, description="steps between rows of the log")
     checkpoint_steps: Count = Field(200, description="steps between checkpoints")
     keep: Count = Field(3, description="number of checkpoints to keep")
-
-
-class Config(Kept, Fusing, Machine, Target, Rules, Prior, Paths, Weights, Length, Samples):
-    """All settings of a search. A settings file has these keys, and `-s key=value` sets one."""
-
-    @property
-    def intensities(self) -> tuple[float, float]:
-        """Penalties on operations and on zero switches."""
-        return self.lambda_w, self.lambda_w if self.lambda_zero is None else self.lambda_zero
-
-    def grown(self, growth: float) -> tuple[float, float]:
-        """The same, multiplied by `growth`, on the way to a target size."""
-        operation, zero = self.intensities
-        return operation * growth, zero * growth

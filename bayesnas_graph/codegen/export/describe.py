@@ -1,0 +1,17 @@
+"""Texts about networks, for headers of files."""
+
+from __future__ import annotations
+
+from bayesnas_graph.language.elaborate import Network
+from bayesnas_graph.language.elaborate.values import show
+
+
+def network_text(network: Network) -> str:
+    """Return a network as it could be called: `net(width = 8)`, or just its name."""
+    arguments = ", ".join(f"{name} = {show(value)}" for name, value in network.arguments)
+    return f"{network.name}({arguments})" if arguments else network.name
+
+
+def plain_text(text: str) -> str:
+    """Replace all characters that are not safe in comments and docstrings of any language."""
+    return "".join(c if c.isascii() and (c.isalnum() or c in " ._-:/,=+") else "?" for c in text)

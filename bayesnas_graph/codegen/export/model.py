@@ -1,0 +1,73 @@
+"""A network without choices as a model: Python source that needs only torch, and weights that fit it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bayesnas_graph.codegen.emit import Emitted, as_state, build, emit
+from bayesnas_graph.codegen.emit.weights import ByNode
+from bayesnas_graph.codegen.export.describe import network_text, plain_text
+from bayesnas_graph.codegen.export.weights import write_weights
+from bayesnas_graph.diagnostics.atomic_files import atomic_write
+from bayesnas_graph.ir import Graph, Shape
+from bayesnas_graph.ir.ops import Input
+from bayesnas_graph.language.elaborate import Network
+from bayesnas_graph.language.elaborate.load import check_fixed
+from bayesnas_graph.language.json import fingerprint
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A program, and its weights if it has any."""
+
+    graph: Graph
+    program: Emitted
+    weights: Mapping[str, Tensor] | None = None
+
+    @staticmethod
+    def of(graph: Graph, doc: str, tensors: ByNode | None = None) -> Model:
+        """Emit a graph without choices, with the weights of its nodes if there are any."""
+        program = emit(graph, doc, standalone=True, constants=True)
+        state = None if tensors is None else as_state(tensors, {}, program)
+        # The tensors may be views of larger ones.
+        return Model(graph, program, state and {name: value.clone() for name, value in state.items()})
+
+    @property
+    def inputs(self) -> tuple[Shape, ...]:
+        """The shape of a sample of each input."""
+        return tuple(node.shape for node in self.graph if isinstance(node.op, Input))
+
+    def build(self) -> nn.Module:
+        """Build the network in evaluation mode, with its weights or with random ones."""
+        module = build(self.program).eval()
+        if self.weights is not None:
+            module.load_state_dict(dict(self.weights))
+        return module
+
+    def with_weights(self, weights: Mapping[str, Tensor]) -> Model:
+        """Return the same program with other weights."""
+        return replace(self, weights=weights)
+
+    def write_source(self, path: Path) -> None:
+        """Write the source, completely or not at all. Raises NasError."""
+        with atomic_write(path) as file:
+            file.write(self.program.text.encode())
+
+    def write_weights(self, path: Path) -> None:
+        """Write the weights as safetensors, completely or not at all. Raises NasError."""
+        assert self.weights is not None, "the caller has checked that there are weights"
+        write_weights(path, self.weights, fingerprint(self.graph))
+
+
+def model_of(network: Network, name: str, tensors: ByNode | None = None) -> Model:
+    """Return a network without choices, of the space of this name, as a model. Raises NasError if it has choices."""
+    check_fixed(network)
+    graph = network.graph()
+    doc = f"Network `{network_text(network)}` of {plain_text(name)}.\n\nFingerprint: {fingerprint(graph)[:16]}.\n"
+    return Model.of(graph, doc, tensors)

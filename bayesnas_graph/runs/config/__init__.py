@@ -1,0 +1,1 @@
+"""The settings of every kind of run. Loads no torch."""

@@ -1,0 +1,30 @@
+"""The settings of a search."""
+
+from __future__ import annotations
+
+from bayesnas_graph.runs.config.groups import (
+    Fusing,
+    Kept,
+    Length,
+    Machine,
+    Paths,
+    Prior,
+    Rules,
+    Samples,
+    Target,
+    Weights,
+)
+
+
+class SearchConfig(Kept, Fusing, Machine, Target, Rules, Prior, Paths, Weights, Length, Samples):
+    """All settings of a search. A settings file has these keys, and `-s key=value` sets one."""
+
+    @property
+    def intensities(self) -> tuple[float, float]:
+        """Penalties on operations and on zero switches."""
+        return self.lambda_w, self.lambda_w if self.lambda_zero is None else self.lambda_zero
+
+    def grown(self, growth: float) -> tuple[float, float]:
+        """The same, multiplied by `growth`, on the way to a target size."""
+        operation, zero = self.intensities
+        return operation * growth, zero * growth

@@ -1,0 +1,105 @@
+"""What a run is, as `run.json` describes it. Loads no torch."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal, NoReturn, cast
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.runs.config.compress import CompressConfig
+from bayesnas_graph.runs.config.search import SearchConfig
+from bayesnas_graph.runs.config.train import TrainConfig
+from bayesnas_graph.runs.paths import RunPaths
+
+Kind = Literal["search", "train", "compress"]
+
+
+class Manifest(BaseModel):
+    """What is known about any run before it starts."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    version: Literal[1] = 1
+    space: str  # as named on the command line
+    called: str  # the name of its file in messages
+    file: str  # its copy in the folder
+    network: str
+    fingerprint: str
+    python_ops: bool  # whether it may import Python code
+    data_dir: str
+    begun: str
+    versions: dict[str, str]
+    threads: int = Field(ge=1)
+
+
+class SearchManifest(Manifest):
+    """What a search is."""
+
+    kind: Literal["search"] = "search"
+    config: SearchConfig
+
+
+class TrainManifest(Manifest):
+    """What a training run is."""
+
+    kind: Literal["train"] = "train"
+    config: TrainConfig
+
+
+class CompressManifest(Manifest):
+    """What a compression run is."""
+
+    kind: Literal["compress"] = "compress"
+    config: CompressConfig
+
+
+AnyManifest = SearchManifest | TrainManifest | CompressManifest
+MANIFESTS: dict[str, type[AnyManifest]] = {
+    "search": SearchManifest,
+    "train": TrainManifest,
+    "compress": CompressManifest,
+}
+
+
+def kind_of(path: Path) -> Kind | None:
+    """Return the kind of run in a folder; None if it is not a run folder. A damaged run counts as a search."""
+    with suppress(OSError, ValueError, AttributeError):
+        return _kind(json.loads((path / "run.json").read_bytes()))
+    return "search" if (path / "run.json").exists() else None
+
+
+def _kind(content: Any) -> Kind:
+    kind = content.get("kind", "search")
+    return cast("Kind", kind) if kind in MANIFESTS else "search"
+
+
+def read_manifest(paths: RunPaths, expected: Kind | None = None) -> AnyManifest:
+    """Read `run.json`. Raises NasError if this is not a run folder, or not of the expected kind."""
+    verb = expected or "search"
+    try:
+        content = paths.manifest_file.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        help = f"name the folder that `{verb}` wrote: it has a `run.json`"
+        raise NasError([Diagnostic("NAS602", f"`{paths.path}` is not a run folder", help=help)]) from None
+    except OSError as error:
+        _unreadable(paths, (error.strerror or str(error)).lower())
+    try:
+        return MANIFESTS[expected or _kind(json.loads(content))].model_validate_json(content)
+    except ValidationError as error:
+        faults = error.errors(include_url=False)
+    except (ValueError, AttributeError):
+        _unreadable(paths, "it is damaged")
+    if any(fault["loc"] == ("kind",) for fault in faults):
+        help = f"`bayesnas-graph status {paths.path}` shows what it is"
+        raise NasError([Diagnostic("NAS602", f"`{paths.path}` was not written by `{verb}`", help=help)])
+    where = ".".join(map(str, faults[0]["loc"]))
+    _unreadable(paths, f"{where}: {faults[0]['msg'].lower()}" if where else "it is damaged")
+
+
+def _unreadable(paths: RunPaths, reason: str) -> NoReturn:
+    help = "a run cannot be resumed without it: restore the file, or start another run"
+    raise NasError([Diagnostic("NAS602", f"cannot read `{paths.manifest_file}`: {reason}", help=help)]) from None

@@ -1,0 +1,138 @@
+"""What a search has left in its folder: the decision, as an architecture, and the weights."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from bayesnas_graph import passes
+from bayesnas_graph.bayes import Decision
+from bayesnas_graph.codegen.emit import by_gate, by_node, rescaled
+from bayesnas_graph.codegen.emit.weights import ByNode, narrowed
+from bayesnas_graph.codegen.export.describe import plain_text
+from bayesnas_graph.derive import Architecture, Derived, Origin, Rule, derive
+from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.ir import Graph
+from bayesnas_graph.language.elaborate import Network, load_network
+from bayesnas_graph.language.elaborate.load import Number
+from bayesnas_graph.passes.analysis import cuts
+from bayesnas_graph.runs.checkpoints import Saved
+from bayesnas_graph.runs.config.search import SearchConfig
+from bayesnas_graph.runs.device import Device, find_device, program_for
+from bayesnas_graph.runs.manifest import SearchManifest, read_manifest
+from bayesnas_graph.runs.opening import Run
+from bayesnas_graph.runs.paths import RunPaths
+from bayesnas_graph.runs.processes import Processes
+from bayesnas_graph.runs.strategies import strategy_info
+from bayesnas_graph.runs.subject import parameter_values
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def search_manifest(run: Run) -> SearchManifest:
+    """Return what a search is. Raises NasError if the run is not a search."""
+    manifest = read_manifest(run.folder, "search")
+    assert isinstance(manifest, SearchManifest), "anything else was refused"
+    return manifest
+
+
+def architecture_of(
+    run: Run,
+    rule: Rule | None = None,
+    *,
+    space: Path | None = None,
+    network: str | None = None,
+    parameters: Mapping[str, Number] | None = None,
+) -> Architecture:
+    """Return the architecture that a search has found, in its own network or in another one. Raises NasError."""
+    rule, manifest = rule or Rule(), search_manifest(run)
+    is_own = space is None and network is None and not parameters
+    target = _target(run, manifest, space, network, parameters or {})
+    graph = run.switched(target)
+    derived = derive(graph, read_decision(run.folder), rule)
+    info, config, versions = strategy_info(manifest.config.strategy), manifest.config, manifest.versions
+    origin = Origin(
+        run=run.folder.path,
+        provenance=f"Searched on {plain_text(config.data or '')} with seed {config.seed}, "
+        f"{info.describe(config.lambda_w)}, by "
+        f"bayesnas-graph {versions['bayesnas-graph']} and torch {versions['torch']}.",
+        measure=info.measure,
+        load_weights=partial(_fixed_weights, run, graph) if is_own else _no_weights,
+    )
+    decided = info.measure == "gamma" or rule.decides
+    how = str(rule) if decided else f"as strategy {info.name} decided"
+    name = manifest.space if space is None else str(space)
+    return Architecture(name, target, graph, derived, how, origin, run.allow_python)
+
+
+def _target(
+    run: Run, manifest: SearchManifest, space: Path | None, network: str | None, parameters: Mapping[str, Number]
+) -> Network:
+    """Return the network that the decision is applied to."""
+    if space is not None:
+        return load_network(space, network, parameters, allow_python=run.allow_python).network
+    if not parameters and network in (None, manifest.network):
+        return run.space.network
+    same = network in (None, manifest.network)
+    values = {**(parameter_values(manifest.config.parameters) if same else {}), **parameters}
+    return load_network(
+        run.folder.space / manifest.file,
+        network or manifest.network,
+        values,
+        called=manifest.called,
+        allow_python=run.allow_python,
+    ).network
+
+
+def read_decision(paths: RunPaths) -> Decision:
+    """Read the final decision of a search. Raises NasError if there is none yet."""
+    resume = f"`bayesnas-graph search --resume {shlex.quote(str(paths.path))}`"
+    try:
+        return Decision.from_plain(json.loads(paths.decision.read_bytes()))
+    except FileNotFoundError:
+        message, help = f"the search in `{paths.path}` has not finished", f"finish it with {resume}"
+        raise NasError([Diagnostic("NAS602", message, help=help)]) from None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise NasError([Diagnostic("NAS602", f"cannot read `{paths.decision}`: {reason}")]) from None
+    except (ValueError, ValidationError):
+        message, help = f"cannot read `{paths.decision}`: it is damaged", f"write it again with {resume}"
+        raise NasError([Diagnostic("NAS602", message, help=help)]) from None
+
+
+def _no_weights(_derived: Derived, _fixed: passes.Rescaled) -> ByNode:
+    message = "weights fit only the network that was searched"
+    help = "omit `--network`, `--space` and `-p`, or train the other network from scratch"
+    raise NasError([Diagnostic("NAS616", message, help=help)])
+
+
+def _fixed_weights(run: Run, graph: Graph, derived: Derived, fixed: passes.Rescaled) -> ByNode:
+    """Return the weights of the search for every node of the fixed network. Raises NasError if some are missing."""
+    manifest = search_manifest(run)
+    device = Device.of(manifest.config, find_device("cpu"), Processes())
+    saved = Saved(run.folder.checkpoints, fingerprint=manifest.fingerprint)
+    found = saved.read(device, lambda content: _weights(content, graph, manifest.config))
+    if found is None:
+        raise NasError([Diagnostic("NAS603", f"there is no checkpoint in `{run.folder.checkpoints}`")])
+    left, tensors, gates = found
+    lost = sorted({gate.group for gate in derived.graph.gates} - {gate.group for gate in left.gates})
+    if lost:
+        message = f"the weights behind `{derived.graph.switches[lost[0]].text}` are gone: the search has closed it"
+        help = "derive without reopening closed switches, or train the network from scratch"
+        raise NasError([Diagnostic("NAS616", message, help=help)])
+    return rescaled(narrowed(tensors, cuts(left, derived.graph)), gates, fixed)
+
+
+def _weights(content: dict[str, Any], graph: Graph, config: SearchConfig) -> tuple[Graph, ByNode, Mapping[str, Tensor]]:
+    """Return what is left of the graph in a checkpoint, with its weights and gates."""
+    left = passes.prune(graph, {verdict["name"] for verdict in content["progress"]["closed"]})
+    program = program_for(left, config, content["fused_for"], content["samples"])
+    state: Mapping[str, Tensor] = content["weights"]
+    return left, by_node(state, program), by_gate(state, program)

@@ -1,0 +1,61 @@
+"""The parts of a training step that all runs share: gradients, and the step of the optimizer."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+
+import torch
+from torch import Tensor, nn
+
+from bayesnas_graph.bayes import CrossEntropy
+from bayesnas_graph.runs.device import Device
+from bayesnas_graph.runtime import dropping
+
+Batch = tuple[Tensor, Tensor]  # samples and their labels
+
+
+def backward(
+    network: nn.Module,
+    batch: Batch,
+    device: Device,
+    scaler: torch.amp.GradScaler,
+    *,
+    parts: int,
+    smoothing: float,
+    drop: float,
+    auxiliary: float = 0.0,
+) -> tuple[Tensor, Tensor]:
+    """Compute the gradients of the mean loss, in several parts to save memory; return the loss and the accuracy.
+
+    Both stay on the device. The outputs of auxiliary heads add to the gradients, and not to the loss returned.
+    """
+    entropy = CrossEntropy(smoothing)
+    total = accuracy = torch.zeros((), device=device.torch_device)
+    for i, (x, y) in enumerate(zip(batch[0].chunk(parts), batch[1].chunk(parts), strict=True)):
+        last = i == parts - 1
+        alone = nullcontext() if last or device.processes.world == 1 else network.no_sync()  # type: ignore[operator]
+        with alone, dropping(drop):
+            with device.autocast():
+                found = network(x)
+                outputs, *others = found if isinstance(found, tuple) else (found,)
+                loss = entropy(outputs.float(), y) / parts
+                whole = loss + sum(auxiliary * entropy(other.float(), y) / parts for other in others)
+            torch.autograd.backward(scaler.scale(whole))
+        total = total + loss.detach()
+        accuracy = accuracy + (outputs.detach().argmax(1) == y).float().mean() / parts
+    return total, accuracy
+
+
+def unscale(optimiser: torch.optim.Optimizer, scaler: torch.amp.GradScaler, rate: float) -> None:
+    """Set the learning rate, and undo the scaling of the gradients."""
+    for group in optimiser.param_groups:
+        group["lr"] = rate
+    scaler.unscale_(optimiser)
+
+
+def apply_gradients(optimiser: torch.optim.Optimizer, scaler: torch.amp.GradScaler, clip: float) -> None:
+    """Clip the gradients and take the step of the optimizer."""
+    if clip:
+        nn.utils.clip_grad_norm_(optimiser.param_groups[0]["params"], clip)
+    scaler.step(optimiser)
+    scaler.update()

@@ -1,0 +1,132 @@
+"""Creating, resuming and finishing runs of any kind."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
+
+import torch
+
+from bayesnas_graph.runs.device import Device, hold_lock, machine_limits, prepare_device
+from bayesnas_graph.runs.folder import RunFolder, new_folder, now, versions
+from bayesnas_graph.runs.loop import Interrupted
+from bayesnas_graph.runs.manifest import MANIFESTS, Kind
+from bayesnas_graph.runs.opening import open_run
+from bayesnas_graph.runs.processes import shared_folder
+from bayesnas_graph.runs.signals import stopping
+from bayesnas_graph.runs.subject import Subject
+from bayesnas_graph.runs.watching import Watcher, fan_out
+
+P = TypeVar("P")  # the problem
+C = TypeVar("C")  # the settings
+R = TypeVar("R")  # the result
+W = TypeVar("W", bound=Watcher)
+
+
+@dataclass(frozen=True, eq=False)
+class Task(Generic[P, C]):
+    """A run folder, and the problem to be solved in it."""
+
+    subject: Subject
+    config: C
+    problem: P
+    data_dir: Path
+    folder: RunFolder
+
+
+class RunKind(ABC, Generic[P, C, W, R]):
+    """What is special about a kind of run."""
+
+    name: ClassVar[Kind]
+
+    @abstractmethod
+    def build_problem(self, subject: Subject, config: C, data_dir: Path, device: Device) -> P:
+        """Load the data and check everything that can be checked before the start. Raises NasError."""
+
+    @abstractmethod
+    def recorder(self, task: Task[P, C]) -> W:
+        """Return the watcher that writes tables into the run folder."""
+
+    @abstractmethod
+    def run(self, task: Task[P, C], device: Device, watcher: W, stop: Callable[[], bool]) -> R:
+        """Run from the start or the last checkpoint to the end. Raises Interrupted or NasError."""
+
+    @abstractmethod
+    def write_results(self, task: Task[P, C], outcome: R) -> None:
+        """Write the results, those that mark the run as finished last."""
+
+    def prepare_folder(self, task: Task[P, C]) -> None:
+        """Write what the run needs besides its manifest. Nothing by default."""
+
+
+@contextmanager
+def create_run(
+    kind: RunKind[P, Any, Any, Any], subject: Subject, config: Any, data_dir: Path, output: Path | None, name: str
+) -> Iterator[tuple[Task[P, Any], Device]]:
+    """Create a run in a new folder: the given one, or the next of `runs/NAME-1`, ... Raises NasError."""
+    with prepare_device(config) as device:
+        problem = kind.build_problem(subject, config, data_dir, device)
+        created = new_folder(output, name) if device.processes.first else None
+        task = Task(subject, config, problem, data_dir, shared_folder(device.processes, created))
+        if created is not None:
+            _write_manifest(kind, task)
+        with hold_lock(task.folder, device):
+            yield task, device
+
+
+def _write_manifest(kind: RunKind[P, Any, Any, Any], task: Task[P, Any]) -> None:
+    subject, folder = task.subject, task.folder
+    manifest = MANIFESTS[kind.name](
+        space=subject.name,
+        called=subject.called,
+        file=subject.copy_files(folder),
+        network=subject.network.name,
+        fingerprint=subject.fingerprint,
+        python_ops=subject.python_ops,
+        data_dir=str(task.data_dir.absolute()),  # the run may be resumed from another folder
+        begun=now(),
+        versions=versions(),
+        threads=torch.get_num_threads(),
+        config=task.config,
+    )
+    kind.prepare_folder(task)
+    folder.write_manifest(manifest)
+
+
+@contextmanager
+def resume_run(
+    kind: RunKind[P, Any, Any, Any], path: Path, data_dir: Path | None, *, allow_python: bool
+) -> Iterator[tuple[Task[P, Any], Device]]:
+    """Open a run to resume it from its last checkpoint, with its own settings. Raises NasError."""
+    run = open_run(path, kind.name, allow_python=allow_python)
+    manifest, subject = run.manifest, run.subject
+    with prepare_device(manifest.config, manifest.threads) as device, hold_lock(run.folder, device):
+        where = data_dir or Path(manifest.data_dir)
+        problem = kind.build_problem(subject, manifest.config, where, device)
+        yield Task(subject, manifest.config, problem, where, run.folder), device
+
+
+def run_to_end(kind: RunKind[P, Any, W, R], task: Task[P, Any], device: Device, watchers: Sequence[W]) -> R:
+    """Run from the start or the last checkpoint, and write the results. Raises Interrupted or NasError."""
+    first = device.processes.first
+    watcher = fan_out([kind.recorder(task), *watchers] if first else [])
+    watcher.opened(task, device)
+    try:
+        with stopping(say=first) as stop, machine_limits(task.config, device):
+            outcome = kind.run(task, device, watcher, stop)
+    except Interrupted as interrupted:
+        watcher.closed()
+        watcher.interrupted(task, interrupted.step)
+        raise
+    except BaseException:
+        watcher.closed()
+        raise
+    watcher.closed()
+    if first:
+        kind.write_results(task, outcome)
+    watcher.finished(task, outcome)
+    return outcome

@@ -1,0 +1,90 @@
+"""Measuring a network with its weights: accuracy, size and latency."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+
+from bayesnas_graph.codegen.emit import as_state, build, emit
+from bayesnas_graph.codegen.emit.weights import ByNode
+from bayesnas_graph.codegen.export.weights import bytes_of
+from bayesnas_graph.data import Data, evaluation
+from bayesnas_graph.passes.analysis import cost
+from bayesnas_graph.runs.config.train import EvalConfig
+from bayesnas_graph.runs.device import Device, machine_limits
+from bayesnas_graph.runs.loading import loading
+from bayesnas_graph.runs.seeds import seed_everything
+from bayesnas_graph.runs.subject import Subject
+from bayesnas_graph.train.measure import Latency, Score, latency, score
+from bayesnas_graph.train.problem import check_network_fits
+
+BATCHES = (1, 64)  # for which latencies are measured
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The measurements."""
+
+    network: str  # its name
+    space: str  # as the user named it
+    data: str | None
+    device: str
+    parameters: int
+    flops: int
+    bytes: int  # of the weights, statistics of norms included
+    latencies: tuple[Latency, ...]
+    score: Score | None  # on the test set, if there is one
+    samples: int = 0  # in the test set
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return dictionaries, lists and numbers."""
+        return {
+            "accuracy": self.score and self.score.accuracy,
+            "loss": self.score and self.score.loss,
+            "samples": self.samples,
+            "parameters": self.parameters,
+            "flops": self.flops,
+            "bytes": self.bytes,
+            "latency": [asdict(one) for one in self.latencies],
+        }
+
+
+def evaluate(
+    subject: Subject, weights: ByNode | None, data: Data | None, config: EvalConfig, device: Device, runs: int
+) -> Evaluation:
+    """Measure a network as it is exported, with weights or random ones. Raises NasError if the data do not fit."""
+    network = subject.network
+    graph = network.graph()
+    seed_everything(config.seed, "weights")
+    program = emit(graph, standalone=True)
+    module = build(program)
+    if weights is not None:
+        module.load_state_dict(as_state(weights, {}, program))
+    held = bytes_of(module.state_dict())
+    module.to(device.torch_device)
+    if device.channels_last:
+        module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    found, samples = None, 0
+    with machine_limits(config, device):
+        if data is not None:
+            check_network_fits(network, data)
+            samples = len(data.test)
+            how = loading(data, graph, config, config.seed, device)
+            found = score(module, evaluation(data.test, torch.arange(samples), how), device)
+        shapes = [kind.shape for kind in network.inputs]
+        latencies = tuple(latency(module, shapes, batch, device, runs) for batch in BATCHES)
+    size = cost(graph)
+    return Evaluation(
+        network=network.name,
+        space=subject.name,
+        data=config.data,
+        device=str(device.torch_device),
+        parameters=size.parameters,
+        flops=size.flops,
+        bytes=held,
+        latencies=latencies,
+        score=found,
+        samples=samples,
+    )
