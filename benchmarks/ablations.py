@@ -1,7 +1,7 @@
-"""What each part of the Bayesian strategy is good for: `python -m benchmarks.ablations --data-dir data`.
+"""Ablations of the Bayesian strategy: `python -m benchmarks.ablations --data-dir data`.
 
-One part at a time is left out or replaced, in the set-up of `benchmarks.rivals`. The rankings are those by which the
-best candidate of an edge is taken, from one and the same search. Runs in the record are not made again.
+One part at a time is removed or replaced, in the setup of `benchmarks.rivals`. The rankings select the best candidate of
+each edge from the same search. Runs in the record are not repeated.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 from bayesnas_graph.bayes import Ranking
 from benchmarks import tables
-from benchmarks.command import searching
+from benchmarks.command import search_arguments
 from benchmarks.dots import dots
 from benchmarks.record import Record, load
 from benchmarks.runs import Run, make
@@ -54,7 +54,7 @@ def begin(seeds: tuple[int, ...]) -> Record:
 
 
 def runs(seeds: tuple[int, ...]) -> list[Run]:
-    """Every variant, seed by seed; all rankings come from the search as it is."""
+    """Every variant, seed by seed; all rankings use the unchanged search."""
     found = []
     for seed in seeds:
         for variant, settings in VARIANTS.items():
@@ -66,8 +66,9 @@ def runs(seeds: tuple[int, ...]) -> list[Run]:
 
 
 def table(record: Record) -> str:
-    """What every variant comes to."""
-    head = ["variant", "accuracy, %", "switches closed", "bridges", "weights at width 8", "seeds agree on", "search, s"]
+    """A row for each variant."""
+    head = ["variant", "accuracy, %", "switches closed", "bridges", "parameters at width 8"]
+    head += ["seeds agree on", "search, s"]
     rows = []
     for variant in _shown(record):
         runs = record.where(variant=variant)
@@ -88,7 +89,7 @@ def table(record: Record) -> str:
 
 
 def picture(record: Record) -> str:
-    """Errors of all runs."""
+    """The errors of all runs."""
     rows = {
         variant: [100 * (1 - row["accuracy"]) for row in record.where(variant=variant)] for variant in _shown(record)
     }
@@ -96,13 +97,13 @@ def picture(record: Record) -> str:
 
 
 def _shown(record: Record) -> list[str]:
-    """The variants that were made, in the order of the settings: runs end in any."""
+    """The variants in the record, in the order of the settings."""
     return [name for name in (*VARIANTS, *(f"ranking: {rank}" for rank in RANKINGS)) if record.where(variant=name)]
 
 
 def main() -> None:
-    parser = searching(__doc__)
-    parser.add_argument("--seed", type=int, action="append", help="make the runs of this seed only")
+    parser = search_arguments(__doc__)
+    parser.add_argument("--seed", type=int, action="append", help="only run this seed")
     options = parser.parse_args()
     seeds = tuple(options.seed or range(SEEDS))
     make(begin(seeds), runs(seeds), options.data_dir, options.jobs)

@@ -1,4 +1,4 @@
-"""What the pictures of benchmarks have in common: their colours, and round numbers for an axis."""
+"""Shared parts of SVG charts: colours, opening tag, and axis ticks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STYLE = (
 
 
 def opening(width: float, height: float, label: str) -> str:
-    """The beginning of a picture that is fit for a page, light or dark."""
+    """The opening of an SVG that works on light and dark pages."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" role="img" '
         f'aria-label="{escape(label)}"><style>{STYLE}</style>'
@@ -21,7 +21,7 @@ def opening(width: float, height: float, label: str) -> str:
 
 
 def steps(low: float, high: float, most: int = 8) -> list[float]:
-    """Round numbers at equal distances, of which the first and the last lie around all others.
+    """Evenly spaced round numbers that enclose a range.
 
     >>> steps(0.3, 2.9, 4)
     [0.0, 1.0, 2.0, 3.0]

@@ -1,8 +1,7 @@
-"""How the time to check a file grows with its length: `python -m benchmarks.check_scaling`.
+"""Time to check a file, by its length: `python -m benchmarks.check_scaling`.
 
-Two families: many definitions that a network uses one after another, and one definition with a very
-long body. The sizes take turns, so that a slow moment of the machine falls on all of them; the table
-shows the median of the rounds and their spread.
+Two families: many definitions that a network uses one after another, and one definition with a very long body. Sizes
+alternate within each round, so that background load affects all of them; the table shows median and spread.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ motif m{i}(width = 8, k = {1 + 2 * (i % 3)}) {{
 
 
 def one_long_body(lines: int) -> str:
-    """A network of as many nodes as lines, each reading the one before it and one far back."""
+    """A network with a node per line, each reading the previous node and one far back."""
     body = "\n".join(
         f"    node n{i} = n{i - 1}, n{max(0, i - 50)} : choose {{ relu, tanh, conv(k = 3) }}" for i in range(1, lines)
     )
@@ -58,7 +57,7 @@ def one_long_body(lines: int) -> str:
 
 
 def seconds(text: str) -> tuple[float, float]:
-    """The time to check a text and the time to lay it out."""
+    """The time to check a text, and the time to format it."""
     source = Source("generated.nas", text)
     start = time.process_time()
     report = Report()
@@ -70,7 +69,7 @@ def seconds(text: str) -> tuple[float, float]:
 
 
 def measure(family: Callable[[int], str], rounds: int) -> Iterator[dict[str, object]]:
-    """A row for every size of a family."""
+    """A row for each size of a family."""
     texts = [family(size) for size in SIZES]
     found: list[list[tuple[float, float]]] = [[] for _ in texts]
     for _ in range(rounds):

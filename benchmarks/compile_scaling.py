@@ -1,9 +1,8 @@
-"""How the time to compile grows with the graph: `python -m benchmarks.compile_scaling`.
+"""Time to compile, by the size of the graph: `python -m benchmarks.compile_scaling`.
 
-From text to a module of torch: parsed, checked, elaborated, all passes with their checks, emitted, executed. The
-spaces are stacks of cells of four nodes with seven candidates per edge, as in DARTS, each cell a motif of its own
-width so that nothing is found twice; and the search network of DARTS itself. The sizes take turns; the table shows
-the median of the rounds and their spread.
+From text to torch module: parse, check, elaborate, run all passes with their checks, emit, execute. The spaces are the
+search network of DARTS with different numbers of cells. Sizes alternate within each round; the table shows median and
+spread.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ network search : image(3, 32, 32) -> classes(10) {{
 
 
 def measure(text: str, folder: Path) -> tuple[Graph, dict[str, float]]:
-    """The elaborated graph of a text, and the seconds of every stage."""
+    """The elaborated graph of a text, and the seconds of each stage."""
     marks = [now()]
     space = Checker(Report()).text(Source(str(folder / "generated.nas"), text))
     (network,) = (found for found in space.networks if found.name == "search")

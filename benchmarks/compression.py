@@ -1,9 +1,9 @@
 """Errors and sizes of compressed networks: `python -m benchmarks.compression lenet300`.
 
-Compresses a network by its recipe, for some lambda and seeds, each beside a network of the same size that was made by
-magnitude. The dense network of a seed is trained once. Runs that are in the folder are not made again, so that this may
-be stopped, and several processes may make one seed each (`--seed`). `digits` takes minutes, the others, which
-docs/compression.md shows, take hours.
+Compresses a network by its recipe, for several values of lambda and seeds, and compares each result with a network of the
+same size pruned by magnitude. The dense network of a seed is trained once. Finished runs in the folder are not repeated,
+so the benchmark can be interrupted and resumed, and several processes can run one seed each (`--seed`). `digits` takes
+minutes; the others, shown in docs/compression.md, take hours.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from benchmarks.record import Record, Row
 
 @dataclass(frozen=True)
 class Study:
-    """What is compressed, and how often."""
+    """The network, and the values of lambda and seeds."""
 
     source: str
     lambdas: tuple[float, ...]
@@ -44,7 +44,7 @@ def run_folder(runs: Path, seed: int, intensity: float) -> Path:
 
 
 def make(study: Study, runs: Path, data_dir: Path, seed: int) -> None:
-    """Make the runs of a seed that are not there yet."""
+    """Make the missing runs of a seed."""
     dense = run_folder(runs, seed, study.lambdas[0]) / "stages" / "dense.safetensors"
     for number, intensity in enumerate(study.lambdas):
         path = run_folder(runs, seed, intensity)
@@ -60,7 +60,7 @@ def make(study: Study, runs: Path, data_dir: Path, seed: int) -> None:
 
 
 def rows(study: Study, runs: Path) -> Iterator[dict[str, object]]:
-    """A row for every run that is there."""
+    """A row for each finished run."""
     for intensity in study.lambdas:
         for path in sorted(runs.glob(f"seed-*-lambda-{intensity:g}/result.json")):
             result = json.loads(path.read_text())
@@ -74,7 +74,7 @@ def rows(study: Study, runs: Path) -> Iterator[dict[str, object]]:
 
 
 def mean(found: list[Row], column: str) -> str:
-    """The mean and what it lies between."""
+    """The mean and the range."""
     values = [row[column] for row in found]
     return f"{fmean(values):.2f} ({min(values):.2f} to {max(values):.2f})"
 
@@ -105,7 +105,7 @@ def table(record: Record) -> str:
 
 
 def picture(record: Record) -> str:
-    """The errors over the operations, a point for every run."""
+    """Error by operations, a point for each run."""
     clusters = [record.where(**{"lambda": intensity}) for intensity in record.values("lambda")]
     series = {
         title: [[Point(row[f"{of}, operations"], row[f"{of}, error, %"]) for row in some] for some in clusters]
@@ -121,9 +121,9 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("network", choices=STUDIES)
     parser.add_argument("--data-dir", type=Path, default=Path("data"))
-    parser.add_argument("--runs", type=Path, help="the folder of the runs; runs/compression-NETWORK if left out")
-    parser.add_argument("--seed", type=int, action="append", help="make the runs of this seed only")
-    parser.add_argument("--svg", type=Path, help="where to draw the errors over the operations")
+    parser.add_argument("--runs", type=Path, help="folder of the runs (default: runs/compression-NETWORK)")
+    parser.add_argument("--seed", type=int, action="append", help="only run this seed")
+    parser.add_argument("--svg", type=Path, help="write a chart of error by operations")
     options = parser.parse_args()
     study = STUDIES[options.network]
     runs = options.runs or Path("runs") / f"compression-{options.network}"

@@ -1,11 +1,10 @@
-"""How good estimators of curvature are, and what they cost: `python -m benchmarks.curvature`.
+"""Accuracy and cost of curvature estimators: `python -m benchmarks.curvature`.
 
-The network is that of DARTS with 3 cells of 4 channels, after a few steps of training on images that are noise with
-labels of a random linear teacher, so that norms and predictions are not those of a network that has seen nothing.
-`exact` and `ggn` are what the others are compared with: rank correlation (Spearman) and relative error over all
-gates. Cost is in units of one plain backward pass, the plain forward pass taken off; passes take turns, and the table
-shows the median of the rounds with the smallest and the largest. Memory is what a process of its own grows by, beside
-what it grows by for a plain forward and backward pass.
+The network is the one of DARTS with 3 cells of 4 channels, after a few training steps on noise images labelled by a
+random linear teacher, so that norms and predictions are not those at initialisation. The others are compared with
+`exact` and `ggn` by rank correlation (Spearman) and relative error over all gates. Cost is in plain backward passes,
+without the forward pass; estimators alternate within each round, and the table shows median and range. Memory is the
+growth of a separate process, relative to the growth for a plain forward and backward pass.
 """
 
 from __future__ import annotations
@@ -41,12 +40,12 @@ FORMS: dict[str, tuple[Estimator, int]] = {
     "mean": ("mean", 1),
 }
 LOSS = CrossEntropy()
-SETTLING = 50  # batches that norms see after the training
-LARGER = 16  # times the batch, for what is measured of memory
+SETTLING = 50  # batches for the running statistics of norms after training
+LARGER = 16  # factor on the batch size for memory measurements
 
 
 def supernet(steps: int = 20) -> Supernet:
-    """The network, a little trained."""
+    """The network after a few training steps."""
     checker = Checker(Report())
     space = checker.path(Path(__file__).parent.parent / "spaces" / "darts.nas")
     assert space is not None, "it is shipped"
@@ -60,14 +59,14 @@ def supernet(steps: int = 20) -> Supernet:
         x, labels = data(16, seed)
         torch.autograd.backward([LOSS(found.module(x), labels)])
         optimiser.step()
-    with torch.no_grad():  # the norms' own averages lag behind weights that move so fast, and are used when measuring
+    with torch.no_grad():  # running statistics, used when measuring, lag behind fast-moving weights
         for seed in range(steps, steps + SETTLING):
             found.module(data(16, seed)[0])
     return found
 
 
 def data(batch: int, seed: int) -> tuple[Tensor, Tensor]:
-    """Noise, and what a linear teacher calls it."""
+    """Noise images, and labels by a linear teacher."""
     generator = torch.Generator().manual_seed(seed)
     teacher = torch.randn(3 * 32 * 32, 10, generator=torch.Generator().manual_seed(1234))
     x = torch.randn(batch, 3, 32, 32, generator=generator)
@@ -75,7 +74,7 @@ def data(batch: int, seed: int) -> tuple[Tensor, Tensor]:
 
 
 def spearman(a: Tensor, b: Tensor) -> float:
-    """The correlation of ranks."""
+    """Rank correlation."""
     ranks = [x.argsort().argsort().double() for x in (a, b)]
     return float(torch.corrcoef(torch.stack(ranks))[0, 1])
 
@@ -87,7 +86,7 @@ def measure(net: Supernet, form: str, batch: tuple[Tensor, Tensor]) -> Tensor:
 
 
 def costs(net: Supernet, batch: tuple[Tensor, Tensor], rounds: int) -> dict[str, list[float]]:
-    """What each estimator costs, round by round, in backward passes."""
+    """The cost of each estimator in backward passes, by round."""
     found: dict[str, list[float]] = {form: [] for form in FORMS if form != "exact"}
     for i in range(rounds + 1):
         start = now()
@@ -104,7 +103,7 @@ def costs(net: Supernet, batch: tuple[Tensor, Tensor], rounds: int) -> dict[str,
 
 
 def grow(form: str, batch: int) -> float:
-    """By how many MiB this process grows."""
+    """The growth of this process in MiB."""
     net = supernet(steps=1)
     if form != "plain":
         measure(net, form, data(1, 0))
@@ -117,7 +116,7 @@ def grow(form: str, batch: int) -> float:
 
 
 def rows(batch: int, rounds: int) -> Iterator[dict[str, object]]:
-    """A row for every estimator, and one for a plain pass."""
+    """A row for a plain pass, and one for each estimator."""
     net, some = supernet(), data(batch, 99)
     found = {form: measure(net, form, some) for form in FORMS}
     spent = costs(net, some, rounds)
@@ -132,7 +131,7 @@ def rows(batch: int, rounds: int) -> Iterator[dict[str, object]]:
 
 
 def memory(form: str, batch: str) -> float:
-    """By how many MiB a process of its own grows."""
+    """The growth of a separate process in MiB."""
     return printed_by("curvature", "--grow", form, "--batch", batch)
 
 

@@ -1,4 +1,4 @@
-"""Points over a logarithmic axis, as an SVG that is fit for a page, light or dark."""
+"""SVG charts of points over a logarithmic axis."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ LEFT, RIGHT, TOP, BOTTOM = 64, 16, 16, 48
 
 @dataclass(frozen=True)
 class Point:
-    """Where something lies."""
+    """A point of a chart."""
 
     x: float
     y: float
 
 
 def curve(series: Mapping[str, Sequence[Sequence[Point]]], x_label: str, y_label: str) -> str:
-    """Series of points in clusters, each series with a line through the means of its clusters."""
+    """A chart of series of clustered points, with a line through the cluster means of each series."""
     points = [point for clusters in series.values() for some in clusters for point in some]
     low, high = min(log10(p.x) for p in points) - 0.05, max(log10(p.x) for p in points) + 0.05
     heights = steps(min(p.y for p in points), max(p.y for p in points), 10)

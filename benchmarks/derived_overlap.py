@@ -1,9 +1,9 @@
-"""How much derived architectures of several seeds have in common: `python -m benchmarks.derived_overlap RUN RUN ...`.
+"""Overlap of the architectures derived with several seeds: `python -m benchmarks.derived_overlap RUN RUN ...`.
 
-For some rules of `bayesnas-graph derive`, the table has the overlap of the candidates that two searches keep: the
-number that both keep over the number that one of them keeps, on average over all pairs. Beside it stands the overlap of
-sets of the same sizes that are drawn at random. `convolutions` and `edges` are the same for candidates that are called
-so, for pools and skips cost no weights and are kept by every budget, and for the choices that keep anything.
+For some rules of `bayesnas-graph derive`, the table shows the overlap of the kept candidates: the number that both of two
+searches keep over the number that either keeps, averaged over all pairs. In brackets: the overlap of random sets of the
+same sizes. `convolutions` counts convolutions alone, since pools and skips have no parameters and are kept under any
+budget; `edges` counts the choices that keep anything.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def convolutions(kept: frozenset[str]) -> frozenset[str]:
 
 
 def compared(found: Sequence[frozenset[str]], everything: frozenset[str]) -> str:
-    """The overlap of some sets, and that of sets of their sizes that are drawn at random."""
+    """The overlap of some sets, and of random sets of the same sizes."""
     random = Random(0)
     drawn = [[frozenset(random.sample(sorted(everything), len(one))) for one in found] for _ in range(DRAWS)]
     return f"{overlap(found):.2f} ({fmean(overlap(sets) or 0.0 for sets in drawn):.2f})"
@@ -56,7 +56,7 @@ def row(runs: Sequence[Path], rule: Rule) -> str:
 
 
 def cells(runs: Sequence[Path], rule: Rule) -> None:
-    """What each run keeps on every edge, and beside it what all of them keep."""
+    """For each edge, the candidates kept by all runs and by some."""
     found = [architecture_of(open_run(run), rule) for run in runs]
     kept = [candidates(one) for one in found]
     print(f"\n{rule}\n\n| edge | kept by all | by some |\n|---|---|---|")
@@ -71,13 +71,13 @@ def main() -> None:
     parser.add_argument("runs", type=Path, nargs="+")
     parser.add_argument("--params", type=int, nargs="*", default=[])
     parser.add_argument("--rank", default="relevance", choices=["gamma", "relevance", "removal"])
-    parser.add_argument("--cells", type=int, help="show the edges under this budget, and nothing else")
+    parser.add_argument("--cells", type=int, help="only show the edges for this budget")
     given = parser.parse_args()
     if given.cells:
         cells(given.runs, Rule(params=given.cells, rank=given.rank))
         return
     rules = [Rule(), *(Rule(params=most, rank=given.rank) for most in given.params), Rule(per_node=2, rank=given.rank)]
-    print("| rule | weights | candidates | overlap (at random) | convolutions | edges |")
+    print("| rule | parameters | candidates | overlap (at random) | convolutions | edges |")
     print("|---|---|---|---|---|---|")
     for rule in rules:
         print(row(given.runs, rule))

@@ -1,13 +1,12 @@
-"""How often architectures fall apart, with zero as a candidate and without: `python -m benchmarks.disconnected`.
+"""How often architectures are disconnected, with and without zero as a candidate: `python -m benchmarks.disconnected`.
 
-If zero is one of the candidates and every edge takes one of them at random, some node often lies on no path from the
-input to the output. For four nodes in order, all six edges between them and three operations beside zero, BayesNAS
-(Zhou et al., 2019) gives the chance as 511/1024. It is computed here exactly, from all ways in which edges can vanish.
+If zero is a candidate and every edge takes a random one, some node is often on no path from input to output. For four
+ordered nodes, all six edges between them, and three operations besides zero, BayesNAS (Zhou et al., 2019) gives the
+probability as 511/1024. Here it is computed exactly, by enumeration of the missing edges.
 
-The same spaces are then searched in the way of this project, without training: gates and curvatures are drawn at
-random, and what follows is what a search does with them (`bayesnas_graph/search/strategies/bayes.py`). Of the
-architectures that come out, none may have an operation that is on no path. From the same numbers follows what taking
-the strongest candidate of an edge, zero among them, comes to.
+The same spaces then go through the decisions of a search, without training: gates and curvatures are drawn at random and
+processed as in `bayesnas_graph/search/strategies/bayes.py`. No resulting architecture may have an operation on no path.
+For comparison, the same numbers are used to take the strongest candidate of each edge, zero included.
 """
 
 from __future__ import annotations
@@ -34,12 +33,12 @@ from benchmarks import tables
 from benchmarks.command import arguments, command, finish
 from benchmarks.record import Record
 
-LONG = 10**6  # a fraction with a larger denominator is no longer read as one
+LONG = 10**6  # largest denominator of a fraction that is shown as such
 
 
 @dataclass(frozen=True)
 class Space:
-    """A text with a network `searched`, and the nodes that its edges lead into."""
+    """A text with a network `searched`, and the target nodes of its edges."""
 
     text: str
     nodes: tuple[str, ...]
@@ -82,20 +81,20 @@ SPACES = {"four nodes": FOUR_NODES, "NAS-Bench-201, cell": NASBENCH201, "DARTS, 
 
 
 def graph_of(space: Space) -> Graph:
-    """The graph of a space with its zero switches, as a search begins with it."""
+    """The graph of a space with its zero switches, as at the start of a search."""
     source = Source(str(Path(__file__).parent.parent / "spaces" / "generated.nas"), space.text)
     (network,) = (found for found in Checker(Report()).text(source).networks if found.name == "searched")
     return passes.run(network.graph(), passes.passes(fuse=False))
 
 
 def choices(graph: Graph) -> list[tuple[str, ...]]:
-    """The candidates of every edge."""
+    """The candidates of each edge."""
     nodes = [node.name for node in graph if isinstance(node.op, Choice)]
     return [tuple(edge.gate.group for edge in graph.inputs(name) if edge.gate) for name in nodes]
 
 
 def is_whole(graph: Graph, nodes: Iterable[str], off: Iterable[str]) -> bool:
-    """Whether all these nodes lie on paths from an input to the output when some switches are closed."""
+    """Whether all these nodes are on paths from input to output when some switches are closed."""
     try:
         left = prune(graph, frozenset(off))
     except Disconnected:
@@ -104,9 +103,9 @@ def is_whole(graph: Graph, nodes: Iterable[str], off: Iterable[str]) -> bool:
 
 
 def chance(graph: Graph, nodes: Iterable[str]) -> Fraction:
-    """The chance that some node is on no path if every edge takes one of its candidates, or zero, evenly.
+    """The probability that some node is on no path if every edge takes a candidate or zero with equal probability.
 
-    Which of its operations an edge takes makes no difference, so that each edge is there or not.
+    It only matters whether an edge takes zero, not which operation it takes.
     """
     edges = choices(graph)
     bare = prune(graph, {name for candidates in edges for name in candidates[:-1]})  # the last is the smallest
@@ -120,11 +119,11 @@ def chance(graph: Graph, nodes: Iterable[str]) -> Fraction:
 
 
 def derived(graph: Graph, switches: Switches, generator: torch.Generator) -> tuple[State, Decision, Decision]:
-    """A prior from random numbers, what each switch says by it, and what a search makes of that."""
+    """A random prior, the verdicts of the single switches, and the decision that a search derives from them."""
     gates = len(switches.gates)
 
     def drawn(low: float, high: float, count: int) -> torch.Tensor:
-        """Positive numbers of all magnitudes between two powers of ten."""
+        """Positive numbers, log-uniform between two powers of ten."""
         return 10 ** (low + (high - low) * torch.rand(count, generator=generator, dtype=torch.float64))
 
     h, w, gamma = drawn(-4, 4, gates), drawn(-4, 1, gates), drawn(-2, 2, len(switches.groups))
@@ -139,10 +138,7 @@ def derived(graph: Graph, switches: Switches, generator: torch.Generator) -> tup
 
 
 def stray(graph: Graph, decision: Decision) -> int:
-    """Switches that are kept, and nodes that are left, on no path from an input to the output.
-
-    Asked of networkx, and not of the code that derives.
-    """
+    """The number of kept switches and nodes on no path from input to output, computed independently with networkx."""
     left = prune(graph, decision.off)
     paths: nx.DiGraph[str] = nx.DiGraph((edge.source, edge.target) for edge in left.edges)
     inputs = {node.name for node in left if isinstance(node.op, Input)}
@@ -154,7 +150,7 @@ def stray(graph: Graph, decision: Decision) -> int:
 
 
 def strongest_is_zero(switches: Switches, state: State, edges: list[tuple[str, ...]]) -> set[str]:
-    """The candidates of edges on which the zero switch is the strongest, as if it were one of them."""
+    """The candidates of the edges on which the zero switch is the strongest."""
     s = dict(zip(switches.groups, state.s.tolist(), strict=True))
     found: set[str] = set()
     for candidates in edges:
@@ -216,7 +212,7 @@ def table(record: Record) -> str:
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--priors", type=int, default=2000, help="that are drawn for every space")
+    parser.add_argument("--priors", type=int, default=2000, help="number of random priors for each space")
     options = parser.parse_args()
     torch.set_num_threads(1)
     record = Record.begin(options.name, command(), ["space"], seeds=[0], settings={"priors": options.priors})

@@ -1,4 +1,4 @@
-"""What was measured several times, as an SVG: a dot for every value, and a mark at the median."""
+"""SVG charts of repeated measurements: a dot for each value, and a mark at the median."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Rows = Mapping[str, Sequence[float]]
 
 
 def dots(groups: Mapping[str, Rows], label: str, reference: float | None = None) -> str:
-    """A line of dots for every row of every group, over one axis; `reference` is a value to compare them with.
+    """A line of dots for each row of each group, over one axis, with a dashed line at `reference`.
 
-    A row that is in several groups has one colour. A group without a name has no heading.
+    A row has the same colour in all groups. A group without a name has no heading.
     """
     values = [value for rows in groups.values() for some in rows.values() for value in some]
     ticks = steps(min([*values, *_given(reference)]), max([*values, *_given(reference)]))

@@ -1,7 +1,7 @@
 """An exported network in a process that cannot import this package: `python benchmarks/exported_alone.py FOLDER`.
 
-The folder has `digits.py` and `digits.safetensors`, as `make demo` exports them. The accuracy on the last 297 digits of
-scikit-learn, on which nothing was trained, is that which the search has told.
+The folder has `digits.py` and `digits.safetensors`, exported by `make demo`. The accuracy on the test set, the last 297
+digits of scikit-learn, must be the one that the search reported.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TEST = 297
 def main() -> None:
     folder = Path(sys.argv[1])
     sys.path[:] = [str(folder), *(path for path in sys.path if not (Path(path) / "bayesnas_graph").is_dir())]
-    sys.modules["bayesnas_graph"] = None  # type: ignore[assignment]  # an attempt to import it fails
+    sys.modules["bayesnas_graph"] = None  # type: ignore[assignment]  # makes imports fail
     network = importlib.import_module("digits").Digits()
     network.load_state_dict(load_file(folder / "digits.safetensors"), strict=True)
     images, labels = load_digits(return_X_y=True)
@@ -28,9 +28,9 @@ def main() -> None:
     seen = pixels[:-TEST]
     pixels = (pixels[-TEST:] - seen.mean()) / seen.std()
     with torch.no_grad():
-        right = (network.eval()(pixels).argmax(1) == torch.tensor(labels[-TEST:])).float().mean()
+        accuracy = (network.eval()(pixels).argmax(1) == torch.tensor(labels[-TEST:])).float().mean()
     count = sum(parameter.numel() for parameter in network.parameters())
-    print(f"digits.py alone: {count:,} weights, accuracy {right:.4f} on {TEST} digits that it has not seen")
+    print(f"digits.py alone: {count:,} parameters, accuracy {accuracy:.4f} on {TEST} unseen digits")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Where siblings are faster as one wide operation: `python -m benchmarks.fusion_sites`.
 
-Four separable convolutions of one value, forward and backward, channels last: apart, and fused. The two take
-turns; a ratio is taken within each round, and the table shows the median with the smallest and the largest.
-From it comes `LARGEST_SIBLING` in `bayesnas_graph/passes/__init__.py`.
+Four separable convolutions of one value, forward and backward, channels last, apart and fused. Both alternate; the ratio
+is taken within each round, and the table shows its median and range. `LARGEST_SIBLING` in
+`bayesnas_graph/passes/__init__.py` is based on it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def module(channels: int, size: int, kernel: int, *, fused: bool) -> nn.Module:
 
 
 def seconds(network: nn.Module, x: torch.Tensor, repeats: int) -> float:
-    """The time of a step."""
+    """Seconds per step."""
     start = now()
     for _ in range(repeats):
         torch.autograd.backward([network(x).square().mean()])

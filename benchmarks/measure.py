@@ -1,4 +1,4 @@
-"""What several benchmarks measure the same way."""
+"""Time and memory measurements."""
 
 from __future__ import annotations
 
@@ -12,16 +12,12 @@ import torch
 
 
 def now() -> float:
-    """Seconds on the clock of the processor, which stands still while it works for others.
-
-    So others may use the machine, too. If torch has several threads, each of them would count its own seconds, and the
-    clock on the wall is asked instead.
-    """
+    """CPU seconds, which exclude the time of other processes; wall-clock seconds if torch uses several threads."""
     return time.process_time() if torch.get_num_threads() == 1 else time.perf_counter()
 
 
 def peak() -> float:
-    """The most memory, in MiB, that this process has had. Linux tells it of the process that it has become."""
+    """Peak memory of this process in MiB. On Linux, `VmHWM` excludes the time before `exec`."""
     status = Path("/proc/self/status")
     if status.exists():
         return next(int(line.split()[1]) / 1024 for line in status.read_text().splitlines() if "VmHWM" in line)
@@ -29,6 +25,6 @@ def peak() -> float:
 
 
 def printed_by(module: str, *arguments: str) -> float:
-    """The number that a benchmark prints last when it is run in a process of its own."""
+    """The last number that a benchmark prints in a separate process."""
     command = [sys.executable, "-m", f"benchmarks.{module}", *arguments]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()[-1])

@@ -1,7 +1,7 @@
-"""The tour of docs/ executed anew: `python -m benchmarks.notebook`.
+"""Execute docs/tour.ipynb again: `python -m benchmarks.notebook`.
 
-Its cells are run by this Python in an empty folder. What is kept is what a reader is to see: no times, and no
-places on the machine. The tests do the same into another file, and compare.
+The cells run with this Python in an empty folder. Times and paths of the machine are not stored. The tests write to
+another file, and compare.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 
-Plain = dict[str, Any]  # as JSON has it
+Plain = dict[str, Any]  # JSON
 
 NOTEBOOK = Path(__file__).parent.parent / "docs" / "tour.ipynb"
 METADATA: Plain = {
@@ -30,7 +30,7 @@ METADATA: Plain = {
 
 
 class ThisPython(KernelSpecManager):
-    """Knows one kernel, whatever else is installed."""
+    """Provides one kernel: this Python."""
 
     def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
         command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
@@ -38,8 +38,8 @@ class ThisPython(KernelSpecManager):
 
 
 def executed(folder: Path) -> Plain:
-    """The notebook after all its cells were run in a folder. Raises CellExecutionError."""
-    private = folder / ".kernel"  # where the kernel is talked to, and what it is set up by
+    """The notebook with the outputs of all cells, run in a folder. Raises CellExecutionError."""
+    private = folder / ".kernel"  # connection file and configuration of the kernel
     private.mkdir()
     manager = AsyncKernelManager(
         kernel_spec_manager=ThisPython(), transport="ipc", connection_file=str(private / "kernel.json")
@@ -59,7 +59,7 @@ def executed(folder: Path) -> Plain:
 
 
 def cleaned(notebook: Plain) -> Plain:
-    """What is the same on every machine, but for the outputs themselves."""
+    """The notebook without metadata that depends on the machine."""
     cells = [{**cell, "metadata": _tags(cell["metadata"])} for cell in notebook["cells"]]
     return {**notebook, "cells": cells, "metadata": METADATA}
 
@@ -69,17 +69,17 @@ def _tags(metadata: Plain) -> Plain:
 
 
 def faults(notebook: Plain, places: Iterable[Path]) -> Iterator[str]:
-    """What no reader should see in the outputs: warnings, and the names of places on the machine."""
+    """Warnings and paths of the machine in the outputs."""
     for cell in notebook["cells"]:
         for output in cell.get("outputs", ()):
             if output.get("name") == "stderr":
                 yield f"cell `{cell['id']}` warns: {''.join(output['text'])}"
-            yield from (f"cell `{cell['id']}` tells of {place}" for place in places if str(place) in json.dumps(output))
+            yield from (f"cell `{cell['id']}` shows {place}" for place in places if str(place) in json.dumps(output))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
-    parser.add_argument("-o", "--output", type=Path, default=NOTEBOOK, help="where to write it, if not in its place")
+    parser.add_argument("-o", "--output", type=Path, default=NOTEBOOK, help="output file (default: the tour itself)")
     options = parser.parse_args()
     with TemporaryDirectory() as name:
         folder = Path(name).resolve()

@@ -1,8 +1,8 @@
-"""The tables and pictures of docs/benchmarks.md, from the records of benchmarks: `python -m benchmarks.page`.
+"""Update the tables and pictures of docs/benchmarks.md from the records: `python -m benchmarks.page`.
 
-The words of the page are written by hand. Between `<!-- begin NAME -->` and `<!-- end NAME -->` stands what the record
-of that name comes to: its table, its picture if it has one, and a line that says how, when and where it was made.
-`--check` changes nothing, and fails if the page is not what the records give.
+The text of the page is written by hand. Between `<!-- begin NAME -->` and `<!-- end NAME -->` are the table of a record,
+its picture if it has one, and the conditions under which it was made. `--check` changes nothing and fails if the page is
+out of date.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _MARKER = re.compile(r"<!-- (begin|end) (\w+) -->")
 
 @dataclass(frozen=True)
 class Section:
-    """How the record of a name is shown."""
+    """How a record is shown."""
 
     name: str
     table: Callable[[Record], str]
@@ -59,17 +59,17 @@ SECTIONS = (
     Section("tuning", tuning.table),
     Section("rivals", rivals.table, rivals.picture, "Errors beside those of a cell at random"),
     Section("ablations", ablations.table, ablations.picture, "Errors with parts left out"),
-    Section("size_by_lambda", size_by_lambda.table, size_by_lambda.picture, "Weights by lambda"),
+    Section("size_by_lambda", size_by_lambda.table, size_by_lambda.picture, "Parameters by lambda"),
     Section("compression_digits", compression.table, compression.picture, "Errors over operations"),
 )
 
 
 class Mismatch(Exception):
-    """Records and the page do not belong together."""
+    """The records and the page do not match."""
 
 
 def generated(page: str, records: Mapping[str, Record], sections: Sequence[Section]) -> tuple[str, dict[str, str]]:
-    """The page with everything between its markers made anew, and the pictures by their paths beside it.
+    """The page with new content between its markers, and the pictures by their paths.
 
     Raises Mismatch if a marker has no record, a record no marker, or either is not in `sections`.
     """
@@ -77,7 +77,7 @@ def generated(page: str, records: Mapping[str, Record], sections: Sequence[Secti
     marked = _marked(page)
     for name in (*marked, *records):
         if name not in known:
-            raise Mismatch(f"nothing says how `{name}` is shown: add it to SECTIONS in benchmarks/page.py")
+            raise Mismatch(f"no section for `{name}`: add it to SECTIONS in benchmarks/page.py")
         if name not in records:
             raise Mismatch(f"the page has markers for `{name}`, which has no record: run its benchmark with --save")
         if name not in marked:
@@ -98,18 +98,18 @@ def generated(page: str, records: Mapping[str, Record], sections: Sequence[Secti
 
 
 def _marked(page: str) -> list[str]:
-    """The names in markers. Raises Mismatch unless each has a beginning and an end, one after the other."""
+    """The names in markers. Raises Mismatch unless each has one `begin` followed by one `end`."""
     names = [found[2] for found in _SECTION.finditer(page)]
     for _, name in _MARKER.findall(page):
         if names.count(name) != 1 or len(re.findall(rf"<!-- (?:begin|end) {name} -->", page)) != 2:
             raise Mismatch(
-                f"the markers of `{name}` must be one <!-- begin {name} --> and one <!-- end {name} --> after it"
+                f"the markers of `{name}` must be one <!-- begin {name} --> followed by one <!-- end {name} -->"
             )
     return names
 
 
 def conditions(record: Record) -> str:
-    """How, when and where a record was made."""
+    """The conditions under which a record was made."""
     machine = record.machine
     parts = [
         f"`{record.command}`, {record.date}",
@@ -140,7 +140,7 @@ def main() -> None:
     changed = [path for path, text in files.items() if not path.is_file() or path.read_text() != text]
     if options.check:
         stale = ", ".join(path.name for path in changed)
-        sys.exit(f"not what the records give: {stale}; run python -m benchmarks.page" if changed else 0)
+        sys.exit(f"out of date: {stale}; run python -m benchmarks.page" if changed else 0)
     for path in changed:
         path.parent.mkdir(exist_ok=True)
         path.write_text(files[path])

@@ -1,7 +1,7 @@
-"""The search network of DARTS as it is usually written: a module for every candidate of every edge.
+"""The search network of DARTS written by hand in plain torch, with a module for each candidate of each edge.
 
-It is written here by hand, in plain torch, to be compared with. Every candidate has a gate and every edge a
-zero gate, all of which start at 1, so that it computes what the compiled network does.
+Every candidate has a gate and every edge a zero gate, all of which start at 1, so that it computes the same as the
+compiled network.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def dilated(channels: int, kernel: int, stride: int) -> nn.Sequential:
 
 
 class MixedOp(nn.Module):
-    """All candidates of an edge, each times its gate, added up."""
+    """The sum of all candidates of an edge, each multiplied by its gate."""
 
     def __init__(self, channels: int, stride: int) -> None:
         super().__init__()
@@ -119,7 +119,7 @@ class PlainDarts(nn.Module):
 
 
 def slots(cells: int) -> Emitted:
-    """Where the weights and gates of the nodes of `darts.nas` are in it, so that they can be moved."""
+    """Where the weights and gates of the nodes of `darts.nas` are in this network."""
     modules = {"backbone.stem.conv": "stem.0", "backbone.stem.bn": "stem.1", "backbone.linear": "head"}
     gates: dict[str, Slot] = {}
     for k in range(cells):

@@ -1,7 +1,7 @@
-"""How far two searches agree on the ranks of candidates: `python -m benchmarks.rank_agreement RUN RUN`.
+"""Agreement of two searches on the ranks of candidates: `python -m benchmarks.rank_agreement RUN RUN`.
 
-For every update, the rank correlation (Spearman) between two runs of what every candidate is worth, by `w^2 h`, by
-gamma and by `s`, of those that were open in both.
+For each update, the rank correlation (Spearman) between two runs of the candidates open in both, by `w^2 h`, gamma and
+`s`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-History = dict[int, dict[str, dict[str, str]]]  # update -> candidate -> what was known about it
+History = dict[int, dict[str, dict[str, str]]]  # update -> candidate -> row
 
 
 def read(run: Path) -> History:
@@ -43,11 +43,11 @@ def main() -> None:
     print("| update | open in both | w^2 h | gamma | s |\n|---|---|---|---|---|")
     for update in sorted(one.keys() & other.keys()):
         names = sorted(one[update].keys() & other[update].keys())
-        told = []
+        correlations = []
         for worth in (loss_without, lambda row: float(row["gamma"]), lambda row: float(row["s"])):
             values = [[worth(run[update][name]) for name in names] for run in (one, other)]
-            told.append(f"{correlation(*values):.2f}")
-        print(f"| {update} | {len(names)} | {' | '.join(told)} |")
+            correlations.append(f"{correlation(*values):.2f}")
+        print(f"| {update} | {len(names)} | {' | '.join(correlations)} |")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""What a benchmark has found, and under which conditions: a value that is kept as JSON.
+"""Records of benchmarks: results with the conditions under which they were made, stored as JSON.
 
-A record knows the command that makes it, the day, the machine, the versions, the seeds and the settings, and has rows:
-flat dictionaries of words and numbers. What was measured several times stands in a row as the list of all its values,
-so that whoever shows it can show how far they lie apart. `key` names the columns that tell rows from one another.
+A record has the command, date, machine, versions, seeds and settings, and rows: flat dictionaries of strings and numbers.
+Repeated measurements are stored as lists of all values, so that their spread can be shown. `key` names the columns that
+identify a row.
 
-A benchmark of many runs calls `append` after each. Stopped and started again, it asks the record that `resumed` returns
-which rows are there already, and several processes may add to one record.
+A benchmark of many runs calls `append` after each. When restarted, it finds the existing rows in the record that
+`resumed` returns. Several processes can append to one record.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from filelock import FileLock
 import bayesnas_graph
 
 RESULTS = Path(__file__).parent / "results"
-DIGITS = 5  # of a number that is kept: more than any clock here is good for
+DIGITS = 5  # significant digits stored
 
 Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Record:
-    """The result of one benchmark. Neither the name of the machine nor a path on it is part of it."""
+    """The result of a benchmark, without host names and paths."""
 
     name: str
     command: str
@@ -54,7 +54,7 @@ class Record:
         settings: Mapping[str, Any] | None = None,
         threads: int = 1,
     ) -> Record:
-        """A record without rows, of today and of this machine."""
+        """An empty record with today's date and this machine."""
         return Record(
             name=name,
             command=command,
@@ -71,45 +71,45 @@ class Record:
         )
 
     def row(self, **key: Any) -> Row | None:
-        """The row with this key, if there is one."""
+        """The row with this key, or None."""
         return next((row for row in self.rows if all(row[name] == key[name] for name in self.key)), None)
 
     def with_rows(self, rows: Iterable[Row]) -> Record:
-        """The same with more rows; one with the key of another takes its place."""
+        """The record with more rows, which replace those of the same key."""
         found = {tuple(row[name] for name in self.key): row for row in self.rows}
         for row in map(_plain, rows):
             found[tuple(row[name] for name in self.key)] = row
         return replace(self, rows=tuple(found.values()))
 
     def where(self, **values: Any) -> list[Row]:
-        """The rows that have these values."""
+        """The rows with these values."""
         return [row for row in self.rows if all(row[name] == value for name, value in values.items())]
 
     def values(self, column: str) -> list[Any]:
-        """What is in a column, each value once, in the order of the rows."""
+        """The distinct values of a column, in the order of the rows."""
         return list(dict.fromkeys(row[column] for row in self.rows))
 
 
 def load(name: str, folder: Path = RESULTS) -> Record:
-    """The record that was saved under a name."""
+    """Load the record of a name."""
     plain = json.loads(path_of(name, folder).read_text())
     return Record(**{**plain, **{field: tuple(plain[field]) for field in ("seeds", "key", "rows")}})
 
 
 def save(record: Record, folder: Path = RESULTS) -> Path:
-    """Keep a record in place of the one that has its name."""
+    """Save a record, replacing the one of the same name."""
     folder.mkdir(parents=True, exist_ok=True)
     path = path_of(record.name, folder)
     new = path.with_suffix(f".{os.getpid()}")
     new.write_text(to_text(record))
-    new.replace(path)  # so that nobody ever reads half of it
+    new.replace(path)  # atomic for readers
     return path
 
 
 def resumed(record: Record, folder: Path = RESULTS) -> Record:
-    """A record with the rows that are saved under its name.
+    """The record with the rows saved under its name.
 
-    Raises ValueError if those were made under other conditions: one table must not mix them.
+    Raises ValueError if they were made under other conditions, because a table must not mix them.
     """
     path = path_of(record.name, folder)
     if not path.is_file():
@@ -117,12 +117,12 @@ def resumed(record: Record, folder: Path = RESULTS) -> Record:
     saved = load(record.name, folder)
     for condition in ("settings", "versions", "machine", "key"):
         if getattr(saved, condition) != getattr(record, condition):
-            raise ValueError(f"{path.name} was made with other {condition}: remove it to begin anew")
+            raise ValueError(f"{path.name} was made with other {condition}: delete it to start over")
     return replace(record, seeds=tuple(sorted({*saved.seeds, *record.seeds})), rows=saved.rows)
 
 
 def append(record: Record, row: Row, folder: Path = RESULTS) -> Record:
-    """Add a row to what is saved under the name of a record, and return all of it."""
+    """Add a row to the saved record of the same name, and return that record."""
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / f"{record.name}.lock"):
         whole = resumed(record, folder).with_rows([row])
@@ -131,7 +131,7 @@ def append(record: Record, row: Row, folder: Path = RESULTS) -> Record:
 
 
 def saved_names(folder: Path = RESULTS) -> list[str]:
-    """The names of all records that are saved."""
+    """The names of all saved records."""
     return sorted(path.stem for path in folder.glob("*.json"))
 
 
@@ -141,7 +141,7 @@ def path_of(name: str, folder: Path = RESULTS) -> Path:
 
 
 def to_text(record: Record) -> str:
-    """A record as JSON with a line for every row, so that a difference between two of them can be read."""
+    """A record as JSON with one line per row, for readable diffs."""
     plain = asdict(record)
     rows = ",\n".join(f"    {json.dumps(row)}" for row in plain.pop("rows"))
     head = json.dumps(plain, indent=2).removesuffix("\n}")
@@ -159,7 +159,7 @@ def _machine(threads: int) -> dict[str, str | int]:
 
 
 def _plain(values: Any) -> Any:
-    """Values as they come back from JSON, without digits that mean nothing."""
+    """Values as JSON returns them, rounded to `DIGITS`."""
     if isinstance(values, Mapping):
         return {name: _plain(value) for name, value in values.items()}
     if isinstance(values, list | tuple):

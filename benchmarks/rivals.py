@@ -1,8 +1,8 @@
 """All strategies on the same supernet, data, steps and seeds: `python -m benchmarks.rivals --data-dir data`.
 
-Each searches the cell of NAS-Bench-201; the cell that it finds is put into a network of about 12,000 weights and
-trained from scratch. `drawn` does not search: it is a cell at random. What each strategy is told, `benchmarks.tuning`
-has found before. Runs in the record are not made again: this may be stopped at any time, and gone on with.
+Each searches the cell of NAS-Bench-201; its cell is put into a network of about 12,000 parameters and trained from
+scratch. `drawn` does not search but takes a random cell. The settings of each strategy were chosen by
+`benchmarks.tuning`. Runs in the record are not repeated: the benchmark can be interrupted and resumed at any time.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks import tables
-from benchmarks.command import searching
+from benchmarks.command import search_arguments
 from benchmarks.dots import dots
 from benchmarks.record import Record, load
 from benchmarks.runs import Run, make
@@ -21,11 +21,11 @@ from benchmarks.tuning import FIXED, tuned
 
 DRAWN = {"strategy": "random", "iterations": 1, "warmup": 1, "steps": 1, "samples": 1}
 SEEDS = 3
-DRAWS = 8  # cells at random: they cost little, and differ much
+DRAWS = 8  # random cells, which are cheap and vary a lot
 
 
 def strategies() -> dict[str, dict[str, Any]]:
-    """What is compared, and what each is told."""
+    """The strategies and their settings."""
     return {**tuned(load("tuning")), "drawn": DRAWN}
 
 
@@ -36,7 +36,7 @@ def begin(seeds: tuple[int, ...]) -> Record:
 
 
 def runs(seeds: Sequence[int], draws: Sequence[int], chosen: Sequence[str]) -> list[Run]:
-    """Every strategy on all data, seed by seed."""
+    """Each strategy on all data, seed by seed."""
     return [
         Run(Trial(data, seed, settings), ({"data": data, "strategy": strategy, "seed": seed},))
         for seed in sorted({*seeds, *draws})
@@ -47,10 +47,10 @@ def runs(seeds: Sequence[int], draws: Sequence[int], chosen: Sequence[str]) -> l
 
 
 def table(record: Record) -> str:
-    """Accuracies by strategy and data, and what the cells have in common."""
+    """Accuracies by strategy and data, and the agreement between seeds."""
     names, sets = _shown(record)
     head = ["strategy", *(f"{data}, %" for data in sets)]
-    head += ["weights", "multiply-adds", "seeds agree on", "search, s"]
+    head += ["parameters", "multiply-adds", "seeds agree on", "search, s"]
     rows = []
     for strategy in names:
         runs = record.where(strategy=strategy)
@@ -70,7 +70,7 @@ def table(record: Record) -> str:
 
 
 def _shown(record: Record) -> tuple[list[str], list[str]]:
-    """The strategies and the data that were compared, in the order of the settings: runs end in any."""
+    """The strategies and data in the record, in the order of the settings."""
     names = [name for name in (*FIXED, "drawn") if record.where(strategy=name)]
     return names, [data for data in DATA if record.where(data=data)]
 
@@ -84,7 +84,7 @@ def _accuracy(record: Record, strategy: str, data: str) -> str:
 
 
 def picture(record: Record) -> str:
-    """How much less or more errors are than those of a cell at random, for all runs."""
+    """The error of each run minus the mean error of random cells."""
     groups = {}
     names, sets = _shown(record)
     for data in sets:
@@ -94,13 +94,13 @@ def picture(record: Record) -> str:
             for strategy in names
             if record.where(strategy=strategy, data=data)
         }
-    return dots(groups, "test error beside that of a cell at random, percentage points", reference=0)
+    return dots(groups, "test error relative to random cells, percentage points", reference=0)
 
 
 def main() -> None:
-    parser = searching(__doc__)
-    parser.add_argument("--seed", type=int, action="append", help="make the runs of this seed only")
-    parser.add_argument("--data", action="append", choices=DATA, help="make the runs on these data only")
+    parser = search_arguments(__doc__)
+    parser.add_argument("--seed", type=int, action="append", help="only run this seed")
+    parser.add_argument("--data", action="append", choices=DATA, help="only run on this data set")
     options = parser.parse_args()
     seeds, draws = options.seed or range(SEEDS), options.seed or range(DRAWS)
     record = begin(tuple(sorted({*seeds, *draws})))

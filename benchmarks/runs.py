@@ -1,4 +1,4 @@
-"""Many trials, some at a time, each kept in a record as soon as it has come to its end."""
+"""Parallel trials, each saved to a record when it finishes."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from benchmarks.trial import Trial
 
 @dataclass(frozen=True)
 class Run:
-    """A trial, and the rows that it makes: each has a key in the record, and a ranking that its cell is taken by."""
+    """A trial, and the keys and rankings of its rows in the record."""
 
     trial: Trial
     keys: tuple[Mapping[str, Any], ...]
     ranks: tuple[Ranking | None, ...] = (None,)
 
     def is_in(self, record: Record) -> bool:
-        """Whether all its rows are there."""
+        """Whether all rows are in the record."""
         return all(record.row(**key) is not None for key in self.keys)
 
     def rows(self, data_dir: Path) -> list[Row]:
-        """Make it."""
-        found = self.trial.row(data_dir, self.ranks)
-        return [{**key, **row} for key, row in zip(self.keys, found, strict=True)]
+        """Run the trial and return its rows."""
+        rows = self.trial.row(data_dir, self.ranks)
+        return [{**key, **row} for key, row in zip(self.keys, rows, strict=True)]
 
 
 def make(record: Record, runs: Iterable[Run], data_dir: Path, jobs: int, folder: Path = RESULTS) -> None:
-    """Make the runs that are not in the record yet, so many at a time. This may be stopped, and gone on with."""
+    """Make the runs that are missing in the record, `jobs` at a time. Can be interrupted and resumed."""
     saved = resumed(record, folder)
     missing = [run for run in runs if not run.is_in(saved)]
     with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:

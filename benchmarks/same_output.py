@@ -1,11 +1,10 @@
-"""Whether a change keeps every result: emitted source, searches, trainings and compressions, byte for byte.
+"""Check that a change keeps every result byte for byte: emitted source, searches, training and compression runs.
 
     python -m benchmarks.same_output build/before             # in the checkout as it was
     python -m benchmarks.same_output build/after --against build/before
 
-The first command compiles every shipped space and makes one short run of each kind, all with one thread, and leaves
-their outputs in a folder. The second does the same and lists the files that differ. Times, dates and paths are left
-out of the comparison, because they differ from run to run.
+The first command compiles every shipped space and makes a short run of each kind, all with one thread, in a folder. The
+second does the same and lists the files that differ. Times, dates and paths are ignored.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ DATED = {"begun", "data_dir", "run", "device", "latency"}  # keys
 
 
 def cli(*arguments: str | Path, cwd: Path) -> str:
-    """What a command prints. Its errors are shown, and end the comparison."""
+    """The output of a command; exits if it fails."""
     command = [sys.executable, "-m", "bayesnas_graph", *map(str, arguments)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "100", "PYTHONPATH": str(Path.cwd())}
     done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
@@ -34,7 +33,7 @@ def cli(*arguments: str | Path, cwd: Path) -> str:
 
 
 def make(folder: Path) -> None:
-    """Everything that is compared."""
+    """Create all files to compare."""
     folder.mkdir(parents=True)
     spaces = sorted(path.stem for path in Path("spaces").glob("*.nas") if path.stem != "std")
     for space in spaces:
@@ -56,7 +55,7 @@ def make(folder: Path) -> None:
 
 
 def digest(path: Path) -> str:
-    """A fingerprint of a file without what differs from run to run."""
+    """A hash of a file without times, dates and paths."""
     if path.suffix == ".csv":
         rows = [line.split(",") for line in path.read_text().splitlines()]
         kept = [i for i, name in enumerate(rows[0]) if name not in TIMED] if rows else []
@@ -69,12 +68,12 @@ def digest(path: Path) -> str:
 
 
 def undated(table: dict[str, object]) -> dict[str, object]:
-    """A JSON object without what differs from run to run."""
+    """A JSON object without times, dates and paths."""
     return {key: value for key, value in table.items() if key not in DATED}
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """The fingerprint of every file. Checkpoints are left out: the weights that come of them are compared."""
+    """The hashes of all files except checkpoints, whose final weights are compared instead."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix not in {".pt", ".lock"})
     return {str(path.relative_to(folder)): digest(path) for path in files}
 

@@ -1,6 +1,6 @@
-"""The picture in docs/report.md: `python -m benchmarks.screenshot RUN -o docs/report.png`.
+"""Take the picture of docs/report.md: `python -m benchmarks.screenshot RUN -o docs/report.png`.
 
-The page of a search of `quickstart`, as a browser shows it at an update, with the pointer on a candidate.
+It shows the page of a search of `quickstart` at an update, with the pointer on a candidate.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from tests.browser import opened, running
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
-    parser.add_argument("run", type=Path, help="the folder of a search")
+    parser.add_argument("run", type=Path, help="run folder of a search")
     parser.add_argument("-o", "--output", type=Path, default=Path("docs/report.png"))
-    parser.add_argument("--update", type=int, default=6, help="the update that is shown")
-    parser.add_argument("--gate", default="h.2.entry.sep_conv", help="the candidate that the pointer is on")
+    parser.add_argument("--update", type=int, default=6, help="update to show")
+    parser.add_argument("--gate", default="h.2.entry.sep_conv", help="candidate under the pointer")
     options = parser.parse_args()
     with TemporaryDirectory() as name, running() as browser:
         file = Path(name, "report.html")

@@ -1,9 +1,9 @@
-"""What the Bayesian machinery costs beside plain training of the supernet: `python -m benchmarks.search_overhead`.
+"""Overhead of the Bayesian search over plain training of the supernet: `python -m benchmarks.search_overhead`.
 
-Two copies of one compiled supernet take turns: in one all weights and gates are trained by SGD, in the other gates
-take their step, the penalty's share and the gauge. What comes between two phases of training (curvature on 10
-batches, the update, the decision, and compiling what is left) is measured by itself and spread over the steps of a
-phase. The table shows the median of the rounds with the smallest and the largest.
+Two copies of a compiled supernet alternate: one trains all weights and gates by SGD; in the other, gates also take the
+proximal step of the penalty and the gauge. The work between two training phases (curvature on 10 batches, update,
+decision, compilation of the rest) is measured separately and spread over the steps of a phase. The table shows median
+and range.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def problem(space: str, config: SearchConfig) -> Problem:
 
 
 def plain_step(learner: SearchLearner, optimiser: torch.optim.Optimizer, batch: tuple[Tensor, Tensor]) -> None:
-    """What everybody does."""
+    """A step of plain SGD."""
     learner.network.train()
     optimiser.zero_grad()
     torch.autograd.backward([CrossEntropy()(learner.network(batch[0]), batch[1])])
@@ -59,7 +59,7 @@ def plain_step(learner: SearchLearner, optimiser: torch.optim.Optimizer, batch: 
 
 
 def measure(space: str, batch: int, rounds: int, phase: int) -> dict[str, object]:
-    """A row of the record; what gates and updates cost is told as a part of a plain step."""
+    """A row of the record; the costs of gates and updates are fractions of a plain step."""
     config = SearchConfig(batch=batch)
     task = problem(space, config)
     device = Device(torch.device("cpu"))

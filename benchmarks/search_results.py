@@ -1,8 +1,7 @@
-"""What a sweep has found, as docs/results.md shows it: `python -m benchmarks.search_results SWEEP`.
+"""Results of a sweep, as in docs/results.md: `python -m benchmarks.search_results SWEEP`.
 
-A sweep is made by `bayesnas-graph search ... --sweep ... --seeds ...`; its folder has everything that is printed here:
-the table over its points, what every run has kept on every edge, and for one of them how its switches closed and
-how its steps got faster.
+SWEEP is the folder of `bayesnas-graph search ... --sweep ... --seeds ...`. Prints the table of its points, the candidates
+that each run keeps on each edge, and for one run how its switches closed and its steps got faster.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from statistics import fmean, median
 
 
 def runs(sweep: Path) -> list[Path]:
-    """The runs of a sweep that are done."""
+    """The finished runs of a sweep."""
     return sorted(path.parent for path in sweep.glob("*/result.json"))
 
 
@@ -26,7 +25,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 def kept(run: Path) -> dict[str, list[str]]:
-    """The candidates that are kept, under the choice they are of; a choice without any is left out."""
+    """The kept candidates by choice, without choices that keep none."""
     found: dict[str, list[str]] = defaultdict(list)
     for verdict in json.loads((run / "decision.json").read_text())["verdicts"]:
         choice, _, candidate = verdict["name"].rpartition(".")
@@ -41,7 +40,7 @@ def choices(run: Path) -> list[str]:
 
 
 def cells(found: list[Path]) -> None:
-    """What every run keeps, edge by edge."""
+    """Print the candidates that each run keeps on each edge."""
     print(f"| edge | {' | '.join(run.name for run in found)} |")
     print(f"|---|{'---|' * len(found)}")
     by_run = [kept(run) for run in found]
@@ -50,7 +49,7 @@ def cells(found: list[Path]) -> None:
 
 
 def history(run: Path) -> None:
-    """How the switches of a run closed: what was still open on every edge after each update."""
+    """Print the open candidates of each edge after each update."""
     found: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     iterations = set()
     for row in rows(run / "switches.csv"):
@@ -65,11 +64,11 @@ def history(run: Path) -> None:
 
 
 def pace(run: Path) -> None:
-    """How long a step took in every iteration, and what was found after it."""
+    """Print the step time of each iteration, and the architecture after it."""
     times: dict[int, list[float]] = defaultdict(list)
     for row in rows(run / "metrics.csv"):
         times[int(row["iteration"])].append(float(row["seconds"]))
-    print("| | a step | open switches | weights | multiply-adds | held-out accuracy |")
+    print("| | step | open switches | parameters | multiply-adds | held-out accuracy |")
     print("|---|---:|---:|---:|---:|---:|")
     if 0 in times:
         print(f"| warm-up | {_ms(times[0])} | | | | |")
@@ -85,7 +84,7 @@ def _ms(times: list[float]) -> str:
 
 
 def whole_time(found: list[Path]) -> float:
-    """Minutes that a run took on average, measured by its steps and updates."""
+    """The mean time of a run in minutes, by its steps and updates."""
     spent = []
     for run in found:
         metrics, before = rows(run / "metrics.csv"), 0
@@ -100,8 +99,8 @@ def whole_time(found: list[Path]) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
     parser.add_argument("sweep", type=Path)
-    parser.add_argument("--cells", default="*", help="runs whose cells are shown, by a pattern of their names")
-    parser.add_argument("--history", help="the run whose switches are shown")
+    parser.add_argument("--cells", default="*", help="pattern of the names of runs whose cells are shown")
+    parser.add_argument("--history", help="run whose switches are shown")
     options = parser.parse_args()
     found = runs(options.sweep)
     print((options.sweep / "table.md").read_text())

@@ -1,8 +1,8 @@
-"""How lambda trades size for accuracy, and how much seeds agree: `python -m benchmarks.size_by_lambda`.
+"""Trade-off of size and accuracy by lambda, and agreement of seeds: `python -m benchmarks.size_by_lambda`.
 
-The shipped space `quickstart` on the digits that come with scikit-learn, by its recipe, but for a lambda that differs
-and for a search that does not end when the size that the network requires is met. Accuracies are those with the weights
-of the search. The overlap of two seeds is the part of the switches that both keep among those that one of them keeps.
+Uses the shipped space `quickstart` with its recipe, except for lambda and for stopping at the required size. Accuracies
+are those with the weights of the search. The overlap of two seeds is the number of switches that both keep over the
+number that either keeps.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def make(options: argparse.Namespace) -> Record:
 
 
 def table(record: Record) -> str:
-    """A row for every lambda."""
+    """A row for each lambda."""
     rows = []
     for intensity in record.values("lambda"):
         runs = record.where(**{"lambda": intensity})
@@ -69,13 +69,13 @@ def table(record: Record) -> str:
                 f"{fmean(len(one & other) / len(one | other) for one, other in pairs):.2f}" if pairs else "",
             ]
         )
-    return tables.table(["lambda", "weights", "multiply-adds", "accuracy, %", "switches kept", "overlap"], rows)
+    return tables.table(["lambda", "parameters", "multiply-adds", "accuracy, %", "switches kept", "overlap"], rows)
 
 
 def picture(record: Record) -> str:
-    """Weights of all runs."""
-    runs = {f"lambda {one:g}": record.where(**{"lambda": one}) for one in record.values("lambda")}
-    return dots({"": {name: [row["weights"] for row in some] for name, some in runs.items()}}, "weights")
+    """The parameters of all runs."""
+    runs = {f"lambda {value:g}": record.where(**{"lambda": value}) for value in record.values("lambda")}
+    return dots({"": {name: [row["weights"] for row in some] for name, some in runs.items()}}, "parameters")
 
 
 def main() -> None:

@@ -1,10 +1,9 @@
-"""A training step of the compiled supernet of DARTS beside one written by hand: `python -m benchmarks.supernet_step`.
+"""Training step of the compiled supernet of DARTS, compared with a plain one: `python -m benchmarks.supernet_step`.
 
-The network is that of DARTS on CIFAR-10: 16 channels, 8 cells, all candidates of all edges. Both have the same
-weights, and their outputs are compared before anything is measured. Steps, forward and backward, take turns, so
-that a slow moment of the machine falls on all; a ratio is taken within each round, and the table shows the median
-of the rounds with the smallest and the largest. Memory is what a process of its own grows by while it takes two
-steps.
+The network is the one of DARTS on CIFAR-10: 16 channels, 8 cells, all candidates of all edges. Both have the same
+weights, and their outputs are compared first. Steps (forward and backward) alternate, so that background load affects
+all forms; the ratio is taken within each round, and the table shows its median and range. Memory is the growth of a
+separate process during two steps.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ def elaborated() -> Graph:
 
 
 def networks(batch: int, forms: tuple[str, ...]) -> dict[str, nn.Module]:
-    """The network in all forms, with one set of weights."""
+    """The network in each form, all with the same weights."""
     torch.manual_seed(0)
     plain = PlainDarts(cells=CELLS)
     found: dict[str, nn.Module] = {}
@@ -65,7 +64,7 @@ def networks(batch: int, forms: tuple[str, ...]) -> dict[str, nn.Module]:
 
 
 def stepper(form: str, network: nn.Module, batch: int) -> Callable[[], Tensor]:
-    """A function that takes a step and returns the outputs."""
+    """A function that makes a step and returns the outputs."""
     torch.manual_seed(1)
     x, labels = torch.randn(batch, 3, 32, 32), torch.randint(10, (batch,))
     if form != "plain":
@@ -81,7 +80,7 @@ def stepper(form: str, network: nn.Module, batch: int) -> Callable[[], Tensor]:
 
 
 def times(batch: int, rounds: int, forms: tuple[str, ...]) -> tuple[float, dict[str, list[float]]]:
-    """Seconds of the first step of the last form, by the clock on the wall, and per step of every form and round."""
+    """Wall-clock seconds of the first step of the last form, and seconds per step by form and round."""
     steps = {form: stepper(form, network, batch) for form, network in networks(batch, forms).items()}
     expected = steps["plain"]()
     for step in steps.values():
@@ -98,14 +97,14 @@ def times(batch: int, rounds: int, forms: tuple[str, ...]) -> tuple[float, dict[
 
 
 def memory(form: str, batch: int) -> float:
-    """By how many MiB a process grows that takes two steps."""
+    """The growth in MiB of a separate process during two steps."""
     return printed_by("supernet_step", "--grow", form, "--batch", str(batch))
 
 
 def grow(form: str, batch: int) -> float:
-    """What `memory` runs in a process of its own."""
+    """The measurement of `memory`, in the separate process."""
     step = stepper(form, networks(batch, (form,))[form], batch)
-    stepper(form, networks(1, (form,))[form], 1)()  # loads what torch loads when it is first used
+    stepper(form, networks(1, (form,))[form], 1)()  # lets torch load its libraries
     before = peak()
     step()
     step()
@@ -113,7 +112,7 @@ def grow(form: str, batch: int) -> float:
 
 
 def rows(batch: int, rounds: int, forms: tuple[str, ...]) -> Iterator[dict[str, object]]:
-    """A row for every form."""
+    """A row for each form."""
     compiling, found = times(batch, rounds, forms)
     for form, seconds in found.items():
         row = {"batch": batch, "form": form, "step, s": seconds}
@@ -146,7 +145,7 @@ def table(record: Record) -> str:
 
 
 def picture(record: Record) -> str:
-    """How many times as fast as the plain network, round by round."""
+    """Speed relative to the plain network, by round."""
     groups = {}
     for batch in record.values("batch"):
         plain, *others = record.where(batch=batch)

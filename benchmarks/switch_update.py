@@ -1,9 +1,9 @@
-"""How the time of a Bayesian update grows with the number of switches: `python -m benchmarks.switch_update`.
+"""Time of a Bayesian update by the number of switches: `python -m benchmarks.switch_update`.
 
-Layers of choices with their zero switches, each choice reading all of the layer before. The depth is the same for
-all sizes, for the time of an update grows with it; the width is not. An update happens a few times in a search,
-a step on the gates (the penalty's share, and the gauge) after every batch. The sizes take turns, so that a slow
-moment of the machine falls on all of them; the table shows the median of the rounds and their spread.
+The graphs are layers of choices with zero switches, each choice reading the whole previous layer. Only the width varies,
+because the time of an update also grows with the depth. A search makes a few updates, but a step on the gates (proximal
+step and gauge) after every batch. Sizes alternate within each round, so that background load affects all of them; the
+table shows median and spread.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CANDIDATES = 4  # and a zero switch
 
 
 def layers(switches: int) -> Graph:
-    """A graph with so many switches."""
+    """A graph with a given number of switches."""
     shape = (8, 8, 8)
     nodes, edges = [Node("x", Input(), shape)], []
     for layer in range(LAYERS):
@@ -44,7 +44,7 @@ def layers(switches: int) -> Graph:
 
 
 def work(switches: Switches) -> dict[str, Callable[[], object]]:
-    """What is timed, on random numbers in single precision."""
+    """The functions to time, on random numbers in single precision."""
     count = len(switches.gates)
     h, w, r = torch.rand(3, count) + 0.5
     state = State.start(switches, torch.float32)
@@ -83,7 +83,7 @@ def main() -> None:
     found: dict[int, dict[str, list[float]]] = {size: {name: [] for name in task} for size, task in tasks.items()}
     for task in tasks.values():
         for run in task.values():
-            run()  # the first call of anything is slow
+            run()  # warm-up
     for _ in range(options.rounds):
         for size, task in tasks.items():
             for name, run in task.items():

@@ -1,4 +1,4 @@
-"""Tables in Markdown, and numbers in them."""
+"""Markdown tables."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from statistics import median
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:
-    """A table whose first columns are words, and the others numbers.
+    """A table whose first `words` columns are text, and the others numbers.
 
     >>> print(table(["form", "ms"], [["fused", "1.2"]]), end="")
     | form | ms |
@@ -20,7 +20,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) ->
 
 
 def spread(values: Sequence[float], form: str = ".2f", to: str = "-") -> str:
-    """The median, and what all values lie between.
+    """The median and the range.
 
     >>> spread([0.3, 0.1, 0.2], ".1f")
     '0.2 (0.1-0.3)'
@@ -29,7 +29,7 @@ def spread(values: Sequence[float], form: str = ".2f", to: str = "-") -> str:
 
 
 def ratios(base: Sequence[float], own: Sequence[float]) -> list[float]:
-    """How often each goes into that of the same round."""
+    """The ratio of the two in each round."""
     return [whole / part for whole, part in zip(base, own, strict=True)]
 
 

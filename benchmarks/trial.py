@@ -1,7 +1,7 @@
-"""A search, what is derived from it at a given size, and that trained from scratch: what strategies are compared by.
+"""A trial for comparing strategies: search, derive a network of a given size, train it from scratch.
 
-The space is `rivals.nas`. Whatever cell a search finds is put into a network as wide as is needed for as many weights
-as all others have, to a few in a hundred, and trained anew, in the same way for all.
+The space is `rivals.nas`. The cell of each search is put into a network wide enough for the same number of parameters,
+within a few percent, and trained from scratch with the same settings.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from bayesnas_graph.derive import Architecture
 from bayesnas_graph.report.results import Found
 
 SPACE = Path(__file__).with_name("rivals.nas")
-WEIGHTS = 12_000  # of every network that is trained
-WIDTHS = (4, 8, 12)  # from which the number of weights at any width is known: it is a parabola
+WEIGHTS = 12_000  # parameters of every trained network
+WIDTHS = (4, 8, 12)  # determine the number of parameters at any width, which is a parabola
 
 SEARCH: dict[str, Any] = {
     "batch": 32,
@@ -34,7 +34,7 @@ SEARCH: dict[str, Any] = {
     "lambda": 0.01,
     "logit_rate": 0.02,
 }
-# Epochs would be too long here. A search of a network without choices trains its weights for as many steps as asked.
+# Training by epochs would take too long here; a search of a network without choices trains for a given number of steps.
 TRAIN: dict[str, Any] = {"batch": 64, "rate": 0.2, "iterations": 1, "steps": 600, "finish": 0}
 DATA: dict[str, dict[str, Any]] = {
     "cifar10": {"channels": 3, "size": 32, "crop": 4, "flip": True},
@@ -45,14 +45,14 @@ DATA: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Trial:
-    """What is searched on, with which seed, and what is different from `SEARCH`."""
+    """The data, the seed, and settings that differ from `SEARCH`."""
 
     data: str
     seed: int
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def row(self, data_dir: Path, ranks: tuple[Ranking | None, ...] = (None,)) -> list[dict[str, Any]]:
-        """What it comes to: for each ranking that the best candidates are taken by, or as the search decides."""
+        """A row for each ranking that selects the best candidates; None is the decision of the search."""
         about = DATA[self.data]
         augment = {"crop": about["crop"], "flip": about["flip"], "seed": self.seed, "threads": 1, "data": self.data}
         inputs = {"channels": about["channels"], "size": about["size"]}
@@ -62,7 +62,7 @@ class Trial:
             found = api.search(SPACE, output=Path(folder) / "search", data_dir=data_dir, **settings)
             spent = time.process_time() - start
             verdicts = found.outcome.decision.verdicts
-            accuracies: dict[str, float] = {}  # of cells, for two rankings may take the same
+            accuracies: dict[str, float] = {}  # by cell, since two rankings may select the same
             rows = []
             for rank in ranks:
                 network = fitted(found, rank, inputs)
@@ -87,7 +87,7 @@ class Trial:
 
 
 def fitted(found: Found, rank: Ranking | None, inputs: Mapping[str, int]) -> Architecture:
-    """The cell of a search in a network of about `WEIGHTS` weights: as wide as fits, and then its second cell wider."""
+    """The cell of a search in a network of about `WEIGHTS` parameters: as wide as fits, then with a wider second cell."""
 
     def at(**widths: int) -> Architecture:
         given: dict[str, Any] = {**widths, **inputs}
@@ -118,7 +118,7 @@ def parabola(xs: tuple[int, int, int], ys: list[int], x: int) -> float:
 
 
 def overlap(cells: list[str]) -> float:
-    """The part of edges on which two cells agree, on average over all pairs; strings of NAS-Bench-201.
+    """The share of edges on which two cells agree, averaged over all pairs; cells are NAS-Bench-201 strings.
 
     >>> overlap(["|none~0|+|none~0|none~1|", "|none~0|+|none~0|skip_connect~1|"])
     0.6666666666666666

@@ -1,7 +1,7 @@
-"""One setting of every strategy, chosen of three values: `python -m benchmarks.tuning --data-dir data`.
+"""Tune one setting of each strategy, with three values each: `python -m benchmarks.tuning --data-dir data`.
 
-All strategies get the same: their most important setting is tried on Fashion-MNIST with a seed that is not used again,
-and the value whose cell trains best is taken by `benchmarks.rivals` on all data. Runs in the record are not made again.
+The most important setting of each strategy is tuned on Fashion-MNIST with a separate seed, and `benchmarks.rivals` uses
+the value whose cell trains best on all data. Runs in the record are not repeated.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks import tables
-from benchmarks.command import searching
+from benchmarks.command import search_arguments
 from benchmarks.record import Record, load
 from benchmarks.runs import Run, make
 from benchmarks.trial import DATA, SEARCH, TRAIN, WEIGHTS, Trial
@@ -17,14 +17,14 @@ from benchmarks.trial import DATA, SEARCH, TRAIN, WEIGHTS, Trial
 ON = "fashion-mnist"
 SEED = 100
 
-# What a strategy is told beside `SEARCH`, and which setting is tried with which values.
+# The settings of each strategy besides `SEARCH`, and the setting to tune with its values.
 FIXED: dict[str, dict[str, Any]] = {
     "bayes": {},
     "darts": {"strategy": "darts"},
     "snas": {"strategy": "snas"},
     "gdas": {"strategy": "gdas"},
     "proxyless": {"strategy": "proxyless"},
-    "dso": {"strategy": "dso", "gate_rate": 0.05},  # its momentum makes ten times of that
+    "dso": {"strategy": "dso", "gate_rate": 0.05},  # its momentum amplifies this tenfold
     "random": {"strategy": "random", "iterations": 1, "steps": 600},
     "magnitude": {"strategy": "magnitude"},
 }
@@ -54,7 +54,7 @@ def begin() -> Record:
 
 
 def runs() -> list[Run]:
-    """Every value of every strategy."""
+    """Each value of each strategy."""
     return [
         Run(Trial(ON, SEED, {**FIXED[name], setting: value}), ({"strategy": name, "value": value},))
         for name, (setting, values) in TRIED.items()
@@ -63,7 +63,7 @@ def runs() -> list[Run]:
 
 
 def tuned(record: Record) -> dict[str, dict[str, Any]]:
-    """What every strategy is told: the value with which it did best, of equals the first."""
+    """The settings of each strategy with its best value, the first in case of a tie."""
     found = {}
     for name, (setting, _) in TRIED.items():
         best = max(record.where(strategy=name), key=lambda row: row["accuracy"])
@@ -72,13 +72,13 @@ def tuned(record: Record) -> dict[str, dict[str, Any]]:
 
 
 def table(record: Record) -> str:
-    """Accuracies by strategy and value, and which value was taken."""
+    """Accuracies by strategy and value, and the chosen value."""
     taken = tuned(record)
     rows = []
     for name, (setting, values) in TRIED.items():
         shown = [f"{value:g}: {100 * _accuracy(record, name, value):.2f}" for value in values]
         rows.append([name, setting, *shown, f"{taken[name][setting]:g}"])
-    return tables.table(["strategy", "setting", "value: accuracy, %", "", "", "taken"], rows)
+    return tables.table(["strategy", "setting", "value: accuracy, %", "", "", "chosen"], rows)
 
 
 def _accuracy(record: Record, strategy: str, value: float) -> float:
@@ -88,7 +88,7 @@ def _accuracy(record: Record, strategy: str, value: float) -> float:
 
 
 def main() -> None:
-    options = searching(__doc__).parse_args()
+    options = search_arguments(__doc__).parse_args()
     make(begin(), runs(), options.data_dir, options.jobs)
     print(table(load("tuning")), end="")
 

@@ -65,7 +65,7 @@ def test_provenance_is_shown() -> None:
     [
         (PAGE, {}, "the page has markers for `made_up`, which has no record: run its benchmark with --save"),
         ("", {"made_up": MADE_UP}, "the record `made_up` is not on the page: add <!-- begin made_up -->"),
-        ("", {"unknown": MADE_UP}, "nothing says how `unknown` is shown: add it to SECTIONS"),
+        ("", {"unknown": MADE_UP}, "no section for `unknown`: add it to SECTIONS"),
         (PAGE + PAGE, {"made_up": MADE_UP}, "the markers of `made_up` must be one"),
         ("<!-- begin made_up -->\n", {"made_up": MADE_UP}, "the markers of `made_up` must be one"),
     ],

@@ -63,6 +63,6 @@ def test_rows_are_added_one_at_a_time_and_found_again(tmp_path: Path) -> None:
 def test_rows_of_other_settings_are_not_added_to(tmp_path: Path) -> None:
     save(RECORD.with_rows([row(0)]), tmp_path)
     before = path_of("made_up", tmp_path).read_text()
-    with pytest.raises(ValueError, match=r"made_up\.json was made with other settings: remove it to begin anew"):
+    with pytest.raises(ValueError, match=r"made_up\.json was made with other settings: delete it to start over"):
         append(replace(RECORD, settings={"sizes": [1, 2, 3]}), row(1), tmp_path)
     assert path_of("made_up", tmp_path).read_text() == before

@@ -38,7 +38,7 @@ def loss(rows: Tables) -> Chart:
 
 def penalty(rows: Tables) -> Chart:
     """The penalty for open switches."""
-    caption = "The term that open switches add to the loss. Its weights change at every update."
+    caption = "The term that open switches add to the loss. Each update changes its weights."
     spec = _by_step(rows, "penalty", number_axis("penalty", None, zero=True), ".4g")
     return Chart("penalty", "Penalty", caption, spec)
 
