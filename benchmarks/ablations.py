@@ -1,7 +1,7 @@
 """Ablations of the Bayesian strategy: `python -m benchmarks.ablations --data-dir data`.
 
-One part at a time is removed or replaced, in the setup of `benchmarks.rivals`. The rankings select the best candidate of
-each edge from the same search. Runs in the record are not repeated.
+One part at a time is removed or replaced, in the setup of `benchmarks.rivals`. The rankings select the best candidate
+of each edge from the same search. Runs in the record are not repeated.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Errors and sizes of compressed networks: `python -m benchmarks.compression lenet300`.
 
-Compresses a network by its recipe, for several values of lambda and seeds, and compares each result with a network of the
-same size pruned by magnitude. The dense network of a seed is trained once. Finished runs in the folder are not repeated,
-so the benchmark can be interrupted and resumed, and several processes can run one seed each (`--seed`). `digits` takes
-minutes; the others, shown in docs/compression.md, take hours.
+Compresses a network by its recipe, for several values of lambda and seeds, and compares each result with a network of
+the same size pruned by magnitude. The dense network of a seed is trained once. Finished runs in the folder are not
+repeated, so the benchmark can be interrupted and resumed, and several processes can run one seed each (`--seed`).
+`digits` takes minutes; the others, shown in docs/compression.md, take hours.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Overlap of the architectures derived with several seeds: `python -m benchmarks.derived_overlap RUN RUN ...`.
 
-For some rules of `bayesnas-graph derive`, the table shows the overlap of the kept candidates: the number that both of two
-searches keep over the number that either keeps, averaged over all pairs. In brackets: the overlap of random sets of the
-same sizes. `convolutions` counts convolutions alone, since pools and skips have no parameters and are kept under any
-budget; `edges` counts the choices that keep anything.
+For some rules of `bayesnas-graph derive`, the table shows the overlap of the kept candidates: the number that both of
+two searches keep over the number that either keeps, averaged over all pairs. In brackets: the overlap of random sets of
+the same sizes. `convolutions` counts convolutions alone, since pools and skips have no parameters and are kept under
+any budget; `edges` counts the choices that keep anything.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ If zero is a candidate and every edge takes a random one, some node is often on 
 ordered nodes, all six edges between them, and three operations besides zero, BayesNAS (Zhou et al., 2019) gives the
 probability as 511/1024. Here it is computed exactly, by enumeration of the missing edges.
 
-The same spaces then go through the decisions of a search, without training: gates and curvatures are drawn at random and
-processed as in `bayesnas_graph/search/strategies/bayes.py`. No resulting architecture may have an operation on no path.
-For comparison, the same numbers are used to take the strongest candidate of each edge, zero included.
+The same spaces then go through the decisions of a search, without training: gates and curvatures are drawn at random
+and processed as in `bayesnas_graph/search/strategies/bayes.py`. No resulting architecture may have an operation on no
+path. For comparison, the same numbers are used to take the strongest candidate of each edge, zero included.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Where siblings are faster as one wide operation: `python -m benchmarks.fusion_sites`.
 
-Four separable convolutions of one value, forward and backward, channels last, apart and fused. Both alternate; the ratio
-is taken within each round, and the table shows its median and range. `LARGEST_SIBLING` in
+Four separable convolutions of one value, forward and backward, channels last, apart and fused. Both alternate; the
+ratio is taken within each round, and the table shows its median and range. `LARGEST_SIBLING` in
 `bayesnas_graph/passes/__init__.py` is based on it.
 """
 

@@ -1,8 +1,8 @@
 """Update the tables and pictures of docs/benchmarks.md from the records: `python -m benchmarks.page`.
 
-The text of the page is written by hand. Between `<!-- begin NAME -->` and `<!-- end NAME -->` are the table of a record,
-its picture if it has one, and the conditions under which it was made. `--check` changes nothing and fails if the page is
-out of date.
+The text of the page is written by hand. Between `<!-- begin NAME -->` and `<!-- end NAME -->` are the table of a
+record, its picture if it has one, and the conditions under which it was made. `--check` changes nothing and fails if
+the page is out of date.
 """
 
 from __future__ import annotations

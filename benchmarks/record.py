@@ -1,8 +1,8 @@
 """Records of benchmarks: results with the conditions under which they were made, stored as JSON.
 
-A record has the command, date, machine, versions, seeds and settings, and rows: flat dictionaries of strings and numbers.
-Repeated measurements are stored as lists of all values, so that their spread can be shown. `key` names the columns that
-identify a row.
+A record has the command, date, machine, versions, seeds and settings, and rows: flat dictionaries of strings and
+numbers. Repeated measurements are stored as lists of all values, so that their spread can be shown. `key` names the
+columns that identify a row.
 
 A benchmark of many runs calls `append` after each. When restarted, it finds the existing rows in the record that
 `resumed` returns. Several processes can append to one record.

@@ -1,7 +1,7 @@
 """Results of a sweep, as in docs/results.md: `python -m benchmarks.search_results SWEEP`.
 
-SWEEP is the folder of `bayesnas-graph search ... --sweep ... --seeds ...`. Prints the table of its points, the candidates
-that each run keeps on each edge, and for one run how its switches closed and its steps got faster.
+SWEEP is the folder of `bayesnas-graph search ... --sweep ... --seeds ...`. Prints the table of its points, the
+candidates that each run keeps on each edge, and for one run how its switches closed and its steps got faster.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Time of a Bayesian update by the number of switches: `python -m benchmarks.switch_update`.
 
-The graphs are layers of choices with zero switches, each choice reading the whole previous layer. Only the width varies,
-because the time of an update also grows with the depth. A search makes a few updates, but a step on the gates (proximal
-step and gauge) after every batch. Sizes alternate within each round, so that background load affects all of them; the
-table shows median and spread.
+The graphs are layers of choices with zero switches, each choice reading the whole previous layer. Only the width
+varies, because the time of an update also grows with the depth. A search makes a few updates, but a step on the gates
+(proximal step and gauge) after every batch. Sizes alternate within each round, so that background load affects all of
+them; the table shows median and spread.
 """
 
 from __future__ import annotations

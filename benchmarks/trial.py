@@ -87,7 +87,7 @@ class Trial:
 
 
 def fitted(found: Found, rank: Ranking | None, inputs: Mapping[str, int]) -> Architecture:
-    """The cell of a search in a network of about `WEIGHTS` parameters: as wide as fits, then with a wider second cell."""
+    """The cell of a search in a network of about `WEIGHTS` parameters, as wide as fits, with a wider second cell."""
 
     def at(**widths: int) -> Architecture:
         given: dict[str, Any] = {**widths, **inputs}
