@@ -50,17 +50,17 @@ class Section:
 SECTIONS = (
     Section("check_scaling", check_scaling.table),
     Section("compile_scaling", compile_scaling.table),
-    Section("supernet_step", supernet_step.table, supernet_step.picture, "Steps of the supernet beside the plain one"),
+    Section("supernet_step", supernet_step.table, supernet_step.picture, "Steps of the supernet compared with the plain network"),
     Section("fusion_sites", fusion_sites.table),
-    Section("curvature", curvature.table, curvature.picture, "What estimators of curvature cost"),
+    Section("curvature", curvature.table, curvature.picture, "Cost of curvature estimators"),
     Section("switch_update", switch_update.table),
     Section("search_overhead", search_overhead.table),
     Section("disconnected", disconnected.table),
     Section("tuning", tuning.table),
-    Section("rivals", rivals.table, rivals.picture, "Errors beside those of a cell at random"),
-    Section("ablations", ablations.table, ablations.picture, "Errors with parts left out"),
+    Section("rivals", rivals.table, rivals.picture, "Errors relative to random cells"),
+    Section("ablations", ablations.table, ablations.picture, "Errors of ablations"),
     Section("size_by_lambda", size_by_lambda.table, size_by_lambda.picture, "Parameters by lambda"),
-    Section("compression_digits", compression.table, compression.picture, "Errors over operations"),
+    Section("compression_digits", compression.table, compression.picture, "Error by operations"),
 )
 
 
