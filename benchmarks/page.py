@@ -50,7 +50,7 @@ class Section:
 SECTIONS = (
     Section("check_scaling", check_scaling.table),
     Section("compile_scaling", compile_scaling.table),
-    Section("supernet_step", supernet_step.table, supernet_step.picture, "Steps of the supernet compared with the plain network"),
+    Section("supernet_step", supernet_step.table, supernet_step.picture, "Speed of the supernet"),
     Section("fusion_sites", fusion_sites.table),
     Section("curvature", curvature.table, curvature.picture, "Cost of curvature estimators"),
     Section("switch_update", switch_update.table),
