@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from bayesnas_graph import passes
 from bayesnas_graph.bayes import Decision
@@ -40,12 +41,17 @@ network two(w = 4) : image(4, 8, 8) -> classes(3) {
 
 
 def searched(
-    folder: Path, space: str | Path = "quickstart", iterations: int = 5, seed: int = 0, **settings: object
+    folder: Path,
+    space: str | Path = "quickstart",
+    iterations: int = 5,
+    seed: int = 0,
+    parameters: dict[str, Any] | None = None,
+    **settings: object,
 ) -> Path:
     """The run folder of a finished search with one candidate left per choice."""
-    loaded = load_network(Path(space))
+    loaded = load_network(Path(space), parameters=parameters)
     graph = passes.run(loaded.network.graph(), passes.passes(fuse=False))
-    out = begun(folder, loaded, str(space), seed, settings)
+    out = begun(folder, loaded, str(space), seed, {"parameters": parameters or {}, **settings})
     random = Random(seed)
     kept = _one_of_each(graph, random)
     decision = derive(graph, given(graph, kept)).decision

@@ -18,7 +18,10 @@ from tests.report.runs import searched
 def two(tmp_path_factory: pytest.TempPathFactory) -> tuple[Story, Story]:
     """Two searches of a space with two kinds of cells."""
     folder = tmp_path_factory.mktemp("runs")
-    first, second = (read_story(searched(folder / f"seed-{n}", "darts", iterations=2, seed=n)) for n in (0, 1))
+    first, second = (
+        read_story(searched(folder / f"seed-{n}", "darts", iterations=2, seed=n, parameters={"cells": 3}))
+        for n in (0, 1)
+    )
     return first, second
 
 
