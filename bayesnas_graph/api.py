@@ -72,7 +72,7 @@ def compile(
     from bayesnas_graph.codegen.supernet import Supernet
 
     found = network if isinstance(network, Network) else load(network)
-    graph = passes.run(found.graph(), passes.passes(zero=zero, mode=mode, fuse=False))
+    graph = passes.run(found.graph(), passes.SWITCHES, passes.Options(zero, mode))
     return Supernet.of(graph, device, batch, fuse=fuse)
 
 

@@ -52,7 +52,7 @@ def supernet(steps: int = 20) -> Supernet:
     network = checker.network(space.module, "search", {"width": 4, "cells": 3})
     assert network is not None, "its parameters are those of the space"
     torch.manual_seed(0)
-    found = Supernet.of(passes.run(network.graph(), passes.passes(fuse=False)), batch=16)
+    found = Supernet.of(passes.run(network.graph(), passes.SWITCHES), batch=16)
     optimiser = torch.optim.SGD(found.module.parameters(), 0.05, momentum=0.9)
     for seed in range(steps):
         optimiser.zero_grad()

@@ -84,7 +84,7 @@ def graph_of(space: Space) -> Graph:
     """The graph of a space with its zero switches, as at the start of a search."""
     source = Source(str(Path(__file__).parent.parent / "spaces" / "generated.nas"), space.text)
     (network,) = (found for found in Checker(Report()).text(source).networks if found.name == "searched")
-    return passes.run(network.graph(), passes.passes(fuse=False))
+    return passes.run(network.graph(), passes.SWITCHES)
 
 
 def choices(graph: Graph) -> list[tuple[str, ...]]:

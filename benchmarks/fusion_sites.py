@@ -2,7 +2,7 @@
 
 Four separable convolutions of one value, forward and backward, channels last, apart and fused. Both alternate; the
 ratio is taken within each round, and the table shows its median and range. `LARGEST_SIBLING` in
-`bayesnas_graph/passes/__init__.py` is based on it.
+`bayesnas_graph/passes/fuse_siblings.py` is based on it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def module(channels: int, size: int, kernel: int, *, fused: bool) -> nn.Module:
     text = SPACE.format(channels=channels, size=size, kernel=kernel)
     (network,) = Checker(Report()).text(Source(name, text)).networks
     merged = passes.merge_common_subexpressions(network.graph())
-    graph = passes.lighten(passes.fuse_siblings(merged) if fused else merged)
+    graph = passes.lighten(passes.fuse_siblings(merged, passes.Options(device="cuda")) if fused else merged)
     found: nn.Module = build(emit(graph)).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     return found
 

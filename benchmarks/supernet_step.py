@@ -53,7 +53,7 @@ def networks(batch: int, forms: tuple[str, ...]) -> dict[str, nn.Module]:
         if form.startswith("plain"):
             found[form] = copy.deepcopy(plain)
         else:
-            program = emit(passes.run(elaborated(), passes.passes(batch=batch)))
+            program = emit(passes.run(elaborated(), (*passes.SWITCHES, *passes.FASTER), passes.Options(batch=batch)))
             found[form] = build(program)
             found[form].load_state_dict(transfer(plain.state_dict(), slots(CELLS), program))
         if form != "plain":

@@ -55,7 +55,7 @@ class Walk:
 
     def _forward(self, loss: Loss, x: Tensor, targets: Tensor) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
         """Every value, and the gradients of those whose rule asks for them."""
-        bent = [node.name for node in self.graph if node.op.bends]
+        bent = [node.name for node in self.graph if node.op.has_second_derivative]
         with torch.set_grad_enabled(bool(bent)):
             values = self.network.values(x.detach().requires_grad_(bool(bent)))  # a rule may ask before any weight
             gradients: dict[str, Tensor] = {}

@@ -44,8 +44,9 @@ def compile(
     """Compile a space to a graph (JSON), a network with all candidates (Python) and a picture (SVG)."""
     found = load_network(file, network, parameters, allow_python=allow_python_ops)
     elaborated = found.graph()
-    graph = passes.run(elaborated, passes.passes(zero=zero, mode=mode, fuse=False))
-    faster = passes.run(graph, passes.faster(device, batch) if fuse else ())
+    options = passes.Options(zero, mode, device, batch)
+    graph = passes.run(elaborated, passes.SWITCHES, options)
+    faster = passes.run(graph, passes.FASTER if fuse else (), options)
     mark = fingerprint(elaborated)[:16]
     folder = _new_folder(output or Path(found.name))
     contents = {

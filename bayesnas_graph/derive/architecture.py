@@ -184,6 +184,6 @@ def of_string(
 ) -> Architecture:
     """Return the architecture that a string of DARTS or NAS-Bench-201 describes in a space. Raises NasError."""
     loaded = load_network(file, network, parameters, allow_python=allow_python)
-    graph = passes.run(loaded.network.graph(), passes.passes(fuse=False))
+    graph = passes.run(loaded.network.graph(), passes.SWITCHES)
     derived = derive(graph, given(graph, read_architecture(string, graph)))
     return Architecture(str(file), loaded.network, graph, derived, "an architecture that was given", None, allow_python)

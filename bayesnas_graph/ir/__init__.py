@@ -1,7 +1,7 @@
 """The graph: operations as nodes, values along edges, frozen once built."""
 
-from bayesnas_graph.ir.call import Expression, ModuleCall
-from bayesnas_graph.ir.coupling import Axis, Coupling, Kept, Link, both, either
+from bayesnas_graph.ir.call import Expression, ModuleCall, Number, Plain, numbers
+from bayesnas_graph.ir.coupling import Axis, Coupling, Link, Mask, intersection, union
 from bayesnas_graph.ir.graph import Edge, Gate, Graph, Kind, Node, Scope, switch_text, zero_name
 from bayesnas_graph.ir.op import Argument, Op, Shape, ShapeError, Value, named_shape, shape_text
 
@@ -13,20 +13,23 @@ __all__ = [
     "Expression",
     "Gate",
     "Graph",
-    "Kept",
     "Kind",
     "Link",
+    "Mask",
     "ModuleCall",
     "Node",
+    "Number",
     "Op",
+    "Plain",
     "Scope",
     "Shape",
     "ShapeError",
     "Value",
-    "both",
-    "either",
+    "intersection",
     "named_shape",
+    "numbers",
     "shape_text",
     "switch_text",
+    "union",
     "zero_name",
 ]

@@ -1,54 +1,141 @@
-"""How torch computes an operation, held as data: built for a module, printed for a source file."""
+"""How torch computes an operation, as data: built into a module, or printed into a source file.
+
+Every number in a call has a role, such as `width` or `kernel`, so that what prints calls knows what each one means.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from string import Formatter
 
 Plain = int | float | bool
+
+# What torch assumes for a keyword that is omitted.
+DEFAULTS: Mapping[str, Plain] = {
+    "stride": 1,
+    "padding": 0,
+    "dilation": 1,
+    "groups": 1,
+    "bias": True,
+    "eps": 1e-5,
+    "momentum": 0.1,
+    "affine": True,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number in a call, and its role there."""
+
+    role: str
+    value: Plain
+
+
+def numbers(**values: Plain) -> tuple[Number, ...]:
+    """Numbers by their roles.
+
+    >>> numbers(stride=2)
+    (Number(role='stride', value=2),)
+    """
+    return tuple(Number(role, value) for role, value in values.items())
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleCall:
-    """A call to a constructor of a module: of `torch.nn`, of our `runtime`, or of a package that the user named.
+    """A call to the constructor of a module: of `torch.nn`, of our `runtime`, or of a package that the user named.
 
-    >>> ModuleCall("Conv2d", (3, 8, 1), (("bias", False),)).source()
+    >>> ModuleCall("Conv2d", numbers(channels=3, width=8, kernel=1), numbers(stride=1, bias=False)).source()
     'nn.Conv2d(3, 8, 1, bias=False)'
     """
 
     target: str
-    args: tuple[Plain, ...] = ()
-    kwargs: tuple[tuple[str, Plain], ...] = ()
+    args: tuple[Number, ...] = ()
+    kwargs: tuple[Number, ...] = ()  # roles are keywords; defaults are included, but not printed
     package: str = "nn"
 
     @property
     def constructor(self) -> str:
-        """What is called, where `nn` is `torch.nn`, names of `runtime` and other packages have been imported."""
+        """The constructor as Python: `nn` is `torch.nn`, and names of `runtime` have been imported."""
         return self.target if self.package == "runtime" else f"{self.package}.{self.target}"
 
-    def source(self) -> str:
-        """The call as Python."""
-        given = [*map(repr, self.args), *(f"{name}={value!r}" for name, value in self.kwargs)]
+    @property
+    def numbers(self) -> tuple[Number, ...]:
+        """All its numbers."""
+        return (*self.args, *self.kwargs)
+
+    @property
+    def skeleton(self) -> object:
+        """The call without its numbers: equal for two calls that differ in numbers only."""
+        return self.constructor, len(self.args), tuple(number.role for number in self.kwargs)
+
+    def source(self, texts: Sequence[str | None] = ()) -> str:
+        """The call as Python, with texts in place of some of its numbers.
+
+        >>> ModuleCall("Linear", numbers(channels=8, width=10)).source(["width", None])
+        'nn.Linear(width, 10)'
+        """
+        shown = list(texts) or [None] * len(self.numbers)
+        split = len(self.args)
+        given = [text or repr(number.value) for text, number in zip(shown[:split], self.args, strict=True)]
+        for text, number in zip(shown[split:], self.kwargs, strict=True):
+            if text or not self._is_default(number):
+                given.append(f"{number.role}={text or repr(number.value)}")
         return f"{self.constructor}({', '.join(given)})"
+
+    def _is_default(self, number: Number) -> bool:
+        return self.package in ("nn", "runtime") and number.value == DEFAULTS.get(number.role)
 
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A function of tensors without weights, as Python in which `{0}`, `{1}` stand for the inputs.
+    """A function of tensors without weights, as a Python template.
 
-    `torch`, `F`, which is `torch.nn.functional`, and one function of our `runtime` may be used.
+    In it `{0}`, `{1}` are the inputs, and every word in braces is the role of a number. The template may use `torch`,
+    `F`, which is `torch.nn.functional`, and one function of our `runtime`.
 
-    >>> Expression("F.relu({0})").source(["x"])
-    'F.relu(x)'
+    >>> Expression("F.max_pool2d({0}, {kernel}, {stride})", (3, 2)).source(["x"])
+    'F.max_pool2d(x, 3, 2)'
     """
 
     template: str
+    values: tuple[Plain, ...] = ()  # of the numbers, in order
     helper: str | None = None  # the function of `runtime`
 
-    def source(self, inputs: list[str]) -> str:
-        """The expression for inputs of these names."""
-        return self.template.format(*inputs)
+    @property
+    def numbers(self) -> tuple[Number, ...]:
+        """All its numbers."""
+        roles = [field for _, field, _, _ in Formatter().parse(self.template) if field and not field.isdecimal()]
+        return tuple(Number(role, value) for role, value in zip(roles, self.values, strict=True))
+
+    @property
+    def skeleton(self) -> object:
+        """The expression without its numbers: equal for two that differ in numbers only."""
+        return self.template, self.helper
+
+    def source(self, inputs: Sequence[str], texts: Sequence[str | None] = ()) -> str:
+        """The expression for inputs of these names, with texts in place of some of its numbers.
+
+        >>> Expression("{0}[:, {start}:{stop}]", (0, 4)).source(["x"], [None, "width // 2"])
+        'x[:, 0:(width // 2)]'
+        """
+        parts = list(Formatter().parse(self.template))
+        following = [before for before, *_ in parts[1:]] + [""]
+        left = iter(zip(texts or [None] * len(self.values), self.values, strict=True))
+        source = ""
+        for (before, field, _, _), after in zip(parts, following, strict=True):
+            source += before
+            if field is None:
+                continue
+            if field.isdecimal():
+                source += inputs[int(field)]
+                continue
+            text, value = next(left)
+            enclosed = before.endswith(("(", ", ")) and after.startswith((")", ","))
+            source += repr(value) if text is None else text if enclosed or " " not in text else f"({text})"
+        return source
 
     def encloses(self, position: int) -> bool:
-        """Whether an input stands between brackets and commas, so that any expression can take its place."""
+        """Whether an input is between brackets and commas, so that any expression can take its place."""
         before, _, after = self.template.partition(f"{{{position}}}")
         return before.rstrip().endswith(("(", "[", ",")) and after.startswith((")", "]", ","))

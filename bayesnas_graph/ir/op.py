@@ -10,7 +10,7 @@ from math import prod
 from typing import Any, ClassVar, Literal
 
 from bayesnas_graph.ir.call import Expression, ModuleCall
-from bayesnas_graph.ir.coupling import Coupling, Kept, either
+from bayesnas_graph.ir.coupling import Coupling, Mask, union
 
 Shape = tuple[int, ...]  # of one sample: (channels, height, width), or (features,)
 Kind = Literal["integer", "rational", "boolean"]
@@ -28,34 +28,79 @@ class Argument:
     kind: Kind
     minimum: int | Fraction | None = None
     maximum: int | Fraction | None = None
-    absent: str | None = None  # what leaving it out means, where that is no fixed value
+    absent: str | None = None  # what omitting it means, if it has no fixed default
 
 
 @dataclass(frozen=True)
 class Op:
     """A primitive operation with its arguments.
 
-    A subclass is a frozen dataclass: its fields are the arguments of the language, in order, with
-    their defaults, and each carries an `Argument` in its metadata (see `ops.base.argument`).
+    A subclass is a frozen dataclass: its fields are the arguments of the language, in order, with their defaults, and
+    each carries an `Argument` in its metadata (see `ops.base.argument`). The traits below are all that other code may
+    ask about an operation: nothing outside `ir/ops` tests for a class.
     """
 
     name: ClassVar[str]
     inputs: ClassVar[int | None] = 1  # None: any number, at least one
+
+    # Traits: its place in the graph.
+    is_input: ClassVar[bool] = False  # a value that the network is given
+    is_choice: ClassVar[bool] = False  # the sum of the candidates of a choice
+    is_zero_switch: ClassVar[bool] = False  # turns all candidates of a choice off
+    is_optional: ClassVar[bool] = False  # a value that is optional in the text
+    is_gated: ClassVar[bool] = False  # every edge into it has a gate
+    is_join: ClassVar[bool] = False  # makes one value of any number of values
+    is_python: ClassVar[bool] = False  # a class of the user's
+
+    # Traits: what it computes.
     pure: ClassVar[bool] = True  # equal inputs give equal outputs: no weights, no randomness
-    bears_losses: ClassVar[bool] = False  # does with the inputs that are left when some are gone
-    bends: ClassVar[bool] = False  # has a second derivative, so that its curvature depends on the gradient
+    passes_through: ClassVar[bool] = False  # its output is its input
+    only_scales: ClassVar[bool] = False  # its output is its input times a number
+    adds: ClassVar[bool] = False  # its output is the sum of its inputs
+    is_pointwise: ClassVar[bool] = False  # combines values of one shape position by position, in any order
+    concatenates: ClassVar[bool] = False  # its output has the channels of all its inputs
+    selects: ClassVar[bool] = False  # its weights say which channels of its input it has
+    normalises: ClassVar[bool] = False  # a norm, perhaps with a weight and a bias per channel
+    uses_batch_statistics: ClassVar[bool] = False  # in training it needs several values per channel
+    tolerates_missing_inputs: ClassVar[bool] = False  # works when some of its inputs are removed
+    has_second_derivative: ClassVar[bool] = False  # so that its curvature depends on the gradient
+
+    # Traits: its channels and weights.
+    by_channel: ClassVar[bool] = False  # works on each channel alone: on more channels it is the same operation
+    starts_siblings: ClassVar[bool] = False  # several of one value are worth computing as one wide operation
+    weight_axes: ClassVar[str] = ""  # of `weight`: n filters, c input channels, m rows, k columns; "" if not a layer
 
     @property
     def mergeable(self) -> bool:
-        """Whether two of it with equal inputs may be computed as one: always if it is pure."""
+        """Whether two of it with equal inputs may be computed once."""
         return self.pure
 
+    @property
+    def reads_all_channels(self) -> bool:
+        """Whether every output channel reads every input channel, so that a wider one can read the same input."""
+        return False
+
+    @property
+    def parts(self) -> int:
+        """Into how many equal parts its input is divided, if its output is one of them; else 0."""
+        return 0
+
+    @property
+    def label(self) -> str:
+        """What it is called in the names of nodes."""
+        return self.name
+
+    @property
+    def kind(self) -> object:
+        """The operation without its numbers: equal for two that differ in numbers only."""
+        return type(self), tuple(name for name, value in self.settings().items() if value is not None)
+
     def shape(self, *inputs: Shape) -> Shape:
-        """The shape of the output. Raises ShapeError where the inputs cannot be taken."""
+        """The shape of the output. Raises ShapeError if it cannot take the inputs."""
         raise NotImplementedError(f"`{self.name}` has no shape rule")
 
     def torch(self, *inputs: Shape) -> ModuleCall | Expression:
-        """How torch computes it: a module where it keeps weights or depends on the mode, else an expression."""
+        """How torch computes it: a module if it has weights or depends on the mode, else an expression."""
         raise NotImplementedError(f"`{self.name}` has no torch call")
 
     def flops(self, *inputs: Shape) -> int:
@@ -66,17 +111,17 @@ class Op:
         """Additions and multiplications per sample, counted as in papers on compression; of the same operations."""
         return 0
 
-    def stores(self, *inputs: Shape) -> int:
-        """How many values it stores per sample: those of its output, unless it only looks at its input anew."""
+    def stored_values(self, *inputs: Shape) -> int:
+        """How many values it stores per sample: those of its output, unless it is a view of its input."""
         return prod(self.shape(*inputs))
 
     def parameters(self, *inputs: Shape) -> int:
-        """How many weights it has for inputs of these shapes."""
+        """How many parameters it has for inputs of these shapes."""
         if self.pure:
             return 0
         raise NotImplementedError(f"`{self.name}` has no rule for its number of parameters")
 
-    # The rules for curvature take an `ops.curvature.Local` and return tensors, types that this layer does not know.
+    # The curvature rules take an `ops.curvature.Local` and return tensors, types that this layer does not know.
 
     def curvature(self, local: Any) -> tuple[Any, ...]:
         """The diagonal Hessian of the loss with respect to every input, given that with respect to the output."""
@@ -88,44 +133,66 @@ class Op:
             return {}
         raise NotImplementedError(f"`{self.name}` has no curvature rule for its parameters")
 
+    # Other forms of it, for passes.
+
+    def widened(self, width: int, groups: int) -> Op:
+        """One operation of `width` output channels for several equal ones.
+
+        It has a group for each of them if each reads its own part of the channels, and 1 if all read the same.
+        """
+        return self
+
+    def undilated(self, *inputs: Shape) -> tuple[Op, Op, Op | None] | None:
+        """What computes it without dilation: an operation before, one in its place, and maybe one after."""
+        return None
+
+    def absorbing(self, before: Op) -> Op | None:
+        """An operation that does `before` and then this, and keeps less for the backward pass; None if none does."""
+        return None
+
+    def light_form(self) -> Op:
+        """The same operation, keeping as little for the backward pass as it can."""
+        return self
+
+    # Channels.
+
     def coupling(self, *inputs: Shape) -> Coupling:
         """Which channels of its inputs, its output and its parameters can only be removed together."""
         raise NotImplementedError(f"`{self.name}` has no coupling rule")
 
-    def narrowed(self, inputs: tuple[Kept, ...], output: Kept) -> Op:
-        """The operation once channels are removed: another one only where its arguments tell widths or groups."""
+    def narrowed(self, inputs: tuple[Mask, ...], output: Mask) -> Op:
+        """The operation once channels are removed: another one if its arguments are widths or groups."""
         return self
 
-    # The next three look at zeros in weights, out of training. Tensors come by their names in the module.
+    # The next three look at zeros in weights, in evaluation mode. Tensors come by their names in the module.
 
-    def carries(self, arriving: tuple[Kept, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Kept:
-        """The channels of the output that can be other than zero, given those of every input that can."""
+    def nonzero_outputs(self, nonzero: tuple[Mask, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Mask:
+        """The output channels that can be nonzero, given the channels of every input that can."""
         width = self.shape(*inputs)[0]
         links = self.coupling(*inputs).links
-        reached = (link.forwards(some, width) for link, some in zip(links, arriving, strict=True))
-        return reduce(either, reached, (False,) * width)
+        reached = (link.forwards(mask, width) for link, mask in zip(links, nonzero, strict=True))
+        return reduce(union, reached, (False,) * width)
 
-    def needs(self, output: Kept, tensors: Mapping[str, Any], *inputs: Shape) -> tuple[Kept, ...]:
-        """The channels of every input that have an influence on some channels of the output."""
+    def needed_inputs(self, output: Mask, tensors: Mapping[str, Any], *inputs: Shape) -> tuple[Mask, ...]:
+        """The channels of every input that influence some channels of the output."""
         return tuple(link.backwards(output) for link in self.coupling(*inputs).links)
 
-    def cut(self, tensors: Mapping[str, Any], kept: tuple[Kept, ...], output: Kept, *inputs: Shape) -> dict[str, Any]:
-        """What is left of its tensors when these channels of inputs and output are, of inputs that had these shapes."""
+    def sliced(
+        self, tensors: Mapping[str, Any], kept: tuple[Mask, ...], output: Mask, *inputs: Shape
+    ) -> dict[str, Any]:
+        """Its tensors with only these channels of inputs and output, for inputs that had these shapes."""
         left = dict(tensors)
         for axis in self.coupling(*inputs).axes:
-            stays = output if axis.follows == "output" else kept[0]
-            entries = [i for i, is_left in enumerate(stays) if is_left]
+            mask = output if axis.follows == "output" else kept[0]
+            entries = [i for i, is_kept in enumerate(mask) if is_kept]
             left[axis.name] = left[axis.name][(slice(None),) * axis.axis + (entries,)]
         return left
 
-    def scaled_by(self) -> tuple[str, ...]:
-        """The tensors of its module by which its output is multiplied when they are; none if there are no such."""
+    def scale_tensors(self) -> tuple[str, ...]:
+        """The tensors of its module that scale its output when they are scaled; empty if there are none."""
         return ()
 
-    @property
-    def label(self) -> str:
-        """What it is called in the names of nodes."""
-        return self.name
+    # Arguments.
 
     @classmethod
     def arguments(cls) -> dict[str, Argument]:
@@ -136,9 +203,13 @@ class Op:
         """The value of every argument."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
+    def default(self, argument: str) -> Value:
+        """The default of an argument; None if it is required or has no fixed default."""
+        (default,) = (field.default for field in fields(self) if field.name == argument)
+        return None if default is MISSING else default
+
     def __str__(self) -> str:
-        defaults = {field.name: field.default for field in fields(self)}
-        given = {name: value for name, value in self.settings().items() if value != defaults.get(name, MISSING)}
+        given = {name: value for name, value in self.settings().items() if value != self.default(name)}
         shown = ", ".join(f"{name} = {_text(value)}" for name, value in given.items())
         return f"{self.label}({shown})" if shown else self.label
 
@@ -157,7 +228,7 @@ def shape_text(shape: Shape) -> str:
 
 
 def named_shape(shape: Shape) -> str:
-    """A shape with what it is.
+    """A shape with its kind.
 
     >>> named_shape((16, 32, 32)), named_shape((10,))
     ('an image of 16x32x32', 'a vector of 10')

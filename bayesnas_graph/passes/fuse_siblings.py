@@ -1,4 +1,4 @@
-"""Equal operations on one value as one wide operation."""
+"""Computes equal operations on one value as one wide operation."""
 
 from __future__ import annotations
 
@@ -6,39 +6,40 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from math import prod
 
-from bayesnas_graph.ir import Edge, Graph, Node, Op, Scope
-from bayesnas_graph.ir.ops import BatchNorm, Conv, Depthwise, Elementwise, Interleaved, Part, Pool, Repeated
-from bayesnas_graph.passes.names import Fresh, cell_of, common_prefix
+from bayesnas_graph.ir import Edge, Graph, Node, Scope
+from bayesnas_graph.ir.ops import Part, Repeated
+from bayesnas_graph.passes.names import FreshNames, cell_of, common_prefix
+from bayesnas_graph.passes.options import DEFAULT, Options
 
-# What works on each channel by itself is the same operation on more of them.
-_BY_CHANNEL = Depthwise, BatchNorm, Elementwise, Pool, Interleaved
+# Values in a batch beyond which a CPU computes siblings faster one by one: `benchmarks/fusion_sites.py` prints the
+# table. On a GPU, calls are expensive and wide calls are cheap.
+LARGEST_SIBLING = 2**17
 
 
-def fuse_siblings(graph: Graph, largest: int | None = None) -> Graph:
-    """Compute equal convolutions of one value as one, and what follows each of them likewise.
+def fuse_siblings(graph: Graph, options: Options = DEFAULT) -> Graph:
+    """Compute equal convolutions of one value as one, and so on for what follows each of them.
 
-    Four candidates `conv(16) > bn` of the same value become one `conv(64) > bn` of which each has a quarter of
-    the channels. Where they go on by themselves, convolutions have a group for each. Weights are those of the
-    siblings one after another: part `i` of every tensor is that of sibling `i`, and the node says which that is.
+    Four candidates `conv(16) > bn` of one value become one `conv(64) > bn`; each has a quarter of the channels.
+    Convolutions further on have a group for each sibling. Part `i` of every tensor has the weights of sibling `i`, and
+    the node says which that is.
 
-    Fewer and larger calls pay where a call costs more than its work. `largest` is the number of values, for one
-    sample, beyond which siblings are left apart.
+    Fewer and larger calls pay if a call costs more than its work, so large siblings are left apart on a CPU.
     """
-    families = _Families(graph, largest)
-    return _Rewriter(graph, families).run()
+    largest = max(1, LARGEST_SIBLING // options.batch) if options.device == "cpu" else None
+    return _Rewriter(graph, _Families(graph, largest)).run()
 
 
 @dataclass(eq=False)
 class _Family:
-    """Siblings: equal operations, member `i` of which reads part `i` of what the family reads."""
+    """Siblings: equal operations. Member `i` reads part `i` of what the family reads."""
 
     members: list[str]
-    parent: _Family | None  # whose members they read; None if all read one value
+    parent: _Family | None  # the family whose members they read; None if all read one value
     prefix: str  # of the scope that they share
 
     @property
     def root(self) -> _Family:
-        """The family that reads one value, and which this one follows."""
+        """The family at the start of the chain, which reads one value."""
         return self if self.parent is None else self.parent.root
 
 
@@ -57,45 +58,45 @@ class _Families:
         for node in graph:
             for reader in self.readers[node.name]:
                 if reader.name not in self.of:
-                    self._found(reader, node.name)
-        self._drop_those_that_do_not_pay()
+                    self._add_family(reader, node.name)
+        self._drop_unprofitable()
 
     def read_apart(self, family: _Family) -> int:
-        """How many members have a reader that is in no family."""
+        """How many members have a reader outside all families."""
         return sum(
             member in self.graph.outputs or any(target not in self.of for target in self.graph.nx.successors(member))
             for member in family.members
         )
 
-    def _drop_those_that_do_not_pay(self) -> None:
-        """Leave siblings apart whose wide nodes, with what goes before and after, would not be fewer nodes."""
+    def _drop_unprofitable(self) -> None:
+        """Leave siblings apart if their wide nodes, with what is needed around them, would not be fewer nodes."""
         trees: dict[_Family, list[_Family]] = defaultdict(list)
         for family in dict.fromkeys(self.of.values()):
             trees[family.root].append(family)
         for tree in trees.values():
             before = sum(len(family.members) for family in tree)
-            repeated = not _reads_all(self.graph[tree[0].members[0]].op)
+            repeated = not self.graph[tree[0].members[0]].op.reads_all_channels
             after = repeated + len(tree) + sum(self.read_apart(family) for family in tree)
             if after >= before:
                 for family in tree:
                     for member in family.members:
                         del self.of[member]
 
-    def _found(self, node: Node, source: str) -> None:
+    def _add_family(self, node: Node, source: str) -> None:
         parent = self.of.get(source)
         if parent is None:
-            if not isinstance(node.op, Conv | Depthwise) or (self.largest and prod(node.shape) > self.largest):
+            if not node.op.starts_siblings or (self.largest and prod(node.shape) > self.largest):
                 return
             members = [other.name for other in self.readers[source] if self._like(node, other)]
         else:
-            if not isinstance(node.op, (Conv, *_BY_CHANNEL)):
+            if not (node.op.starts_siblings or node.op.by_channel):
                 return
-            found = [
+            alike = [
                 next((other.name for other in self.readers[member] if self._like(node, other)), None)
                 for member in parent.members
             ]
-            members = [name for name in found if name is not None]
-            if len(members) < len(found):
+            members = [name for name in alike if name is not None]
+            if len(members) < len(alike):
                 return
         if len(members) < 2:
             return
@@ -105,22 +106,22 @@ class _Families:
             self.of.update(dict.fromkeys(members, family))
 
     def _like(self, node: Node, other: Node) -> bool:
-        """Whether a node that is in no family yet can be a sibling of another. Cells stay whole."""
+        """Whether a node that is in no family yet can be a sibling of another. Siblings are in one cell."""
         same = (type(node.op), node.op, node.shape) == (type(other.op), other.op, other.shape)
         return same and other.name not in self.of and cell_of(self.graph, node.name) == cell_of(self.graph, other.name)
 
 
 class _Rewriter:
-    """Writes a graph anew, with a wide node for each family where its first member stood."""
+    """Rewrites a graph, with a wide node for each family in place of its first member."""
 
     def __init__(self, graph: Graph, families: _Families) -> None:
         self.graph = graph
         self.families = families.of
-        self.fresh = Fresh(graph)
+        self.fresh = FreshNames(graph)
         self.wide: dict[_Family, Node] = {}
         self.repeated: dict[tuple[str, int, str], Node] = {}
-        self.now: dict[str, str] = {}  # a member -> the part that has its value
-        self.scopes: dict[tuple[Scope, ...], Scope] = {}  # motifs, one for each sibling -> the motif of all of them
+        self.renamed: dict[str, str] = {}  # a member -> the part that has its value
+        self.scopes: dict[tuple[Scope, ...], Scope] = {}  # the motifs of siblings -> the motif of the wide node
         self.nodes: list[Node] = []
         self.edges: list[Edge] = []
 
@@ -133,29 +134,25 @@ class _Rewriter:
             if family is None:
                 self.nodes.append(node)
                 edges = self.graph.inputs(node.name)
-                self.edges += [replace(edge, source=self.now.get(edge.source, edge.source)) for edge in edges]
+                self.edges += [replace(edge, source=self.renamed.get(edge.source, edge.source)) for edge in edges]
             elif family not in self.wide:
                 self._write(family)
                 self._take_apart(family, read)
-        outputs = [self.now.get(name, name) for name in self.graph.outputs]
+        outputs = [self.renamed.get(name, name) for name in self.graph.outputs]
         scopes = [*self.graph.scopes, *self.scopes.values()]
         return Graph(self.graph.name, self.nodes, self.edges, outputs, scopes)
 
     def _children(self) -> set[str]:
-        """The nodes that read a wide node as a whole."""
+        """The nodes that read a whole wide node."""
         return {name for name, family in self.families.items() if family.parent is not None}
 
     def _write(self, family: _Family) -> None:
         first = self.graph[family.members[0]]
         (edge,) = self.graph.inputs(first.name)
         count = len(family.members)
-        if family.parent is not None:
-            source = self.wide[family.parent]
-            groups = count
-        else:
-            source = self._source(edge, first, family.prefix, count)
-            groups = count if isinstance(source.op, Repeated) else 1
-        op = _widened(first, count, groups)
+        shares_input = family.parent is None and first.op.reads_all_channels
+        source = self.wide[family.parent] if family.parent else self._source(edge, first, family.prefix, count)
+        op = first.op.widened(first.shape[0] * count, 1 if shares_input else count)
         name = self._name(family)
         replaces = tuple(part for member in family.members for part in self.graph[member].stands_for)
         node = Node(name, op, op.shape(source.shape), first.span, replaces)
@@ -164,11 +161,11 @@ class _Rewriter:
         self.edges.append(replace(edge, source=source.name, target=name))
 
     def _name(self, family: _Family) -> str:
-        """The name of a wide node: in a motif of its own, if each sibling stands in one of that kind."""
+        """The name of a wide node: in a motif of its own, if each sibling is in one of that kind."""
         chains = [self.graph.enclosing(member) for member in family.members]
         inside = [[s for s in chain if s.role == "motif" and s.name.startswith(family.prefix)] for chain in chains]
         count = f"x{len(chains)}"
-        motifs = tuple(found[-1] for found in inside if found)
+        motifs = tuple(scopes[-1] for scopes in inside if scopes)
         if len(set(motifs)) < len(chains) or len({motif.kind for motif in motifs}) > 1:
             return self.fresh.name(family.prefix, _common_end(family.prefix, family.members), count)
         if motifs not in self.scopes:
@@ -179,9 +176,9 @@ class _Rewriter:
         return f"{self.scopes[motifs].name}.{local}"
 
     def _source(self, edge: Edge, first: Node, prefix: str, count: int) -> Node:
-        """What siblings read: one value if each reads all its channels, else that value once for each of them."""
-        value = replace(self.graph[edge.source], name=self.now.get(edge.source, edge.source))
-        if _reads_all(first.op):
+        """What siblings read: one value if each reads all its channels, else that value repeated for each of them."""
+        value = replace(self.graph[edge.source], name=self.renamed.get(edge.source, edge.source))
+        if first.op.reads_all_channels:
             return value
         key = value.name, count, prefix
         if key not in self.repeated:
@@ -193,31 +190,19 @@ class _Rewriter:
         return self.repeated[key]
 
     def _take_apart(self, family: _Family, read: set[str]) -> None:
-        """A node for each part that something reads by itself."""
+        """Add a node for each part that is read alone."""
         wide, count = self.wide[family], len(family.members)
         for index, member in enumerate(family.members):
             if member in read:
                 node = self.graph[member]
                 name = self.fresh.name(family.prefix, wide.name.removeprefix(family.prefix), str(index))
-                self.now[member] = name
+                self.renamed[member] = name
                 self.nodes.append(Node(name, Part(index, count), node.shape, node.span))
                 self.edges.append(Edge(wide.name, name, 0, span=node.span))
 
 
-def _reads_all(op: Op) -> bool:
-    """Whether every channel of the output reads every channel of the input: then a wider one reads the same."""
-    return isinstance(op, Conv) and op.groups == 1
-
-
-def _widened(node: Node, count: int, groups: int) -> Op:
-    """The operation of all siblings. `groups` is 1 if they read one value, else their number."""
-    if isinstance(node.op, Conv):
-        return replace(node.op, width=node.shape[0] * count, groups=node.op.groups * groups)
-    return node.op
-
-
 def _common_end(prefix: str, names: list[str]) -> str:
-    """The words that some names share at their ends."""
+    """The words that the names have in common at the end."""
     parts = [name.removeprefix(prefix).split(".") for name in names]
     words: list[str] = []
     for column in zip(*(reversed(part) for part in parts), strict=False):

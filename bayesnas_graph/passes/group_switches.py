@@ -1,25 +1,24 @@
-"""Which switches are one switch."""
+"""Decides which gates share one switch."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
 
 from bayesnas_graph.ir import Edge, Gate, Graph
+from bayesnas_graph.passes.options import DEFAULT, Mode, Options
 
-Mode = Literal["written", "proxy", "proxyless"]
 
+def group_switches(graph: Graph, options: Options = DEFAULT) -> Graph:
+    """Group the gates by `options.mode`.
 
-def group_switches(graph: Graph, mode: Mode = "written") -> Graph:
-    """Group the gates as the text says, where uses of a cell share them and uses of a motif do not, or all one way.
-
-    `proxy` searches every motif once for all its uses, as if each were a cell; `proxyless` searches every use
-    on its own, cells included.
+    `written` follows the text: uses of a cell share their switches, uses of a motif do not. `proxy` searches every
+    motif once for all its uses, as if each were a cell; `proxyless` searches every use separately, cells included.
     """
-    if mode == "written":
+    if options.mode == "written":
         return graph
     edges = [
-        replace(edge, gate=_regrouped(graph, edge, edge.gate, mode)) if edge.gate else edge for edge in graph.edges
+        replace(edge, gate=_regrouped(graph, edge, edge.gate, options.mode)) if edge.gate else edge
+        for edge in graph.edges
     ]
     return graph.replace(list(graph), edges, graph.outputs)
 

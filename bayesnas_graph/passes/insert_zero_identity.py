@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
-from typing import Literal
 
 from bayesnas_graph.ir import Edge, Gate, Graph, Node, zero_name
-from bayesnas_graph.ir.ops import Choice, Zero
+from bayesnas_graph.ir.ops import Zero
+from bayesnas_graph.passes.options import DEFAULT, Options
 
 
-def insert_zero_identity(graph: Graph, where: Literal["before", "after"] = "after") -> Graph:
-    """Put an identity with a gate of its own on every choice: off, it turns all candidates off.
+def insert_zero_identity(graph: Graph, options: Options = DEFAULT) -> Graph:
+    """Put an identity with its own gate on every choice: when off, it turns all candidates off.
 
-    `before`, as in the paper, all candidates of the choice read the identity:
+    `options.zero` says where. `before`, as in the paper, all candidates of the choice read the identity:
 
         x -> candidates -> choice           becomes    x -> zero -> candidates -> choice
 
@@ -21,13 +21,13 @@ def insert_zero_identity(graph: Graph, where: Literal["before", "after"] = "afte
 
         x -> candidates -> choice -> y      becomes    x -> candidates -> choice -> zero -> y
 
-    The logic is the same. But a candidate that begins with a norm is blind to the scale of its input, so
-    `before` it hides the gate from the loss; `after` does not. A choice that has its zero switch is left
-    alone, and so is an optional operation, which is nothing but a zero switch.
+    The logic is the same. But a candidate that begins with a norm ignores the scale of its input, so `before` it the
+    gate has no effect on the loss; `after`, it has. A choice that has a zero switch is left alone, and so is an
+    optional operation, which is nothing but a zero switch.
     """
     done = {gate.choice for gate in graph.gates if gate.is_zero}
-    choices = [node for node in graph if isinstance(node.op, Choice) and node.name not in done]
-    return _after(graph, choices) if where == "after" else _before(graph, choices)
+    choices = [node for node in graph if node.op.is_choice and node.name not in done]
+    return _after(graph, choices) if options.zero == "after" else _before(graph, choices)
 
 
 def _gate(graph: Graph, choice: Node) -> Gate:
@@ -39,15 +39,15 @@ def _gate(graph: Graph, choice: Node) -> Gate:
 
 
 def _after(graph: Graph, choices: list[Node]) -> Graph:
-    zero = {choice.name: zero_name(choice.name) for choice in choices}
+    zeros = {choice.name: zero_name(choice.name) for choice in choices}
     nodes: list[Node] = []
-    edges = [replace(edge, source=zero.get(edge.source, edge.source)) for edge in graph.edges]
+    edges = [replace(edge, source=zeros.get(edge.source, edge.source)) for edge in graph.edges]
     for node in graph:
         nodes.append(node)
-        if node.name in zero:
-            nodes.append(replace(node, name=zero[node.name], op=Zero(), label="zero"))
-            edges.append(Edge(node.name, zero[node.name], 0, _gate(graph, node), node.span))
-    return graph.replace(nodes, edges, [zero.get(name, name) for name in graph.outputs])
+        if node.name in zeros:
+            nodes.append(replace(node, name=zeros[node.name], op=Zero(), label="zero"))
+            edges.append(Edge(node.name, zeros[node.name], 0, _gate(graph, node), node.span))
+    return graph.replace(nodes, edges, [zeros.get(name, name) for name in graph.outputs])
 
 
 def _before(graph: Graph, choices: list[Node]) -> Graph:

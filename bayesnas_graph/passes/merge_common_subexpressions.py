@@ -1,39 +1,40 @@
-"""Work without weights that several edges of one source repeat is done once."""
+"""Computes common work without weights once."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from bayesnas_graph.ir import Edge, Graph, Node
-from bayesnas_graph.passes.names import Fresh, cell_of, common_prefix, prefix_of
+from bayesnas_graph.passes.names import FreshNames, cell_of, common_prefix, prefix_of
+from bayesnas_graph.passes.options import DEFAULT, Options
 
 
-def merge_common_subexpressions(graph: Graph) -> Graph:
+def merge_common_subexpressions(graph: Graph, _options: Options = DEFAULT) -> Graph:
     """Compute each expression once.
 
-    Two nodes are one expression when operation, shapes and inputs agree, gates included, so that what a
-    search must tell apart stays apart. Operations with weights are not merged: equal text does not mean
-    equal weights. A norm without weights is merged with what it reads, for its statistics are then the
-    same. Cells stay whole: nothing is merged across their borders.
+    Two nodes are one expression if operation, shapes and inputs agree, gates included, so that a search can still
+    tell them apart. Operations with weights are not merged: equal text does not mean equal weights. A norm without
+    weights is merged with its input, because its statistics are then the same. Nothing is merged across the border
+    of a cell.
 
-    What several motifs need moves out of them, to where it is computed for all: the ReLU that begins every
-    candidate of the node `p` becomes `p_relu`, and the candidates read that.
+    What several motifs need moves out of them, to where it is computed for all: the ReLU that begins every candidate
+    of the node `p` becomes `p_relu`, and the candidates read that.
     """
     classes = _classes(graph)
     members: dict[str, list[Node]] = {}
     for node in graph:
         members.setdefault(classes[node.name], []).append(node)
-    fresh = Fresh(graph)
-    now: dict[str, str] = {}  # the first node of a class -> what the class is called
+    fresh = FreshNames(graph)
+    names: dict[str, str] = {}  # the first node of a class -> the name of the class
     nodes: list[Node] = []
     edges: list[Edge] = []
     for first, same in members.items():
-        inputs = [replace(edge, source=now[classes[edge.source]]) for edge in graph.inputs(first)]
+        inputs = [replace(edge, source=names[classes[edge.source]]) for edge in graph.inputs(first)]
         name = first if len(same) == 1 else _moved(graph, same, [edge.source for edge in inputs], fresh)
-        now[first] = name
+        names[first] = name
         nodes.append(replace(same[0], name=name, replaces=_together(same) if len(same) > 1 else same[0].replaces))
         edges += [replace(edge, target=name) for edge in inputs]
-    return graph.replace(nodes, edges, [now[classes[name]] for name in graph.outputs])
+    return graph.replace(nodes, edges, [names[classes[name]] for name in graph.outputs])
 
 
 def _classes(graph: Graph) -> dict[str, str]:
@@ -51,12 +52,12 @@ def _classes(graph: Graph) -> dict[str, str]:
 
 
 def _together(same: list[Node]) -> tuple[tuple[str, ...], ...]:
-    """What the one node of several equal ones stands for: part by part, what each of them does."""
+    """What the merged node stands for: part by part, the work of each node."""
     parts = zip(*(node.stands_for for node in same), strict=True)
     return tuple(tuple(name for names in part for name in names) for part in parts)
 
 
-def _moved(graph: Graph, same: list[Node], sources: list[str], fresh: Fresh) -> str:
+def _moved(graph: Graph, same: list[Node], sources: list[str], fresh: FreshNames) -> str:
     """The name of a merged node: in the scope that all its uses share, if it can be moved there."""
     prefix = common_prefix(graph, [node.name for node in same], sources)
     if prefix is None or prefix == prefix_of(graph, same[0].name):

@@ -1,4 +1,4 @@
-"""The same graph with fewer channels."""
+"""Removes channels from a graph."""
 
 from __future__ import annotations
 
@@ -6,29 +6,28 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from bayesnas_graph.ir import Edge, Graph, Kept, Node, Shape
-from bayesnas_graph.ir.ops import Input, Select
-from bayesnas_graph.ir.ops.join import Concat
+from bayesnas_graph.ir import Edge, Graph, Mask, Node, Shape
+from bayesnas_graph.ir.ops import Select
 from bayesnas_graph.passes.drop_unused import drop_unused
-from bayesnas_graph.passes.names import Fresh, common_prefix, prefix_of
+from bayesnas_graph.passes.names import FreshNames, common_prefix, prefix_of
 
-Place = tuple[str, int]  # a node, and which of its inputs
+InputSlot = tuple[str, int]  # a node, and which of its inputs
 
 
 @dataclass(frozen=True, eq=False)
 class Narrowed:
-    """A graph with fewer channels, and for every `select` that is new in it the channels that it selects."""
+    """A graph with fewer channels, and for every new `select` in it the channels that it selects."""
 
     graph: Graph
     selected: dict[str, tuple[int, ...]]
 
 
-def narrow(graph: Graph, kept: Mapping[str, Kept], reads: Mapping[Place, Kept]) -> Narrowed:
-    """What is left of a graph when every node keeps some of its channels.
+def narrow(graph: Graph, kept: Mapping[str, Mask], reads: Mapping[InputSlot, Mask]) -> Narrowed:
+    """A graph in which every node has only the channels in `kept`.
 
-    What a node keeps must suit what it is tied to. Where a node reads fewer channels of a value than that keeps, as
-    `reads` tells, a `select` is put in front of it, and those who read the same channels of a value share one, unless
-    they stand in motifs that would then need one another. A concatenation loses the inputs of which nothing is left.
+    The channels that a node keeps must fit those tied to them. Where `reads` says that a node reads fewer channels of a
+    value than are kept, a `select` is put before it. Nodes that read the same channels of a value share one, unless
+    their motifs would then depend on each other. A concatenation loses the inputs that have no channels left.
     """
     selects = _selects(graph, reads)
     nodes: list[Node] = []
@@ -36,21 +35,21 @@ def narrow(graph: Graph, kept: Mapping[str, Kept], reads: Mapping[Place, Kept]) 
     shapes: dict[str, Shape] = {}
     selected: dict[str, tuple[int, ...]] = {}
     for node in graph:
-        if isinstance(node.op, Input):
+        if node.op.is_input:
             nodes.append(node)
             shapes[node.name] = node.shape
             continue
         if not any(kept[node.name]):
             continue
         inputs = graph.inputs(node.name)
-        if isinstance(node.op, Concat):
+        if node.op.concatenates:
             inputs = tuple(edge for edge in inputs if any(kept[edge.source]))
-        sides: list[Kept] = []
+        sides: list[Mask] = []
         sources: list[str] = []
         for slot, edge in enumerate(inputs):
-            place = edge.target, edge.slot
-            source = selects.get(place, edge.source)
-            side = reads.get(place, kept[edge.source])
+            target = edge.target, edge.slot
+            source = selects.get(target, edge.source)
+            side = reads.get(target, kept[edge.source])
             if source not in shapes:
                 shapes[source] = (sum(side), *graph[edge.source].shape[1:])
                 selected[source] = _within(side, kept[edge.source])
@@ -66,25 +65,25 @@ def narrow(graph: Graph, kept: Mapping[str, Kept], reads: Mapping[Place, Kept]) 
     return Narrowed(drop_unused(graph.replace(nodes, edges, graph.outputs)), selected)
 
 
-def _selects(graph: Graph, reads: Mapping[Place, Kept]) -> dict[Place, str]:
-    """The name of the `select` that is put before an input of a node, where one is."""
-    together: dict[tuple[str, Kept], list[Place]] = defaultdict(list)
+def _selects(graph: Graph, reads: Mapping[InputSlot, Mask]) -> dict[InputSlot, str]:
+    """The names of the `select`s before inputs of nodes."""
+    together: dict[tuple[str, Mask], list[InputSlot]] = defaultdict(list)
     for (name, slot), side in reads.items():
         together[graph.inputs(name)[slot].source, side].append((name, slot))
-    fresh = Fresh(graph)
-    found: dict[Place, str] = {}
-    for (source, _), places in together.items():
-        shared = common_prefix(graph, [name for name, _ in places], [source])
-        by_prefix: dict[str, list[Place]] = defaultdict(list)
-        for place in places:
-            by_prefix[prefix_of(graph, place[0]) if shared is None else shared].append(place)
+    fresh = FreshNames(graph)
+    found: dict[InputSlot, str] = {}
+    for (source, _), slots in together.items():
+        shared = common_prefix(graph, [name for name, _ in slots], [source])
+        by_prefix: dict[str, list[InputSlot]] = defaultdict(list)
+        for target in slots:
+            by_prefix[prefix_of(graph, target[0]) if shared is None else shared].append(target)
         for prefix, some in by_prefix.items():
             found.update(dict.fromkeys(some, fresh.of_value(prefix, source, "select")))
     return found
 
 
-def _within(some: Kept, kept: Kept) -> tuple[int, ...]:
-    """The numbers of some channels among those that are kept.
+def _within(some: Mask, kept: Mask) -> tuple[int, ...]:
+    """The positions of some channels among those that are kept.
 
     >>> _within((False, True, True), (False, True, True)), _within((False, False, True), (False, True, True))
     ((0, 1), (1,))

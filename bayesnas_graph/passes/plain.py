@@ -1,4 +1,4 @@
-"""A graph without switches: what is left of it is there for good."""
+"""Removes all switches from a graph; what is left is a fixed network."""
 
 from __future__ import annotations
 
@@ -6,42 +6,40 @@ from collections import Counter
 from dataclasses import replace
 
 from bayesnas_graph.ir import Edge, Graph, Node
-from bayesnas_graph.ir.ops import Choice, Gated, Identity, Join, Sum
+from bayesnas_graph.ir.ops import Sum
 
 
 def plain(graph: Graph) -> Graph:
-    """The fixed network that is left when all open switches of a graph stay, each as if its gate were 1.
+    """The fixed network in which all open switches of a graph stay, each as if its gate were 1.
 
-    A choice is the sum of its candidates. What only hands on a value is gone: switches, identities, joins of a single
-    value; and a sum that only another sum of the same motif reads is part of that.
+    A choice becomes the sum of its candidates. What only passes on a value is removed: switches, identities, joins of a
+    single value. A sum that only another sum of the same motif reads becomes part of that sum.
     """
-    return _without_inner_sums(_without_bare(graph))
+    return _without_inner_sums(_without_pass_throughs(graph))
 
 
-def _without_bare(graph: Graph) -> Graph:
-    """Without what only hands on its input."""
-    stands_for: dict[str, str] = {}  # every node -> the one that has its value
+def _without_pass_throughs(graph: Graph) -> Graph:
+    value_of: dict[str, str] = {}  # every node -> the node that has its value
     nodes: list[Node] = []
     edges: list[Edge] = []
     for node in graph:
-        inputs = [replace(edge, source=stands_for[edge.source], gate=None) for edge in graph.inputs(node.name)]
-        if isinstance(node.op, Gated | Identity) or (isinstance(node.op, Join) and len(inputs) == 1):
-            stands_for[node.name] = inputs[0].source
+        inputs = [replace(edge, source=value_of[edge.source], gate=None) for edge in graph.inputs(node.name)]
+        if node.op.passes_through or (node.op.is_join and len(inputs) == 1):
+            value_of[node.name] = inputs[0].source
             continue
-        stands_for[node.name] = node.name
-        nodes.append(replace(node, op=Sum()) if isinstance(node.op, Choice) else node)
+        value_of[node.name] = node.name
+        nodes.append(replace(node, op=Sum()) if node.op.is_choice else node)
         edges += inputs
-    return _rebuilt(graph, nodes, edges, tuple(stands_for[name] for name in graph.outputs))
+    return _rebuilt(graph, nodes, edges, tuple(value_of[name] for name in graph.outputs))
 
 
 def _without_inner_sums(graph: Graph) -> Graph:
     readers = Counter(edge.source for edge in graph.edges)
-    for name in graph.outputs:
-        readers[name] += 1
-    terms: dict[str, list[Edge]] = {}  # a sum -> what it adds up
+    readers.update(graph.outputs)
+    terms: dict[str, list[Edge]] = {}  # a sum -> what it adds
     inner: set[str] = set()
     for node in graph:
-        if not isinstance(node.op, Sum):
+        if not node.op.adds:
             continue
         terms[node.name] = []
         for edge in graph.inputs(node.name):
@@ -59,5 +57,5 @@ def _without_inner_sums(graph: Graph) -> Graph:
 
 
 def _rebuilt(graph: Graph, nodes: list[Node], edges: list[Edge], outputs: tuple[str, ...]) -> Graph:
-    """Of the scopes those stay that are motifs: there is no choice any more."""
+    """A graph without the scopes of choices."""
     return Graph(graph.name, nodes, edges, outputs, [scope for scope in graph.scopes if scope.role != "choice"])

@@ -1,4 +1,4 @@
-"""What is left of a graph when switches are closed for good."""
+"""Removes closed switches from a graph, and everything that only they led to."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from bayesnas_graph.ir import Edge, Graph, Node, Shape, ShapeError, shape_text
-from bayesnas_graph.ir.ops import Input
-from bayesnas_graph.ir.ops.join import Concat
 
 
 class Disconnected(Exception):
-    """With these switches closed, nothing reaches some outputs.
+    """With these switches closed, some outputs are disconnected from the inputs.
 
-    `cut` are groups of closed switches that something still arrives at, and behind which the outputs
-    lie. Closing them alone loses the same outputs.
+    `cut` are the groups of the closed switches that separate the two: closing them alone loses the same outputs.
     """
 
     def __init__(self, outputs: tuple[str, ...], cut: tuple[str, ...]) -> None:
@@ -24,7 +21,7 @@ class Disconnected(Exception):
 
 
 class Misfit(Exception):
-    """What is left does not fit together at a node: something before it is narrower than it was."""
+    """The inputs of a node no longer fit together, because a value before it has become narrower."""
 
     def __init__(self, node: str, reason: str, narrower: tuple[str, ...]) -> None:
         super().__init__(f"{node}: {reason}, after inputs were lost by {', '.join(narrower)}")
@@ -34,22 +31,20 @@ class Misfit(Exception):
 
 
 def prune(graph: Graph, off: Collection[str]) -> Graph:
-    """Take the switches of these groups out of a graph, and all that is of no use without them.
+    """Remove the switches of these groups from a graph, and everything that is useless without them.
 
-    A closed switch hands on nothing. A sum, a mean, a choice and a concatenation do with the inputs that
-    are left, and are gone when none is; everything else is gone when one of its inputs is. What then
-    reaches no output is dropped. The inputs of the network stay, so that it is called as before; so do
-    the gates of the remaining switches, and a choice of one candidate is still a choice.
+    A closed switch passes on nothing. A sum, a mean, a choice or a concatenation works with the inputs that are left,
+    and is removed with the last of them; any other operation is removed with its first missing input. What then
+    reaches no output is removed too. The inputs of the network stay, so its signature does, and so do the gates of the
+    other switches: a choice of one candidate is still a choice.
 
-    Where zero stays zero on its way, the outputs are those of the whole graph with the gates at 0, with
-    two exceptions. A mean becomes the mean of what is left, where zeros would still have counted. And a
-    concatenation becomes narrower, and with it all that takes its width from it: the network gets
-    smaller in fact, not only on paper. If something cannot be narrower, as the sum with a value of full
-    width, that is a Misfit, and so is an output of another shape than before. Only a concatenation that
-    lost an input can cause one.
+    Where zeros stay zeros on their way, the outputs are those of the whole graph with the gates at 0, with two
+    exceptions. A mean becomes the mean of what is left, not counting zeros. And a concatenation becomes narrower, and
+    with it everything that takes its width from it. If something cannot become narrower, such as a sum with a value of
+    full width or an output, a Misfit is raised; only a concatenation that lost an input can cause one.
 
-    Groups that the graph does not have are passed over, so pruning twice is pruning once. Raises
-    Disconnected if an output is lost.
+    Groups that are not in the graph are ignored, so pruning twice is pruning once. Raises Disconnected if an output is
+    lost.
     """
     closed = frozenset(off)
     arriving = _arriving(graph, closed)
@@ -57,19 +52,19 @@ def prune(graph: Graph, off: Collection[str]) -> Graph:
     if lost:
         raise Disconnected(lost, _cut(graph, closed, arriving, lost))
     used = _used(graph.outputs, arriving)
-    left = [node for node in graph if node.name in used or isinstance(node.op, Input)]
+    left = [node for node in graph if node.name in used or node.op.is_input]
     edges = {node.name: [replace(e, slot=slot) for slot, e in enumerate(arriving[node.name])] for node in left}
     nodes = _fitted(graph, left, edges)
     return graph.replace(nodes, [edge for node in left for edge in edges[node.name]], graph.outputs)
 
 
 def _arriving(graph: Graph, closed: frozenset[str]) -> dict[str, list[Edge]]:
-    """For every node that is not gone, the edges that bring it something."""
+    """For every node that is left, the edges over which a value still arrives."""
     found: dict[str, list[Edge]] = {}
     for node in graph:
         inputs = graph.inputs(node.name)
         brought = [e for e in inputs if e.source in found and not _is_closed(e, closed)]
-        if len(brought) == len(inputs) or (brought and node.op.bears_losses):
+        if len(brought) == len(inputs) or (brought and node.op.tolerates_missing_inputs):
             found[node.name] = brought
     return found
 
@@ -79,7 +74,7 @@ def _is_closed(edge: Edge, closed: frozenset[str]) -> bool:
 
 
 def _used(outputs: tuple[str, ...], arriving: dict[str, list[Edge]]) -> set[str]:
-    """What the outputs are computed from."""
+    """The nodes that the outputs are computed from."""
     found, waiting = set(outputs), list(outputs)
     while waiting:
         for edge in arriving[waiting.pop()]:
@@ -92,19 +87,19 @@ def _used(outputs: tuple[str, ...], arriving: dict[str, list[Edge]]) -> set[str]
 def _cut(
     graph: Graph, closed: frozenset[str], arriving: dict[str, list[Edge]], lost: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """The groups of closed edges at which values end that would have gone on to the lost outputs.
+    """The groups of the closed edges that a value reaches and that separate it from the lost outputs.
 
-    The walk goes back from the outputs over what is gone. Of a node that needs all its inputs, one that
-    is missing explains enough.
+    The walk goes back from the outputs over removed nodes. For a node that needs all its inputs, one missing input is
+    explanation enough.
     """
     cut: dict[str, None] = {}
     seen, waiting = set(lost), list(lost)
     while waiting:
         name = waiting.pop()
         missing = [e for e in graph.inputs(name) if e.source not in arriving or _is_closed(e, closed)]
-        for edge in missing if graph[name].op.bears_losses else missing[:1]:
+        for edge in missing if graph[name].op.tolerates_missing_inputs else missing[:1]:
             if edge.source in arriving:
-                assert edge.gate is not None, "only a gate keeps back what is there"
+                assert edge.gate is not None, "only a gate stops a value"
                 cut[edge.gate.group] = None
             elif edge.source not in seen:
                 seen.add(edge.source)
@@ -113,11 +108,11 @@ def _cut(
 
 
 def _fitted(graph: Graph, left: list[Node], edges: dict[str, list[Edge]]) -> list[Node]:
-    """The nodes that are left with the shapes they have now. Raises Misfit where there is none."""
+    """The remaining nodes with their new shapes. Raises Misfit if a node has none."""
 
     def misfit(node: Node, reason: str) -> Misfit:
         before = _used((node.name,), edges)
-        joins = [other.name for other in left if other.name in before and isinstance(other.op, Concat)]
+        joins = [other.name for other in left if other.name in before and other.op.concatenates]
         return Misfit(node.name, reason, tuple(name for name in joins if len(edges[name]) < len(graph.inputs(name))))
 
     nodes: list[Node] = []

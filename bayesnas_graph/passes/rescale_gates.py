@@ -1,4 +1,4 @@
-"""A fixed network that computes what a searched one does: the values of its gates go into its weights."""
+"""Turns a searched network into a fixed one that computes the same: the gates become factors of the weights."""
 
 from __future__ import annotations
 
@@ -6,23 +6,24 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from bayesnas_graph.ir import Edge, Graph, Node
-from bayesnas_graph.ir.ops import Choice, Rescale, Zero
+from bayesnas_graph.ir.ops import Rescale
 from bayesnas_graph.passes.plain import plain
 
 
 @dataclass(frozen=True, eq=False)
 class Rescaled:
-    """A fixed network, and which of its tensors are to be multiplied by gates: those that `op.scaled_by` names."""
+    """A fixed network, and the gates that multiply the tensors of its nodes (`op.scale_tensors`)."""
 
     graph: Graph
-    factors: dict[str, tuple[str, ...]]  # node -> the gates by whose product its output is multiplied
+    factors: dict[str, tuple[str, ...]]  # node -> the gates whose product multiplies its output
 
 
 def rescale_gates(graph: Graph) -> Rescaled:
-    """The fixed network that is left when all open switches of a graph stay, each with the value of its gate.
+    """The fixed network in which all open switches of a graph stay, each with the value of its gate.
 
-    A gate multiplies the output of a convolution, a linear layer or a norm by multiplying its weights. Where there are
-    none, or others read them as well, a node `rescale` has the factor. That of a zero switch goes to the candidates.
+    A gate multiplies the output of a convolution, a linear layer or a norm by multiplying its weights. If it has no
+    weights, or others read it too, a `rescale` node holds the factor. The gate of a zero switch multiplies the
+    candidates.
     """
     gates = _distributed(graph)
     readers = Counter(edge.source for edge in graph.edges) + Counter(graph.outputs)
@@ -32,18 +33,18 @@ def rescale_gates(graph: Graph) -> Rescaled:
     edges: list[Edge] = []
     for node in graph:
         for edge in graph.inputs(node.name):
-            found = gates.get((edge.target, edge.slot), ())
+            factor = gates.get((edge.target, edge.slot), ())
             bare = replace(edge, gate=None)
-            if not found:
+            if not factor:
                 edges.append(bare)
                 continue
             source = graph[edge.source]
-            if source.op.scaled_by() and readers[edge.source] == 1:
-                factors[edge.source] = found
+            if source.op.scale_tensors() and readers[edge.source] == 1:
+                factors[edge.source] = factor
                 edges.append(bare)
                 continue
-            name = _new_name(f"{found[0]}_rescale", names)
-            factors[name] = found
+            name = _new_name(f"{factor[0]}_rescale", names)
+            factors[name] = factor
             nodes.append(Node(name, Rescale(), source.shape, edge.span))
             edges += [Edge(edge.source, name, 0, None, edge.span), replace(bare, source=name)]
         nodes.append(node)
@@ -51,7 +52,7 @@ def rescale_gates(graph: Graph) -> Rescaled:
 
 
 def _distributed(graph: Graph) -> dict[tuple[str, int], tuple[str, ...]]:
-    """For the edges that have a factor, the gates whose product it is."""
+    """For every edge with a factor, the gates whose product it is."""
     readers = Counter(edge.source for edge in graph.edges) + Counter(graph.outputs)
     found: dict[tuple[str, int], tuple[str, ...]] = {}
     for node in graph:
@@ -59,7 +60,7 @@ def _distributed(graph: Graph) -> dict[tuple[str, int], tuple[str, ...]]:
             if edge.gate is None:
                 continue
             source = graph[edge.source]
-            if isinstance(node.op, Zero) and isinstance(source.op, Choice) and readers[edge.source] == 1:
+            if node.op.is_zero_switch and source.op.is_choice and readers[edge.source] == 1:
                 for candidate in graph.inputs(edge.source):
                     key = candidate.target, candidate.slot
                     found[key] = (*found.get(key, ()), edge.gate.name)

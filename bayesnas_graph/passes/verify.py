@@ -1,11 +1,10 @@
-"""What must hold of every graph between passes. A violation is a fault of a pass, never of a user."""
+"""The invariants of a graph between passes. A violation is a bug in a pass, never a user error."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.ir.ops import Choice, Gated, Input
 
 
 class InvalidGraph(Exception):
@@ -30,18 +29,17 @@ def slots_are_filled(graph: Graph) -> Iterator[str]:
             yield f"{node.name} ({node.op}) has {len(inputs)} inputs"
 
 
-def shapes_are_those_of_the_operations(graph: Graph) -> Iterator[str]:
+def shapes_follow_from_operations(graph: Graph) -> Iterator[str]:
     for node in graph:
-        if not isinstance(node.op, Input):
+        if not node.op.is_input:
             shape = node.op.shape(*(graph[edge.source].shape for edge in graph.inputs(node.name)))
             if shape != node.shape:
                 yield f"{node.name} has the shape {node.shape}, its operation gives {shape}"
 
 
-def gates_lead_into_choices(graph: Graph) -> Iterator[str]:
+def gates_lead_into_gated_operations(graph: Graph) -> Iterator[str]:
     for edge in graph.edges:
-        may = isinstance(graph[edge.target].op, Choice | Gated)
-        if may != (edge.gate is not None):
+        if graph[edge.target].op.is_gated != (edge.gate is not None):
             yield f"the edge {edge.source} -> {edge.target} has the gate {edge.gate}"
 
 
@@ -57,15 +55,15 @@ def everything_reaches_an_output(graph: Graph) -> Iterator[str]:
     for node in reversed(list(graph)):
         if node.name in used:
             used |= {edge.source for edge in graph.inputs(node.name)}
-        elif not isinstance(node.op, Input):
+        elif not node.op.is_input:
             yield f"{node.name} is never used"
 
 
 INVARIANTS: tuple[Callable[[Graph], Iterator[str]], ...] = (
     values_come_before_their_uses,
     slots_are_filled,
-    shapes_are_those_of_the_operations,
-    gates_lead_into_choices,
+    shapes_follow_from_operations,
+    gates_lead_into_gated_operations,
     gates_of_one_name_are_in_one_group,
     everything_reaches_an_output,
 )

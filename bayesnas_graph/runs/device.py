@@ -84,7 +84,8 @@ class Device:
 
 def program_for(graph: Graph, config: Fusing, kind: DeviceKind, samples: int) -> Emitted:
     """Emit a graph, fused as the settings say for a kind of device and this many samples at a time."""
-    return emit(passes.run(graph, passes.faster(kind, samples) if config.fuse else ()))
+    options = passes.Options(device=kind, batch=samples)
+    return emit(passes.run(graph, passes.FASTER if config.fuse else (), options))
 
 
 @contextmanager

@@ -75,8 +75,8 @@ class Run:
     def switched(self, network: Network | None = None) -> Graph:
         """Return the network of the run, or another one, with zero switches where the settings put them."""
         config = self.about["config"]
-        order = passes.passes(zero=config.get("zero", "after"), mode=config.get("mode", "written"), fuse=False)
-        return passes.run((network or self.space.network).graph(), order)
+        options = passes.Options(zero=config.get("zero", "after"), mode=config.get("mode", "written"))
+        return passes.run((network or self.space.network).graph(), passes.SWITCHES, options)
 
     @cached_property
     def result(self) -> tuple[Subject, ByNode]:

@@ -52,8 +52,8 @@ class Problem:
         parameters = {name: show(value) for name, value in network.arguments}
         outputs = tuple(kind.shape for kind in network.outputs)
         check_fit(data, network.name, tuple(kind.shape for kind in network.inputs), outputs, parameters)
-        order = passes.passes(zero=config.zero, mode=config.mode, fuse=False)
-        problem = Problem(config, passes.run(network.graph(), order), network.budgets, data)
+        options = passes.Options(zero=config.zero, mode=config.mode)
+        problem = Problem(config, passes.run(network.graph(), passes.SWITCHES, options), network.budgets, data)
         if not problem.steps_per_epoch:
             message = f"a batch of {config.batch} is more than the {len(problem.indices[0])} samples to train on"
             raise NasError([Diagnostic("NAS601", message, help="set `batch` to less")])

@@ -11,12 +11,12 @@ from bayesnas_graph.ir import Edge, Graph, Node, Op, Scope, Shape
 from bayesnas_graph.ir.ops import Input, Relu
 from bayesnas_graph.ir.ops.convolution import Linear
 from bayesnas_graph.ir.ops.spatial import GlobalAvgPool
-from bayesnas_graph.passes.names import Fresh
+from bayesnas_graph.passes.names import FreshNames
 
 
 def with_auxiliary_head(graph: Graph, value: str, classes: int) -> Graph:
     """The same network with a second output, for so many classes."""
-    fresh, nodes, edges = Fresh(graph), list(graph), list(graph.edges)
+    fresh, nodes, edges = FreshNames(graph), list(graph), list(graph.edges)
     pooled = [GlobalAvgPool()] if len(graph[value].shape) == 3 else []
     head: list[Op] = [Relu(), *pooled, Linear(classes)]
     shape = graph[value].shape

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from bayesnas_graph.ir import Edge, Expression, Graph, Node, Op, Shape
 from bayesnas_graph.ir.ops import Identity, Input, Rescale, Sum
-from bayesnas_graph.passes.names import Fresh, prefix_of
+from bayesnas_graph.passes.names import FreshNames, prefix_of
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def paths(graph: Graph) -> tuple[Edge, ...]:
 
 def with_dropped_paths(graph: Graph) -> Graph:
     """The same network, in which every path may be left out."""
-    found, fresh = set(paths(graph)), Fresh(graph)
+    found, fresh = set(paths(graph)), FreshNames(graph)
     nodes: list[Node] = []
     edges: list[Edge] = []
     for node in graph:

@@ -32,7 +32,7 @@ FORMS = list(product(["before", "after"], [False, True]))
 def supernet(text: str = NETWORK, *, zero: str = "after", fuse: bool = True, seed: int = 0) -> Supernet:
     """A network in float64 with random gates and norm statistics."""
     torch.manual_seed(seed)
-    net = Supernet.of(passes.insert_zero_identity(graph(text), zero), batch=1, fuse=fuse)  # type: ignore[arg-type]
+    net = Supernet.of(passes.insert_zero_identity(graph(text), passes.Options(zero=zero)), batch=1, fuse=fuse)  # type: ignore[arg-type]
     net.module.double()
     net.set_gates(torch.rand(len(net.names), dtype=torch.float64) + 0.5)
     with torch.no_grad():

@@ -63,7 +63,7 @@ def test_nothing_before(whole: bool) -> None:
 
 @pytest.mark.parametrize("where", WHERE)
 def test_zero_switch(where: str) -> None:
-    made = passes.insert_zero_identity(graph(body(CHAIN)), where)  # type: ignore[arg-type]
+    made = passes.insert_zero_identity(graph(body(CHAIN)), passes.Options(zero=where))  # type: ignore[arg-type]
     found = reasons(decided(made, "z_zero"))
     assert found["z_zero"] == Why.OWN
     assert found["z_relu"] == found["z_tanh"] == Why.ZERO
@@ -77,7 +77,7 @@ def test_zero_switch(where: str) -> None:
 @pytest.mark.parametrize("where", WHERE)
 def test_zero_switch_around_a_choice_in_a_choice(where: str) -> None:
     text = "node y = x : choose { choose { relu, gelu } > bn, tanh } y -> out x -> out"
-    found = reasons(decided(passes.insert_zero_identity(graph(body(text)), where), "y_zero"))  # type: ignore[arg-type]
+    found = reasons(decided(passes.insert_zero_identity(graph(body(text)), passes.Options(zero=where)), "y_zero"))  # type: ignore[arg-type]
     assert found.pop("y_zero") == Why.OWN
     assert set(found.values()) == {Why.ZERO}
 

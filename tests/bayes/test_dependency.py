@@ -83,7 +83,8 @@ def test_a_skip_around_a_choice() -> None:
 def test_zero_before() -> None:
     """As in the paper: its own zero switch, the candidates before it, and itself."""
     made = passes.insert_zero_identity(
-        graph(body("node y = x : choose { relu, tanh } node z = y : choose { relu, tanh } z -> out")), "before"
+        graph(body("node y = x : choose { relu, tanh } node z = y : choose { relu, tanh } z -> out")),
+        passes.Options(zero="before"),
     )
     s = {"y_zero": 5.0, "y_relu": 1.0, "y_tanh": 2.0, "z_zero": 7.0, "z_relu": 3.0, "z_tanh": 6.0}
     one, whole = by_name(one_hop, made, **s), by_name(whole_path, made, **s)
@@ -97,7 +98,8 @@ def test_zero_before() -> None:
 def test_zero_after() -> None:
     """The zero switch of a choice counts for its candidates and for the readers of the choice."""
     made = passes.insert_zero_identity(
-        graph(body("node y = x : choose { relu, tanh } node z = y : choose { relu, tanh } z -> out")), "after"
+        graph(body("node y = x : choose { relu, tanh } node z = y : choose { relu, tanh } z -> out")),
+        passes.Options(zero="after"),
     )
     s = {"y_zero": 5.0, "y_relu": 1.0, "y_tanh": 2.0, "z_zero": 7.0, "z_relu": 3.0, "z_tanh": 6.0}
     one, whole = by_name(one_hop, made, **s), by_name(whole_path, made, **s)
@@ -112,7 +114,7 @@ def test_zero_after() -> None:
 def test_closed_zero_switches(form: Form) -> None:
     made = graph(body("node y = x : choose { relu, optional (tanh > bn) > bn } y -> out : choose { relu }"))
     for where in WHERE:
-        found = by_name(form, passes.insert_zero_identity(made, where), y_zero=0.0)
+        found = by_name(form, passes.insert_zero_identity(made, passes.Options(zero=where)), y_zero=0.0)
         off = {name for name, gamma in found.items() if gamma == 0}
         assert off >= {"y_zero", "y_relu", "y_chain_optional"}
         # More than a hop behind a zero switch in front are a candidate that ends in a switch, and the next choice.
@@ -146,7 +148,7 @@ def test_a_zero_switch_on_two_inputs() -> None:
         "let pick = choose { add, multiply } node u = x : optional relu node v = x : optional tanh"
         " node y = pick(u, v) y -> out"
     )
-    made = passes.insert_zero_identity(graph(text), "before")
+    made = passes.insert_zero_identity(graph(text), passes.Options(zero="before"))
     structure = Structure.of(dependency(made))
     s = {"u": 2.0, "v": 0.0, "y.zero": 3.0, "y.add": 5.0, "y.multiply": 5.0}
     gamma = one_hop(structure, torch.tensor([s[gate.name] for gate in made.gates], dtype=torch.float64))
@@ -235,7 +237,7 @@ def compare(made: Graph, random: Random) -> None:
 
 
 def both_places(made: Graph) -> tuple[Graph, Graph, Graph]:
-    return made, *(passes.insert_zero_identity(made, where) for where in WHERE)  # type: ignore[return-value]
+    return made, *(passes.insert_zero_identity(made, passes.Options(zero=where)) for where in WHERE)  # type: ignore[return-value]
 
 
 def from_text(text: str) -> Iterator[Graph]:
@@ -314,7 +316,7 @@ def test_both_places_of_a_zero_switch_have_one_logic(made: Graph, random: Random
     setting = {gate.name: float(random.random() < 0.7) for gate in passes.insert_zero_identity(made).gates}
     found: dict[tuple[Form, str], list[float]] = {}
     for where in WHERE:
-        placed = passes.insert_zero_identity(made, where)
+        placed = passes.insert_zero_identity(made, passes.Options(zero=where))
         names = [gate.name for gate in placed.gates]
         for form in FORMS:
             gamma = dict(zip(names, evaluate(form, placed, [setting[name] for name in names]).tolist(), strict=True))

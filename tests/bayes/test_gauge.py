@@ -27,7 +27,7 @@ TWO_EDGES = "node y = x : relu node h x -> h : choose { conv(), tanh } y -> h : 
 
 def scales(statements: str, where: Where | None = None) -> list[set[str]]:
     made = graph(body(statements))
-    found = common_scales(passes.insert_zero_identity(made, where) if where else made)
+    found = common_scales(passes.insert_zero_identity(made, passes.Options(zero=where)) if where else made)
     return sorted(map(set, found), key=sorted)
 
 
@@ -96,7 +96,7 @@ def test_every_use_of_a_cell_by_itself() -> None:
 
 def test_what_the_compiler_makes_of_a_graph_has_the_same_scales() -> None:
     made = graph(body(TWO_EDGES + "h -> out : bn"))
-    small, large = passes.run(made, passes.passes(fuse=False)), passes.run(made, passes.passes())
+    small, large = passes.run(made, passes.SWITCHES), passes.run(made, (*passes.SWITCHES, *passes.FASTER))
     assert common_scales(small) == common_scales(large)
 
 

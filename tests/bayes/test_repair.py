@@ -150,7 +150,7 @@ def cases(draw: st.DrawFn, sharing: float) -> tuple[Graph, Decision, Scores, Ran
         found = from_text(draw(programs(fault=0)))
         made = next(iter(found), None) or graph(body("x -> out : choose 1 { relu, tanh }"))
     if draw(st.booleans()):
-        made = passes.insert_zero_identity(made, draw(st.sampled_from(["before", "after"])))
+        made = passes.insert_zero_identity(made, passes.Options(zero=draw(st.sampled_from(["before", "after"]))))
     made = limited_and_shared(made, random, sharing) if sharing else made
     groups = list(dict.fromkeys(gate.group for gate in made.gates))
     off = {group for group in groups if random.random() < 0.6}

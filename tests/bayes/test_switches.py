@@ -28,7 +28,7 @@ def test_a_gate_on_two_edges_is_one_gate() -> None:
     text = "motif add { in a, b out sum(a, b) } motif multiply { in a, b out product(a, b) }" + body(
         "let pick = choose { add, multiply } node u = x : relu node v = x : tanh node y = pick(u, v) y -> out"
     )
-    switches = Switches.of(passes.insert_zero_identity(graph(text), "before"))
+    switches = Switches.of(passes.insert_zero_identity(graph(text), passes.Options(zero="before")))
     assert sorted(switches.gates) == ["y.add", "y.multiply", "y.zero"]
     assert len(switches.gate) == 4
     assert switches.members.tolist() == [1, 1, 1]

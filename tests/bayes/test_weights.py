@@ -15,7 +15,7 @@ from bayesnas_graph.bayes.walk import Walk
 from bayesnas_graph.codegen.supernet import ReferenceNetwork
 from bayesnas_graph.ir import Shape
 from tests.helpers import body, graph
-from tests.passes.test_passes import shipped
+from tests.passes.cases import shipped
 
 CLASSES, SQUARES = CrossEntropy(), SquaredError()
 Found = dict[str, dict[str, Tensor]]

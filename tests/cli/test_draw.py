@@ -183,7 +183,7 @@ def made_run(folder: Path, kind: str = "search", **parameters: int) -> Path:
         json.dumps({**manifest, "python_ops": False, "config": {"parameters": parameters}})
     )
     network = load_network(folder / "space" / "copy.nas").network
-    gates = passes.run(network.graph(), passes.passes(fuse=False)).gates
+    gates = passes.run(network.graph(), passes.SWITCHES).gates
     groups: dict[str, list[str]] = {}
     for gate in gates:
         groups.setdefault(gate.group, []).append(gate.name)

@@ -35,7 +35,7 @@ WARNING = Diagnostic("NAS607", "the penalty is too weak", help="`--lambda 1` wou
 
 
 def places(text: str) -> dict[str, tuple[str, str, str]]:
-    found = passes.run(graph(text), passes.passes(fuse=False))
+    found = passes.run(graph(text), passes.SWITCHES)
     return {switch.name: (switch.part, switch.choice, switch.operation) for switch in switches_of(found)}
 
 

@@ -38,7 +38,7 @@ network net : image(4, 8, 8) -> classes(10) {
 
 
 def switched(text: str) -> Graph:
-    return passes.run(graph(text), passes.passes(fuse=False))
+    return passes.run(graph(text), passes.SWITCHES)
 
 
 def decided(space: Graph, worth: dict[str, float] | None = None, off: frozenset[str] = frozenset()) -> Decision:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
 from bayesnas_graph.codegen.emit import build, emit
-from bayesnas_graph.ir import Edge, Graph, Kept, Node, Scope
+from bayesnas_graph.ir import Edge, Graph, Mask, Node, Scope
 from bayesnas_graph.ir.ops import Conv, Input, Relu
-from bayesnas_graph.passes import Narrowed, Place, drop_unused, narrow, plain, verify
+from bayesnas_graph.passes import InputSlot, Narrowed, drop_unused, narrow, plain, verify
 from tests.codegen.unparse.graphs import shipped
 from tests.helpers import body, graph
+from tests.passes.cases import Settings, check_golden, golden
 
-FIRST: Kept = (True, True, False, False)
-LAST: Kept = (False, False, True, True)
+FIRST: Mask = (True, True, False, False)
+LAST: Mask = (False, False, True, True)
 
 
-def narrowed(found: Graph, kept: Mapping[str, Kept], reads: Mapping[Place, Kept] | None = None) -> Narrowed:
+def narrowed(found: Graph, kept: Mapping[str, Mask], reads: Mapping[InputSlot, Mask] | None = None) -> Narrowed:
     """The narrowed graph, keeping everything except the given channels."""
     left = narrow(found, {node.name: (True,) * node.shape[0] for node in found} | dict(kept), reads or {})
     verify(left.graph)
@@ -27,6 +29,22 @@ def narrowed(found: Graph, kept: Mapping[str, Kept], reads: Mapping[Place, Kept]
 
 def lines(found: Graph) -> list[str]:
     return str(found).splitlines()
+
+
+def mask(digits: str) -> Mask:
+    return tuple(digit == "1" for digit in digits)
+
+
+@pytest.mark.parametrize("case", golden("narrow"), ids=lambda path: path.stem)
+def test_golden(case: Path, update_golden: bool) -> None:
+    """`node = 1100` keeps the first two of four channels, `read node = 0110` lets a node read the middle two."""
+
+    def apply(found: Graph, settings: Settings) -> Graph:
+        kept = {name: mask(digits) for name, digits in settings.items() if not name.startswith("read ")}
+        reads = {(n.removeprefix("read "), 0): mask(digits) for n, digits in settings.items() if n.startswith("read ")}
+        return narrowed(found, kept, reads).graph
+
+    check_golden(case, apply, update_golden, same=False)
 
 
 def test_values_kept_whole_are_unchanged() -> None:

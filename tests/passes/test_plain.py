@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -19,17 +20,23 @@ from bayesnas_graph.language.elaborate import Checker
 from bayesnas_graph.passes import Disconnected, Misfit, plain, prune, rescale_gates, verify
 from bayesnas_graph.passes.analysis import cost
 from tests.helpers import body, graph
+from tests.passes.cases import check_golden, golden
 from tests.programs import programs
 
 
 def searched(statements: str, types: str = "image(3, 8, 8) -> image(3, 8, 8)", zero: str = "after") -> Graph:
     found = graph(body(statements, types))
-    return passes.insert_zero_identity(found, zero)  # type: ignore[arg-type]
+    return passes.insert_zero_identity(found, passes.Options(zero=zero))  # type: ignore[arg-type]
 
 
 def lines(found: Graph) -> list[str]:
     verify(found)
     return str(found).splitlines()
+
+
+@pytest.mark.parametrize("case", golden("plain"), ids=lambda path: path.stem)
+def test_golden(case: Path, update_golden: bool) -> None:
+    check_golden(case, lambda graph, _: plain(graph), update_golden, same=False)
 
 
 def test_a_choice_is_the_sum_of_its_candidates() -> None:
@@ -103,7 +110,7 @@ def closed(found: Graph, chance: float, seed: int) -> Graph | None:
 def test_random_programs(text: str, zero: str, chance: float, seed: int, ones: bool) -> None:
     networks = Checker(Report()).text(Source("random.nas", text)).networks
     assume(networks)
-    before = closed(passes.insert_zero_identity(networks[0].graph(), zero), chance, seed)  # type: ignore[arg-type]
+    before = closed(passes.insert_zero_identity(networks[0].graph(), passes.Options(zero=zero)), chance, seed)  # type: ignore[arg-type]
     if before is not None:
         same_function(before, ones=ones)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -22,7 +23,7 @@ from bayesnas_graph.language.elaborate import Checker
 from bayesnas_graph.passes.prune import Disconnected, Misfit, prune
 from bayesnas_graph.passes.verify import verify
 from tests.helpers import body, graph
-from tests.passes.test_passes import shipped
+from tests.passes.cases import check_golden, golden, shipped
 from tests.programs import programs
 
 
@@ -41,6 +42,11 @@ def groups(found: Graph) -> list[str]:
 
 
 # ---- by hand
+
+
+@pytest.mark.parametrize("case", golden("prune"), ids=lambda path: path.stem)
+def test_golden(case: Path, update_golden: bool) -> None:
+    check_golden(case, lambda graph, settings: prune(graph, {settings["off"]}), update_golden, same=False)
 
 
 def test_a_choice_keeps_the_others() -> None:
@@ -66,7 +72,7 @@ def test_a_choice_of_nothing_is_gone_with_what_follows_it() -> None:
 @pytest.mark.parametrize("where", ["before", "after"])
 def test_a_zero_switch_takes_all_candidates_along(where: str) -> None:
     text = body("node y = x : tanh y -> out : choose { conv(), relu, identity } x -> out : swish")
-    found = passes.insert_zero_identity(graph(text), where)  # type: ignore[arg-type]
+    found = passes.insert_zero_identity(graph(text), passes.Options(zero=where))  # type: ignore[arg-type]
     (zero,) = (group for group in groups(found) if group.endswith("zero"))
     left = prune(found, {zero})
     verify(left)
@@ -145,7 +151,7 @@ def test_whole_cells_vanish() -> None:
 
 
 def test_pruned_spaces_can_be_emitted() -> None:
-    found = passes.run(shipped("quickstart", "digits"), passes.passes())
+    found = passes.run(shipped("quickstart", "digits"), (*passes.SWITCHES, *passes.FASTER))
     off = {group for group in groups(found) if "identity" not in group and not group.endswith("zero")}
     left = prune(found, off)
     verify(left)
@@ -216,8 +222,9 @@ def random_graph(text: str, seed: int) -> Graph:
     assume(networks)
     found = networks[0].graph()
     assume(found.gates)
-    order = random.choice(((), passes.passes(), passes.passes(zero="before")))
-    return passes.run(found, order)
+    everything = (*passes.SWITCHES, *passes.FASTER)
+    order, zero = random.choice((((), "after"), (everything, "after"), (everything, "before")))
+    return passes.run(found, order, passes.Options(zero=zero))  # type: ignore[arg-type]
 
 
 def random_off(found: Graph, seed: int) -> set[str]:
@@ -289,7 +296,7 @@ def test_the_function_is_that_of_closed_gates(text: str, seed: int) -> None:
 
 
 def test_the_function_of_a_shipped_space() -> None:
-    found = passes.run(shipped("nasbench201", "search"), passes.passes())
+    found = passes.run(shipped("nasbench201", "search"), (*passes.SWITCHES, *passes.FASTER))
     off = {group for group in groups(found) if "nor_conv_3" in group or "avg_pool" in group}
     assert_same_function(found, prune(found, off), off, 0)
 

@@ -50,7 +50,7 @@ def searched(
 ) -> Path:
     """The run folder of a finished search with one candidate left per choice."""
     loaded = load_network(Path(space), parameters=parameters)
-    graph = passes.run(loaded.network.graph(), passes.passes(fuse=False))
+    graph = passes.run(loaded.network.graph(), passes.SWITCHES)
     out = begun(folder, loaded, str(space), seed, {"parameters": parameters or {}, **settings})
     random = Random(seed)
     kept = _one_of_each(graph, random)

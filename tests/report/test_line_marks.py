@@ -52,7 +52,7 @@ network n : image(3, 8, 8) -> image(3, 8, 8) {
 
 
 def switched(text: str, mode: passes.Mode = "written") -> Graph:
-    return passes.run(graph_of(text), passes.passes(mode=mode, fuse=False))
+    return passes.run(graph_of(text), passes.SWITCHES, passes.Options(mode=mode))
 
 
 def states(marks: Marks) -> dict[int, str]:
@@ -196,7 +196,7 @@ def test_what_falls_apart_has_no_marks() -> None:
 @pytest.mark.parametrize("mode", ["written", "proxy", "proxyless"])
 def test_the_lines_of_candidates_have_each_switch_once(mode: passes.Mode) -> None:
     space = load_network(Path("darts"), "search")
-    graph = passes.run(space.network.graph(), passes.passes(mode=mode, fuse=False))
+    graph = passes.run(space.network.graph(), passes.SWITCHES, passes.Options(mode=mode))
     marks = mark_lines(graph, {})
     lines = space.modules[0].file.source.text.split("\n")
     listed = [n for n, line in enumerate(lines, 1) if line.startswith("    ") and line.endswith("affine),")]
@@ -232,7 +232,7 @@ def _graph(text: str) -> Graph | None:
     space = Checker(report, Limits()).text(Source("test.nas", text))
     if report.has_errors or not space.networks:
         return None
-    return passes.run(space.networks[0].graph(), passes.passes(fuse=False))
+    return passes.run(space.networks[0].graph(), passes.SWITCHES)
 
 
 @given(programs(0.0))

@@ -151,7 +151,7 @@ def test_the_memory_format_is_kept(form: torch.memory_format) -> None:
 def test_a_network_drops_candidates_however_it_is_compiled(fuse: bool) -> None:
     """A choice with all candidates dropped for a sample gives zero for it."""
     text = body("x -> out : choose { conv(3) > bn(false), conv(3) > relu, max_pool(3), identity }")
-    network = Supernet.of(passes.run(graph(text), passes.passes(fuse=False)), fuse=fuse).module
+    network = Supernet.of(passes.run(graph(text), passes.SWITCHES), fuse=fuse).module
     x = torch.randn(64, 3, 8, 8)
     with dropping(0.5, seeded()):
         outputs = network(x)

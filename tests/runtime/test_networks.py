@@ -41,7 +41,7 @@ def supernet(space: str, fuse: bool) -> Supernet:
     network = checker.network(found.module, name, dict(arguments))
     assert network is not None
     torch.manual_seed(0)
-    result = Supernet.of(passes.run(network.graph(), passes.passes(fuse=False)), batch=ROWS, fuse=fuse)
+    result = Supernet.of(passes.run(network.graph(), passes.SWITCHES), batch=ROWS, fuse=fuse)
     with torch.no_grad():
         for module in result.module.modules():
             if isinstance(module, nn.BatchNorm2d):

@@ -69,7 +69,7 @@ def network() -> nn.Module:
     candidates = "conv(6) > bn(false), relu > conv(6) > bn(false), conv(6, 5) > bn(true)"
     text = body(f"x -> out : choose {{ {candidates} }} > global_avg_pool > linear(4)", "image(3, 6, 6) -> classes(4)")
     torch.manual_seed(0)
-    return Supernet.of(passes.run(graph(text), passes.passes(fuse=False))).module.double()
+    return Supernet.of(passes.run(graph(text), passes.SWITCHES)).module.double()
 
 
 def batch() -> tuple[Tensor, Tensor]:

@@ -1,15 +1,15 @@
-"""Units that differ in numbers only are one class: the numbers that differ become its parameters."""
+"""Units that differ in numbers only become one class, with the numbers that differ as parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from bayesnas_graph.codegen.columns import Term
 from bayesnas_graph.codegen.emit.names import identifier
 from bayesnas_graph.codegen.emit.parameters import Parameter, parametrise
-from bayesnas_graph.codegen.emit.signatures import Number, Plain, numbers, skeleton
-from bayesnas_graph.codegen.emit.units import Compute, Item, Unit, Use
-from bayesnas_graph.ir import ModuleCall, Scope
+from bayesnas_graph.codegen.units import Compute, Item, Unit, Use, common_scope
+from bayesnas_graph.ir import ModuleCall, Number, Plain, Scope
 
 
 @dataclass(eq=False)
@@ -19,7 +19,7 @@ class Class:
     name: str = ""
     members: list[Unit] = field(default_factory=list)
     parameters: list[Parameter] = field(default_factory=list)
-    texts: dict[str, list[str | None]] = field(default_factory=dict)  # item -> what stands for each of its numbers
+    terms: dict[str, list[Term | None]] = field(default_factory=dict)  # item -> for each number its term, or None
 
     @property
     def unit(self) -> Unit:
@@ -27,31 +27,29 @@ class Class:
 
     @property
     def scope(self) -> Scope:
-        """What it is called after: the outermost motif that does nothing but use it, if that is one for all."""
-        kinds = [{scope.kind for scope in unit.wrappers} for unit in self.members]
-        common = [scope for scope in self.unit.wrappers if all(scope.kind in found for found in kinds)]
-        return common[-1] if common else self.unit.scope
+        """The scope that it is named after."""
+        return common_scope(self.members)
 
     @property
     def words(self) -> list[str]:
-        """What its inputs are called, `x` where members do not agree."""
+        """The names of its inputs, `x` if members do not agree."""
         found = [set(words) for words in zip(*(unit.words for unit in self.members), strict=True)]
         return [words.pop() if len(words) == 1 else "x" for words in found]
 
     def arguments(self, unit: Unit) -> list[Plain]:
-        """The values of the parameters that make `unit`."""
+        """The values of the parameters for `unit`."""
         position = self.members.index(unit)
         return [parameter.values[position] for parameter in self.parameters]
 
 
 class Classes:
-    """All classes of a program, those that others use first."""
+    """All classes of a program, each after those it uses."""
 
     def __init__(self, root: Unit) -> None:
         self._by_key: dict[object, Class] = {}
         self._of: dict[Unit, Class] = {}
         self._imported = {"nn", "torch", "F", "Tensor", *_imported(root)}
-        self._names = {"Motif", "WIDTH", *self._imported}  # of classes, a word for kinds without letters, a constant
+        self._names = {"Motif", "WIDTH", *self._imported}  # of classes, for kinds without letters, and of a constant
         self._classify(root)
         for cls in self:
             cls.name = self._class_name(cls.scope.kind)
@@ -79,19 +77,19 @@ class Classes:
             case Use(name=name, unit=unit, inputs=inputs, results=results):
                 return name, self._of[unit], inputs, results
             case Compute(name=name, call=call, inputs=inputs):
-                return name, skeleton(call), inputs
+                return name, call.skeleton, inputs
             case _:
                 return item
 
     def _parametrise(self, cls: Class) -> None:
         table = [[self.numbers(item) for item in unit.items] for unit in cls.members]
         rows = [[number for found in row for number in found] for row in table]
-        texts, cls.parameters = parametrise(rows, self._imported)
-        left = iter(texts)
+        terms, cls.parameters = parametrise(rows, self._imported)
+        left = iter(terms)
         for item, found in zip(cls.unit.items, table[0], strict=True):
-            cls.texts[item.name] = [next(left) for _ in found]
+            cls.terms[item.name] = [next(left) for _ in found]
 
-    def numbers(self, item: Item) -> list[Number]:
+    def numbers(self, item: Item) -> Sequence[Number]:
         """Every number in an item: in its call, or the arguments of its class."""
         match item:
             case Use(unit=unit):
@@ -99,9 +97,9 @@ class Classes:
                 values = cls.arguments(unit)
                 return [Number(p.role, value) for p, value in zip(cls.parameters, values, strict=True)]
             case Compute(call=call):
-                return numbers(call)
+                return call.numbers
             case _:
-                return []
+                return ()
 
     def _class_name(self, kind: str) -> str:
         word = "".join(part[:1].upper() + part[1:] for part in kind.split("_"))

@@ -1,31 +1,32 @@
-"""The widths of a network as multiples of one constant, so that a reader can change it."""
+"""Writes the widths of a network as multiples of one constant, so that a reader can change it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from bayesnas_graph.codegen.columns import Term
 from bayesnas_graph.codegen.emit.classes import Class, Classes
-from bayesnas_graph.codegen.emit.units import Compute, Item, Unit, Use
-from bayesnas_graph.ir import ModuleCall
+from bayesnas_graph.codegen.units import Compute, Item, Unit, Use, results
+from bayesnas_graph.ir import ModuleCall, Number
 
 _SIZES = ("channels", "inner", "width", "norm")
 
 
 @dataclass(frozen=True)
 class _Size:
-    """A number of channels that is written out somewhere."""
+    """A number of channels that is printed somewhere."""
 
-    texts: list[str | None]
+    terms: list[Term | None]
     index: int
     value: int
 
 
 def name_widths(classes: Classes, root: Unit) -> str:
-    """Tell all widths by a constant `WIDTH`, if they are multiples of the smallest; the line that defines it, or none.
+    """Write all widths in terms of a constant `WIDTH`, if they are multiples of the smallest. Return its definition.
 
-    What comes into the network and what it gives are no widths of its own. If one width were told and another not, the
-    constant could not be changed, so it is all of them or none.
+    The sizes of the inputs and outputs of the network do not count. All other widths must be multiples: if one of them
+    did not depend on the constant, changing the constant would break the network.
     """
     sizes = [size for cls in classes for size in _sizes(classes, cls, root if cls is classes.of(root) else None)]
     smallest = min((size.value for size in sizes), default=1)
@@ -33,35 +34,34 @@ def name_widths(classes: Classes, root: Unit) -> str:
         return ""
     for size in sizes:
         times = size.value // smallest
-        size.texts[size.index] = "WIDTH" if times == 1 else f"{times} * WIDTH"
+        size.terms[size.index] = Term("WIDTH", "{}" if times == 1 else f"{times} * {{}}")
     return f"\nWIDTH = {smallest}\n"
 
 
 def _sizes(classes: Classes, cls: Class, root: Unit | None) -> Iterator[_Size]:
     for item in cls.unit.items:
-        texts = cls.texts[item.name]
+        terms = cls.terms[item.name]
         given = classes.numbers(item)
         for i, number in enumerate(given):
-            is_size = number.role in _SIZES or (number.role == "groups" and _is_depthwise(item))
+            is_size = number.role in _SIZES or _is_depthwise(item, number)
             outside = root is not None and _is_outside(item, number.role, root)
-            if texts[i] is None and is_size and type(number.value) is int and not outside and _is_module(item):
-                yield _Size(texts, i, number.value)
+            if terms[i] is None and is_size and type(number.value) is int and not outside and _is_module(item):
+                yield _Size(terms, i, number.value)
 
 
 def _is_module(item: Item) -> bool:
     return isinstance(item, Use) or (isinstance(item, Compute) and isinstance(item.call, ModuleCall))
 
 
-def _is_depthwise(item: Item) -> bool:
-    """Whether the groups of a convolution are its channels."""
-    if not isinstance(item, Compute) or not isinstance(item.call, ModuleCall):
+def _is_depthwise(item: Item, number: Number) -> bool:
+    """Whether a number is the groups of a convolution with a group for every channel."""
+    if not isinstance(item, Compute) or number.role != "groups" or number.value == 1:
         return False
-    return item.call.target == "Conv2d" and dict(item.call.kwargs).get("groups") == item.call.args[0]
+    return Number("channels", number.value) in item.call.numbers
 
 
 def _is_outside(item: Item, role: str, root: Unit) -> bool:
-    """Whether a number is that of an input or of an output of the network."""
-    results = item.results if isinstance(item, Use) else (item.name,)
+    """Whether a number is the size of an input or output of the network."""
     if role == "channels" and any(name in root.inputs for name in item.inputs):
         return True
-    return role == "width" and any(name in root.outputs for name in results)
+    return role == "width" and any(name in root.outputs for name in results(item))

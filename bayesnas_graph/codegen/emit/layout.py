@@ -1,28 +1,28 @@
-"""A class laid out for printing: its items with their loops, and the Python names of all that is in them."""
+"""The layout of a class for printing: its items with their loops, and the Python names of everything in them."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from functools import cached_property
 
 from bayesnas_graph.codegen.emit.classes import Class, Classes
 from bayesnas_graph.codegen.emit.loops import Repeat, rolled
 from bayesnas_graph.codegen.emit.names import RESERVED, array, identifier, plural, shared
-from bayesnas_graph.codegen.emit.units import Compute, Item, Split, Use
+from bayesnas_graph.codegen.units import Compute, Item, Split, Use
 from bayesnas_graph.ir import Expression, ModuleCall, Scope
 
 
 class Layout:
-    """How a class is printed. `names` has a Python name for every value, submodule and list; no two are the same."""
+    """How a class is printed. `names` has a unique Python name for every value, submodule and list."""
 
     def __init__(self, classes: Classes, cls: Class) -> None:
         self.classes = classes
         self.cls = cls
         self.unit = cls.unit
         self.items = list(rolled(self.unit, self._alike))
-        self.kept = self._kept()
+        self.attributes = self._attributes()
         self.names: dict[str, str] = {}
-        self._taken = {*RESERVED, *self.kept, *self._helpers()}
+        self._taken = {*RESERVED, *self.attributes, *self._helpers()}
         self._lists: set[str] = set()
         for name, word in zip(self.unit.inputs, cls.words, strict=True):
             self._name(name, word, "")
@@ -34,7 +34,7 @@ class Layout:
 
     @cached_property
     def paths(self) -> dict[str, str]:
-        """Where the module of an item is, from an instance of the class."""
+        """The path of the module of every item, from an instance of the class."""
         found = {}
         for item in self.items:
             if isinstance(item, Repeat):
@@ -44,7 +44,7 @@ class Layout:
         return found
 
     def _alike(self, before: Item, after: Item) -> bool:
-        """Whether two items may stand in one loop: uses of one motif or array, or the same expression."""
+        """Whether two items may be in one loop: uses of one motif or array, or the same expression."""
         if isinstance(before, Use) and isinstance(after, Use):
             arrays = array(before.name), array(after.name)
             if arrays[0] and arrays[1] and arrays[0][0] == arrays[1][0]:
@@ -53,31 +53,29 @@ class Layout:
             is_motif = classes[0].scope.role != "choice"
             return classes[0] is classes[1] or (is_motif and classes[0].scope.kind == classes[1].scope.kind)
         if isinstance(before, Compute) and isinstance(after, Compute):
-            return before.call == after.call and self.cls.texts[before.name] == self.cls.texts[after.name]
+            return before.call == after.call and self.cls.terms[before.name] == self.cls.terms[after.name]
         return True
 
-    def _kept(self) -> set[str]:
-        """The parameters that expressions read, so that they are attributes too."""
-        expressions = {
-            item.name for item in self.unit.items if isinstance(item, Compute) and isinstance(item.call, Expression)
-        }
-        words = {
-            word for name in expressions for text in self.cls.texts[name] for word in re.findall(r"\w+", text or "")
-        }
-        return {parameter.name for parameter in self.cls.parameters} & words
+    def _attributes(self) -> set[str]:
+        """The parameters that expressions read, which are therefore attributes too."""
+        return {term.name for name, _ in self._expressions() for term in self.cls.terms[name] if term}
 
     def _helpers(self) -> set[str]:
-        calls = (item.call for item in self.unit.items if isinstance(item, Compute))
-        return {call.helper for call in calls if isinstance(call, Expression) and call.helper}
+        return {call.helper for _, call in self._expressions() if call.helper}
+
+    def _expressions(self) -> Iterator[tuple[str, Expression]]:
+        for item in self.unit.items:
+            if isinstance(item, Compute) and isinstance(item.call, Expression):
+                yield item.name, item.call
 
     def _name(self, name: str, word: str, separator: str = "_") -> None:
-        """Name what may be an attribute, a variable, or both."""
+        """Name something that may be an attribute, a variable, or both."""
         if name not in self.names:
             self.names[name] = identifier(word, self._taken | self._lists, separator)
             self._taken.add(self.names[name])
 
     def _name_variable(self, name: str, word: str) -> None:
-        """Name what is only a variable, which may be called like a list."""
+        """Name something that is only a variable, which may have the name of a list."""
         self.names[name] = identifier(word, self._taken)
         self._taken.add(self.names[name])
 
@@ -122,7 +120,7 @@ class Layout:
 
 
 def _one_of(scopes: list[Scope]) -> str:
-    """What one module of a list is called."""
+    """The name of one module of a list."""
     if all(scope.role in ("cell", "choice") and scope.role == scopes[0].role for scope in scopes):
         return scopes[0].role
     word = scopes[0].kind.rpartition("_")[2]

@@ -1,11 +1,11 @@
-"""Items that repeat as a loop: each round uses one more unit of a list, on the results of the rounds before.
+"""Finds items that repeat, to be printed as a loop: each round uses the next unit of a list.
 
     s.3 = Normal(s.1, s.2)
     s.4 = Normal(s.2, s.3)         start from s.1, s.2, and for each of s.3, s.4, s.5:
     s.5 = Normal(s.3, s.4)             old, new = new, Normal(old, new)
 
-The rounds follow each other in the unit, and are alike but for the unit that they use and for gates, which are
-consecutive. Nothing else may read what they compute, except the last results.
+The rounds are consecutive in the unit. They differ only in the unit that they use and in gates, which are consecutive.
+Nothing else may read what they compute, except the last results.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from bayesnas_graph.codegen.emit.units import Compute, Item, Split, Unit, Use, Weigh
+from bayesnas_graph.codegen.units import Compute, Item, Unit, Use, Weigh, results
 from bayesnas_graph.ir import Expression
 
-LONGEST_ROUND = 4  # items
-LEAST_IN_CHAIN = 2  # uses that make a chain worth having
-LEAST_ROUNDS = 3  # that make a loop worth having, and tell what it carries over
-FURTHEST = 2  # rounds back from which a loop may read
+MAX_ROUND = 4  # items
+MIN_CHAIN = 2  # uses
+MIN_ROUNDS = 3  # of a loop
+MAX_BACK = 2  # how many rounds back a loop may read
 
 Alike = Callable[[Item, Item], bool]
 Round = tuple[Item, ...]
@@ -28,29 +28,29 @@ Round = tuple[Item, ...]
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """Rounds that are alike. The body is the first of them, in which `state` names what it reads of those before."""
+    """Rounds that are alike. The body is the first round, reading `state` for the results of earlier rounds."""
 
     uses: tuple[Use, ...]
     body: Round
     state: tuple[str, ...]  # results of the last rounds, the oldest first
     start: tuple[str, ...]  # their values before the first round
-    results: tuple[str, ...]  # what they are called after the last
-    carried: tuple[str, ...]  # what the result of each round is called
-    fixed: tuple[str, ...] = ()  # what every round reads from outside
+    results: tuple[str, ...]  # their names after the last round
+    carried: tuple[str, ...]  # the name of the result of each round
+    fixed: tuple[str, ...] = ()  # read by every round from outside
     gate: int | None = None  # of the first round
 
     @property
     def name(self) -> str:
-        """What the list is called; no node is called so."""
+        """The name of the list, which no node has."""
         return f"{self.uses[0].name}:"
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        return (*dict.fromkeys(self.start), *self.fixed, *self.fixed)  # fixed values are read again and again
+        return (*dict.fromkeys(self.start), *self.fixed, *self.fixed)  # fixed values are read repeatedly
 
     @property
     def is_chain(self) -> bool:
-        """Whether a round is one use, which reads the result of the one before and nothing else."""
+        """Whether a round is one use that reads only the result of the one before."""
         return len(self.body) == 1 and self.body[0].inputs == self.state and len(self.state) == 1
 
 
@@ -62,7 +62,7 @@ class _Back:
 
 
 def rolled(unit: Unit, alike: Alike) -> Iterator[Item | Repeat]:
-    """The items of a unit, where those that repeat are one. `alike` tells whether one item can stand for another."""
+    """The items of a unit, with repetitions as one. `alike` says whether one item can replace another."""
     search = _Search(unit, alike)
     position = 0
     while position < len(unit.items):
@@ -75,7 +75,7 @@ class _Search:
     def __init__(self, unit: Unit, alike: Alike) -> None:
         self.items = unit.items
         self.alike = alike
-        self.maker = {name: i for i, item in enumerate(unit.items) for name in _results(item)}
+        self.maker = {name: i for i, item in enumerate(unit.items) for name in results(item)}
         self.readers: dict[str, list[int]] = defaultdict(list)
         for i, item in enumerate(unit.items):
             for name in item.inputs:
@@ -85,9 +85,9 @@ class _Search:
 
     def at(self, start: int) -> Iterator[Repeat]:
         """The longest repetition from an item on, for every length of a round."""
-        for size in range(1, LONGEST_ROUND + 1):
+        for size in range(1, MAX_ROUND + 1):
             rounds = self._rounds(start, size)
-            for count in range(len(rounds), LEAST_IN_CHAIN - 1, -1):
+            for count in range(len(rounds), MIN_CHAIN - 1, -1):
                 repeat = self._repeat(start, rounds[:count])
                 if repeat is not None:
                     yield repeat
@@ -106,16 +106,16 @@ class _Search:
         return found
 
     def _repeat(self, start: int, rounds: list[Round]) -> Repeat | None:
-        """Rounds as a repetition, if they read, and are read, as the rounds of one must."""
+        """Rounds as a repetition, if they read and are read as the rounds of a loop must be."""
         first, size = rounds[0], len(rounds[0])
         reads = [
             [self._source(name, k, start, size) for item in body for name in item.inputs]
             for k, body in enumerate(rounds)
         ]
         before = _before(reads)
-        carried = [_results(body[-1])[0] for body in rounds]
-        results = carried[-len(before) :]
-        if not before or not self._is_private(start, start + size * len(rounds), set(results)):
+        carried = [results(body[-1])[0] for body in rounds]
+        last = carried[-len(before) :]
+        if not before or not self._is_private(start, start + size * len(rounds), set(last)):
             return None
         uses = tuple(item for body in rounds for item in body if isinstance(item, Use))
         state = tuple(f"{uses[0].name}:{i}" for i in range(len(before)))
@@ -126,15 +126,15 @@ class _Search:
             body=_body(first, iter(reads[-1]), state),
             state=state,
             start=tuple(before),
-            results=tuple(results),
+            results=tuple(last),
             carried=tuple(carried),
             fixed=tuple(fixed),
             gate=gates[0] if gates else None,
         )
-        return repeat if len(rounds) >= (LEAST_IN_CHAIN if repeat.is_chain else LEAST_ROUNDS) else None
+        return repeat if len(rounds) >= (MIN_CHAIN if repeat.is_chain else MIN_ROUNDS) else None
 
     def _source(self, name: str, k: int, start: int, size: int) -> object:
-        """Where round `k` gets a value: by its name from outside, by a place in itself, or from an earlier round."""
+        """Where round `k` gets a value from: its name if outside, its position in the round, or an earlier round."""
         maker = self.maker.get(name, -1)
         if maker < start:
             return name
@@ -143,18 +143,18 @@ class _Search:
             return place
         return _Back(k - made_in) if place == size - 1 else None
 
-    def _is_private(self, start: int, end: int, results: set[str]) -> bool:
-        """Whether nobody else reads what some items make, except the results."""
-        made = {name for item in self.items[start:end] for name in _results(item)} - results
+    def _is_private(self, start: int, end: int, exempt: set[str]) -> bool:
+        """Whether only these items read what they compute, except some results."""
+        made = {name for item in self.items[start:end] for name in results(item)} - exempt
         return all(start <= reader < end for name in made for reader in self.readers[name])
 
 
 def _before(reads: list[list[object]]) -> list[str]:
     """The values that the first rounds read where later ones read results, the oldest first.
 
-    Nothing if the rounds do not all read as the last one does, or read no results.
+    Empty if the rounds do not all read in the same way, or read no results.
     """
-    found: dict[int, str] = {}  # so many rounds before the first
+    found: dict[int, str] = {}  # rounds before the first -> value
     for k, sources in enumerate(reads):
         for source, wanted in zip(sources, reads[-1], strict=True):
             if isinstance(wanted, _Back) and wanted.rounds > k:
@@ -162,11 +162,11 @@ def _before(reads: list[list[object]]) -> list[str]:
                     return []
             elif source is None or source != wanted:
                 return []
-    return [found[i] for i in sorted(found, reverse=True)] if max(found, default=0) <= FURTHEST else []
+    return [found[i] for i in sorted(found, reverse=True)] if max(found, default=0) <= MAX_BACK else []
 
 
 def _body(first: Round, sources: Iterator[object], state: tuple[str, ...]) -> Round:
-    """The first round, which reads the state in place of results."""
+    """The first round, reading the state instead of results."""
 
     def read(name: str) -> str:
         source = next(sources)
@@ -175,12 +175,8 @@ def _body(first: Round, sources: Iterator[object], state: tuple[str, ...]) -> Ro
     return tuple(replace(item, inputs=tuple(map(read, item.inputs))) for item in first)
 
 
-def _results(item: Item) -> tuple[str, ...]:
-    return item.results if isinstance(item, Use | Split) else (item.name,)
-
-
 def _can_repeat(body: Round) -> bool:
-    """Whether a round has exactly one use, and else but expressions and at most one gate."""
+    """Whether a round has exactly one use, at most one gate, and otherwise only expressions."""
     uses = [item for item in body if isinstance(item, Use)]
     gates = [item for item in body if isinstance(item, Weigh)]
     plain = [item for item in body if isinstance(item, Compute) and isinstance(item.call, Expression)]
@@ -189,7 +185,7 @@ def _can_repeat(body: Round) -> bool:
 
 
 def _same_form(before: Item, after: Item) -> bool:
-    """Whether two items could be the same one of two rounds."""
+    """Whether two items could be the same item of two rounds."""
     if type(before) is not type(after) or len(before.inputs) != len(after.inputs):
         return False
     match before, after:

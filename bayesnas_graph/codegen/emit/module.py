@@ -1,4 +1,4 @@
-"""Emitted source, executed."""
+"""Executes emitted source."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 def build(emitted: Emitted) -> nn.Module:
     """The network of a source that `emit` wrote.
 
-    What is executed is our own text: names in it are letters, digits and underscores, and nothing else of
-    a `.nas` file gets into it.
+    The source is our own: its names are letters, digits and underscores, and nothing else of a `.nas` file gets into
+    it.
     """
     name = f"<network {emitted.network}>"
-    # So that a traceback, a debugger and torch.compile can show the lines.
+    # Lets tracebacks, debuggers and torch.compile show the lines.
     linecache.cache[name] = (len(emitted.text), None, emitted.text.splitlines(keepends=True), name)
     scope: dict[str, Any] = {"__name__": name}
     exec(compile(emitted.text, name, "exec"), scope)

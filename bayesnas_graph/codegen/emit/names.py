@@ -1,4 +1,4 @@
-"""Python names for what a graph calls by names of its own."""
+"""Python names for the nodes of a graph."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ register_state_dict_post_hook register_state_dict_pre_hook requires_grad_ set_ex
 share_memory state_dict to to_empty train training type xpu zero_grad
 """
 
-# What a file imports, and all that a module of torch has: names that nothing else in a class may have.
+# The imports of a file, and all attributes of a torch module: names that nothing else in a class may have.
 RESERVED = frozenset({"self", "torch", "nn", "F", "Tensor", "gates", "gated_sum", *_OF_MODULES.split()})
 
 
 def plain(name: str) -> str:
-    """A name without anything that means something to Python: a graph from a file may be called as it likes.
+    """A name without characters that mean something to Python: a graph from a file may have any name.
 
     >>> plain("large.h.1"), plain("x; import os")
     ('large_h_1', 'x__import_os')
@@ -31,14 +31,14 @@ def plain(name: str) -> str:
 
 
 def identifier(name: str, taken: Collection[str], separator: str = "_") -> str:
-    """A Python name for a node, unlike all that are taken.
+    """A Python name for a node that is not taken.
 
     >>> identifier("h.1.conv", ()), identifier("sum", ()), identifier("x", {"x"})
     ('h_1_conv', 'sum_', 'x_2')
     """
     word = plain(name.rstrip("."))
     if not word[0].isalpha():
-        word = f"v{word}"  # names begin with no digit, and those with an underscore have a meaning of their own
+        word = f"v{word}"  # a name cannot begin with a digit, and a leading underscore has a meaning
     if iskeyword(word) or hasattr(builtins, word):
         word = f"{word}_"
     unique, number = word, 1
@@ -49,7 +49,7 @@ def identifier(name: str, taken: Collection[str], separator: str = "_") -> str:
 
 
 def array(name: str) -> tuple[str, int] | None:
-    """The array that a node is an element of, and its place there.
+    """The array that a node is an element of, and its index.
 
     >>> array("s.3"), array("stem.conv")
     (('s', 3), None)
@@ -59,7 +59,7 @@ def array(name: str) -> tuple[str, int] | None:
 
 
 def shared(names: Sequence[str]) -> str:
-    """What several nodes are called apart from their numbers; nothing if that is not the same.
+    """The common name of several nodes apart from their numbers; empty if they have none.
 
     >>> shared(["h.1", "h.2"]), shared(["h.1.h_0.choice", "h.2.h_1.choice"]), shared(["large", "small"])
     ('h', 'h_choice', '')
@@ -75,7 +75,7 @@ def shared(names: Sequence[str]) -> str:
 
 
 def plural(word: str) -> str:
-    """Several of it.
+    """The plural of a word.
 
     >>> plural("block"), plural("branch"), plural("assembly"), plural("cells")
     ('blocks', 'branches', 'assemblies', 'cells')

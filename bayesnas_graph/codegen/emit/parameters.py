@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from bayesnas_graph.codegen.columns import Column, Term, all_equal
 from bayesnas_graph.codegen.emit.names import identifier
-from bayesnas_graph.codegen.emit.signatures import SIGNATURES, Number, Plain
+from bayesnas_graph.ir import Number, Plain
+from bayesnas_graph.ir.call import DEFAULTS
 
-# Sizes are given by position, in this order: of the input, between, of the output. All else is given by name.
+# Sizes are positional arguments, in this order: of the input, between, of the output. All others are keywords.
 SIZES = ("channels", "inner", "width", "size")
 
-# What a parameter of ours need not be told, as with torch.
-DEFAULTS = {name: value for _, defaults in SIGNATURES.values() for name, value in defaults.items()}
-
-EVIDENCE = 3  # different values that must agree before one size is told by another
+MIN_EVIDENCE = 3  # different values that must agree before one size is computed from another
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +26,7 @@ class Parameter:
 
     @property
     def default(self) -> Plain | None:
-        """What it is if it is left out, where that is of use."""
+        """The default of torch for this role, if a member uses it."""
         default = DEFAULTS.get(self.role)
         return default if default in self.values else None
 
@@ -37,95 +36,80 @@ class Parameter:
         kind = next(kind.__name__ for kind in (float, int, bool) if kind in kinds)
         return f"{self.name}: {kind}" + ("" if self.default is None else f" = {self.default!r}")
 
-    def argument(self, value: Plain, text: str | None) -> str | None:
-        """How it is told in a call, by a text or else as the value itself; not at all if it need not be."""
-        if text is None and value == self.default:
+    def argument(self, value: Plain, term: Term | None) -> str | None:
+        """The argument in a call, as a term or else as the value itself; None if it is the default."""
+        if term is None and value == self.default:
             return None
-        told = text or repr(value)
-        return told if self.role in SIZES else f"{self.name}={told}"
+        text = repr(value) if term is None else str(term)
+        return text if self.role in SIZES else f"{self.name}={text}"
 
 
-@dataclass(eq=False)
-class _Column:
-    """A number that differs between members; `text` tells it by others, if it can be."""
-
-    role: str
-    values: tuple[Plain, ...]
-    text: str = ""  # with a place for the name of `base`
-    base: _Column | None = None
-
-    @property
-    def whole(self) -> bool:
-        """Whether it can be calculated with; an operation of the user's may have any number as its width."""
-        return all(type(value) is int for value in self.values)
-
-
-def parametrise(rows: Sequence[Sequence[Number]], taken: Collection[str]) -> tuple[list[str | None], list[Parameter]]:
-    """What stands for each number in the constructor, and the parameters. `rows` has a row for every member.
+def parametrise(rows: Sequence[Sequence[Number]], taken: Collection[str]) -> tuple[list[Term | None], list[Parameter]]:
+    """The term for each number in the constructor, and the parameters. `rows` has a row for every member.
 
     Numbers that always agree are one parameter.
 
     >>> rows = [[Number("kernel", k), Number("padding", p), Number("stride", 1)] for k, p in [(3, 1), (5, 2)]]
-    >>> texts, parameters = parametrise(rows, ())
-    >>> texts, [parameter.name for parameter in parameters]
+    >>> terms, parameters = parametrise(rows, ())
+    >>> [term and str(term) for term in terms], [parameter.name for parameter in parameters]
     (['kernel', 'kernel // 2', None], ['kernel'])
     """
-    columns: dict[object, _Column] = {}
-    places: list[_Column | None] = []
+    columns: dict[object, Column[Plain]] = {}
+    by_number: list[Column[Plain] | None] = []
     for entries in zip(*rows, strict=True):
         values = tuple(number.value for number in entries)
-        kinds = tuple(map(type, values))
-        if len(set(zip(kinds, values, strict=True))) == 1:
-            places.append(None)
+        if all_equal(values):
+            by_number.append(None)
             continue
         role = entries[0].role
         is_size = role in SIZES or role in ("norm", "groups")
-        key = "size" if is_size else role, kinds, values
+        key = "size" if is_size else role, tuple(map(type, values)), values
         if key not in columns:
             if role == "norm":
                 role = "width" if any(column.role in SIZES for column in columns.values()) else "channels"
-            columns[key] = _Column(role, values)
-        places.append(columns[key])
+            columns[key] = Column(role, values)
+        by_number.append(columns[key])
     found = list(columns.values())
-    _tell_paddings([column for column in found if column.whole])
-    _tell_sizes([column for column in found if column.whole and column.role in SIZES])
+    _derive_paddings([column for column in found if column.is_whole])
+    _derive_sizes([column for column in found if column.is_whole and column.role in SIZES])
     names = _names([column for column in found if column.base is None], taken)
-    texts = [None if column is None else _text(column, names) for column in places]
-    return texts, [Parameter(name, column.role, column.values) for column, name in names.items()]
+    terms = [None if column is None else column.term(names) for column in by_number]
+    return terms, [Parameter(name, column.role, column.values) for column, name in names.items()]
 
 
-def _tell_paddings(columns: list[_Column]) -> None:
-    """A padding that keeps the size is told by the window."""
+def _derive_paddings(columns: list[Column[Plain]]) -> None:
+    """Compute a padding that keeps the size from the window."""
     for padding in [column for column in columns if column.role == "padding"]:
         for window in [column for column in columns if column.role in ("kernel", "dilation")]:
-            text = "{} // 2" if window.role == "kernel" else "{}"
-            reach = [int(k) // 2 if window.role == "kernel" else int(k) for k in window.values]
-            for times in (1, 2):  # so far a window reaches that is dilated or has five rows
-                if padding.values == tuple(times * r for r in reach):
-                    padding.base, padding.text = window, text if times == 1 else _twice(text)
+            template = "{} // 2" if window.role == "kernel" else "{}"
+            reach = [k // 2 if window.role == "kernel" else k for k in window.integers()]
+            for times in (1, 2):  # twice for a window that is dilated, or has five rows
+                if padding.integers() == [times * r for r in reach]:
+                    padding.base, padding.template = window, template if times == 1 else _twice(template)
 
 
-def _twice(text: str) -> str:
-    return f"2 * ({text})" if " " in text else f"2 * {text}"
+def _twice(template: str) -> str:
+    return f"2 * ({template})" if " " in template else f"2 * {template}"
 
 
-def _tell_sizes(sizes: list[_Column]) -> None:
-    """The first and the last size are told; those between may be a multiple of one of them, or a few more."""
+def _derive_sizes(sizes: list[Column[Plain]]) -> None:
+    """Make the first and last size parameters. Others may be a multiple of one of them, or a constant more."""
     inputs = [column for column in sizes if column.role == "channels"]
     outputs = [column for column in sizes if column.role == "width"]
-    told = [*inputs[:1], *outputs[-1:]]
-    for size in [column for column in sizes if column not in told]:
-        for base in told:
-            text = _relation(base, size)
-            if text and size.base is None:
-                size.base, size.text = base, text
+    bases = [*inputs[:1], *outputs[-1:]]
+    for size in [column for column in sizes if column not in bases]:
+        for base in bases:
+            template = _relation(base, size)
+            if template and size.base is None:
+                size.base, size.template = base, template
         if size.base is None:
-            told.append(size)
+            bases.append(size)
 
 
-def _relation(base: _Column, size: _Column) -> str | None:
-    pairs = [(int(b), int(s)) for b, s in zip(base.values, size.values, strict=True)]
-    if len(set(base.values)) < EVIDENCE or min(min(pair) for pair in pairs) < 1:
+def _relation(base: Column[Plain], size: Column[Plain]) -> str | None:
+    """A template for `size` in terms of `base`, if there is enough evidence for a simple one."""
+    pairs = list(zip(base.integers(), size.integers(), strict=True))
+    if len(set(base.values)) < MIN_EVIDENCE or min(min(pair) for pair in pairs) < 1:
         return None
     (b, s), *_ = pairs
     if all(b * y == s * x for x, y in pairs):
@@ -133,22 +117,18 @@ def _relation(base: _Column, size: _Column) -> str | None:
     return f"{{}} + {s - b}" if s > b and all(y - x == s - b for x, y in pairs) else None
 
 
-def _names(columns: list[_Column], taken: Collection[str]) -> dict[_Column, str]:
-    """The parameters in their order; of several widths only the last is that of the output."""
+def _names(columns: list[Column[Plain]], taken: Collection[str]) -> dict[Column[Plain], str]:
+    """The names of the parameters, in their order. Of several widths, only the last is that of the output."""
     widths = [column for column in columns if column.role == "width"]
     for column in widths[:-1]:
         column.role = "inner"
-    names: dict[_Column, str] = {}
-    for column in sorted(columns, key=_place):
+    names: dict[Column[Plain], str] = {}
+    for column in sorted(columns, key=_position):
         names[column] = identifier(column.role, {"self", *taken, *names.values()}, "")
     return names
 
 
-def _place(column: _Column) -> int:
+def _position(column: Column[Plain]) -> int:
     if column.role in SIZES:
         return SIZES.index(column.role)
-    return len(SIZES) + (DEFAULTS.get(column.role) in column.values)  # Python wants those with a default last
-
-
-def _text(column: _Column, names: dict[_Column, str]) -> str:
-    return names[column] if column.base is None else column.text.format(names[column.base])
+    return len(SIZES) + (DEFAULTS.get(column.role) in column.values)  # parameters with a default come last

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from itertools import groupby
 
 from bayesnas_graph.codegen.emit.layout import Layout
 from bayesnas_graph.codegen.emit.loops import Repeat
 from bayesnas_graph.codegen.emit.names import plain
-from bayesnas_graph.codegen.emit.signatures import constructed, expressed
-from bayesnas_graph.codegen.emit.text import LINE, operand, selected, term, wrapped
-from bayesnas_graph.codegen.emit.units import Compute, Item, Split, Use, Weigh
+from bayesnas_graph.codegen.emit.text import LINE, addend, operand, selected, wrapped
+from bayesnas_graph.codegen.units import Compute, Item, Split, Use, Weigh
 from bayesnas_graph.ir import Expression, ModuleCall
 
-_COMPREHENSION = 3  # equal modules in a row that are written as one
-_SUM = re.compile(r"\{0\}( \+ \{\d+\})+")
+MIN_COMPREHENSION = 3  # equal modules in a row that are printed as one
 
 
 class Printer:
@@ -32,7 +29,7 @@ class Printer:
         for repeat in layout.items:
             if isinstance(repeat, Repeat):
                 self.uses.update(name for item in repeat.body for name in item.inputs)
-        self.inline: dict[str, str] = {}  # values that are read once, to be written where they are read
+        self.inline: dict[str, str] = {}  # values that are read once, to be printed where they are read
 
     def text(self) -> str:
         init = self._init()
@@ -50,7 +47,7 @@ class Printer:
 
     def _init(self) -> list[str]:
         parameters = ", ".join(["self", *(parameter.declaration for parameter in self.cls.parameters)])
-        lines = [f"self.{p.name} = {p.name}" for p in self.cls.parameters if p.name in self.layout.kept]
+        lines = [f"self.{p.name} = {p.name}" for p in self.cls.parameters if p.name in self.layout.attributes]
         for item in self.layout.items:
             if isinstance(item, Repeat):
                 lines.append(f"self.{self.names[item.name]} = {self._list(item)}")
@@ -64,20 +61,20 @@ class Printer:
         return [*head, *(row for line in lines for row in wrapped(f"        {line}"))]
 
     def _constructor(self, item: Item) -> str:
-        texts = self.cls.texts[item.name]
+        terms = self.cls.terms[item.name]
         if isinstance(item, Compute) and isinstance(item.call, ModuleCall):
-            return constructed(item.call, texts)
+            return item.call.source([None if term is None else str(term) for term in terms])
         assert isinstance(item, Use)
         cls = self.classes.of(item.unit)
-        told = zip(cls.parameters, cls.arguments(item.unit), texts, strict=True)
-        given = [parameter.argument(value, text) for parameter, value, text in told]
+        values = zip(cls.parameters, cls.arguments(item.unit), terms, strict=True)
+        given = [parameter.argument(value, term) for parameter, value, term in values]
         return f"{cls.name}({', '.join(text for text in given if text is not None)})"
 
     def _list(self, repeat: Repeat) -> str:
         runs = [(call, len(list(same))) for call, same in groupby(map(self._constructor, repeat.uses))]
         modules: list[str] = []
         for call, count in runs:
-            modules += [f"*({call} for _ in range({count}))"] if count >= _COMPREHENSION else [call] * count
+            modules += [f"*({call} for _ in range({count}))"] if count >= MIN_COMPREHENSION else [call] * count
         if repeat.is_chain:
             return f"nn.Sequential({', '.join(modules)})"
         listed = ", ".join(modules) if len(runs) > 1 else modules[0].removeprefix("*(").removesuffix(")")
@@ -99,7 +96,7 @@ class Printer:
         return [row for line in lines for row in wrapped(line)]
 
     def _statement(self, item: Item | Repeat, repeat: Repeat | None = None) -> list[str]:
-        """The line that computes an item, unless it will be written where it is read."""
+        """The line that computes an item, unless it will be printed where it is read."""
         expression = self._expression(item, repeat)
         results = item.results if isinstance(item, Use | Repeat) else (item.name,)
         if not isinstance(item, Split) and len(results) == 1 and self._inlined(results[0], expression):
@@ -108,7 +105,7 @@ class Printer:
         return [f"{indent}{', '.join(self.names[name] for name in results)} = {expression}"]
 
     def _inlined(self, name: str, expression: str) -> bool:
-        """Whether a value is left to be written where it is read: only once, and in a short line or as the result."""
+        """Whether a value is printed where it is read: it is read once, and short or the result."""
         if self.uses[name] != 1 or (len(expression) > LINE // 2 and self.unit.outputs != (name,)):
             return False
         self.inline[name] = expression
@@ -137,7 +134,7 @@ class Printer:
         return self.inline.pop(name, None) or self.names[name]
 
     def _expression(self, item: Item | Repeat, repeat: Repeat | None = None) -> str:
-        """The value of an item, which in a loop uses the module and the gate of the round."""
+        """The value of an item. In a loop it uses the module and the gate of the round."""
         read = [self._value(name) for name in item.inputs]
         match item:
             case Use() if repeat:
@@ -149,16 +146,16 @@ class Printer:
             case Split(results=results):
                 return f"{operand(read[0])}.chunk({len(results)}, 1)"
             case Compute(call=Expression() as call):
-                return self._filled(call, self.cls.texts[item.name], read)
+                return self._filled(item, call, read)
             case _:
                 return f"self.{self.names[item.name]}({', '.join(read)})"
 
     def _gates(self, gates: tuple[int, ...]) -> str:
         return selected(gates, len(self.unit.gates))
 
-    def _filled(self, call: Expression, texts: list[str | None], read: list[str]) -> str:
-        """An expression of some values; parameters in it are read from the module."""
-        call = expressed(call, [text and re.sub(r"[^\W\d]\w*", r"self.\g<0>", text) for text in texts])
-        if _SUM.fullmatch(call.template):
-            return call.source([term(value, first=not i) for i, value in enumerate(read)])
-        return call.source([value if call.encloses(i) else operand(value) for i, value in enumerate(read)])
+    def _filled(self, item: Compute, call: Expression, read: list[str]) -> str:
+        """An expression of some values. Parameters in it are attributes of the module."""
+        texts = [None if term is None else str(term.of_self()) for term in self.cls.terms[item.name]]
+        if item.op.adds and len(read) > 1:
+            return call.source([addend(value, first=not i) for i, value in enumerate(read)])
+        return call.source([value if call.encloses(i) else operand(value) for i, value in enumerate(read)], texts)

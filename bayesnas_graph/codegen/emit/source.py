@@ -1,19 +1,18 @@
-"""Classes to text."""
+"""A graph as Python source."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
+from bayesnas_graph.codegen.align import aligned
 from bayesnas_graph.codegen.emit.classes import Classes
 from bayesnas_graph.codegen.emit.constants import name_widths
-from bayesnas_graph.codegen.emit.inputs import aligned
 from bayesnas_graph.codegen.emit.layout import Layout
 from bayesnas_graph.codegen.emit.names import plain
 from bayesnas_graph.codegen.emit.printer import Printer
-from bayesnas_graph.codegen.emit.units import Unit, Use, units
+from bayesnas_graph.codegen.units import Unit, Use, units
 from bayesnas_graph.ir import Expression, Graph, ModuleCall
-from bayesnas_graph.ir.ops import Input
 
 Paths = Callable[[Unit], dict[str, str]]
 
@@ -63,7 +62,7 @@ _OURS = {"gated_sum": _GATED_SUM, "Rescale": _RESCALE, "Select": _SELECT}
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A part of the tensors at a path: number `index` of `count` equal parts along their first axis."""
+    """A part of the tensors at a path: part `index` of `count` equal parts along their first axis."""
 
     path: str  # of a module for weights, of a tensor for gates
     index: int = 0
@@ -72,7 +71,7 @@ class Slot:
 
 @dataclass(frozen=True)
 class Emitted:
-    """A source file, the name of its network, and where weights and gates of the graph are in it."""
+    """A source file, the name of its network, and where the weights and gates of the graph are in it."""
 
     text: str
     network: str
@@ -83,9 +82,9 @@ class Emitted:
 def emit(graph: Graph, doc: str = "", *, standalone: bool = False, constants: bool = False) -> Emitted:
     """The source of a graph: a class per kind of motif, a line per operation.
 
-    It needs torch, and what it calls of our `runtime`. A graph that no pass has made faster calls but a function for
-    gates and a module for factors, which a `standalone` source has in itself. With `constants`, widths are told by one
-    where they can be.
+    It needs torch and our `runtime`. A graph that no pass has made faster needs of the `runtime` only a function for
+    gates and modules for factors and selections, which a `standalone` source includes. With `constants`, widths are
+    written in terms of one constant if possible.
     """
     root = aligned(units(graph))
     classes = Classes(root)
@@ -107,7 +106,7 @@ def emit(graph: Graph, doc: str = "", *, standalone: bool = False, constants: bo
 
 
 def _imports(body: str, graph: Graph, included: Collection[str]) -> str:
-    """The imports that a text needs: torch, ours that are not included, and packages of the user's."""
+    """The imports of a source: torch, our `runtime` except what is included, and packages of the user."""
     users: set[str] = set()
     ours = {"gated_sum"} if "gated_sum(" in body else set()
     for call in _calls(graph):
@@ -127,16 +126,16 @@ def _imports(body: str, graph: Graph, included: Collection[str]) -> str:
 
 def _calls(graph: Graph) -> Iterator[ModuleCall | Expression]:
     for node in graph:
-        if not isinstance(node.op, Input):
+        if not node.op.is_input:
             yield node.op.torch(*(graph[edge.source].shape for edge in graph.inputs(node.name)))
 
 
 def _import_order(name: str) -> tuple[bool, str]:
-    return not name[0].isupper(), name  # classes first, as linters want it
+    return not name[0].isupper(), name  # classes first, as linters expect
 
 
 def _located(unit: Unit, path: str, paths: Paths) -> Iterator[tuple[str, Unit, dict[str, str]]]:
-    """Every unit, with the path that leads to it and those from there to its own modules."""
+    """Every unit, with its path and the paths from there to its own modules."""
     own = paths(unit)
     uses = {item.name: item.unit for item in unit.items if isinstance(item, Use)}
     yield path, unit, {name: found for name, found in own.items() if name not in uses}

@@ -7,7 +7,7 @@ _OPENING, _CLOSING = "([", ")]"
 
 
 def operand(text: str) -> str:
-    """An expression that can stand beside any operator and before any dot.
+    """An expression that can be next to any operator and before any dot.
 
     >>> operand("x"), operand("f(a + b)"), operand("a + b")
     ('x', 'f(a + b)', '(a + b)')
@@ -15,10 +15,10 @@ def operand(text: str) -> str:
     return f"({text})" if " " in _outside(text) else text
 
 
-def term(text: str, *, first: bool) -> str:
-    """An expression that can be part of a sum, which is added up from the left.
+def addend(text: str, *, first: bool) -> str:
+    """An expression that can be part of a sum, which is evaluated from the left.
 
-    >>> term("a * b", first=False), term("a + b", first=True), term("a + b", first=False)
+    >>> addend("a * b", first=False), addend("a + b", first=True), addend("a + b", first=False)
     ('a * b', 'a + b', '(a + b)')
     """
     operators = set(_outside(text).split()[1::2])
@@ -26,7 +26,7 @@ def term(text: str, *, first: bool) -> str:
 
 
 def selected(gates: tuple[int, ...], count: int) -> str:
-    """The gates at some of so many positions.
+    """The gates at some of `count` positions.
 
     >>> selected((3, 4, 5), 8), selected((1, 3), 8), selected((0, 1), 2)
     ('self.gates[3:6]', 'self.gates[[1, 3]]', 'self.gates')
@@ -40,7 +40,7 @@ def selected(gates: tuple[int, ...], count: int) -> str:
 
 
 def wrapped(line: str) -> list[str]:
-    """A line, or several where it is too long: a sum broken at its terms, else the longest call at its arguments."""
+    """A line, or several if it is too long: a sum is split at its terms, else the longest call at its arguments."""
     if len(line) <= LINE:
         return [line]
     indent = line[: len(line) - len(line.lstrip())]
@@ -64,7 +64,7 @@ def wrapped(line: str) -> list[str]:
 
 
 def _statement(line: str) -> tuple[str, str]:
-    """What an assignment or a return begins with, and its value."""
+    """The beginning of an assignment or a return, and its value."""
     if line.lstrip().startswith("return "):
         head, word, value = line.partition("return ")
         return head + word, value
@@ -73,7 +73,7 @@ def _statement(line: str) -> tuple[str, str]:
 
 
 def _groups(text: str) -> list[tuple[int, int]]:
-    """Calls and lists that are in no other bracket: where each opens and closes."""
+    """Where every call and list that is in no other bracket opens and closes."""
     found, level, start = [], 0, 0
     for i, character in enumerate(text):
         if character in _OPENING:
@@ -89,7 +89,7 @@ def _groups(text: str) -> list[tuple[int, int]]:
 
 
 def _outside(text: str) -> str:
-    """The characters of a text that are in no bracket."""
+    """The characters of a text outside all brackets."""
     level, found = 0, ""
     for character in text:
         level -= character in _CLOSING
@@ -99,7 +99,7 @@ def _outside(text: str) -> str:
 
 
 def _split(text: str, separator: str) -> list[str]:
-    """The parts of a text between separators that are in no bracket.
+    """The parts of a text between separators outside all brackets.
 
     >>> _split("a + f(b + c) + d", " + ")
     ['a', 'f(b + c)', 'd']

@@ -1,4 +1,4 @@
-"""Weights of one program as those of another."""
+"""Transfers weights from one program to another."""
 
 from __future__ import annotations
 
@@ -23,17 +23,16 @@ def transfer(
 ) -> dict[str, Tensor]:
     """The state dict of one program of a space as that of another, however each was compiled.
 
-    A weight is known by the node it belongs to. What passes have merged has one tensor where the plain
-    program has several, of which the first is taken; what they have fused has its tensors one after another
-    in a wider one. What only the target has is left out, and so is what the state does not tell: it may be that of an
-    optimiser, which has other tensors of the same shapes and names. If the target is what is left of a pruned graph,
-    `analysis.cuts` tells what to cut out of the tensors of a node.
+    A weight belongs to a node. Merged nodes have one tensor where the plain program has several: the first is taken.
+    Fused nodes have their tensors one after another in a wider one. Tensors that only the target has are omitted, and
+    so are those that are not in the state, which may be that of an optimiser with tensors of the same shapes and names.
+    If the target is a pruned graph, `cuts` (from `analysis.cuts`) says which entries of the tensors of a node are left.
     """
     return as_state(narrowed(by_node(state, source), cuts or {}), by_gate(state, source), target)
 
 
 def as_state(tensors: ByNode, gates: State, target: Emitted) -> dict[str, Tensor]:
-    """The state dict of a program, of what is known about its nodes and gates."""
+    """The state dict of a program, from the tensors of its nodes and gates."""
     import torch
 
     parts: dict[str, dict[int, Tensor]] = defaultdict(dict)  # a tensor of the target -> its parts
@@ -51,14 +50,14 @@ def as_state(tensors: ByNode, gates: State, target: Emitted) -> dict[str, Tensor
 
 
 def by_node(state: State, program: Emitted) -> dict[str, dict[str, Tensor]]:
-    """The tensors of every node of the elaborated graph, out of the state dict of a program."""
+    """The tensors of every node of the elaborated graph, from the state dict of a program."""
     nodes: dict[str, list[tuple[str, Slot]]] = defaultdict(list)
     for node, slot in program.modules.items():
         nodes[slot.path].append((node, slot))
     found: dict[str, dict[str, Tensor]] = defaultdict(dict)
     for key, value in state.items():
         path, _, name = key.rpartition(".")
-        while path and path not in nodes:  # a module of the user's may have modules in it
+        while path and path not in nodes:  # a module of the user may contain modules
             path, _, outer = path.rpartition(".")
             name = f"{outer}.{name}"
         for node, slot in nodes.get(path, ()):
@@ -67,24 +66,24 @@ def by_node(state: State, program: Emitted) -> dict[str, dict[str, Tensor]]:
 
 
 def by_gate(state: State, program: Emitted) -> dict[str, Tensor]:
-    """The values of the gates, each a tensor of one entry, out of the state dict of a program."""
+    """The values of the gates, each a tensor of one entry, from the state dict of a program."""
     return {gate: _part(state[slot.path], slot) for gate, slot in program.gates.items() if slot.path in state}
 
 
 def rescaled(tensors: ByNode, gates: State, fixed: Rescaled) -> dict[str, dict[str, Tensor]]:
-    """The tensors of a searched network as those of the fixed one, in whose weights the gates are factors."""
+    """The tensors of a searched network as those of the fixed one, with the gates multiplied into the weights."""
     found = {node: dict(named) for node, named in tensors.items()}
     for node, names in fixed.factors.items():
         first, *others = (gates[name].view(()) for name in names)
         factor = prod(others, start=first)
         own = found.setdefault(node, {})
-        for name in fixed.graph[node].op.scaled_by():
+        for name in fixed.graph[node].op.scale_tensors():
             own[name] = own[name] * factor if name in own else factor
     return found
 
 
 def narrowed(tensors: ByNode, cuts: Mapping[str, Sequence[Cut]]) -> dict[str, dict[str, Tensor]]:
-    """What is left of the tensors when channels are gone."""
+    """The tensors without the channels that were removed."""
     return {
         node: {name: _cut(value, name, cuts.get(node, ())) for name, value in found.items()}
         for node, found in tensors.items()
@@ -92,7 +91,7 @@ def narrowed(tensors: ByNode, cuts: Mapping[str, Sequence[Cut]]) -> dict[str, di
 
 
 def _cut(value: Tensor, name: str, cuts: Sequence[Cut]) -> Tensor:
-    """What is left of a tensor."""
+    """A tensor without the entries that were removed."""
     import torch
 
     for cut in cuts:
@@ -102,5 +101,5 @@ def _cut(value: Tensor, name: str, cuts: Sequence[Cut]) -> Tensor:
 
 
 def _part(value: Tensor, slot: Slot) -> Tensor:
-    """Part of a tensor; a number, such as a count of batches, belongs to all."""
+    """Part of a tensor; a scalar, such as a count of batches, belongs to all."""
     return value if value.ndim == 0 else value.chunk(slot.count)[slot.index]

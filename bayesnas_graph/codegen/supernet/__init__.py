@@ -1,4 +1,4 @@
-"""Graphs that run."""
+"""Graphs as networks that run."""
 
 from bayesnas_graph.codegen.supernet.moments import Moments
 from bayesnas_graph.codegen.supernet.network import Supernet

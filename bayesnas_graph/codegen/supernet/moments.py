@@ -1,4 +1,4 @@
-"""How large what the gates multiply is, and how much of it is the same for all samples and positions."""
+"""The magnitude of each gate's input, and how much of it is the same for all samples and positions."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from torch import Tensor
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Means over samples and positions, for every gate of what it multiplies.
+    """Means of each gate's input over samples and positions.
 
-    They are those of all samples, however these are cut into batches or spread over processes.
+    They cover all samples, however these are divided into batches or among processes.
     """
 
     squares: Tensor  # mean squares
@@ -21,7 +21,7 @@ class Moments:
 
     @property
     def spreads(self) -> Tensor:
-        """The variances around the means of channels, on average over channels.
+        """The variance around the mean of each channel, averaged over channels.
 
         >>> Moments(torch.tensor([5.0]), (torch.tensor([1.0, -1.0]),)).spreads
         tensor([4.])
@@ -31,13 +31,13 @@ class Moments:
 
     @staticmethod
     def average(parts: Sequence[tuple[float, Moments]]) -> Moments:
-        """The moments of some sets of samples together; each has a weight."""
+        """The moments of several sets of samples together, each with a weight."""
         total = sum(weight for weight, _ in parts)
         shares = [part._numbers * (weight / total) for weight, part in parts]
         return parts[0][1].mapped(lambda _: torch.stack(shares).sum(0))
 
     def mapped(self, change: Callable[[Tensor], Tensor]) -> Moments:
-        """The same with all numbers, as one vector, given to a function."""
+        """The moments with a function applied to all numbers, as one vector."""
         sizes = [len(self.squares), *map(len, self.means)]
         squares, *means = torch.split(change(self._numbers), sizes)
         return Moments(squares, tuple(means))

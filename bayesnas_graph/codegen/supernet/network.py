@@ -1,4 +1,4 @@
-"""A search space as a network that can be trained, with all its gates at hand."""
+"""A search space as a network that can be trained, with access to its gates."""
 
 from __future__ import annotations
 
@@ -21,24 +21,25 @@ from bayesnas_graph.runtime import Watch
 
 @dataclass(frozen=True, eq=False)
 class Supernet:
-    """A graph with gates, the program it was compiled to, and the module that the program is.
+    """A graph with gates, the program it was compiled to, and the module of the program.
 
-    Gates are told apart by their names, in the order of the graph, whatever tensors hold them.
+    Gates are identified by their names, in the order of the graph, whatever tensors hold them.
     """
 
-    graph: Graph  # as a search sees it: nothing merged or fused
+    graph: Graph  # as searched: nothing merged or fused
     program: Emitted
     module: nn.Module
 
     @staticmethod
     def of(graph: Graph, device: passes.DeviceKind = "cpu", batch: int = 64, *, fuse: bool = True) -> Supernet:
         """Compile a graph that has its zero switches."""
-        program = emit(passes.run(graph, passes.faster(device, batch) if fuse else ()))
+        options = passes.Options(device=device, batch=batch)
+        program = emit(passes.run(graph, passes.FASTER if fuse else (), options))
         return Supernet(graph, program, build(program))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The gates."""
+        """The names of the gates."""
         return tuple(dict.fromkeys(gate.name for gate in self.graph.gates))
 
     @property
@@ -52,7 +53,7 @@ class Supernet:
         return self.in_order([parameter.detach() for parameter in self.parameters])
 
     def set_gates(self, values: Tensor) -> None:
-        """Give every gate a value."""
+        """Set the value of every gate."""
         held = torch.empty_like(values)
         held[self._order.to(values.device)] = values
         with torch.no_grad():
@@ -62,19 +63,19 @@ class Supernet:
                 start += len(parameter)
 
     def in_order(self, parts: list[Tensor]) -> Tensor:
-        """What belongs to the tensors of gates, along their last axis, as what belongs to the gates."""
-        together = torch.cat(parts, -1) if parts else torch.zeros(0)  # where no switch is left
+        """Values for the tensors of gates, along their last axis, in the order of the gates."""
+        together = torch.cat(parts, -1) if parts else torch.zeros(0)  # if no switch is left
         return together[..., self._order.to(together.device)]
 
     def slopes(self, watch: Watch) -> Tensor:
-        """The derivatives by all gates, a row for each sample, and forgotten by the watch."""
+        """The derivatives by all gates, a row for each sample. The watch forgets them."""
         found = {parameter: watch.slopes(parameter) for parameter in self.parameters}
         rows = max((len(part) for part in found.values() if part is not None), default=0)
         watch.forget_slopes()
         return self.in_order([p.new_zeros(rows, len(p)) if part is None else part for p, part in found.items()])
 
     def moments(self, watch: Watch) -> Moments:
-        """How large what the gates are factors of is; zeros where it was not seen."""
+        """The moments of the inputs of all gates; zeros for gates that were not used."""
         found = {parameter: watch.powers(parameter) for parameter in self.parameters}
         squares = self.in_order([torch.zeros_like(p) if part is None else part for p, part in found.items()])
         means = [mean for parameter in self.parameters for mean in watch.means(parameter)]
@@ -82,12 +83,12 @@ class Supernet:
 
     @contextmanager
     def measuring(self) -> Iterator[nn.Module]:
-        """The module with its norms at rest: samples do not see each other, and nothing is updated."""
+        """The module in evaluation mode: samples do not affect each other, and nothing is updated."""
         with at_rest(self.module):
             yield self.module
 
     def reference(self, graph: Graph | None = None) -> ReferenceNetwork:
-        """The plainest form of the network, or of its graph with common work merged, with the weights it has now."""
+        """The reference form of the network, or of another graph of it, with the current weights."""
         like = next(self.module.parameters())
         found = ReferenceNetwork(self.graph if graph is None else graph).to(like.device, like.dtype)
         return found.load(self.module.state_dict(), self.program)
@@ -105,7 +106,7 @@ class Supernet:
 
     @cached_property
     def _order(self) -> Tensor:
-        """Where in all tensors of gates, one after another, each gate is."""
+        """The position of each gate in the concatenation of all tensors of gates."""
         starts: dict[str, int] = {}
         total = 0
         for path in self._paths:

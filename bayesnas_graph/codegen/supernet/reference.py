@@ -1,6 +1,6 @@
-"""The plainest way to run a graph: one module per node, one multiplication per gate.
+"""The simplest way to run a graph: one module per node, one multiplication per gate.
 
-It is slow and obviously right. Whatever a pass or a faster program computes must agree with it.
+It is slow and obviously correct. Every pass and every faster program must agree with it.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ from torch import Tensor, nn
 from bayesnas_graph.codegen.emit import Emitted, by_node
 from bayesnas_graph.codegen.emit.weights import ByNode
 from bayesnas_graph.ir import Graph, ModuleCall
-from bayesnas_graph.ir.ops import Input
 from bayesnas_graph.ir.ops.build import build_function, build_module
 
 
 class ReferenceNetwork(nn.Module):
-    """A graph as a module. Weights are called as their nodes, with `/` for the dots; gates start at 1."""
+    """A graph as a module. Weights have the names of their nodes, with `/` for dots; gates start at 1."""
 
     def __init__(self, graph: Graph) -> None:
         super().__init__()
@@ -26,7 +25,7 @@ class ReferenceNetwork(nn.Module):
         self.weights = nn.ModuleDict()
         self.functions = {}
         for node in graph:
-            if isinstance(node.op, Input):
+            if node.op.is_input:
                 continue
             inputs = [graph[edge.source].shape for edge in graph.inputs(node.name)]
             call = node.op.torch(*inputs)
@@ -38,7 +37,7 @@ class ReferenceNetwork(nn.Module):
         self.gates = nn.ParameterDict({_key(name): nn.Parameter(torch.ones(())) for name in names})
 
     def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
-        """All outputs of the graph, for its inputs in their order."""
+        """All outputs of the graph, for its inputs in order."""
         values = self.values(*inputs)
         return tuple(values[name] for name in self.graph.outputs)
 
@@ -47,7 +46,7 @@ class ReferenceNetwork(nn.Module):
         given = iter(inputs)
         values: dict[str, Tensor] = {}
         for node in self.graph:
-            if isinstance(node.op, Input):
+            if node.op.is_input:
                 values[node.name] = next(given)
                 continue
             read = []
@@ -69,7 +68,7 @@ class ReferenceNetwork(nn.Module):
         return self.weights[key] if key in self.weights else None  # noqa: SIM401  # a ModuleDict has no `get`
 
     def load(self, state: Mapping[str, Tensor], program: Emitted) -> ReferenceNetwork:
-        """Take the weights and gates of a program of the same graph, however that was compiled; the network itself."""
+        """Load the weights and gates of a program of the same graph, however it was compiled. Return the network."""
         self.take(by_node(state, program))
         with torch.no_grad():
             for name, slot in program.gates.items():
@@ -77,14 +76,14 @@ class ReferenceNetwork(nn.Module):
         return self
 
     def take(self, tensors: ByNode) -> ReferenceNetwork:
-        """Take the weights of nodes; the network itself."""
+        """Load the weights of nodes. Return the network."""
         for node in self.graph:
-            ((first, *_),) = node.stands_for  # which fused graphs do not have
+            ((first, *_),) = node.stands_for  # fused graphs are not supported
             if first in tensors:
                 self.weights[_key(node.name)].load_state_dict(dict(tensors[first]))
         return self
 
 
 def _key(name: str) -> str:
-    """Names of submodules cannot have dots."""
+    """A name without dots, which names of submodules cannot have."""
     return name.replace(".", "/")

@@ -6,11 +6,11 @@ from torch import nn
 
 
 def compile_regions(network: nn.Module, backend: str = "inductor") -> nn.Module:
-    """Compile a network that was built from emitted source, one choice at a time; the network itself.
+    """Compile a network that was built from emitted source, one choice at a time. Return the network.
 
-    A whole network as one region takes many minutes to compile. Its choices are few kinds, each used many
-    times: torch compiles each kind once for every shape and uses it for all its copies. It is not done unless
-    it is asked for, since on CPUs it does not pay back: `python -m benchmarks.supernet_step --torch-compile`.
+    A whole network takes many minutes to compile as one region. Its choices are of few kinds, each used many times:
+    torch compiles each kind once for every shape. This is opt-in, because it does not pay on CPUs:
+    `python -m benchmarks.supernet_step --torch-compile`.
     """
     for module in network.modules():
         if type(module).__name__.startswith("Choice"):

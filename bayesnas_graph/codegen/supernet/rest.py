@@ -1,4 +1,4 @@
-"""Networks that are only looked at."""
+"""Networks in evaluation mode."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from torch import nn
 
 @contextmanager
 def at_rest(network: nn.Module) -> Iterator[None]:
-    """A network in evaluation mode: samples do not see each other, and nothing is updated. Modes come back after."""
-    modes = {module: module.training for module in network.modules()}  # some may be at rest for good
+    """Put a network into evaluation mode within this block; all modules get their modes back afterwards."""
+    modes = {module: module.training for module in network.modules()}  # some may always be in evaluation mode
     network.eval()
     try:
         yield

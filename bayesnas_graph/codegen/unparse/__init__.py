@@ -1,4 +1,4 @@
-"""A fixed graph as a file of the language, and which of its nodes are which when that is read."""
+"""A fixed graph as a file of the language, and the correspondence of its nodes to those of that file."""
 
 from bayesnas_graph.codegen.unparse.correspondence import correspondence
 from bayesnas_graph.codegen.unparse.source import unparse

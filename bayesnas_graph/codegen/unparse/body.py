@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from bayesnas_graph.codegen.emit.units import Item
+from bayesnas_graph.codegen.units import Item, results
 from bayesnas_graph.codegen.unparse.layout import Layout, join_of
-from bayesnas_graph.codegen.unparse.structure import results
 
-LEAST_IN_RANGE = 3  # elements of an array that are written as a range
+MIN_RANGE = 3  # elements of an array that are written as a range
 
 Operation = Callable[[int], str]  # the text of an item
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A statement, the items whose operations stand in it, and bare edges: the item they lead into, and the slot."""
+    """A statement, the items whose operations are in it, and its bare edges: the item they lead into, and the slot."""
 
     text: str
     items: tuple[int, ...] = ()
@@ -47,7 +46,7 @@ class Body:
         self._declared: set[str] = set()
 
     def lines(self) -> Iterator[Line]:
-        """All statements but that which names the inputs."""
+        """All statements except the one that names the inputs."""
         for item in self.unit.items:
             if len(results(item)) > 1:
                 targets = ", ".join(self.names[name] for name in results(item))
@@ -61,7 +60,7 @@ class Body:
         if self.layout.out is None:
             yield Line(f"out {', '.join(self.names[name] for name in self.unit.outputs)}")
 
-    # ---- the three kinds of places
+    # ---- the three kinds of nodes
 
     def _node(self, item: Item) -> Iterator[Line]:
         name = self.names[item.name]
@@ -97,7 +96,7 @@ class Body:
     # ---- edges
 
     def _edges(self, item: Item, target: str, *, own: bool = False) -> Iterator[Line]:
-        """The edges into a join; its own item goes with the first of them if no line declares it."""
+        """The edges into a join. Its own item belongs to the first of them if no line declares it."""
         first: tuple[int, ...] = (int(item.name),) if own else ()
         for edge in self._merged([self._incoming(item, slot) for slot in range(len(item.inputs))]):
             text = f"{', '.join(edge.sources)} -> {target}{_labelled(edge.label)}"
@@ -111,7 +110,7 @@ class Body:
         return self._edge(self.unit.items[int(name)])
 
     def _edge(self, item: Item) -> _Edge:
-        """The chain that ends with an item, back to a node or to what cannot stand in a chain."""
+        """The chain that ends with an item, back to a node or to an item that cannot be part of a chain."""
         steps: list[int] = []  # the last first
         source = ""
         while self.layout.is_step(item) and not source:
@@ -125,7 +124,7 @@ class Body:
         return _Edge((self._call(item),), label, (int(item.name), *reversed(steps)), True)
 
     def _merged(self, edges: Sequence[_Edge]) -> Iterator[_Edge]:
-        """The edges, those that follow one another with the same operations as one statement."""
+        """The edges, with consecutive edges of the same operations as one statement."""
         waiting: list[_Edge] = []
         for edge in edges:
             if waiting and (edge.is_call or waiting[-1].is_call or edge.label != waiting[-1].label):
@@ -150,7 +149,7 @@ class Body:
         return f"{self.operation(int(item.name))}({', '.join(read)})"
 
     def _listed(self, names: Sequence[str]) -> list[str]:
-        """Nodes as they are listed: elements of an array that follow one another as a range, or as the array."""
+        """A list of nodes, with consecutive elements of an array as a range, or as the array."""
         found: list[str] = []
         position = 0
         while position < len(names):
@@ -162,7 +161,7 @@ class Body:
                     size += 1
                 if size == len(self.layout.arrays[word]):
                     found.append(word)
-                elif size >= LEAST_IN_RANGE:
+                elif size >= MIN_RANGE:
                     found.append(f"{word}[{start}..{start + size}]")
                 else:
                     found += names[position : position + size]

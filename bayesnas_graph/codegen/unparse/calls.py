@@ -1,74 +1,66 @@
-"""Operations with their arguments as text: what differs from the defaults, by position where that is customary."""
+"""Operations with their arguments as text: only what differs from the defaults, by position where that is usual."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 
 from bayesnas_graph.ir import Op, Value
-from bayesnas_graph.ir.ops.python import PythonOp
 from bayesnas_graph.language.elaborate.arithmetic import out_of_bounds
 
-# What people give by position: sizes and windows. All else is clearer with its name.
+# Arguments that people give by position: sizes and windows. All others are clearer with their names.
 POSITIONAL = ("width", "k", "stride", "n", "p")
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """An argument of a call: its parameter, its text, and the text that need not be written."""
+class CallArgument:
+    """An argument of a call: its name, its text, and its default, which need not be written."""
 
     name: str
-    text: str | None  # none where it is left out
+    text: str | None  # None if it is omitted
     default: str | None = None
     positional: bool = False
 
 
-def called(name: str, given: Sequence[Given]) -> str:
+def call_text(name: str, given: Sequence[CallArgument]) -> str:
     """A call as text.
 
-    >>> width, k = Given("width", "16", positional=True), Given("k", "3", "3", positional=True)
-    >>> stride = Given("stride", "2", "1", positional=True)
-    >>> called("conv", [width, k]), called("conv", [width, k, stride])
+    >>> width = CallArgument("width", "16", positional=True)
+    >>> k = CallArgument("k", "3", "3", positional=True)
+    >>> stride = CallArgument("stride", "2", "1", positional=True)
+    >>> call_text("conv", [width, k]), call_text("conv", [width, k, stride])
     ('conv(16)', 'conv(16, 3, 2)')
-    >>> called("conv", [Given("width", None), stride])
+    >>> call_text("conv", [CallArgument("width", None), stride])
     'conv(stride = 2)'
     """
     needed = [i for i, argument in enumerate(given) if argument.text not in (None, argument.default)]
-    count = 0  # of arguments by position
+    count = 0  # of positional arguments
     for i, argument in enumerate(given):
         is_plain = argument.positional or (argument.text == argument.name and i == count)  # as in `bn(affine)`
         if argument.text is None or not is_plain:
             break
         count = i + 1 if i in needed else count
-    told = [argument.text or "" for argument in given[:count]]
-    told += [f"{given[i].name} = {given[i].text}" for i in needed if i >= count]
-    return f"{name}({', '.join(told)})" if told else name
+    texts = [argument.text or "" for argument in given[:count]]
+    texts += [f"{given[i].name} = {given[i].text}" for i in needed if i >= count]
+    return f"{name}({', '.join(texts)})" if texts else name
 
 
-def arguments(op: Op, texts: Sequence[str]) -> list[Given]:
-    """The arguments of a primitive, of which `texts` are those that are not left out."""
+def call_arguments(op: Op, texts: Sequence[str]) -> list[CallArgument]:
+    """The arguments of a primitive, with `texts` for those that are not omitted."""
     left = iter(texts)
-    found: list[Given] = []
+    arguments: list[CallArgument] = []
     for name, value in op.settings().items():
-        told = None if value is None else next(left)
-        default = default_of(op, name)
-        is_first_number = not found and not isinstance(value, bool)
+        text = None if value is None else next(left)
+        default = op.default(name)
+        is_first_number = not arguments and not isinstance(value, bool)
         shown = None if default is None else literal(default)
-        found.append(Given(name, told, shown, name in POSITIONAL or (is_first_number and shown is None)))
-    return found
-
-
-def default_of(op: Op, name: str) -> Value:
-    """What an argument is if it is left out; None where it must be given or has no fixed value."""
-    if isinstance(op, PythonOp):
-        return None
-    (default,) = (field.default for field in fields(op) if field.name == name)
-    return None if default is MISSING else default
+        arguments.append(CallArgument(name, text, shown, name in POSITIONAL or (is_first_number and shown is None)))
+    return arguments
 
 
 def literal(value: Value) -> str:
-    """A number or truth value as text. Raises ValueError for a number that the language does not have.
+    """A number or boolean as text. Raises ValueError for a number that the language cannot express.
 
     >>> literal(Fraction(1, 100_000)), literal(Fraction(1, 3)), literal(True), literal(-0.5)
     ('0.00001', '1 / 3', 'true', '-0.5')
@@ -77,7 +69,7 @@ def literal(value: Value) -> str:
         return str(value).lower()
     exact = Fraction(repr(value)) if isinstance(value, float) else Fraction(value or 0)
     if out_of_bounds(exact) or (isinstance(value, float) and exact.denominator == 1):
-        raise ValueError(f"`{value}` is no number that a text can have")
+        raise ValueError(f"`{value}` cannot be written as a number")
     if exact.denominator == 1:
         return str(exact)
     digits = next((n for n in range(1, 19) if 10**n % exact.denominator == 0), None)

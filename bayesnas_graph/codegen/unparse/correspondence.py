@@ -1,27 +1,26 @@
-"""Which node of a graph is which node of the same graph under other names."""
+"""Matches the nodes of two equal graphs with different names."""
 
 from __future__ import annotations
 
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.ir.ops import Input
 from bayesnas_graph.language.json.fingerprint import op_identity
 
 
 def correspondence(before: Graph, after: Graph) -> dict[str, str]:
-    """Every node of `before` that outputs are made of, and every input, with its node of `after`.
+    """For every input of `before`, and every node that outputs depend on, its node in `after`.
 
-    The graphs are walked back from their outputs, argument by argument. Raises ValueError where they differ.
+    The graphs are walked back from their outputs, argument by argument. Raises ValueError if they differ.
     """
-    inputs = [[node.name for node in graph if isinstance(node.op, Input)] for graph in (before, after)]
+    inputs = [[node.name for node in graph if node.op.is_input] for graph in (before, after)]
     if len(inputs[0]) != len(inputs[1]) or len(before.outputs) != len(after.outputs):
-        raise ValueError("the graphs do not take and give as many values")
+        raise ValueError("the graphs differ in their number of inputs or outputs")
     waiting = [*zip(*inputs, strict=True), *zip(before.outputs, after.outputs, strict=True)]
     found: dict[str, str] = {}
     back: dict[str, str] = {}
     while waiting:
         old, new = waiting.pop()
         if found.get(old, new) != new or back.get(new, old) != old:
-            raise ValueError(f"`{old}` and `{new}` stand in different places")
+            raise ValueError(f"`{old}` and `{new}` are in different positions")
         if old in found:
             continue
         found[old], back[new] = new, old
@@ -38,4 +37,4 @@ def _compare(before: Graph, after: Graph, old: str, new: str) -> None:
     if left.shape != right.shape:
         raise ValueError(f"`{old}` has the shape {left.shape}, and `{new}` has {right.shape}")
     if [edge.slot for edge in before.inputs(old)] != [edge.slot for edge in after.inputs(new)]:
-        raise ValueError(f"`{old}` and `{new}` do not read as many values")
+        raise ValueError(f"`{old}` and `{new}` differ in their number of inputs")

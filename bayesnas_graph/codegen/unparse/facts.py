@@ -1,4 +1,4 @@
-"""What a file says beside its graph: its types and budgets, and comments, out of which no text can break."""
+"""What a file has besides its graph: types, budgets and comments, which no text can break out of."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _SUFFIXES = (("G", 10**9), ("M", 10**6), ("K", 10**3))
 
 
 def types(inputs: Sequence[Node], outputs: Sequence[Node]) -> str:
-    """What a network takes and gives. A graph does not tell classes from other vectors: the only output is classes."""
+    """The types of inputs and outputs. A graph cannot tell classes from other vectors: a single output is classes."""
     takes = [_type(node.shape, "vector") for node in inputs]
-    is_classes = [len(outputs) == 1 or node.op.name == "linear" for node in outputs]
+    is_classes = [len(outputs) == 1 or node.op.weight_axes == "nc" for node in outputs]
     kinds = ["classes" if found else "vector" for found in is_classes]
     gives = [_type(node.shape, kind) for node, kind in zip(outputs, kinds, strict=True)]
     return f"{', '.join(takes)} -> {', '.join(gives)}"
@@ -24,12 +24,12 @@ def types(inputs: Sequence[Node], outputs: Sequence[Node]) -> str:
 
 def _type(shape: Shape, of_vector: str) -> str:
     if len(shape) not in (1, 3):
-        raise ValueError(f"a network takes and gives images and vectors, and this has {len(shape)} dimensions")
+        raise ValueError(f"inputs and outputs are images or vectors, and this has {len(shape)} dimensions")
     return f"{'image' if len(shape) == 3 else of_vector}({', '.join(map(str, shape))})"
 
 
 def budget(text: str) -> str:
-    """A budget as it is written. Raises ValueError if it is none.
+    """A budget as it is written. Raises ValueError if it is not valid.
 
     >>> budget("params < 20,000"), budget("flops<=1.5M"), budget("memory < 1234")
     ('params < 20K', 'flops <= 1.5M', 'memory < 1234')
@@ -37,7 +37,7 @@ def budget(text: str) -> str:
     found = _BUDGET.fullmatch(text.strip())
     bound = number(found[3].replace(",", "")) if found else None
     if found is None or not isinstance(bound, int) or out_of_bounds(bound):
-        raise ValueError(f"`{one_line(text)}` is no budget")
+        raise ValueError(f"`{one_line(text)}` is not a budget")
     shown = found[3] if found[3][-1] in "KMG" else str(bound)
     for suffix, scale in _SUFFIXES:
         if shown == str(bound) and bound and bound % scale == 0:
@@ -46,7 +46,7 @@ def budget(text: str) -> str:
 
 
 def about_file(doc: str) -> str:
-    """A text as the documentation of a file, line by line."""
+    """A text as the documentation comment of a file."""
     lines = [_printable(line).rstrip() for line in doc.strip("\n").split("\n")] if doc.strip() else []
     return "\n".join(f"//! {line}".rstrip() for line in lines)
 
@@ -62,8 +62,8 @@ def noted(notes: Sequence[str]) -> str:
     >>> noted(["gamma 0.83", "", "gamma 0.1"])
     '  // gamma 0.83; gamma 0.1'
     """
-    told = "; ".join(dict.fromkeys(note for note in notes if note))
-    return f"  // {told}" if told else ""
+    comment = "; ".join(dict.fromkeys(note for note in notes if note))
+    return f"  // {comment}" if comment else ""
 
 
 def _printable(text: str) -> str:

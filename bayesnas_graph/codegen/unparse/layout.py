@@ -1,4 +1,4 @@
-"""How the body of a motif is laid out: which values are nodes with names, and which are steps on the way to one."""
+"""The layout of the body of a motif: which values are named nodes, and which are steps on the way to one."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from itertools import count
 
-from bayesnas_graph.codegen.emit.units import Compute, Item, Unit, Use
-from bayesnas_graph.codegen.unparse.names import Place, is_label, place_of, unique
-from bayesnas_graph.codegen.unparse.structure import results
-from bayesnas_graph.ir.ops import Join, Sum
+from bayesnas_graph.codegen.units import Compute, Item, Unit, Use, results
+from bayesnas_graph.codegen.unparse.names import Target, is_label, target_of, unique
 
-LEAST_IN_ARRAY = 2  # nodes that make an array worth having
+MIN_ARRAY = 2  # nodes
 
 
 class Layout:
-    """The layout of one unit. A value flows where it is written within the statement that reads it.
+    """The layout of one unit. A value is `flowing` if it is written within the statement that reads it.
 
-    `paths` are the names of the items in the graph, part by part; `labels` what each is called as an operation; `given`
-    the names that several outputs of a motif have inside of it. `inputs` are the names of the inputs, if they have any.
+    `paths` are the names of the items in the graph, split into parts; `labels` the names of each as an operation;
+    `given` the names that several outputs of a motif have inside it; `inputs` the names of the inputs, if any.
     """
 
     def __init__(
@@ -33,14 +31,14 @@ class Layout:
         self.unit = unit
         self.paths = paths
         self.labels = labels
-        self.places = [place_of(path, label) for path, label in zip(paths, labels, strict=True)]
+        self.targets = [target_of(path, label) for path, label in zip(paths, labels, strict=True)]
         reads = Counter(name for item in unit.items for name in item.inputs)
         reads.update(unit.outputs)
         self.out = self._only_output(reads)
         self.flowing = self._flowing(reads)
-        self.names: dict[str, str] = {}  # of inputs and nodes, as they are written
+        self.names: dict[str, str] = {}  # of inputs and nodes, as written
         self.arrays: dict[str, list[str]] = {}  # the name of an array -> its values
-        if inputs is None:  # what the nodes leave
+        if inputs is None:  # nodes choose their names first
             self._name_nodes(given, taken)
             self._name_inputs(_letters(len(unit.inputs), {*taken, *self._words()}), taken)
         else:
@@ -49,25 +47,25 @@ class Layout:
 
     def is_join(self, item: Item) -> bool:
         """Whether an item is a node that edges lead into."""
-        return isinstance(item, Compute) and isinstance(item.op, Join)
+        return isinstance(item, Compute) and item.op.is_join
 
     def is_step(self, item: Item) -> bool:
-        """Whether an item can stand in a chain."""
+        """Whether an item can be part of a chain."""
         return len(item.inputs) == 1 and len(results(item)) == 1 and not self.is_join(item)
 
     def has_edges(self, item: Item) -> bool:
-        """Whether a join is written as edges into a node: where operations lead to it."""
+        """Whether a join is written as edges into a node, because operations lead to it."""
         return self.is_join(item) and any(name in self.flowing for name in item.inputs)
 
     def common_join(self, values: Iterable[str]) -> str | None:
-        """How all nodes of an array join their edges; None where they cannot be told to in one way."""
+        """How all nodes of an array join their edges; None if one declaration cannot say so."""
         items = [self.unit.items[int(name)] for name in values]
         joins = {join_of(item) for item in items if self.is_join(item)}
         if len(joins) == 1 and all(map(self.is_join, items)):
             return joins.pop()
         return None if any(join_of(item) for item in items if self.has_edges(item)) else ""
 
-    # ---- what has no name
+    # ---- values without a name
 
     def _only_output(self, reads: Counter[str]) -> str | None:
         """The value that is the output and nothing else, if there is one."""
@@ -87,24 +85,24 @@ class Layout:
                 found.add(item.name)
         return found
 
-    def _belongs(self, item: Item, target: Item) -> bool:
-        """Whether an item was written on the way to another: it has no name of its own, or the same.
+    def _belongs(self, item: Item, reader: Item) -> bool:
+        """Whether an item was written on the way to another: it has no name of its own, or the same name.
 
-        Or several that are added up have it. Then it was that of their sum, which is part of a larger one now.
+        Or several terms of a sum have its name: then it was the name of their sum, now part of a larger sum.
         """
-        place = self._place(item.name)
-        if place is None or place == self._place(target.name):
+        target = self._target(item.name)
+        if target is None or target == self._target(reader.name):
             return True
-        return self.is_join(target) and sum(self._place(name) == place for name in target.inputs) > 1
+        return self.is_join(reader) and sum(self._target(name) == target for name in reader.inputs) > 1
 
     def _is_node(self, item: Item) -> bool:
-        """Whether an item joins what was written as edges into it, so that it was a node."""
-        place = self._place(item.name)
-        return place is not None and self.is_join(item) and any(self._place(name) == place for name in item.inputs)
+        """Whether an item joins values that were written as edges into it, and so was a node."""
+        target = self._target(item.name)
+        return target is not None and self.is_join(item) and any(self._target(name) == target for name in item.inputs)
 
-    def _place(self, name: str) -> Place | None:
-        """The place of a value; those of an input or one of several outputs are not asked for."""
-        return self.places[int(name)] if name.isdigit() else None
+    def _target(self, name: str) -> Target | None:
+        """The target of a value; None for an input or one of several outputs."""
+        return self.targets[int(name)] if name.isdigit() else None
 
     # ---- names
 
@@ -116,21 +114,21 @@ class Layout:
         return {name.partition("[")[0] for name in self.names.values()}
 
     def _name_nodes(self, given: Sequence[Sequence[str]], taken: Collection[str]) -> None:
-        wanted: dict[str, str | Place] = {}  # value -> a word, or an element of an array
-        owners: dict[Place, list[str]] = defaultdict(list)
+        wanted: dict[str, str | Target] = {}  # value -> a word, or an element of an array
+        owners: dict[Target, list[str]] = defaultdict(list)
         for i, item in enumerate(self.unit.items):
-            place = self.places[i]
+            target = self.targets[i]
             if len(results(item)) > 1:
                 wanted.update(zip(results(item), given[i], strict=True))
             elif item.name in self.flowing or item.name == self.out:
                 continue
-            elif place is None:
+            elif target is None:
                 wanted[item.name] = self._word(i, taken)
             else:
-                wanted[item.name] = place
-                owners[place].append(item.name)
-        for place, values in owners.items():
-            self._settle(place, values, wanted)
+                wanted[item.name] = target
+                owners[target].append(item.name)
+        for target, values in owners.items():
+            self._settle(target, values, wanted)
         self._give(wanted, taken)
 
     def _word(self, i: int, taken: Collection[str]) -> str:
@@ -139,52 +137,52 @@ class Layout:
         is_use = isinstance(self.unit.items[i], Use)
         return word if is_use and word != "out" and word not in taken else "y"
 
-    def _settle(self, place: Place, values: list[str], wanted: dict[str, str | Place]) -> None:
-        """Of several nodes that a place stands for, the one that is called so has it."""
+    def _settle(self, target: Target, values: list[str], wanted: dict[str, str | Target]) -> None:
+        """Of several nodes with one target, let the node of that very name have it."""
         if len(values) == 1:
             return
-        whole = (place.word,) if place.index is None else (place.word, str(place.index))
+        whole = (target.word,) if target.index is None else (target.word, str(target.index))
         for name in values:
             path = self.paths[int(name)]
             if path != whole:
                 shown = path[:-1] if len(path) > len(whole) + 1 and is_label(path[-1], self.labels[int(name)]) else path
-                wanted[name] = Place("_".join(shown))
+                wanted[name] = Target("_".join(shown))
 
-    def _give(self, wanted: dict[str, str | Place], taken: Collection[str]) -> None:
+    def _give(self, wanted: dict[str, str | Target], taken: Collection[str]) -> None:
         elements: dict[str, dict[int, str]] = defaultdict(dict)
-        for name, place in wanted.items():
-            if isinstance(place, Place) and place.index is not None:
-                elements[place.word][place.index] = name
+        for name, target in wanted.items():
+            if isinstance(target, Target) and target.index is not None:
+                elements[target.word][target.index] = name
         used = {*taken, *self._words()}
-        for name, place in wanted.items():
+        for name, target in wanted.items():
             if name in self.names:
                 continue
-            found = elements.get(place.word, {}) if isinstance(place, Place) and place.index is not None else {}
-            is_array = len(found) >= LEAST_IN_ARRAY and sorted(found) == list(range(len(found)))
+            found = elements.get(target.word, {}) if isinstance(target, Target) and target.index is not None else {}
+            is_array = len(found) >= MIN_ARRAY and sorted(found) == list(range(len(found)))
             if is_array and self.common_join(found.values()) is not None:
                 word = unique(self.paths[int(name)][0], used)
                 self.arrays[word] = [found[i] for i in range(len(found))]
                 self.names.update({value: f"{word}[{i}]" for i, value in found.items()})
             else:
-                word = self.names[name] = self._single(name, place, used)
+                word = self.names[name] = self._single(name, target, used)
             used.add(word)
 
-    def _single(self, name: str, place: str | Place, used: Collection[str]) -> str:
-        """A name for a node that is in no array: not what its operation is called, which would say nothing."""
-        if not isinstance(place, Place):
-            return unique(place, used)
-        word = unique(place.word if place.index is None else f"{place.word}_{place.index}", used)
+    def _single(self, name: str, target: str | Target, used: Collection[str]) -> str:
+        """A name for a node outside arrays. The name of its operation would say nothing."""
+        if not isinstance(target, Target):
+            return unique(target, used)
+        word = unique(target.word if target.index is None else f"{target.word}_{target.index}", used)
         return unique("y", used) if is_label(word, self.labels[int(name)]) else word
 
 
 def join_of(item: Item) -> str:
-    """How a node is told to join its edges; nothing where it need not be, as it adds them up."""
+    """How a node is declared to join its edges; empty for a sum, which is the default."""
     assert isinstance(item, Compute), "joins are primitives"
-    return "" if isinstance(item.op, Sum) and len(item.inputs) > 1 else item.op.name
+    return "" if item.op.adds and len(item.inputs) > 1 else item.op.name
 
 
 def _letters(number: int, taken: Collection[str]) -> list[str]:
-    """Names for so many inputs."""
+    """Names for `number` inputs."""
     if number == 1 and "x" not in taken:
         return ["x"]
     letters = [letter for letter in "abcdefghijklmnopqrstuvwz" if letter not in taken]

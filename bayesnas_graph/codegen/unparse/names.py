@@ -1,4 +1,4 @@
-"""Names of the language for what a graph calls by names of its own."""
+"""Names that the language allows, for the names of a graph."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from bayesnas_graph.language.syntax import reserved_words
 
 @cache
 def known_words() -> frozenset[str]:
-    """The words that mean something in every file, but for functions, which a name may hide."""
+    """The words that have a meaning in every file, except functions, which a name may shadow."""
     return reserved_words() | PRIMITIVES.keys()
 
 
 @cache
 def defined_words() -> frozenset[str]:
-    """The words that no definition may be called, functions included."""
+    """The words that no definition may have as its name, functions included."""
     return known_words() | BUILTINS.keys()
 
 
 def unique(word: str, taken: Collection[str]) -> str:
-    """A name, unlike all that are taken and all words of the language.
+    """A name that is neither taken nor a word of the language.
 
     >>> unique("h", ()), unique("h", {"h"}), unique("conv", ()), unique("7 up", ())
     ('h', 'h_2', 'conv_2', 'v7_up')
@@ -41,27 +41,27 @@ def unique(word: str, taken: Collection[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """What stood to the left of an operation in a text: a node, or an element of an array of nodes."""
+class Target:
+    """What an operation was written for in a text: a node, or an element of an array of nodes."""
 
     word: str
     index: int | None = None
 
 
-def place_of(parts: tuple[str, ...], labels: Collection[str]) -> Place | None:
-    """The node that a name speaks of; none where it only repeats what the operation is called.
+def target_of(parts: tuple[str, ...], labels: Collection[str]) -> Target | None:
+    """The node that a name refers to; None if it only repeats the name of the operation.
 
-    >>> place_of(("stem", "conv"), {"conv"}), place_of(("h", "2", "x", "conv"), {"conv"})
-    (Place(word='stem', index=None), Place(word='h', index=2))
-    >>> place_of(("conv_2",), {"conv"})
+    >>> target_of(("stem", "conv"), {"conv"}), target_of(("h", "2", "x", "conv"), {"conv"})
+    (Target(word='stem', index=None), Target(word='h', index=2))
+    >>> target_of(("conv_2",), {"conv"})
     """
     if parts[0] == "out" or (len(parts) == 1 and is_label(parts[0], labels)):
         return None
     if len(parts) > 1 and parts[1].isdigit():
-        return Place(parts[0], int(parts[1]))
-    return Place(parts[0])
+        return Target(parts[0], int(parts[1]))
+    return Target(parts[0])
 
 
 def is_label(part: str, labels: Collection[str]) -> bool:
-    """Whether part of a name is what an operation is called, perhaps with numbers."""
+    """Whether part of a name is the name of an operation, perhaps with numbers."""
     return any(part.startswith(label) and re.fullmatch(r"(_\d+)*", part[len(label) :]) for label in labels)

@@ -1,4 +1,4 @@
-"""The order of reading: nodes after what they read, found by a walk back from the outputs."""
+"""Reading order: every node after what it reads, found by walking back from the outputs."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.ir.ops import Input
 
 
 def walk(ends: Iterable[str], reads: Mapping[str, Sequence[str]], done: Iterable[str] = ()) -> list[str]:
-    """What leads to some ends, each after what it reads.
+    """Everything that leads to some ends, each after what it reads.
 
     >>> walk(["d"], {"d": ["b", "c"], "b": ["a"], "c": ["a"]})
     ['a', 'b', 'c', 'd']
@@ -32,16 +31,16 @@ def walk(ends: Iterable[str], reads: Mapping[str, Sequence[str]], done: Iterable
 
 
 def in_order(graph: Graph) -> list[str]:
-    """The inputs, and then all that outputs are made of. Only the edges count, not the order that the graph has."""
-    inputs = [node.name for node in graph if isinstance(node.op, Input)]
+    """The inputs, then everything the outputs depend on. The order of the nodes in the graph does not matter."""
+    inputs = [node.name for node in graph if node.op.is_input]
     reads = {node.name: [edge.source for edge in graph.inputs(node.name)] for node in graph}
     return [*inputs, *walk(graph.outputs, reads, done=inputs)]
 
 
 def in_scopes(graph: Graph) -> list[str]:
-    """The same, the nodes of every scope together; no way may lead out of a scope and in again."""
+    """The same, with the nodes of every scope together. No path may lead out of a scope and back in."""
     levels = _Levels(graph)
-    inputs = [node.name for node in graph if isinstance(node.op, Input)]
+    inputs = [node.name for node in graph if node.op.is_input]
 
     def inside(scope: str) -> Iterator[str]:
         for name in walk(levels.ends[scope], levels.reads[scope], done=inputs):
@@ -54,14 +53,14 @@ def in_scopes(graph: Graph) -> list[str]:
 
 
 class _Levels:
-    """For every scope, and "" for the whole, what in it reads what: nodes of its own, and scopes directly in it."""
+    """For every scope, and "" for the graph, what reads what in it: its own nodes, and scopes directly in it."""
 
     def __init__(self, graph: Graph) -> None:
         self._around = {node.name: ["", *(s.name for s in reversed(graph.enclosing(node.name)))] for node in graph}
         self.reads: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-        self.ends: dict[str, list[str]] = defaultdict(list)  # what is read outside
-        self.scopes: dict[str, str] = {}  # what a scope is called among nodes -> its name
-        read = dict.fromkeys(graph.outputs, 0)  # a node -> how many of the scopes around it hold all that read it
+        self.ends: dict[str, list[str]] = defaultdict(list)  # read outside
+        self.scopes: dict[str, str] = {}  # the name of a scope among nodes -> its own name
+        read = dict.fromkeys(graph.outputs, 0)  # a node -> how many of the scopes around it contain all its readers
         for edge in graph.edges:
             source, target = self._around[edge.source], self._around[edge.target]
             common = sum(ours == theirs for ours, theirs in zip(source, target, strict=False))
@@ -75,10 +74,10 @@ class _Levels:
                 self.ends[around[level]].append(self._part(node.name, level))
 
     def _part(self, name: str, level: int) -> str:
-        """What holds a node in the scope of a level: the next scope, or the node itself."""
+        """What contains a node in the scope of a level: the next scope, or the node itself."""
         around = self._around[name]
         if level + 1 == len(around):
             return name
-        part = f"{around[level + 1]}."  # no node is called so
+        part = f"{around[level + 1]}."  # no node has this name
         self.scopes[part] = around[level + 1]
         return part

@@ -1,7 +1,6 @@
-"""Names of nodes as a text brings them about: words and numbers between dots.
+"""Names of nodes that a text can have: words and numbers between dots.
 
-A graph from a document may call its nodes as it likes. Here its names become harmless, and the rest of this package
-need not think of it.
+A graph from a JSON document may have any names. Here they become harmless, so the rest of the package can rely on it.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ import re
 from collections.abc import Sequence
 
 from bayesnas_graph.ir import Node
-from bayesnas_graph.ir.ops import Input
 from bayesnas_graph.language.elaborate.labels import Names
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -18,7 +16,7 @@ _INDEX = re.compile(r"0|[1-9][0-9]{0,5}")
 
 
 class Paths:
-    """Names for some nodes, and for what they stand in. Those that are of the right form stay.
+    """Names for nodes and the scopes they are in. Names that already have the right form stay.
 
     >>> from bayesnas_graph.ir.ops import Relu
     >>> nodes = [Node("stem.relu", Relu(), (3,)), Node("stem.a b", Relu(), (3,)), Node('"', Relu(), (3,))]
@@ -28,17 +26,17 @@ class Paths:
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self._names = Names()
-        self._known: dict[tuple[str, ...], str] = {}  # the parts of a name, or its first parts -> what they become
+        self._known: dict[tuple[str, ...], str] = {}  # the (first) parts of a name -> its new form
         self.nodes: dict[str, str] = {}
-        inputs = [node.name for node in nodes if isinstance(node.op, Input)]
+        inputs = [node.name for node in nodes if node.op.is_input]
         for name in sorted(inputs, key=lambda name: not _is_path(name)):
-            self.nodes[name] = self._names.unique(name if _WORD.fullmatch(name) else "x")  # they stand in nothing
+            self.nodes[name] = self._names.unique(name if _WORD.fullmatch(name) else "x")  # inputs are in no scope
         for node in sorted(nodes, key=lambda node: not _is_path(node.name)):
-            if not isinstance(node.op, Input):
+            if not node.op.is_input:
                 self.nodes[node.name] = self._path(node)
 
     def scope(self, name: str) -> str | None:
-        """The name of a scope; none if no node stands in it, or one is called so."""
+        """The name of a scope; None if it has no node, or a node has its name."""
         found = self._known.get(tuple(name.split(".")))
         return None if name in self.nodes else found
 

@@ -1,4 +1,4 @@
-"""Operations that the user wrote in Python, as definitions of a file."""
+"""Operations that the user wrote in Python, as definitions in a file."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from bayesnas_graph.codegen.unparse.names import defined_words, unique
 from bayesnas_graph.ir import Op
 from bayesnas_graph.ir.ops.python import PythonOp
 
-Kind = tuple[str, str, tuple[str, ...]]  # what it is called, where it is, its parameters
+Kind = tuple[str, str, tuple[str, ...]]  # name, target, parameters
 
 
 class PythonOps:
-    """The operations in Python of a graph, each with a name in the file."""
+    """The Python operations of a graph, each with a name in the file."""
 
     def __init__(self, ops: Iterable[Op]) -> None:
         self._names: dict[Kind, str] = {}
@@ -22,15 +22,15 @@ class PythonOps:
 
     @property
     def names(self) -> set[str]:
-        """What they are called."""
+        """Their names."""
         return set(self._names.values())
 
     def name(self, op: Op) -> str:
-        """What a primitive is called in the file."""
+        """The name of a primitive in the file."""
         return self._names[_kind(op)] if isinstance(op, PythonOp) else op.name
 
     def lines(self) -> Iterator[str]:
-        """The definitions. Raises ValueError for what a text cannot name."""
+        """The definitions. Raises ValueError if a parameter cannot be named in a text."""
         for (_, target, parameters), name in self._names.items():
             for parameter in parameters:
                 if unique(parameter, ()) != parameter:

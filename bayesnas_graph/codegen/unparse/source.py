@@ -1,11 +1,11 @@
-"""A fixed graph to text."""
+"""A fixed graph as text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from bayesnas_graph.codegen.emit.units import Compute, Item, Use
+from bayesnas_graph.codegen.units import Compute, Item, Use
 from bayesnas_graph.codegen.unparse.body import Body, Line
 from bayesnas_graph.codegen.unparse.definitions import Definition, Definitions
 from bayesnas_graph.codegen.unparse.facts import about_file, budget, noted, one_line, types
@@ -17,21 +17,20 @@ from bayesnas_graph.codegen.unparse.tidy import tidy
 from bayesnas_graph.diagnostics import Report
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.ir.ops import Input
 from bayesnas_graph.language.syntax import format_source
 
-MOST_NOTES = 3  # of one node in all uses of its motif
+MAX_NOTES = 3  # on one node in all uses of its motif
 
 
 def unparse(graph: Graph, *, doc: str = "", notes: Mapping[str, str] | None = None, budgets: Sequence[str] = ()) -> str:
-    """A fixed network as a file of the language, which means the same graph.
+    """A fixed network as a file of the language that elaborates to the same graph.
 
-    There is a motif or cell for every kind of scope that is still whole, and its uses that differ in numbers only are
-    one with parameters. `doc` is said about the file, and `budgets`, such as `params < 20K`, are required of the
-    network. `notes` stand beside the lines in which the nodes of these names are written, or the uses of motifs, or the
-    edges, `name#slot`, that hand a value to a node as it is. What reaches no output is left out.
+    There is a motif or cell for every kind of scope that is still whole. Uses that differ in numbers only share one,
+    with parameters. `doc` is the documentation of the file, and `budgets`, such as `params < 20K`, become requirements.
+    `notes` become comments on the lines of the nodes of these names, or of uses of motifs, or of edges, `name#slot`,
+    that pass a value to a node unchanged. Nodes that reach no output are omitted.
 
-    Raises ValueError if the graph is no fixed network of primitives, or a budget is none.
+    Raises ValueError if the graph is not a fixed network of primitives, or a budget is not valid.
     """
     return _Writer(graph, notes or {}).text(doc, budgets)
 
@@ -47,8 +46,8 @@ class _Writer:
         self.item_names = structure.names  # of every unit, by its scope
         self.operations = PythonOps(node.op for node in self.graph)
         self.definitions = Definitions(structure.root, self.operations)
-        self.outputs: dict[Definition, list[str]] = {}  # what the outputs of a motif are called in it
-        self.inputs = [node.name for node in self.graph if isinstance(node.op, Input)]
+        self.outputs: dict[Definition, list[str]] = {}  # the names of the outputs of a motif inside it
+        self.inputs = [node.name for node in self.graph if node.op.is_input]
 
     def text(self, doc: str, budgets: Sequence[str]) -> str:
         required = [budget(text) for text in budgets]
@@ -58,7 +57,7 @@ class _Writer:
         parts.append(self._definition(network, f"network {network.name} : {self._types()}", required))
         report = Report()
         formatted = format_source(Source(network.name, "\n\n".join(parts)), report)
-        assert formatted is not None, "what is written can be read"
+        assert formatted is not None, "our own text is valid"
         return formatted
 
     def _definition(self, definition: Definition, head: str, budgets: Sequence[str]) -> str:
@@ -82,7 +81,7 @@ class _Writer:
         return Layout(unit, paths, labels, given, inputs, taken)
 
     def _path(self, scope: str, name: str) -> tuple[str, ...]:
-        """The parts of a name, without motifs that have dissolved and that only say what they are."""
+        """The parts of a name, without dissolved motifs that only repeat their kind."""
         parts = name.split(".")
         around = f"{scope}." if scope else ""
         while len(parts) > 1:
@@ -94,7 +93,7 @@ class _Writer:
         return tuple(parts)
 
     def _labels(self, item: Item) -> set[str]:
-        """What an item is called as an operation."""
+        """The names of an item as an operation."""
         if isinstance(item, Use):
             return {self.definitions.of(item.unit).name, *(s.kind for s in (item.unit.scope, *item.unit.wrappers))}
         assert isinstance(item, Compute), "a fixed network of primitives has nothing else"
@@ -105,28 +104,28 @@ class _Writer:
         return types(takes, [self.graph[name] for name in self.graph.outputs])
 
     def _note(self, line: Line, definition: Definition) -> str:
-        """The comment of a line: what is noted of its nodes in all uses of the motif."""
+        """The comment of a line: the notes on its nodes in all uses of the motif."""
         if not self.notes and not self.edge_notes:
             return ""
-        told = [[self.notes.get(node, "") for node in self._nodes(definition, i)] for i in line.items]
-        told += [
+        by_node = [[self.notes.get(node, "") for node in self._nodes(definition, i)] for i in line.items]
+        by_node += [
             [self.edge_notes.get((node, slot), "") for node in self._nodes(definition, i)] for i, slot in line.bare
         ]
         found: list[str] = []
-        for notes in told:
+        for notes in by_node:
             distinct = list(dict.fromkeys(note for note in notes if note))
-            shown = [*distinct[:MOST_NOTES], "..."] if len(distinct) > MOST_NOTES else distinct
+            shown = [*distinct[:MAX_NOTES], "..."] if len(distinct) > MAX_NOTES else distinct
             found += [", ".join(shown)] if shown else []
         return noted(found)
 
     def _nodes(self, definition: Definition, i: int) -> list[str]:
-        """What an item is called in the graph, in every use of its motif."""
+        """The names of an item in the graph, in every use of its motif."""
         names = [(unit.scope.name, self.item_names[unit.scope.name][i]) for unit in definition.members]
         return [f"{scope}.{name}" if scope else name for scope, name in names]
 
 
 def _edge_notes(notes: Mapping[str, str], origins: Mapping[str, str]) -> dict[tuple[str, int], str]:
-    """The notes on edges, by the node that they lead into and their slot there."""
+    """The notes on edges, by the node that they lead into and the slot."""
     own = {old: name for name, old in origins.items()}
     split = {key: key.rpartition("#") for key in notes}
     return {

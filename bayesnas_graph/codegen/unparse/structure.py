@@ -1,6 +1,6 @@
-"""A tidy graph as nested units, in which values are known by their places alone.
+"""A tidy graph as nested units, in which values are numbered.
 
-What the graph calls things is kept beside: units that are alike are then equal, whatever was called how in them.
+Their names in the graph are kept separately, so units that are alike are equal whatever their values are called.
 """
 
 from __future__ import annotations
@@ -8,44 +8,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bayesnas_graph.codegen.emit.inputs import aligned
-from bayesnas_graph.codegen.emit.units import Compute, Item, Unit, Use, units
+from bayesnas_graph.codegen.align import aligned
+from bayesnas_graph.codegen.units import Compute, Item, Unit, Use, results, units
 from bayesnas_graph.codegen.unparse.order import walk
-from bayesnas_graph.ir import Graph, Op, ShapeError
-from bayesnas_graph.ir.ops.python import PythonOp
+from bayesnas_graph.ir import Graph, ShapeError
 
 
 @dataclass(frozen=True)
 class Structure:
-    """The unit of the whole graph, and for every unit, by its scope, what its items are called there."""
+    """The unit of the whole graph, and the names of the items of every unit, by its scope."""
 
     root: Unit
     names: dict[str, tuple[str, ...]]
 
 
 def structured(graph: Graph) -> Structure:
-    """The units of a graph. Raises ValueError where an operation in Python has no proper name."""
+    """The units of a graph. Raises ValueError if an operation in Python has no proper name."""
     names: dict[str, tuple[str, ...]] = {}
     try:
         root = units(graph)
     except ShapeError as error:
         raise ValueError(str(error)) from error
-    return Structure(aligned(_numbered(root, names), lambda item: op_kind(item.op)), names)
-
-
-def op_kind(op: Op) -> object:
-    """What an operation is without its numbers."""
-    kind = (op.called, op.target) if isinstance(op, PythonOp) else None
-    return type(op), kind, tuple(name for name, value in op.settings().items() if value is not None)
-
-
-def results(item: Item) -> tuple[str, ...]:
-    """The values that an item gives."""
-    return item.results if isinstance(item, Use) else (item.name,)
+    return Structure(aligned(_numbered(root, names), lambda item: item.op.kind), names)
 
 
 def _sorted(item: Item) -> Item:
-    """An item whose unit takes and gives values in the order in which it comes to read and make them."""
+    """An item whose unit has its inputs and outputs in the order in which they are read and computed."""
     if not isinstance(item, Use):
         return item
     unit = item.unit
@@ -65,13 +53,13 @@ def _sorted(item: Item) -> Item:
 
 
 def _numbered(unit: Unit, names: dict[str, tuple[str, ...]]) -> Unit:
-    """A unit whose items stand in the order of reading and are called by their numbers."""
+    """A unit whose items are in reading order and are named by their numbers."""
     made = {name: item for item in unit.items for name in results(item)}
     reads = {item.name: [made[name].name for name in item.inputs if name in made] for item in unit.items}
     by_name = {item.name: item for item in unit.items}
     ends = [made[name].name for name in unit.outputs if name in made]
     items: list[Item] = []
-    told: list[str] = []
+    original: list[str] = []
     value = {name: name for name in unit.inputs}
 
     def known(some: Sequence[str]) -> tuple[str, ...]:
@@ -79,7 +67,7 @@ def _numbered(unit: Unit, names: dict[str, tuple[str, ...]]) -> Unit:
 
     for name in walk(ends, reads):
         item, number = _sorted(by_name[name]), str(len(items))
-        told.append(item.results[0] if isinstance(item, Use) and len(item.results) == 1 else item.name)
+        original.append(item.results[0] if isinstance(item, Use) and len(item.results) == 1 else item.name)
         read = known(item.inputs)
         given = results(item)
         value.update({result: number if len(given) == 1 else f"{number}:{i}" for i, result in enumerate(given)})
@@ -90,5 +78,5 @@ def _numbered(unit: Unit, names: dict[str, tuple[str, ...]]) -> Unit:
         else:
             assert isinstance(item, Compute), "a fixed network of primitives has nothing else"
             items.append(replace(item, name=number, inputs=read))
-    names[unit.scope.name] = tuple(told)
+    names[unit.scope.name] = tuple(original)
     return replace(unit, items=tuple(items), outputs=known(unit.outputs))

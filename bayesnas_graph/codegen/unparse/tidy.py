@@ -1,4 +1,4 @@
-"""A graph made ready to be written: in the order of reading, with names and motifs that a text can have."""
+"""Prepares a graph for writing: in reading order, with names and motifs that a text can have."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from bayesnas_graph.codegen.unparse.order import in_order, in_scopes
 from bayesnas_graph.codegen.unparse.paths import Paths
 from bayesnas_graph.ir import Edge, Graph, Node, Scope
-from bayesnas_graph.ir.ops import PRIMITIVES, Identity, Input
-from bayesnas_graph.ir.ops.python import PythonOp
+from bayesnas_graph.ir.ops import PRIMITIVES
 
-DEEPEST = 64  # motifs within motifs; what is deeper dissolves
+MAX_DEPTH = 64  # of nested motifs; deeper ones dissolve
 
 
 @dataclass(frozen=True)
 class Tidy:
-    """A graph, which node or scope of the given one each of its own is, and the kinds of all scopes, by their names."""
+    """A graph, the node or scope of the given graph for each of its own, and the kinds of all scopes by name."""
 
     graph: Graph
     origins: dict[str, str]
@@ -24,10 +23,10 @@ class Tidy:
 
 
 def tidy(graph: Graph) -> Tidy:
-    """The graph made ready.
+    """The graph, ready to be written.
 
-    What reaches no output is left out. Scopes stay that are motifs, and whole. Raises ValueError if the graph is no
-    fixed network of primitives.
+    Nodes that reach no output are removed. Only the scopes of whole motifs stay. Raises ValueError if the graph is not
+    a fixed network of primitives.
     """
     nodes = [graph[name] for name in in_order(graph)]
     for node in nodes:
@@ -55,18 +54,18 @@ def tidy(graph: Graph) -> Tidy:
 
 
 def _check(graph: Graph, node: Node) -> None:
-    is_primitive = type(node.op) in PRIMITIVES.values() and not isinstance(node.op, Identity)
-    if not is_primitive and not isinstance(node.op, Input | PythonOp):
+    is_primitive = type(node.op) in PRIMITIVES.values() and not node.op.passes_through
+    if not (is_primitive or node.op.is_input or node.op.is_python):
         raise ValueError(f"`{node.op.label}` is not an operation of a fixed network")
     if any(edge.gate is not None for edge in graph.inputs(node.name)):
         raise ValueError("a graph with switches is not a fixed network")
 
 
 def _whole(graph: Graph, order: list[str]) -> list[Scope]:
-    """The scopes of which nothing but outputs is read outside.
+    """The scopes of which only outputs are read outside.
 
-    Where one has several outputs, a way might lead out of it and in again, unless its nodes follow each other in the
-    order that the graph was given in.
+    If one has several outputs, a path could lead out of it and back in, unless its nodes are consecutive in the order
+    of the given graph.
     """
     around = {node.name: [scope.name for scope in graph.enclosing(node.name)] for node in graph}
     gives: dict[str, set[str]] = defaultdict(set)
@@ -84,10 +83,10 @@ def _whole(graph: Graph, order: list[str]) -> list[Scope]:
         scope
         for scope in graph.scopes
         if len(gives[scope.name]) <= scope.outputs
-        and len(graph.enclosing(scope.name)) < DEEPEST
-        and (len(gives[scope.name]) <= 1 or _follow_each_other(positions[scope.name]))
+        and len(graph.enclosing(scope.name)) < MAX_DEPTH
+        and (len(gives[scope.name]) <= 1 or _are_consecutive(positions[scope.name]))
     ]
 
 
-def _follow_each_other(positions: list[int]) -> bool:
+def _are_consecutive(positions: list[int]) -> bool:
     return positions[-1] - positions[0] + 1 == len(positions)

@@ -1,20 +1,19 @@
-"""The primitive vocabulary: one class per operation, holding all there is to know about it."""
+"""The primitives: one class per operation, with everything that is known about it."""
 
 from bayesnas_graph.ir import Op
 from bayesnas_graph.ir.ops.activation import Elementwise, Identity, Relu
 from bayesnas_graph.ir.ops.base import PRIMITIVES
-from bayesnas_graph.ir.ops.convolution import Conv, Depthwise
+from bayesnas_graph.ir.ops.convolution import Conv, Depthwise, ReluConv, ReluDepthwise
 from bayesnas_graph.ir.ops.curvature import Local
 from bayesnas_graph.ir.ops.join import Join, Sum
 from bayesnas_graph.ir.ops.layout import Interleaved, Part, Phases, Repeated, Subsampled
-from bayesnas_graph.ir.ops.light import LightBatchNorm, ReluConv, ReluDepthwise
-from bayesnas_graph.ir.ops.norm import BatchNorm
+from bayesnas_graph.ir.ops.norm import BatchNorm, LightBatchNorm
 from bayesnas_graph.ir.ops.rescale import Rescale
 from bayesnas_graph.ir.ops.select import Select
 from bayesnas_graph.ir.ops.spatial import Flatten, PadChannels, Pool
 from bayesnas_graph.ir.ops.structure import Choice, Gated, Input, Maybe, Zero
 
-# What only the compiler writes, by name, as PRIMITIVES are what a text names.
+# The operations that only the compiler uses, by name. PRIMITIVES are those that a text can name.
 COMPILED: dict[str, type[Op]] = {
     cls.name: cls
     for cls in (

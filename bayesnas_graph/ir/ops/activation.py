@@ -1,4 +1,4 @@
-"""Functions of each value by itself."""
+"""Functions of each value alone."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import pi, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from bayesnas_graph.ir import Coupling, Expression, Kept, Op, Shape
+from bayesnas_graph.ir import Coupling, Expression, Mask, Op, Shape
 from bayesnas_graph.ir.ops.base import register
 from bayesnas_graph.ir.ops.curvature import Local
 
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Elementwise(Op):
-    """What all of them have in common: the shape stays."""
+    """What they have in common: the shape stays."""
 
+    by_channel: ClassVar[bool] = True
     function: ClassVar[str]
 
     def shape(self, *inputs: Shape) -> Shape:
@@ -28,7 +29,7 @@ class Elementwise(Op):
         return Expression(self.function)
 
     def derivatives(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
-        """The first and the second derivative at `x`; where the first jumps, the second is taken as 0."""
+        """The first and second derivative at `x`; where the first jumps, the second is taken as 0."""
         raise NotImplementedError(f"`{self.name}` has no derivatives")
 
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
@@ -42,15 +43,16 @@ class Elementwise(Op):
 @register
 @dataclass(frozen=True)
 class Identity(Elementwise):
-    """Hands its input on."""
+    """Returns its input."""
 
     name: ClassVar[str] = "identity"
+    passes_through: ClassVar[bool] = True
     function: ClassVar[str] = "{0}"
 
     def derivatives(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
         return x.new_ones(x.shape), 0.0
 
-    def stores(self, *inputs: Shape) -> int:
+    def stored_values(self, *inputs: Shape) -> int:
         return 0
 
 
@@ -84,7 +86,7 @@ class Swish(Elementwise):
     """x sigmoid(x), also called SiLU."""
 
     name: ClassVar[str] = "swish"
-    bends: ClassVar[bool] = True
+    has_second_derivative: ClassVar[bool] = True
     function: ClassVar[str] = "F.silu({0})"
 
     def derivatives(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
@@ -99,7 +101,7 @@ class Gelu(Elementwise):
     """x times the normal distribution function of x."""
 
     name: ClassVar[str] = "gelu"
-    bends: ClassVar[bool] = True
+    has_second_derivative: ClassVar[bool] = True
     function: ClassVar[str] = "F.gelu({0})"
 
     def derivatives(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
@@ -114,7 +116,7 @@ class Sigmoid(Elementwise):
     """1 / (1 + exp(-x))."""
 
     name: ClassVar[str] = "sigmoid"
-    bends: ClassVar[bool] = True
+    has_second_derivative: ClassVar[bool] = True
     function: ClassVar[str] = "torch.sigmoid({0})"
 
     def derivatives(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
@@ -122,8 +124,8 @@ class Sigmoid(Elementwise):
         slope = s * (1 - s)
         return slope, slope * (1 - 2 * s)
 
-    def carries(self, arriving: tuple[Kept, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Kept:
-        return (True,) * inputs[0][0]  # it makes 1/2 of 0
+    def nonzero_outputs(self, nonzero: tuple[Mask, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Mask:
+        return (True,) * inputs[0][0]  # sigmoid(0) is 1/2
 
 
 @register
@@ -132,7 +134,7 @@ class Tanh(Elementwise):
     """The hyperbolic tangent."""
 
     name: ClassVar[str] = "tanh"
-    bends: ClassVar[bool] = True
+    has_second_derivative: ClassVar[bool] = True
     function: ClassVar[str] = "torch.tanh({0})"
 
     def derivatives(self, x: Tensor) -> tuple[Tensor, Tensor | float]:

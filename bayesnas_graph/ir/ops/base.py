@@ -1,4 +1,4 @@
-"""The register of primitives and the fields that their arguments are made of."""
+"""The register of primitives, and the fields for their arguments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PRIMITIVES: dict[str, type[Op]] = {}
 
 
 def register(cls: OpClass) -> OpClass:
-    """Make a primitive known to the language under its name."""
+    """Add a primitive to the language under its name."""
     if cls.name in PRIMITIVES:
         raise ValueError(f"`{cls.name}` is registered twice")
     if not cls.__doc__:
@@ -24,9 +24,8 @@ def register(cls: OpClass) -> OpClass:
 
 
 def count(default: int | None = None, *, minimum: int = 1, absent: str | None = None) -> Any:
-    """A whole number: a width, a kernel size, a stride. With `absent`, it may be left out."""
-    argument = Argument("integer", minimum, absent=absent)
-    metadata = {"argument": argument}
+    """A whole number: a width, a kernel size, a stride. With `absent`, it may be omitted."""
+    metadata = {"argument": Argument("integer", minimum, absent=absent)}
     if default is None and absent is None:
         return field(metadata=metadata)
     return field(default=default, metadata=metadata)
@@ -58,7 +57,7 @@ def vector(op: Op, shape: Shape) -> int:
 
 
 def window(op: Op, size: int, k: int, stride: int, padding: int, dilation: int = 1) -> int:
-    """How many places a sliding window has along one side of an image."""
+    """How many positions a sliding window has along one side of an image."""
     reach = dilation * (k - 1) + 1
     if size + 2 * padding < reach:
         raise ShapeError(f"`{op.name}` has a window of {reach}, and the padded image is only {size + 2 * padding} wide")

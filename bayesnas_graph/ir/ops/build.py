@@ -1,4 +1,4 @@
-"""Torch calls that were held as data, made."""
+"""Modules and functions from torch calls."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ _PACKAGES = {"nn": "torch.nn", "runtime": "bayesnas_graph.runtime"}
 
 def build_module(call: ModuleCall) -> nn.Module:
     """The module that a call constructs."""
-    found: Any = importlib.import_module(_PACKAGES.get(call.package, call.package))
+    constructor: Any = importlib.import_module(_PACKAGES.get(call.package, call.package))
     for part in call.target.split("."):
-        found = getattr(found, part)
-    module: nn.Module = found(*call.args, **dict(call.kwargs))
+        constructor = getattr(constructor, part)
+    keywords = {number.role: number.value for number in call.kwargs}
+    module: nn.Module = constructor(*(number.value for number in call.args), **keywords)
     return module
 
 
 def build_function(expression: Expression, inputs: int) -> Callable[..., Tensor]:
-    """The function of so many tensors that an expression computes.
+    """The function of `inputs` tensors that an expression computes.
 
-    The template comes from a primitive's class, never from a `.nas` file.
+    The template comes from the class of a primitive, never from a `.nas` file.
     """
     import torch
     from torch.nn import functional

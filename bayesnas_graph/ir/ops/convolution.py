@@ -1,22 +1,61 @@
-"""Operations with weights that mix channels or positions."""
+"""Layers: operations with weights that mix channels or positions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from bayesnas_graph.ir import Axis, Coupling, Kept, Link, ModuleCall, Op, Shape, ShapeError
+from bayesnas_graph.ir import Axis, Coupling, Link, Mask, ModuleCall, Op, Shape, ShapeError, numbers
+from bayesnas_graph.ir.ops.activation import Relu
 from bayesnas_graph.ir.ops.base import count, flag, image, register, same, vector, window
 from bayesnas_graph.ir.ops.curvature import Local, per_channel
-from bayesnas_graph.ir.ops.zeros import carried, needed
+from bayesnas_graph.ir.ops.layout import Interleaved, Phases, Subsampled
+from bayesnas_graph.ir.ops.zeros import reached_outputs, read_inputs
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
 @dataclass(frozen=True)
-class Convolution(Op):
+class Layer(Op):
+    """What all layers have in common: a `weight`, with filters first, and maybe a `bias`."""
+
+    pure: ClassVar[bool] = False
+
+    @property
+    def has_bias(self) -> bool:
+        return bool(self.settings()["bias"])
+
+    def nonzero_outputs(self, nonzero: tuple[Mask, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Mask:
+        return reached_outputs(tensors, nonzero[0])
+
+    def needed_inputs(self, output: Mask, tensors: Mapping[str, Any], *inputs: Shape) -> tuple[Mask, ...]:
+        return (read_inputs(tensors, output, inputs[0][0]),)
+
+    def scale_tensors(self) -> tuple[str, ...]:
+        return ("weight", "bias") if self.has_bias else ("weight",)
+
+    def _coupling(self, link: Link) -> Coupling:
+        """An untied link is a weight that can be sliced along its inputs, too."""
+        reads = () if link.tied else (Axis("weight", 1, "input"),)
+        return Coupling((link,), (Axis("weight", 0), *reads, *((Axis("bias", 0),) if self.has_bias else ())))
+
+
+class _Form(NamedTuple):
+    """A convolution as torch takes it."""
+
+    width: int
+    kernel: int
+    stride: int
+    padding: int
+    dilation: int
+    groups: int
+    bias: bool
+
+
+@dataclass(frozen=True)
+class Convolution(Layer):
     """What the convolutions have in common: the output is linear in the input and in the weight.
 
     So a diagonal passes through their squares, by the two backward passes of the same convolution:
@@ -24,14 +63,47 @@ class Convolution(Op):
         h_x = (w^2)^T h_y        h_w = sum over positions of x^2 h_y
     """
 
-    pure: ClassVar[bool] = False
+    starts_siblings: ClassVar[bool] = True
+    weight_axes: ClassVar[str] = "ncmk"
+
+    def form(self, channels: int) -> _Form:
+        """How torch computes it on this many channels."""
+        raise NotImplementedError(f"`{self.name}` has no form")
+
+    def shape(self, *inputs: Shape) -> Shape:
+        channels, *sizes = image(self, inputs[0])
+        form = self.form(channels)
+        for side, size in (("input", channels), ("output", form.width)):
+            if size % form.groups:
+                groups = f"`{self.label}` has {form.groups} groups"
+                raise ShapeError(f"{groups}, which do not divide its {size} {side} channels")
+        rows, columns = (window(self, n, form.kernel, form.stride, form.padding, form.dilation) for n in sizes)
+        return form.width, rows, columns
+
+    def parameters(self, *inputs: Shape) -> int:
+        channels = inputs[0][0]
+        form = self.form(channels)
+        return form.width * (channels // form.groups) * form.kernel**2 + form.width * form.bias
+
+    def flops(self, *inputs: Shape) -> int:
+        width, rows, columns = self.shape(*inputs)
+        return rows * columns * (self.parameters(*inputs) - width * self.has_bias)
+
+    def operations(self, *inputs: Shape) -> int:
+        return 2 * (self.flops(*inputs) + self.stored_values(*inputs))
+
+    def torch(self, *inputs: Shape) -> ModuleCall:
+        channels = inputs[0][0]
+        width, kernel, stride, padding, dilation, groups, bias = self.form(channels)
+        sizes = numbers(channels=channels, width=width, kernel=kernel)
+        window = numbers(stride=stride, padding=padding, dilation=dilation, groups=groups, bias=bias)
+        return ModuleCall("Conv2d", sizes, window)
 
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
         from torch.nn.grad import conv2d_input
 
         conv, (x,) = local.module, local.inputs
-        handed = conv2d_input(x.shape, conv.weight.square(), local.hessian, *_sliding(conv))  # type: ignore[no-untyped-call]
-        return (handed,)
+        return (conv2d_input(x.shape, conv.weight.square(), local.hessian, *_sliding(conv)),)  # type: ignore[no-untyped-call]
 
     def weight_curvature(self, local: Local) -> dict[str, Tensor]:
         from torch.nn.grad import conv2d_weight
@@ -41,14 +113,12 @@ class Convolution(Op):
         shift = {} if conv.bias is None else {"bias": per_channel(local.hessian)}
         return {"weight": total / len(x), **shift}
 
-    def carries(self, arriving: tuple[Kept, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Kept:
-        return carried(tensors, arriving[0])
-
-    def needs(self, output: Kept, tensors: Mapping[str, Any], *inputs: Shape) -> tuple[Kept, ...]:
-        return (needed(tensors, output, inputs[0][0]),)
-
-    def scaled_by(self) -> tuple[str, ...]:
-        return ("weight", "bias") if getattr(self, "bias", False) else ("weight",)
+    def coupling(self, *inputs: Shape) -> Coupling:
+        channels = inputs[0][0]
+        form = self.form(channels)
+        # Groups must stay of one size, so a group is removed as a whole, with what it reads of the weight.
+        tied = self.by_channel or form.groups > 1
+        return self._coupling(Link(form.groups, channels // form.groups, form.width // form.groups, tied=tied))
 
 
 @register
@@ -66,45 +136,24 @@ class Conv(Convolution):
     padding: int | None = count(absent="same", minimum=0)
     bias: bool = flag(False)
 
-    def shape(self, *inputs: Shape) -> Shape:
-        channels, *sizes = image(self, inputs[0])
-        out = self.width or channels
-        for side, size in (("input", channels), ("output", out)):
-            if size % self.groups:
-                raise ShapeError(f"`conv` has {self.groups} groups, which do not divide its {size} {side} channels")
+    @property
+    def reads_all_channels(self) -> bool:
+        return self.groups == 1
+
+    def form(self, channels: int) -> _Form:
         padding = same(self.k, self.dilation) if self.padding is None else self.padding
-        rows, columns = (window(self, n, self.k, self.stride, padding, self.dilation) for n in sizes)
-        return out, rows, columns
+        return _Form(self.width or channels, self.k, self.stride, padding, self.dilation, self.groups, self.bias)
 
-    def parameters(self, *inputs: Shape) -> int:
-        channels = inputs[0][0]
-        out = self.width or channels
-        return out * (channels // self.groups) * self.k**2 + out * self.bias
-
-    def flops(self, *inputs: Shape) -> int:
-        _, rows, columns = self.shape(*inputs)
-        return rows * columns * (self.parameters(*inputs) - (self.width or inputs[0][0]) * self.bias)
-
-    def operations(self, *inputs: Shape) -> int:
-        out, rows, columns = self.shape(*inputs)
-        return 2 * rows * columns * (inputs[0][0] // self.groups * self.k**2 + 1) * out
-
-    def torch(self, *inputs: Shape) -> ModuleCall:
-        channels = inputs[0][0]
-        settings = _settings(self.stride, self.k, self.padding, self.dilation, self.groups, self.bias)
-        return ModuleCall("Conv2d", (channels, self.width or channels, self.k), settings)
-
-    def coupling(self, *inputs: Shape) -> Coupling:
-        channels, out = inputs[0][0], self.shape(*inputs)[0]
-        link = Link(self.groups, channels // self.groups, out // self.groups, tied=self.groups > 1)
-        # Groups must stay of one size, so that a group goes as a whole, and what it reads of the weight with it.
-        reads = () if link.tied else (Axis("weight", 1, "input"),)
-        return Coupling((link,), (Axis("weight", 0), *reads, *_bias(self.bias)))
-
-    def narrowed(self, inputs: tuple[Kept, ...], output: Kept) -> Conv:
+    def narrowed(self, inputs: tuple[Mask, ...], output: Mask) -> Conv:
         (kept,) = inputs
         groups = self.groups * sum(kept) // len(kept) if self.groups > 1 else 1
         return replace(self, width=sum(output), groups=groups)
+
+    def widened(self, width: int, groups: int) -> Conv:
+        return replace(self, width=width, groups=self.groups * groups)
+
+    def absorbing(self, before: Op) -> Op | None:
+        return ReluConv(**vars(self)) if before == Relu() else None
 
 
 @register
@@ -113,6 +162,7 @@ class Depthwise(Convolution):
     """A convolution of each channel by itself, into `multiplier` channels each."""
 
     name: ClassVar[str] = "depthwise"
+    by_channel: ClassVar[bool] = True
 
     k: int = count(3)
     stride: int = count(1)
@@ -121,41 +171,74 @@ class Depthwise(Convolution):
     padding: int | None = count(absent="same", minimum=0)
     bias: bool = flag(False)
 
-    def shape(self, *inputs: Shape) -> Shape:
-        channels, *sizes = image(self, inputs[0])
+    def form(self, channels: int) -> _Form:
         padding = same(self.k, self.dilation) if self.padding is None else self.padding
-        rows, columns = (window(self, n, self.k, self.stride, padding, self.dilation) for n in sizes)
-        return channels * self.multiplier, rows, columns
+        return _Form(channels * self.multiplier, self.k, self.stride, padding, self.dilation, channels, self.bias)
 
-    def parameters(self, *inputs: Shape) -> int:
-        out = inputs[0][0] * self.multiplier
-        return out * self.k**2 + out * self.bias
+    def absorbing(self, before: Op) -> Op | None:
+        return ReluDepthwise(**vars(self)) if before == Relu() else None
 
-    def flops(self, *inputs: Shape) -> int:
-        out, rows, columns = self.shape(*inputs)
-        return out * rows * columns * self.k**2
+    def undilated(self, *inputs: Shape) -> tuple[Op, Op, Op | None] | None:
+        step, (shape,) = self.dilation, inputs
+        padding = self.form(shape[0]).padding
+        if step == 1 or padding % step:
+            return None
+        dense = replace(self, dilation=1, padding=padding // step)
+        if self.stride == 1 and self.shape(shape)[1:] == shape[1:] and not any(size % step for size in shape[1:]):
+            return Phases(step), dense, Interleaved(step)
+        before, dense = Subsampled(step), replace(dense, stride=max(1, self.stride // step))
+        if self.stride % step == 0 and dense.shape(before.shape(shape)) == self.shape(shape):
+            return before, dense, None
+        return None
 
-    def operations(self, *inputs: Shape) -> int:
-        out, rows, columns = self.shape(*inputs)
-        return 2 * rows * columns * (self.k**2 + 1) * out
+
+@dataclass(frozen=True)
+class AfterRelu(Convolution):
+    """A convolution of the ReLU of its input, which is computed again in the backward pass instead of being kept."""
 
     def torch(self, *inputs: Shape) -> ModuleCall:
-        channels = inputs[0][0]
-        settings = _settings(self.stride, self.k, self.padding, self.dilation, channels, self.bias)
-        return ModuleCall("Conv2d", (channels, channels * self.multiplier, self.k), settings)
+        return replace(super().torch(*inputs), target="ReluConv2d", package="runtime")
 
-    def coupling(self, *inputs: Shape) -> Coupling:
-        link = Link(inputs[0][0], outputs=self.multiplier)
-        return Coupling((link,), (Axis("weight", 0), *_bias(self.bias)))
+    def curvature(self, local: Local) -> tuple[Tensor, ...]:
+        (of_relu,) = super().curvature(local)
+        return (of_relu * (local.inputs[0] > 0),)
+
+    def weight_curvature(self, local: Local) -> dict[str, Tensor]:
+        return super().weight_curvature(replace(local, inputs=(local.inputs[0].relu(),)))
+
+    def absorbing(self, before: Op) -> Op | None:
+        return None
+
+
+@dataclass(frozen=True)
+class ReluConv(AfterRelu, Conv):
+    """`relu > conv`. A text cannot name it."""
+
+    name: ClassVar[str] = "relu_conv"
+
+    @property
+    def label(self) -> str:
+        return Conv.name
+
+
+@dataclass(frozen=True)
+class ReluDepthwise(AfterRelu, Depthwise):
+    """`relu > depthwise`. A text cannot name it."""
+
+    name: ClassVar[str] = "relu_depthwise"
+
+    @property
+    def label(self) -> str:
+        return Depthwise.name
 
 
 @register
 @dataclass(frozen=True)
-class Linear(Op):
+class Linear(Layer):
     """A dense layer on a vector. Without `width` it keeps the length."""
 
     name: ClassVar[str] = "linear"
-    pure: ClassVar[bool] = False
+    weight_axes: ClassVar[str] = "nc"
 
     width: int | None = count(absent="same")
     bias: bool = flag(True)
@@ -165,9 +248,7 @@ class Linear(Op):
         return (self.width or features,)
 
     def parameters(self, *inputs: Shape) -> int:
-        (features,) = inputs[0]
-        out = self.width or features
-        return features * out + out * self.bias
+        return self.flops(*inputs) + (self.width or inputs[0][0]) * self.bias
 
     def flops(self, *inputs: Shape) -> int:
         (features,) = inputs[0]
@@ -179,7 +260,7 @@ class Linear(Op):
 
     def torch(self, *inputs: Shape) -> ModuleCall:
         (features,) = inputs[0]
-        return ModuleCall("Linear", (features, self.width or features), () if self.bias else (("bias", False),))
+        return ModuleCall("Linear", numbers(channels=features, width=self.width or features), numbers(bias=self.bias))
 
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
         return (local.hessian @ local.module.weight.square(),)
@@ -190,40 +271,12 @@ class Linear(Op):
         return {"weight": local.hessian.T @ x.square() / len(x), **shift}
 
     def coupling(self, *inputs: Shape) -> Coupling:
-        link = Link(1, inputs[0][0], self.shape(*inputs)[0], tied=False)
-        return Coupling((link,), (Axis("weight", 0), Axis("weight", 1, "input"), *_bias(self.bias)))
+        return self._coupling(Link(1, inputs[0][0], self.shape(*inputs)[0], tied=False))
 
-    def narrowed(self, inputs: tuple[Kept, ...], output: Kept) -> Linear:
+    def narrowed(self, inputs: tuple[Mask, ...], output: Mask) -> Linear:
         return replace(self, width=sum(output))
-
-    def carries(self, arriving: tuple[Kept, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Kept:
-        return carried(tensors, arriving[0])
-
-    def needs(self, output: Kept, tensors: Mapping[str, Any], *inputs: Shape) -> tuple[Kept, ...]:
-        return (needed(tensors, output, inputs[0][0]),)
-
-    def scaled_by(self) -> tuple[str, ...]:
-        return ("weight", "bias") if self.bias else ("weight",)
-
-
-def _settings(
-    stride: int, k: int, padding: int | None, dilation: int, groups: int, bias: bool
-) -> tuple[tuple[str, int | bool], ...]:
-    """The keywords of a convolution that differ from those of torch."""
-    given = {
-        "stride": (stride, 1),
-        "padding": (same(k, dilation) if padding is None else padding, 0),
-        "dilation": (dilation, 1),
-        "groups": (groups, 1),
-        "bias": (bias, True),
-    }
-    return tuple((name, value) for name, (value, default) in given.items() if value != default)
 
 
 def _sliding(conv: Any) -> tuple[Any, ...]:
     """How the window of a built convolution moves, as `torch.nn.grad` takes it."""
     return conv.stride, conv.padding, conv.dilation, conv.groups
-
-
-def _bias(present: bool) -> tuple[Axis, ...]:
-    return (Axis("bias", 0),) if present else ()

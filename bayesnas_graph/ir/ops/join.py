@@ -9,7 +9,7 @@ from itertools import accumulate
 from operator import mul
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from bayesnas_graph.ir import Coupling, Expression, Kept, Link, Op, Shape, ShapeError, both, shape_text
+from bayesnas_graph.ir import Coupling, Expression, Link, Mask, Op, Shape, ShapeError, intersection, shape_text
 from bayesnas_graph.ir.ops.base import image, register, vector
 from bayesnas_graph.ir.ops.curvature import Local
 
@@ -19,17 +19,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Join(Op):
-    """Makes one value of any number.
+    """Makes one value of any number of values.
 
-    Its curvature rules look at each input by itself. Who hands in one value twice adds up what comes back.
+    Its curvature rules treat each input separately: a caller that passes one value twice adds up the results.
     """
 
     inputs: ClassVar[int | None] = None
+    is_join: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
 class Pointwise(Join):
-    """Combines values of one shape place by place."""
+    """Combines values of one shape position by position."""
+
+    is_pointwise: ClassVar[bool] = True
 
     def shape(self, *inputs: Shape) -> Shape:
         if len(set(inputs)) > 1:
@@ -43,10 +46,11 @@ class Pointwise(Join):
 @register
 @dataclass(frozen=True)
 class Sum(Pointwise):
-    """The sum of its inputs: how a node joins its edges unless told otherwise."""
+    """The sum of its inputs: how a node joins its edges by default."""
 
     name: ClassVar[str] = "sum"
-    bears_losses: ClassVar[bool] = True
+    adds: ClassVar[bool] = True
+    tolerates_missing_inputs: ClassVar[bool] = True
 
     def torch(self, *inputs: Shape) -> Expression:
         return Expression(_between(" + ", inputs))
@@ -61,7 +65,7 @@ class Mean(Pointwise):
     """The mean of its inputs."""
 
     name: ClassVar[str] = "mean"
-    bears_losses: ClassVar[bool] = True
+    tolerates_missing_inputs: ClassVar[bool] = True
 
     def torch(self, *inputs: Shape) -> Expression:
         return Expression(f"({_between(' + ', inputs)}) / {len(inputs)}")
@@ -85,8 +89,8 @@ class Product(Pointwise):
         squares = [x.square() for x in local.inputs]
         return tuple(reduce(mul, squares[:i] + squares[i + 1 :], local.hessian) for i in range(len(squares)))
 
-    def carries(self, arriving: tuple[Kept, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Kept:
-        return reduce(both, arriving)
+    def nonzero_outputs(self, nonzero: tuple[Mask, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Mask:
+        return reduce(intersection, nonzero)
 
 
 @register
@@ -95,7 +99,8 @@ class Concat(Join):
     """The channels of all inputs, one after another."""
 
     name: ClassVar[str] = "concat"
-    bears_losses: ClassVar[bool] = True
+    concatenates: ClassVar[bool] = True
+    tolerates_missing_inputs: ClassVar[bool] = True
 
     def shape(self, *inputs: Shape) -> Shape:
         if len({shape[1:] for shape in inputs}) > 1:
@@ -142,8 +147,8 @@ class Scale(Op):
     def coupling(self, *inputs: Shape) -> Coupling:
         return Coupling.each(*inputs)
 
-    def carries(self, arriving: tuple[Kept, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Kept:
-        return both(*arriving)
+    def nonzero_outputs(self, nonzero: tuple[Mask, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Mask:
+        return intersection(*nonzero)
 
 
 def _between(operator: str, inputs: tuple[Shape, ...]) -> str:

@@ -1,4 +1,4 @@
-"""Operations that passes put around others, so that these compute the same faster. No text names them."""
+"""Operations that passes put around others to compute the same faster. A text cannot name them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bayesnas_graph.ir.ops.base import image
 
 @dataclass(frozen=True)
 class Reordered(Op):
-    """The values of an image in another order, `step` by `step` pixels being told apart."""
+    """The values of an image in another order, which separates the pixels of each `step` by `step` square."""
 
     function: ClassVar[str]
 
@@ -24,12 +24,12 @@ class Reordered(Op):
         return inputs[0]
 
     def torch(self, *inputs: Shape) -> Expression:
-        return Expression(f"{self.function}({{0}}, {self.step})", helper=self.function)
+        return Expression(f"{self.function}({{0}}, {{step}})", (self.step,), self.function)
 
 
 @dataclass(frozen=True)
 class Phases(Reordered):
-    """The images that every `step`-th pixel makes. Their shape is told as that of the image they are part of."""
+    """The images made of every `step`-th pixel. Their shape is given as that of the image they are part of."""
 
     name: ClassVar[str] = "phases"
     function: ClassVar[str] = "phases"
@@ -37,9 +37,10 @@ class Phases(Reordered):
 
 @dataclass(frozen=True)
 class Interleaved(Reordered):
-    """The image whose phases are given."""
+    """The image with these phases."""
 
     name: ClassVar[str] = "interleaved"
+    by_channel: ClassVar[bool] = True
     function: ClassVar[str] = "interleaved"
 
 
@@ -56,7 +57,7 @@ class Subsampled(Op):
         return channels, -(-height // self.step), -(-width // self.step)
 
     def torch(self, *inputs: Shape) -> Expression:
-        return Expression(f"subsampled({{0}}, {self.step})", helper="subsampled")
+        return Expression("subsampled({0}, {step})", (self.step,), "subsampled")
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class Repeated(Op):
         return channels * self.count, *sizes
 
     def torch(self, *inputs: Shape) -> Expression:
-        return Expression(f"torch.cat([{{0}}] * {self.count}, 1)")
+        return Expression("torch.cat([{0}] * {count}, 1)", (self.count,))
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,11 @@ class Part(Op):
 
     def torch(self, *inputs: Shape) -> Expression:
         size = inputs[0][0] // self.count
-        return Expression(f"{{0}}[:, {self.index * size}:{(self.index + 1) * size}]")
+        return Expression("{0}[:, {number}:{number}]", (self.index * size, (self.index + 1) * size))
 
-    def stores(self, *inputs: Shape) -> int:
+    def stored_values(self, *inputs: Shape) -> int:
         return 0
+
+    @property
+    def parts(self) -> int:
+        return self.count

@@ -7,7 +7,19 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from bayesnas_graph.ir import Axis, Coupling, Kept, Link, ModuleCall, Op, Shape, ShapeError, both, either
+from bayesnas_graph.ir import (
+    Axis,
+    Coupling,
+    Link,
+    Mask,
+    ModuleCall,
+    Op,
+    Shape,
+    ShapeError,
+    intersection,
+    numbers,
+    union,
+)
 from bayesnas_graph.ir.ops.base import count, flag, rational, register
 from bayesnas_graph.ir.ops.curvature import Local, per_channel
 
@@ -20,37 +32,42 @@ class Normalisation(Op):
     """What the norms have in common: the shape stays, and each channel may have a weight and a bias."""
 
     pure: ClassVar[bool] = False
+    normalises: ClassVar[bool] = True
+
+    @property
+    def is_affine(self) -> bool:
+        return bool(self.settings()["affine"])
 
     def shape(self, *inputs: Shape) -> Shape:
         return inputs[0]
 
     @property
     def mergeable(self) -> bool:
-        return not getattr(self, "affine", False)  # its statistics are those of its input, whoever computes them
+        return not self.is_affine  # without weights, its statistics are those of its input
 
     def parameters(self, *inputs: Shape) -> int:
-        return 2 * inputs[0][0] if getattr(self, "affine", False) else 0
+        return 2 * inputs[0][0] if self.is_affine else 0
 
     def normalised(self, local: Local) -> Tensor:
-        """The input once it has its mean and variance, without weight and bias."""
+        """The normalised input, without weight and bias."""
         raise NotImplementedError(f"`{self.name}` has no normalised input")
 
     def weight_curvature(self, local: Local) -> dict[str, Tensor]:
         if local.module.weight is None:
             return {}
-        felt = local.hessian * self.normalised(local).square()
-        return {"weight": per_channel(felt), "bias": per_channel(local.hessian)}
+        of_weight = local.hessian * self.normalised(local).square()
+        return {"weight": per_channel(of_weight), "bias": per_channel(local.hessian)}
 
-    def scaled_by(self) -> tuple[str, ...]:
-        return ("weight", "bias") if getattr(self, "affine", False) else ()
+    def scale_tensors(self) -> tuple[str, ...]:
+        return ("weight", "bias") if self.is_affine else ()
 
-    def needs(self, output: Kept, tensors: Mapping[str, Any], *inputs: Shape) -> tuple[Kept, ...]:
+    def needed_inputs(self, output: Mask, tensors: Mapping[str, Any], *inputs: Shape) -> tuple[Mask, ...]:
         if "weight" in tensors:
-            output = both(output, _is_there(tensors["weight"]))
-        return super().needs(output, tensors, *inputs)
+            output = intersection(output, _nonzero(tensors["weight"]))
+        return super().needed_inputs(output, tensors, *inputs)
 
     def _axes(self) -> tuple[Axis, ...]:
-        return (Axis("weight", 0), Axis("bias", 0)) if getattr(self, "affine", False) else ()
+        return (Axis("weight", 0), Axis("bias", 0)) if self.is_affine else ()
 
 
 @register
@@ -59,6 +76,8 @@ class BatchNorm(Normalisation):
     """Batch normalisation of each channel. `affine = false` leaves out weight and bias."""
 
     name: ClassVar[str] = "bn"
+    by_channel: ClassVar[bool] = True
+    uses_batch_statistics: ClassVar[bool] = True
 
     affine: bool = flag(True)
     eps: Fraction = rational("0.00001")
@@ -66,8 +85,11 @@ class BatchNorm(Normalisation):
 
     def torch(self, *inputs: Shape) -> ModuleCall:
         target = "BatchNorm2d" if len(inputs[0]) == 3 else "BatchNorm1d"
-        given = _changed(eps=(self.eps, 1e-5), momentum=(self.momentum, 0.1), affine=(self.affine, True))
-        return ModuleCall(target, (inputs[0][0],), given)
+        given = numbers(eps=float(self.eps), momentum=float(self.momentum), affine=self.affine)
+        return ModuleCall(target, numbers(norm=inputs[0][0]), given)
+
+    def light_form(self) -> BatchNorm:
+        return self if self.affine else LightBatchNorm(**vars(self))
 
     def normalised(self, local: Local) -> Tensor:
         from torch.nn import functional as F
@@ -82,16 +104,40 @@ class BatchNorm(Normalisation):
     def coupling(self, *inputs: Shape) -> Coupling:
         return Coupling.each(*inputs, axes=(*self._axes(), Axis("running_mean", 0), Axis("running_var", 0)))
 
-    def carries(self, arriving: tuple[Kept, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Kept:
-        """A channel carries where it is multiplied and something arrives, or where zero becomes something else."""
+    def nonzero_outputs(self, nonzero: tuple[Mask, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Mask:
+        """A channel is nonzero if its input is and its factor is, or if zero is mapped to something else."""
         factor = (tensors["running_var"] + float(self.eps)).rsqrt() * tensors.get("weight", 1)
-        of_zero = tensors.get("bias", 0) - tensors["running_mean"] * factor
-        return either(both(arriving[0], _is_there(factor)), _is_there(of_zero))
+        at_zero = tensors.get("bias", 0) - tensors["running_mean"] * factor
+        return union(intersection(nonzero[0], _nonzero(factor)), _nonzero(at_zero))
+
+
+@dataclass(frozen=True)
+class LightBatchNorm(BatchNorm):
+    """A batch norm without weights that keeps its output for the backward pass, not its input.
+
+    A text cannot name it.
+    """
+
+    name: ClassVar[str] = "light_bn"
+
+    affine: bool = flag(False)
+
+    @property
+    def label(self) -> str:
+        return BatchNorm.name
+
+    def torch(self, *inputs: Shape) -> ModuleCall:
+        call = super().torch(*inputs)
+        given = tuple(number for number in call.kwargs if number.role != "affine")
+        return replace(call, target=f"Light{call.target}", kwargs=given, package="runtime")
+
+    def light_form(self) -> BatchNorm:
+        return self
 
 
 @dataclass(frozen=True)
 class SampleNorm(Normalisation):
-    """What group norm and layer norm have in common: each group of channels has the statistics of its sample."""
+    """What group norm and layer norm have in common: statistics of each sample, over groups of channels."""
 
     def normalised(self, local: Local) -> Tensor:
         from torch.nn import functional as F
@@ -105,8 +151,8 @@ class SampleNorm(Normalisation):
 
             J_oi = weight_o / s (1[o = i] - 1/m - z_o z_i / m)
 
-        Squared and summed over `o` with `a_o = H_o weight_o^2 / s^2`, this needs of the other places only the sums
-        of `a`, `a z` and `a z^2` in the group.
+        Squared and summed over `o` with `a_o = H_o weight_o^2 / s^2`, this needs only the sums of `a`, `a z` and
+        `a z^2` over the group.
         """
         (x,), norm = local.inputs, local.module
 
@@ -122,12 +168,12 @@ class SampleNorm(Normalisation):
         crossed = (zero + 2 * z * one + z**2 * two) / m**2
         return ((diagonal + crossed).reshape(x.shape),)
 
-    def carries(self, arriving: tuple[Kept, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Kept:
-        """What arrives in a channel is in the mean of its group, and so in all channels of that."""
-        spread = super().carries(arriving, tensors, *inputs)
+    def nonzero_outputs(self, nonzero: tuple[Mask, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Mask:
+        """A nonzero channel changes the mean of its group, and so all channels of the group."""
+        spread = super().nonzero_outputs(nonzero, tensors, *inputs)
         if "weight" not in tensors:
             return spread
-        return either(both(spread, _is_there(tensors["weight"])), _is_there(tensors["bias"]))
+        return union(intersection(spread, _nonzero(tensors["weight"])), _nonzero(tensors["bias"]))
 
 
 @register
@@ -147,14 +193,14 @@ class GroupNorm(SampleNorm):
         return inputs[0]
 
     def torch(self, *inputs: Shape) -> ModuleCall:
-        given = _changed(eps=(self.eps, 1e-5), affine=(self.affine, True))
-        return ModuleCall("GroupNorm", (self.groups, inputs[0][0]), given)
+        given = numbers(eps=float(self.eps), affine=self.affine)
+        return ModuleCall("GroupNorm", numbers(groups=self.groups, norm=inputs[0][0]), given)
 
     def coupling(self, *inputs: Shape) -> Coupling:
         size = inputs[0][0] // self.groups
         return Coupling((Link(self.groups, size, size),), self._axes())
 
-    def narrowed(self, inputs: tuple[Kept, ...], output: Kept) -> GroupNorm:
+    def narrowed(self, inputs: tuple[Mask, ...], output: Mask) -> GroupNorm:
         return replace(self, groups=self.groups * sum(output) // len(output))
 
 
@@ -169,8 +215,8 @@ class LayerNorm(SampleNorm):
     eps: Fraction = rational("0.00001")
 
     def torch(self, *inputs: Shape) -> ModuleCall:
-        given = _changed(eps=(self.eps, 1e-5), affine=(self.affine, True))
-        return ModuleCall("GroupNorm", (1, inputs[0][0]), given)
+        given = numbers(eps=float(self.eps), affine=self.affine)
+        return ModuleCall("GroupNorm", numbers(groups=1, norm=inputs[0][0]), given)
 
     def coupling(self, *inputs: Shape) -> Coupling:
         channels = inputs[0][0]
@@ -194,10 +240,10 @@ class Dropout(Op):
         return 0
 
     def torch(self, *inputs: Shape) -> ModuleCall:
-        return ModuleCall("Dropout", (float(self.p),))
+        return ModuleCall("Dropout", numbers(p=float(self.p)))
 
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
-        return (local.hessian,)  # out of training it hands its input on
+        return (local.hessian,)  # in evaluation mode it returns its input
 
     def weight_curvature(self, local: Local) -> dict[str, Tensor]:
         return {}
@@ -206,19 +252,13 @@ class Dropout(Op):
         return Coupling.each(*inputs)
 
 
-def _changed(**settings: tuple[Fraction | bool, float | bool]) -> tuple[tuple[str, float | bool], ...]:
-    """The keywords whose values differ from the defaults of torch."""
-    plain = {name: (v if isinstance(v, bool) else float(v), default) for name, (v, default) in settings.items()}
-    return tuple((name, value) for name, (value, default) in plain.items() if value != default)
-
-
-def _is_there(values: Tensor) -> Kept:
+def _nonzero(values: Tensor) -> Mask:
     """Which entries are not zero."""
     return tuple((values != 0).tolist())
 
 
 def _along_channels(values: Tensor, like: Tensor) -> Tensor:
-    """A value per channel, in a shape that meets a batch."""
+    """A value per channel, in a shape that broadcasts over a batch."""
     return values.reshape(-1, *[1] * (like.ndim - 2))
 
 

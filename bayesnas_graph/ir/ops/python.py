@@ -1,4 +1,4 @@
-"""Operations that the user wrote in Python: imported only after the user allowed it."""
+"""Operations that the user wrote in Python. They are imported only if the user allowed it."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from keyword import iskeyword
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from bayesnas_graph.ir import Coupling, Kept, Link, ModuleCall, Op, Shape, ShapeError, Value
+from bayesnas_graph.ir import Coupling, Link, Mask, ModuleCall, Op, Plain, Shape, ShapeError, Value, numbers
 from bayesnas_graph.ir.ops.curvature import Local
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-Plain = int | float | bool
-PROBES = 64  # how many vectors are sent back through an unknown operation to find its curvature, at most
+PROBES = 64  # the most vectors sent back through an unknown operation to find its curvature
 
 
 @dataclass(frozen=True)
 class PythonOp(Op):
     """A class of the user's, `package.module:Class`, called with the arguments of the language as keywords.
 
-    Shapes and weights are found by running it on the meta device, which computes no values.
+    Its shapes and weights are found by running it on the meta device, which computes no values.
     """
 
     name: ClassVar[str] = "python"
+    is_python: ClassVar[bool] = True
     inputs: ClassVar[int | None] = None
     pure: ClassVar[bool] = False
 
@@ -39,6 +39,10 @@ class PythonOp(Op):
     def label(self) -> str:
         return self.called
 
+    @property
+    def kind(self) -> object:
+        return self.called, self.target, super().kind
+
     def shape(self, *inputs: Shape) -> Shape:
         return _trace(self, inputs)[0]
 
@@ -47,37 +51,40 @@ class PythonOp(Op):
 
     def torch(self, *inputs: Shape) -> ModuleCall:
         module, name = _parts(self)
-        return ModuleCall(name, (), self.values, module)
+        return ModuleCall(name, (), numbers(**dict(self.values)), module)
 
     def settings(self) -> dict[str, Value]:
         return dict(self.values)
 
+    def default(self, argument: str) -> Value:  # only the user's class knows
+        return None
+
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
         """The diagonal of `J^T diag(H) J`, the Gauss-Newton part, by backward passes through the module.
 
-        Exact where a sample has at most `PROBES` outputs, else estimated from as many random signs, without bias.
-        The estimate is the same every time.
+        Exact if a sample has at most `PROBES` outputs, else an unbiased estimate from as many random signs, which is
+        the same every time.
         """
         inputs, _, output = _recorded(local)
         return _squared_jacobian(output, inputs, local.hessian, together=False)
 
     def weight_curvature(self, local: Local) -> dict[str, Tensor]:
-        """The same for the parameters, which all samples share: exact where all samples together have few outputs."""
+        """The same for the parameters, which all samples share: exact if all samples together have few outputs."""
         _, parameters, output = _recorded(local)
         totals = _squared_jacobian(output, tuple(parameters.values()), local.hessian, together=True)
         return {name: total / len(output) for name, total in zip(parameters, totals, strict=True)}
 
     def coupling(self, *inputs: Shape) -> Coupling:
-        """Nobody knows: no channel can go without all others, on either side."""
+        """Unknown: no channel can be removed without all others, on either side."""
         out = self.shape(*inputs)[0]
         return Coupling(tuple(Link(1, shape[0], out) for shape in inputs))
 
-    def carries(self, arriving: tuple[Kept, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Kept:
-        return (True,) * self.shape(*inputs)[0]  # whatever arrives
+    def nonzero_outputs(self, nonzero: tuple[Mask, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Mask:
+        return (True,) * self.shape(*inputs)[0]
 
 
 def _parts(op: PythonOp) -> tuple[str, str]:
-    """The module and the class that an operation names; only names get through, no other Python."""
+    """The module and class that an operation names. Only names are allowed, no other Python."""
     module, _, name = op.target.partition(":")
     if not all(part.isidentifier() and not iskeyword(part) for part in (*module.split("."), *name.split("."))):
         raise ShapeError(f"`{op.target}` is not of the form `package.module:Class`")
@@ -87,12 +94,12 @@ def _parts(op: PythonOp) -> tuple[str, str]:
 def _load(op: PythonOp) -> type[nn.Module]:
     module_name, class_name = _parts(op)
     try:
-        found: Any = importlib.import_module(module_name)
+        loaded: Any = importlib.import_module(module_name)
         for part in class_name.split("."):
-            found = getattr(found, part)
+            loaded = getattr(loaded, part)
     except Exception as error:
         raise ShapeError(f"`{op.target}` cannot be imported: {error} (is its folder on PYTHONPATH?)") from error
-    cls: type[nn.Module] = found
+    cls: type[nn.Module] = loaded
     return cls
 
 
@@ -105,7 +112,7 @@ def _trace(op: PythonOp, inputs: tuple[Shape, ...]) -> tuple[Shape, int]:
         with torch.device("meta"):
             module = cls(**dict(op.values)).eval()
             output = module(*(torch.empty(2, *shape) for shape in inputs))
-    except Exception as error:  # whatever the user's code raises is told as a diagnostic
+    except Exception as error:  # whatever the user's code raises becomes a diagnostic
         raise ShapeError(f"`{op.target}` failed on the meta device: {error}") from error
     if not isinstance(output, torch.Tensor) or output.ndim < 2 or output.shape[0] != 2:
         raise ShapeError(f"`{op.target}` did not return one tensor with the batch first")
@@ -113,7 +120,7 @@ def _trace(op: PythonOp, inputs: tuple[Shape, ...]) -> tuple[Shape, int]:
 
 
 def _recorded(local: Local) -> tuple[tuple[Tensor, ...], dict[str, Tensor], Tensor]:
-    """The inputs, the parameters, and the output computed from them again, so that it can be differentiated."""
+    """The inputs, the parameters, and the output computed again from them with autograd."""
     import torch
 
     inputs = tuple(x.detach().requires_grad_() for x in local.inputs)
@@ -146,7 +153,7 @@ def _squared_jacobian(output: Tensor, of: tuple[Tensor, ...], hessian: Tensor, *
 def _probes(like: Tensor, together: bool) -> Iterator[Tensor]:
     """Vectors whose outer products add up to the identity: one output after another or, on average, random signs.
 
-    Samples do not meet in the module, so that one vector serves all of them, unless they are taken together.
+    Samples do not mix in the module, so one vector serves all of them, unless they are taken together.
     """
     import torch
 

@@ -1,4 +1,4 @@
-"""A factor that comes with the weights."""
+"""A factor that is loaded with the weights."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from bayesnas_graph.ir import Coupling, Kept, ModuleCall, Op, Shape
+from bayesnas_graph.ir import Coupling, Mask, ModuleCall, Op, Shape
 from bayesnas_graph.ir.ops.base import register
 from bayesnas_graph.ir.ops.curvature import Local
 
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 @register
 @dataclass(frozen=True)
 class Rescale(Op):
-    """Times a number that comes with the weights and is not trained: 1 in a new network, a gate after a search."""
+    """Its input times a number that is loaded with the weights and not trained: 1 in a new network."""
 
     name: ClassVar[str] = "rescale"
+    only_scales: ClassVar[bool] = True
     pure: ClassVar[bool] = False
 
     def shape(self, *inputs: Shape) -> Shape:
@@ -40,11 +41,11 @@ class Rescale(Op):
     def coupling(self, *inputs: Shape) -> Coupling:
         return Coupling.each(*inputs)
 
-    def carries(self, arriving: tuple[Kept, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Kept:
-        return tuple(some and bool(tensors["factor"] != 0) for some in arriving[0])
+    def nonzero_outputs(self, nonzero: tuple[Mask, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Mask:
+        return nonzero[0] if bool(tensors["factor"] != 0) else (False,) * len(nonzero[0])
 
-    def needs(self, output: Kept, tensors: Mapping[str, Any], *inputs: Shape) -> tuple[Kept, ...]:
-        return (tuple(some and bool(tensors["factor"] != 0) for some in output),)
+    def needed_inputs(self, output: Mask, tensors: Mapping[str, Any], *inputs: Shape) -> tuple[Mask, ...]:
+        return (output if bool(tensors["factor"] != 0) else (False,) * len(output),)
 
-    def scaled_by(self) -> tuple[str, ...]:
+    def scale_tensors(self) -> tuple[str, ...]:
         return ("factor",)

@@ -1,4 +1,4 @@
-"""Channels that come with the weights."""
+"""A selection of channels that is loaded with the weights."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from bayesnas_graph.ir import Axis, Coupling, Kept, Link, ModuleCall, Op, Shape, ShapeError
+from bayesnas_graph.ir import Axis, Coupling, Link, Mask, ModuleCall, Number, Op, Shape, ShapeError
 from bayesnas_graph.ir.ops.base import count, register
 from bayesnas_graph.ir.ops.curvature import Local
 
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 @register
 @dataclass(frozen=True)
 class Select(Op):
-    """Some channels of its input. Which ones comes with the weights: in a new network they are spread evenly."""
+    """Some channels of its input. Which ones is loaded with the weights: in a new network they are spread evenly."""
 
     name: ClassVar[str] = "select"
+    selects: ClassVar[bool] = True
     pure: ClassVar[bool] = False
 
     width: int = count()
@@ -27,11 +28,11 @@ class Select(Op):
     def shape(self, *inputs: Shape) -> Shape:
         channels, *sides = inputs[0]
         if self.width > channels:
-            raise ShapeError(f"`select` can only leave out channels: there are {channels}, and `width` is {self.width}")
+            raise ShapeError(f"`select` can only remove channels: there are {channels}, and `width` is {self.width}")
         return self.width, *sides
 
     def torch(self, *inputs: Shape) -> ModuleCall:
-        return ModuleCall("Select", (inputs[0][0], self.width), package="runtime")
+        return ModuleCall("Select", (Number("size", inputs[0][0]), Number("size", self.width)), package="runtime")
 
     def parameters(self, *inputs: Shape) -> int:
         return 0
@@ -44,22 +45,24 @@ class Select(Op):
         return {}
 
     def coupling(self, *inputs: Shape) -> Coupling:
-        """What the shapes tell: any channel of the input may be any of the output."""
+        """By its shapes alone: any channel of the input may be any of the output."""
         return Coupling((Link(1, inputs[0][0], self.width, tied=False),), (Axis("channels", 0),))
 
-    def narrowed(self, inputs: tuple[Kept, ...], output: Kept) -> Select:
+    def narrowed(self, inputs: tuple[Mask, ...], output: Mask) -> Select:
         return replace(self, width=sum(output))
 
-    def carries(self, arriving: tuple[Kept, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Kept:
-        return tuple(arriving[0][channel] for channel in tensors["channels"].tolist())
+    def nonzero_outputs(self, nonzero: tuple[Mask, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Mask:
+        return tuple(nonzero[0][channel] for channel in tensors["channels"].tolist())
 
-    def needs(self, output: Kept, tensors: Mapping[str, Any], *inputs: Shape) -> tuple[Kept, ...]:
-        named = {channel for channel, kept in zip(tensors["channels"].tolist(), output, strict=True) if kept}
-        return (tuple(channel in named for channel in range(inputs[0][0])),)
+    def needed_inputs(self, output: Mask, tensors: Mapping[str, Any], *inputs: Shape) -> tuple[Mask, ...]:
+        read = {channel for channel, needed in zip(tensors["channels"].tolist(), output, strict=True) if needed}
+        return (tuple(channel in read for channel in range(inputs[0][0])),)
 
-    def cut(self, tensors: Mapping[str, Any], kept: tuple[Kept, ...], output: Kept, *inputs: Shape) -> dict[str, Any]:
-        """The numbers of what is left, counted anew."""
-        left = super().cut(tensors, kept, output, *inputs)
+    def sliced(
+        self, tensors: Mapping[str, Any], kept: tuple[Mask, ...], output: Mask, *inputs: Shape
+    ) -> dict[str, Any]:
+        """Its channels renumbered among those of the input that are left."""
+        left = super().sliced(tensors, kept, output, *inputs)
         number = {channel: i for i, channel in enumerate(i for i, stays in enumerate(kept[0]) if stays)}
         named = [number[channel] for channel in left["channels"].tolist()]
         return {**left, "channels": left["channels"].new_tensor(named)}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
-from bayesnas_graph.ir import Coupling, Expression, Kept, Link, Op, Shape, ShapeError
+from bayesnas_graph.ir import Coupling, Expression, Link, Mask, Op, Shape, ShapeError
 from bayesnas_graph.ir.ops.base import count, image, register, same, window
 from bayesnas_graph.ir.ops.curvature import Local
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Pool(Op):
     """What the pools have in common: a window that slides over each channel."""
+
+    by_channel: ClassVar[bool] = True
 
     k: int = count(3)
     stride: int = count(1)
@@ -34,8 +36,8 @@ class Pool(Op):
             raise ShapeError(f"`{self.name}` has a padding of {padding}, more than half its window of {k}")
         return channels, *(window(self, n, k, stride, padding) for n in (height, width))
 
-    def _call(self, function: str, *more: str) -> Expression:
-        return Expression(f"F.{function}({', '.join(['{0}', *map(str, self._window), *more])})")
+    def _call(self, function: str, more: str = "") -> Expression:
+        return Expression(f"F.{function}({{0}}, {{kernel}}, {{stride}}, {{padding}}{more})", self._window)
 
     def coupling(self, *inputs: Shape) -> Coupling:
         return Coupling.each(*inputs)
@@ -56,8 +58,8 @@ class MaxPool(Pool):
 
         (x,) = local.inputs
         _, largest = F.max_pool2d(x, *self._window, return_indices=True)
-        handed = local.hessian.new_zeros(x.shape).flatten(2)
-        return (handed.scatter_add(2, largest.flatten(2), local.hessian.flatten(2)).reshape(x.shape),)
+        zeros = local.hessian.new_zeros(x.shape).flatten(2)
+        return (zeros.scatter_add(2, largest.flatten(2), local.hessian.flatten(2)).reshape(x.shape),)
 
 
 @register
@@ -68,7 +70,7 @@ class AvgPool(Pool):
     name: ClassVar[str] = "avg_pool"
 
     def torch(self, *inputs: Shape) -> Expression:
-        return self._call("avg_pool2d", "count_include_pad=False")
+        return self._call("avg_pool2d", ", count_include_pad=False")
 
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
         from torch import ones_like
@@ -78,7 +80,7 @@ class AvgPool(Pool):
         def totals(image: Tensor) -> Tensor:
             return F.avg_pool2d(image, *self._window, divisor_override=1)
 
-        # The factor of a window is one over the pixels in it, fewer at the border; totals have a factor of 1.
+        # A window divides by the number of its pixels, fewer at the border; a total divides by 1.
         (x,) = local.inputs
         pixels, pull_back = vjp(totals, ones_like(x))[:2]
         return tuple(pull_back(local.hessian / pixels.square()))
@@ -124,8 +126,8 @@ class GlobalMaxPool(GlobalPool):
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
         (x,) = local.inputs
         largest = x.flatten(2).argmax(2, keepdim=True)
-        handed = local.hessian.new_zeros(x.shape).flatten(2)
-        return (handed.scatter(2, largest, local.hessian[:, :, None]).reshape(x.shape),)
+        zeros = local.hessian.new_zeros(x.shape).flatten(2)
+        return (zeros.scatter(2, largest, local.hessian[:, :, None]).reshape(x.shape),)
 
 
 @register
@@ -148,7 +150,7 @@ class Flatten(Op):
         channels, *sides = inputs[0]
         return Coupling((Link(channels, outputs=prod(sides)),))
 
-    def stores(self, *inputs: Shape) -> int:
+    def stored_values(self, *inputs: Shape) -> int:
         return 0
 
 
@@ -168,7 +170,7 @@ class Crop(Op):
         return channels, height - self.n, width - self.n
 
     def torch(self, *inputs: Shape) -> Expression:
-        return Expression(f"{{0}}[:, :, {self.n}:, {self.n}:]")
+        return Expression("{0}[:, :, {number}:, {number}:]", (self.n, self.n))
 
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
         from torch.nn import functional as F
@@ -178,7 +180,7 @@ class Crop(Op):
     def coupling(self, *inputs: Shape) -> Coupling:
         return Coupling.each(*inputs)
 
-    def stores(self, *inputs: Shape) -> int:
+    def stored_values(self, *inputs: Shape) -> int:
         return 0
 
 
@@ -199,7 +201,7 @@ class PadChannels(Op):
 
     def torch(self, *inputs: Shape) -> Expression:
         sides = "0, 0, " * (len(inputs[0]) - 1)
-        return Expression(f"F.pad({{0}}, ({sides}0, {self.width - inputs[0][0]}))")
+        return Expression(f"F.pad({{0}}, ({sides}0, {{extra}}))", (self.width - inputs[0][0],))
 
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
         return (local.hessian[:, : local.inputs[0].shape[1]],)
@@ -207,5 +209,5 @@ class PadChannels(Op):
     def coupling(self, *inputs: Shape) -> Coupling:
         return Coupling.each(*inputs)
 
-    def narrowed(self, inputs: tuple[Kept, ...], output: Kept) -> PadChannels:
+    def narrowed(self, inputs: tuple[Mask, ...], output: Mask) -> PadChannels:
         return replace(self, width=sum(output))

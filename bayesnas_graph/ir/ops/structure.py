@@ -1,4 +1,4 @@
-"""Operations that the compiler puts into the graph and that no text names."""
+"""Operations that the compiler puts into the graph and that a text cannot name."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Input(Op):
-    """A value that is handed to the network."""
+    """A value that the network is given."""
 
     name: ClassVar[str] = "input"
+    is_input: ClassVar[bool] = True
     inputs: ClassVar[int | None] = 0
 
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
@@ -29,22 +30,27 @@ class Input(Op):
 
 @dataclass(frozen=True)
 class Choice(Sum):
-    """The sum of the candidates that a search leaves on: at most `limit` of them, or any number.
+    """The sum of the candidates that a search keeps: at most `limit` of them, or any number.
 
     Each of its edges has a gate, the switch of a candidate.
     """
 
     name: ClassVar[str] = "choice"
+    is_choice: ClassVar[bool] = True
+    is_gated: ClassVar[bool] = True
 
     limit: int | None = field(default=None, metadata={"argument": Argument("integer", 1, absent="any")})
 
 
 @dataclass(frozen=True)
 class Gated(Op):
-    """Hands on a value that a gate may turn off.
+    """Passes on a value that a gate may turn off.
 
-    The gate is on its edge and none of its business: what curvature it adds is for whoever reads edges.
+    The gate is on its edge, and so is the curvature that the gate adds.
     """
+
+    is_gated: ClassVar[bool] = True
+    passes_through: ClassVar[bool] = True
 
     def shape(self, *inputs: Shape) -> Shape:
         return inputs[0]
@@ -58,7 +64,7 @@ class Gated(Op):
     def coupling(self, *inputs: Shape) -> Coupling:
         return Coupling.each(*inputs)
 
-    def stores(self, *inputs: Shape) -> int:
+    def stored_values(self, *inputs: Shape) -> int:
         return 0
 
 
@@ -67,10 +73,12 @@ class Maybe(Gated):
     """A value that is optional in the text."""
 
     name: ClassVar[str] = "maybe"
+    is_optional: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
 class Zero(Gated):
-    """The zero switch of a choice: off, it turns all candidates off."""
+    """The zero switch of a choice: when off, it turns all candidates off."""
 
     name: ClassVar[str] = "zero"
+    is_zero_switch: ClassVar[bool] = True

@@ -12,9 +12,9 @@ from pydantic import JsonValue
 
 from bayesnas_graph.diagnostics import Diagnostic, did_you_mean
 from bayesnas_graph.diagnostics.source import Source, Span
-from bayesnas_graph.ir import Argument, Op, Value
+from bayesnas_graph.ir import Argument, Op, Plain, Value
 from bayesnas_graph.ir.ops import COMPILED, PRIMITIVES
-from bayesnas_graph.ir.ops.python import Plain, PythonOp
+from bayesnas_graph.ir.ops.python import PythonOp
 from bayesnas_graph.language.elaborate.arguments import accept
 from bayesnas_graph.language.elaborate.arithmetic import out_of_bounds
 from bayesnas_graph.language.json.problems import Step, fail, shown

@@ -34,4 +34,4 @@ def cost_of(graph: Graph, node: Node) -> Cost:
     if isinstance(node.op, Input):
         return Cost(0, 0, 0)
     inputs = [graph[edge.source].shape for edge in graph.inputs(node.name)]
-    return Cost(node.op.parameters(*inputs), node.op.flops(*inputs), node.op.stores(*inputs))
+    return Cost(node.op.parameters(*inputs), node.op.flops(*inputs), node.op.stored_values(*inputs))

@@ -106,7 +106,7 @@ _ALWAYS = None  # in place of a sum: on, whatever the switches are
 def _joined(op: Op, inputs: list[_Sum | None], program: _Program) -> _Sum | None:
     """What an operation hands on, given what it reads."""
     depending = [before for before in inputs if before is not _ALWAYS]
-    if op.bears_losses:
+    if op.tolerates_missing_inputs:
         return frozenset[int]().union(*depending) if len(depending) == len(inputs) else _ALWAYS
     return program.all_of(depending)
 

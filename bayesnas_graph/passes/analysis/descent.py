@@ -124,7 +124,7 @@ class Descent:
 
         for i, sources in enumerate(self.prices.inputs):
             here = [p for p, source in enumerate(sources) if source.node in least and source.group not in forbidden]
-            if here and self.prices.bears_losses[i]:
+            if here and self.prices.tolerates_missing_inputs[i]:
                 here = [min(here, key=lambda p: price(sources[p]))]
             elif len(here) < len(sources):
                 continue

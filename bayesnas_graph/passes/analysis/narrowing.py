@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bayesnas_graph.ir import Coupling, Graph, Kept, Node
+from bayesnas_graph.ir import Coupling, Graph, Mask, Node
 from bayesnas_graph.ir.ops import Input
 
-Sides = Sequence[Kept | None]  # of every input the channels that are left; None if the input itself is gone
+Sides = Sequence[Mask | None]  # of every input the channels that are left; None if the input itself is gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ def cuts(whole: Graph, left: Graph) -> dict[str, tuple[Cut, ...]]:
 
     `left` is what `prune` has made of `whole`.
     """
-    kept: dict[str, Kept] = {}
+    kept: dict[str, Mask] = {}
     found: dict[str, tuple[Cut, ...]] = {}
     for node in left:
         before = whole[node.name]
@@ -50,7 +50,7 @@ def _is_as_before(whole: Graph, left: Graph, node: Node) -> bool:
     return node.shape == whole[node.name].shape and all(left[name].shape == whole[name].shape for name in sources)
 
 
-def _left_of_output(node: Node, before: Node, coupling: Coupling, sides: Sides) -> Kept:
+def _left_of_output(node: Node, before: Node, coupling: Coupling, sides: Sides) -> Mask:
     """The channels of the output that are left: those that are made of something that is left, or of nothing at all.
 
     If the operation takes its width from its input, and has weights in between, they are the same as of the input.
@@ -71,7 +71,7 @@ def _is_left(channel: int, coupling: Coupling, sides: Sides) -> bool:
     return all(read) if read else not lost
 
 
-def _cuts(coupling: Coupling, sides: Sides, output: Kept) -> Iterator[Cut]:
+def _cuts(coupling: Coupling, sides: Sides, output: Mask) -> Iterator[Cut]:
     for axis in coupling.axes:
         kept = output if axis.follows == "output" else sides[0]
         if kept is not None and not all(kept):

@@ -52,7 +52,7 @@ class Prices:
             if isinstance(node.op, Choice) and node.op.limit is not None:
                 limits[Limit(frozenset(s.group for s in sources if s.group), node.op.limit)] = None
         self.limits = tuple(limits)
-        self.bears_losses = [op.bears_losses for op in self.ops]
+        self.tolerates_missing_inputs = [op.tolerates_missing_inputs for op in self.ops]
         self._fixed = [[s.node for s in sources if s.group is None] for sources in self.inputs]
         self._switched: dict[str, list[tuple[int, int]]] = defaultdict(list)  # targets and sources
         for target, sources in enumerate(self.inputs):
@@ -119,7 +119,7 @@ class Prices:
         arriving: dict[int, list[int]] = {}
         for i in sorted(wanted):
             brought = [source for source in wanted[i] if source in arriving]
-            if len(brought) == len(self.inputs[i]) or (brought and self.bears_losses[i]):
+            if len(brought) == len(self.inputs[i]) or (brought and self.tolerates_missing_inputs[i]):
                 arriving[i] = brought
         return arriving
 

@@ -1,4 +1,4 @@
-"""Smaller networks that compute the same."""
+"""Smaller networks that compute the same values."""
 
 from bayesnas_graph.passes.shrink.network import Shrunk, shrink
 

@@ -1,7 +1,6 @@
-"""Which channels of a network do anything, by the zeros in its weights.
+"""Which channels of a network have an effect, judging by the zeros in its weights.
 
-A channel carries something if it can be other than zero, and is needed if an output depends on it. Only what does both
-counts.
+A channel has an effect if it can be nonzero and an output depends on it.
 """
 
 from __future__ import annotations
@@ -10,8 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bayesnas_graph.ir import Edge, Graph, Kept, Shape, both, either
-from bayesnas_graph.ir.ops import Input, Sum
+from bayesnas_graph.ir import Edge, Graph, Mask, Shape, intersection, union
 from bayesnas_graph.passes import drop_unused
 
 if TYPE_CHECKING:
@@ -22,48 +20,48 @@ Tensors = Mapping[str, Mapping[str, "Tensor"]]  # node -> name -> tensor
 
 @dataclass(frozen=True, slots=True)
 class Alive:
-    """For every node of a graph the channels of its value that carry something, and those of them that are needed."""
+    """For every node of a graph, the channels of its value that can be nonzero, and those that have an effect."""
 
-    carrying: Mapping[str, Kept]
-    counting: Mapping[str, Kept]
+    nonzero: Mapping[str, Mask]
+    effective: Mapping[str, Mask]
 
 
 def alive(graph: Graph, tensors: Tensors) -> Alive:
-    """Look through a graph without switches, forwards for what carries something, backwards for what is needed."""
-    carrying: dict[str, Kept] = {}
+    """Walk through a graph without switches: forwards for nonzero channels, backwards for needed ones."""
+    nonzero: dict[str, Mask] = {}
     for node in graph:
-        if isinstance(node.op, Input):
-            carrying[node.name] = (True,) * node.shape[0]
+        if node.op.is_input:
+            nonzero[node.name] = (True,) * node.shape[0]
             continue
-        arriving = tuple(carrying[edge.source] for edge in graph.inputs(node.name))
-        carrying[node.name] = node.op.carries(arriving, tensors.get(node.name, {}), *shapes(graph, node.name))
+        arriving = tuple(nonzero[edge.source] for edge in graph.inputs(node.name))
+        nonzero[node.name] = node.op.nonzero_outputs(arriving, tensors.get(node.name, {}), *shapes(graph, node.name))
     needed = {node.name: (node.name in graph.outputs,) * node.shape[0] for node in graph}
-    counting: dict[str, Kept] = {}
+    effective: dict[str, Mask] = {}
     for node in reversed(list(graph)):
-        counting[node.name] = both(needed[node.name], carrying[node.name])
-        if isinstance(node.op, Input):
+        effective[node.name] = intersection(needed[node.name], nonzero[node.name])
+        if node.op.is_input:
             continue
-        wanted = node.op.needs(counting[node.name], tensors.get(node.name, {}), *shapes(graph, node.name))
-        for edge, some in zip(graph.inputs(node.name), wanted, strict=True):
-            needed[edge.source] = either(needed[edge.source], some)
-    return Alive(carrying, counting)
+        wanted = node.op.needed_inputs(effective[node.name], tensors.get(node.name, {}), *shapes(graph, node.name))
+        for edge, mask in zip(graph.inputs(node.name), wanted, strict=True):
+            needed[edge.source] = union(needed[edge.source], mask)
+    return Alive(nonzero, effective)
 
 
-def without_dead_terms(graph: Graph, found: Alive) -> Graph:
-    """A graph whose sums have lost the terms that add nothing to what counts, and all that only these are made of.
+def without_dead_terms(graph: Graph, channels: Alive) -> Graph:
+    """A graph without the terms of sums that have no effect, and without everything that only they depend on.
 
-    A sum of nothing keeps its first term. A mean loses none: it divides by their number.
+    A sum of nothing keeps its first term. A mean keeps all: it divides by their number.
     """
     edges: list[Edge] = []
     for node in graph:
         inputs = graph.inputs(node.name)
-        if isinstance(node.op, Sum):
-            counting = found.counting[node.name]
-            inputs = tuple(e for e in inputs if any(both(found.carrying[e.source], counting))) or inputs[:1]
+        if node.op.adds:
+            effective = channels.effective[node.name]
+            inputs = tuple(e for e in inputs if any(intersection(channels.nonzero[e.source], effective))) or inputs[:1]
         edges += [Edge(edge.source, edge.target, slot, None, edge.span) for slot, edge in enumerate(inputs)]
     return drop_unused(graph.replace(graph, edges, graph.outputs))
 
 
 def shapes(graph: Graph, name: str) -> tuple[Shape, ...]:
-    """The shapes of what a node reads."""
+    """The shapes of the inputs of a node."""
     return tuple(graph[edge.source].shape for edge in graph.inputs(name))

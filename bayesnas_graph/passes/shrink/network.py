@@ -1,4 +1,4 @@
-"""A smaller network that computes the same: without the channels that zeros in its weights make superfluous."""
+"""Removes the channels that zeros in the weights make superfluous; the network computes the same."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bayesnas_graph.ir import Graph, Kept, Node
-from bayesnas_graph.ir.ops import Select
-from bayesnas_graph.passes import Place, narrow, plain
+from bayesnas_graph.ir import Graph, Mask, Node
+from bayesnas_graph.passes import InputSlot, narrow, plain
 from bayesnas_graph.passes.shrink.alive import Tensors, alive, shapes, without_dead_terms
 from bayesnas_graph.passes.shrink.coupled import coupled
 from bayesnas_graph.passes.shrink.reads import reads
@@ -20,72 +19,71 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Shrunk:
-    """What is left of a network."""
+    """A network with fewer channels."""
 
     graph: Graph
     tensors: Mapping[str, Mapping[str, Tensor]]  # node -> name -> tensor
-    kept: Mapping[str, Kept]  # node of the whole network -> which of its channels are left; none if it is gone
+    kept: Mapping[str, Mask]  # node of the whole network -> which of its channels are left; none if it is removed
 
 
 def shrink(graph: Graph, tensors: Tensors) -> Shrunk:
-    """The smallest network without switches that zeros in the weights of one allow.
+    """The smallest network without switches that the zeros in the weights allow.
 
-    Its outputs are the same out of training, but for rounding. Gone are the channels that are zero or that no output
-    depends on, with all that is tied to them, and so whole layers and branches. Who reads a few channels of a value of
-    which others need more has a `select` in front. Nodes that are left have the names they had.
+    Its outputs in evaluation mode are the same, up to rounding. It lacks the channels that are zero or that no output
+    depends on, with everything tied to them, and so whole layers and branches. A node that reads only a few channels of
+    a value, of which others read more, has a `select` before it. The remaining nodes keep their names.
 
-    What goes may untie others, as a convolution of two groups does that loses one. So this is done until nothing
-    changes, and a shrunken network cannot be shrunk again.
+    Removing channels may untie others: for example, when a convolution loses one of two groups. So this is repeated
+    until nothing changes, and a shrunk network cannot be shrunk again.
     """
-    found = Shrunk(plain(graph), tensors, {node.name: (True,) * node.shape[0] for node in graph})
-    while (smaller := _step(found)).graph != found.graph:
-        found = smaller
-    kept = {node.name: found.kept[node.name] if node.name in found.graph.nx else _none(node) for node in graph}
-    return Shrunk(found.graph, found.tensors, kept)
+    shrunk = Shrunk(plain(graph), tensors, {node.name: (True,) * node.shape[0] for node in graph})
+    while (smaller := _step(shrunk)).graph != shrunk.graph:
+        shrunk = smaller
+    kept = {node.name: shrunk.kept[node.name] if node.name in shrunk.graph.nx else _none(node) for node in graph}
+    return Shrunk(shrunk.graph, shrunk.tensors, kept)
 
 
 def _step(before: Shrunk) -> Shrunk:
-    """Take away what can go at once."""
+    """Remove everything that can be removed at once."""
     import torch
 
-    found = alive(before.graph, before.tensors)
-    graph = without_dead_terms(before.graph, found)
-    kept = coupled(graph, before.tensors, found)
-    read = reads(graph, before.tensors, found, kept)
+    channels = alive(before.graph, before.tensors)
+    graph = without_dead_terms(before.graph, channels)
+    kept = coupled(graph, before.tensors, channels)
+    read = reads(graph, before.tensors, channels, kept)
     narrowed = narrow(graph, kept, read)
     tensors = {
-        node.name: _cut(graph, before.tensors, kept, read, node)
+        node.name: _sliced(graph, before.tensors, kept, read, node)
         for node in graph
         if any(kept[node.name]) and node.name in before.tensors
     }
-    selects = {name: cut["channels"] for name, cut in tensors.items() if isinstance(graph[name].op, Select)}
-    numbers = {name: tuple(channels.tolist()) for name, channels in selects.items()}
+    numbers = {name: tuple(own["channels"].tolist()) for name, own in tensors.items() if graph[name].op.selects}
     left, selected = simple_selects(narrowed.graph, numbers | narrowed.selected)
     left = plain(left)
-    tensors |= {name: {"channels": torch.tensor(some)} for name, some in selected.items()}
-    total = {name: _once_more(some, kept.get(name)) for name, some in before.kept.items()}
+    tensors |= {name: {"channels": torch.tensor(entries)} for name, entries in selected.items()}
+    total = {name: _composed(mask, kept.get(name)) for name, mask in before.kept.items()}
     return Shrunk(left, {node.name: tensors[node.name] for node in left if node.name in tensors}, total)
 
 
-def _cut(
-    graph: Graph, tensors: Tensors, kept: Mapping[str, Kept], read: Mapping[Place, Kept], node: Node
+def _sliced(
+    graph: Graph, tensors: Tensors, kept: Mapping[str, Mask], read: Mapping[InputSlot, Mask], node: Node
 ) -> Mapping[str, Tensor]:
-    """What is left of the tensors of a node."""
+    """The tensors of a node, sliced to the channels that are left."""
     sides = tuple(read.get((node.name, edge.slot), kept[edge.source]) for edge in graph.inputs(node.name))
     if all(map(all, (*sides, kept[node.name]))):
         return tensors[node.name]
-    return node.op.cut(tensors[node.name], sides, kept[node.name], *shapes(graph, node.name))
+    return node.op.sliced(tensors[node.name], sides, kept[node.name], *shapes(graph, node.name))
 
 
-def _once_more(kept: Kept, of_those: Kept | None) -> Kept:
-    """What is left in the end, of what was left before; nothing is new where the node is gone.
+def _composed(kept: Mask, then: Mask | None) -> Mask:
+    """A mask applied to the channels that an earlier mask has left; None removes all.
 
-    >>> _once_more((True, False, True), (False, True))
+    >>> _composed((True, False, True), (False, True))
     (False, False, True)
     """
-    left = iter(of_those or ())
+    left = iter(then or ())
     return tuple(stays and next(left, False) for stays in kept)
 
 
-def _none(node: Node) -> Kept:
+def _none(node: Node) -> Mask:
     return (False,) * node.shape[0]

@@ -1,4 +1,4 @@
-"""Who reads only some channels of a value, and is better off with these alone."""
+"""Which nodes should read only some channels of a value, through a `select`."""
 
 from __future__ import annotations
 
@@ -6,29 +6,28 @@ from collections import defaultdict
 from collections.abc import Mapping
 from math import prod
 
-from bayesnas_graph.ir import Graph, Kept, Node, both
-from bayesnas_graph.ir.ops import Select
-from bayesnas_graph.passes import Place
+from bayesnas_graph.ir import Graph, Mask, Node, intersection
+from bayesnas_graph.passes import InputSlot
 from bayesnas_graph.passes.shrink.alive import Alive, Tensors, shapes
 
-# Multiply-adds that are worth copying one value of an image. A copy is a read and a write, which take as long as a
-# processor takes for some tens of multiply-adds; a vector is so short that it does not matter.
-WORTH = 32
+# How many multiply-adds cost as much as copying one value of an image. A copy is a read and a write, which take as long
+# as some tens of multiply-adds. Vectors are so short that it does not matter.
+COPY_COST = 32
 
 
-def reads(graph: Graph, tensors: Tensors, found: Alive, kept: Mapping[str, Kept]) -> dict[Place, Kept]:
-    """Where a `select` pays: which channels of its input a node is to read, though more are kept.
+def reads(graph: Graph, tensors: Tensors, channels: Alive, kept: Mapping[str, Mask]) -> dict[InputSlot, Mask]:
+    """Where a `select` pays: the channels of its input that a node should read, although more are kept.
 
-    That can be where weights lie between input and output, so that a channel of the input may go by itself.
+    This is possible if there are weights between input and output, so that an input channel can be removed alone.
     """
-    together: dict[tuple[str, Kept], list[Node]] = defaultdict(list)
+    together: dict[tuple[str, Mask], list[Node]] = defaultdict(list)
     for node in graph:
-        if isinstance(node.op, Select) or not any(kept[node.name]):
+        if node.op.selects or not any(kept[node.name]):
             continue
         links = node.op.coupling(*shapes(graph, node.name)).links
         if any(not link.tied for link in links):
             (edge,) = graph.inputs(node.name)
-            side = _read(graph, tensors, found, kept, node)
+            side = _read(graph, tensors, channels, kept, node)
             if side != kept[edge.source]:
                 together[edge.source, side].append(node)
     return {
@@ -39,17 +38,17 @@ def reads(graph: Graph, tensors: Tensors, found: Alive, kept: Mapping[str, Kept]
     }
 
 
-def _read(graph: Graph, tensors: Tensors, found: Alive, kept: Mapping[str, Kept], node: Node) -> Kept:
-    """The channels of its only input that a node has to read; the first if it is none, for it cannot read nothing."""
+def _read(graph: Graph, tensors: Tensors, channels: Alive, kept: Mapping[str, Mask], node: Node) -> Mask:
+    """The channels of its only input that a node must read: at least one, as it cannot read nothing."""
     (edge,) = graph.inputs(node.name)
-    (some,) = node.op.needs(found.counting[node.name], tensors[node.name], *shapes(graph, node.name))
-    read = both(both(some, found.carrying[edge.source]), kept[edge.source])
+    (needed,) = node.op.needed_inputs(channels.effective[node.name], tensors[node.name], *shapes(graph, node.name))
+    read = intersection(intersection(needed, channels.nonzero[edge.source]), kept[edge.source])
     first = kept[edge.source].index(True)
     return read if any(read) else tuple(i == first for i in range(len(read)))
 
 
-def _pays(graph: Graph, kept: Mapping[str, Kept], source: str, side: Kept, readers: list[Node]) -> bool:
-    """Whether it pays to copy some channels of a value for those who read no more."""
+def _pays(graph: Graph, kept: Mapping[str, Mask], source: str, side: Mask, readers: list[Node]) -> bool:
+    """Whether it pays to copy some channels of a value for the nodes that read only those."""
     sides = graph[source].shape[1:]
     if not sides:
         return True
@@ -58,4 +57,4 @@ def _pays(graph: Graph, kept: Mapping[str, Kept], source: str, side: Kept, reade
         for sign, read in ((1, kept[source]), (-1, side)):
             op = node.op.narrowed((read,), kept[node.name])
             saved += sign * op.flops((sum(read), *sides))
-    return saved >= WORTH * sum(side) * prod(sides)
+    return saved >= COPY_COST * sum(side) * prod(sides)

@@ -9,35 +9,33 @@ from torch import Tensor
 
 from bayesnas_graph.codegen.emit.weights import ByNode
 from bayesnas_graph.ir import Graph, Node
-from bayesnas_graph.ir.ops.convolution import Conv, Depthwise
-from bayesnas_graph.ir.ops.norm import Normalisation
 from bayesnas_graph.train.compress.patterns import Chosen, chosen_for, is_layer, shared
 
 Entries = Callable[[str, str], Tensor]  # node and name -> a tensor of the shape of that weight
 
-# A weight is looked at with the groups of a convolution apart: [group, filter, channel, row, column].
+# The axes of a weight once the groups of a convolution are separated: [group, filter, channel, row, column].
 _AXES = {"n": (0, 1), "c": (0, 2), "m": (3,), "k": (4,)}
 
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """The groups that a pattern makes of the weights of a layer.
+    """The groups into which a pattern divides the weights of a layer.
 
-    Whoever removes a filter removes what belongs to it alone: its bias, and what a norm right behind does to it.
+    A filter is removed together with what belongs to it alone: its bias, and the weight and bias of a norm after it.
     """
 
     layer: str  # the node
-    shares: str  # which of n, c, m and k the members of a group have in common
-    parts: int = 1  # groups of the convolution, each with its own channels
+    shares: str  # the axes, of n, c, m and k, that the members of a group share
+    parts: int = 1  # groups of the convolution
     companions: tuple[tuple[str, str], ...] = ()  # node and name of tensors with an entry for every filter
 
     @property
     def name(self) -> str:
-        """Unique among all of a network."""
+        """A name that is unique in the network."""
         return f"{self.layer}/{self.shares}"
 
     def sums(self, entries: Entries) -> Tensor:
-        """The sum over every group of something that is there for every weight."""
+        """The sum over every group of one value per weight."""
         weight = self._apart(entries(self.layer, "weight"))
         kept = {axis for letter in self.shares for axis in _AXES[letter]}
         total = weight.sum([axis for axis in range(5) if axis not in kept], keepdim=True)
@@ -55,7 +53,7 @@ class Groups:
         return ((self.layer, "weight"), *self.companions)
 
     def spread(self, of_groups: Tensor, like: ByNode) -> Iterator[tuple[str, str, Tensor]]:
-        """What is known for every group, for every weight: node, name and a tensor that fits its own."""
+        """A value per group as a value per weight: node, name and a tensor of the shape of the weight."""
         weight = like[self.layer]["weight"]
         yield self.layer, "weight", of_groups.expand(self._apart(weight).shape).reshape(weight.shape)
         for node, name in self.companions:
@@ -70,7 +68,7 @@ class Groups:
 
 
 def groups_of(graph: Graph, chosen: Chosen) -> tuple[Groups, ...]:
-    """All groups of a network; filters that make an output cannot go, and are none. Raises NasError."""
+    """All groups of a network, except filters that compute an output, which cannot be removed. Raises NasError."""
     last = _last_layers(graph)
     found = []
     for name, patterns in chosen_for(graph, chosen).items():
@@ -83,7 +81,7 @@ def groups_of(graph: Graph, chosen: Chosen) -> tuple[Groups, ...]:
 
 
 def regrouped(groups: Iterable[Groups], graph: Graph) -> tuple[Groups, ...]:
-    """The same groups in what is left of a network."""
+    """The same groups in what is left of the network."""
     return tuple(_groups(graph, graph[some.layer], some.shares) for some in groups if some.layer in graph.nx)
 
 
@@ -92,30 +90,30 @@ def _groups(graph: Graph, node: Node, shares: str) -> Groups:
 
 
 def _parts(graph: Graph, node: Node) -> int:
-    if isinstance(node.op, Depthwise):
-        return graph[graph.inputs(node.name)[0].source].shape[0]
-    return node.op.groups if isinstance(node.op, Conv) else 1
+    (edge,) = graph.inputs(node.name)
+    (link,) = node.op.coupling(graph[edge.source].shape).links
+    return link.blocks
 
 
 def _companions(graph: Graph, node: Node) -> tuple[tuple[str, str], ...]:
-    """The bias of a layer, and weight and bias of a norm that alone reads it."""
-    own = [(node.name, "bias")] if getattr(node.op, "bias", False) else []
+    """The bias of a layer, and the weight and bias of a norm if nothing else reads the layer."""
+    own = [(node.name, name) for name in node.op.scale_tensors() if name != "weight"]
     readers = [edge.target for edge in graph.edges if edge.source == node.name]
     after = graph[readers[0]] if len(readers) == 1 and node.name not in graph.outputs else None
-    if after is not None and isinstance(after.op, Normalisation) and getattr(after.op, "affine", False):
-        own += [(after.name, "weight"), (after.name, "bias")]
+    if after is not None and after.op.normalises:
+        own += [(after.name, name) for name in after.op.scale_tensors()]
     return tuple(own)
 
 
 def _last_layers(graph: Graph) -> set[str]:
-    """The layers from which a value goes to an output without another layer that mixes channels."""
+    """The layers from which a path leads to an output without another layer that mixes channels."""
     found: set[str] = set()
     seen, waiting = set(graph.outputs), list(graph.outputs)
     while waiting:
         node = graph[waiting.pop()]
         if is_layer(node):
             found.add(node.name)
-            if not isinstance(node.op, Depthwise):
+            if not node.op.by_channel:
                 continue
         for edge in graph.inputs(node.name):
             if edge.source not in seen:

@@ -1,4 +1,4 @@
-"""Which weights are left: a 1 for every entry that is, a 0 for every one that is gone for good."""
+"""Which weights are left: a 1 for every entry that is kept, a 0 for every entry that was removed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Masks = dict[str, dict[str, Tensor]]
 
 
 def masks_of(groups: Iterable[Groups], weights: ByNode) -> Masks:
-    """What is left of the weights in groups: of layers all that is not zero, and all that goes with their filters."""
+    """The masks of the weights in groups: the nonzero weights of layers, and all companions of their filters."""
     found: Masks = {}
     for some in groups:
         for node, name in some.tensors:
@@ -25,9 +25,10 @@ def masks_of(groups: Iterable[Groups], weights: ByNode) -> Masks:
 
 
 def without(masks: Masks, going: Mapping[Groups, Tensor]) -> Masks:
-    """The masks once some groups are gone: those at which there is a 1, or True.
+    """The masks once some groups are removed: those with a 1, or True, in `going`.
 
-    A filter of which other groups have left no weight goes, too, with its bias and its norm: it would be a constant.
+    A filter that has lost all its weights to other groups is removed too, with its bias and its norm: it would be a
+    constant.
     """
     found = {node: dict(named) for node, named in masks.items()}
     for groups, gone in going.items():
@@ -56,7 +57,7 @@ def masked(weights: ByNode, masks: Masks) -> dict[str, dict[str, Tensor]]:
 
 @torch.no_grad()
 def apply(masks: Masks, weights: ByNode) -> None:
-    """Set to zero what is gone, in place."""
+    """Set removed weights to zero, in place."""
     for node, named in masks.items():
         for name, mask in named.items():
             weights[node][name].mul_(mask)

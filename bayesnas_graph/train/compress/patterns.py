@@ -1,8 +1,8 @@
-"""Patterns: which weights of a layer go together.
+"""Patterns: which weights of a layer are removed together.
 
 The weight of a layer is `W[n, c, m, k]`: filters, channels, rows and columns of the kernel. A pattern puts all entries
-into one group that share some of these four. A linear layer has one row and one column, and is a matrix to everybody:
-`row` and `column` are those of the matrix, an output and an input.
+that share some of these four into one group. The weight of a linear layer is a matrix, and `row` and `column` are those
+of the matrix: an output and an input.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from fnmatch import fnmatchcase
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError, did_you_mean
 from bayesnas_graph.ir import Graph, Node
-from bayesnas_graph.ir.ops.convolution import Conv, Depthwise, Linear
+from bayesnas_graph.ir.ops import PRIMITIVES
 
-# What the entries of a group share. Two of them overlap: an entry stays only if both its groups do.
+# The axes whose index all entries of a group share. If there are two, an entry stays only if both its groups do.
 PATTERNS: Mapping[str, tuple[str, ...]] = {
     "shape": ("cmk",),
     "row": ("cm",),
@@ -34,45 +34,46 @@ OF_MATRICES: Mapping[str, tuple[str, ...]] = {
     "row+column": ("n", "c"),
 }
 NONE = "none"
-KINDS = (Conv.name, Depthwise.name, Linear.name)
+MATRIX = "nc"  # the axes of a weight that is a matrix
+KINDS = tuple(name for name, op in PRIMITIVES.items() if op.weight_axes)
 
-Chosen = Mapping[str, str]  # a kind of layer, or the name of a layer or motif -> patterns, with commas
+Chosen = Mapping[str, str]  # a kind of layer, or the name of a layer or motif -> patterns, separated by commas
 
 
 def is_layer(node: Node) -> bool:
-    """Whether a node has weights that patterns are for."""
-    return isinstance(node.op, Conv | Depthwise | Linear)
+    """Whether patterns apply to the weight of a node."""
+    return bool(node.op.weight_axes)
 
 
 def shared(node: Node, patterns: Iterable[str]) -> tuple[str, ...]:
-    """What the groups of some patterns share in a layer, each once.
+    """The axes that the groups of some patterns share in a layer, each once.
 
+    >>> from bayesnas_graph.ir.ops.convolution import Linear
     >>> shared(Node("fc", Linear(10), (10,)), ["row", "column", "channel"])
     ('n', 'c')
     """
-    table = OF_MATRICES if isinstance(node.op, Linear) else PATTERNS
-    found = [key for pattern in patterns for key in table[pattern]]
-    if isinstance(node.op, Linear):  # rows and columns of a kernel that has one of each
-        found = [key.replace("m", "").replace("k", "") for key in found]
+    axes = node.op.weight_axes
+    table = OF_MATRICES if axes == MATRIX else PATTERNS
+    found = ["".join(axis for axis in key if axis in axes) for pattern in patterns for key in table[pattern]]
     return tuple(dict.fromkeys(found))
 
 
 def named(kind: str, shares: str) -> str:
-    """The name of the pattern whose groups share this, in a kind of layer.
+    """The name of the pattern whose groups share these axes, in a kind of layer.
 
     >>> named("conv", "cmk"), named("linear", "c"), named("linear", "")
     ('shape', 'column', 'layer')
     """
     names = {keys[0]: name for name, keys in PATTERNS.items() if len(keys) == 1}
-    if kind == Linear.name:
+    if PRIMITIVES[kind].weight_axes == MATRIX:
         names |= {"n": "row", "c": "column", "": "layer"}
     return names[shares]
 
 
 def chosen_for(graph: Graph, chosen: Chosen) -> dict[str, tuple[str, ...]]:
-    """The patterns of every layer: those of its name or of a motif around it, or else those of its kind.
+    """The patterns of every layer: those for its name or a motif around it, or else those for its kind.
 
-    A name may have `*` for anything. Of several that fit, the last counts. Raises NasError for what fits nothing.
+    A name may contain `*` for anything. If several match, the last counts. Raises NasError if one matches nothing.
     """
     layers = [node for node in graph if is_layer(node)]
     by_kind = {key: _patterns(key, text) for key, text in chosen.items() if key in KINDS}
@@ -82,11 +83,11 @@ def chosen_for(graph: Graph, chosen: Chosen) -> dict[str, tuple[str, ...]]:
             names = [*KINDS, *(node.name for node in layers), *(scope.name for scope in graph.scopes)]
             help = did_you_mean(key, names) or f"layers are {_some(node.name for node in layers)}"
             raise NasError([Diagnostic("NAS620", f"no layer is called `{key}`", help=help)])
-    found = {}
+    by_layer = {}
     for node in layers:
         named = [patterns for key, patterns in by_name.items() if _is_called(graph, node, key)]
-        found[node.name] = named[-1] if named else by_kind.get(node.op.name, ())
-    return found
+        by_layer[node.name] = named[-1] if named else by_kind.get(node.op.name, ())
+    return by_layer
 
 
 def _is_called(graph: Graph, node: Node, key: str) -> bool:
@@ -95,13 +96,13 @@ def _is_called(graph: Graph, node: Node, key: str) -> bool:
 
 
 def _patterns(key: str, text: str) -> tuple[str, ...]:
-    """The patterns of a text. Raises NasError for what is none."""
+    """The patterns named in a text. Raises NasError for an unknown one."""
     found = tuple(part.strip() for part in text.split(","))
     if found == (NONE,):
         return ()
     for name in found:
         if name not in PATTERNS:
-            help = did_you_mean(name, PATTERNS) or f"there are {', '.join(PATTERNS)}, and {NONE} by itself"
+            help = did_you_mean(name, PATTERNS) or f"patterns are {', '.join(PATTERNS)}, or {NONE} alone"
             raise NasError([Diagnostic("NAS620", f"there is no pattern `{name}`, for `{key}`", help=help)])
     return found
 

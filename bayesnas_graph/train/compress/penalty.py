@@ -1,4 +1,4 @@
-"""What the prior does in a training: after every step it moves groups of weights towards zero."""
+"""The effect of the prior on training: after every step, it moves groups of weights towards zero."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from bayesnas_graph.train.learner import TrainLearner
 
 @dataclass(frozen=True, eq=False)
 class Penalty:
-    """Its share of a step, for a penalty of these weights on the norms of groups."""
+    """The step of a penalty on the norms of groups."""
 
     weights: Mapping[Groups, Tensor]  # lambda omega
-    masks: Masks  # what is gone for good
-    needed: Collection[str]  # layers of which something must be left
+    masks: Masks  # removed weights
+    needed: Collection[str]  # layers that must keep at least one group
 
     def __call__(self, learner: TrainLearner, rate: float) -> None:
         config, tensors = learner.problem.config, tensors_of(learner)
-        # A gradient counts for this many steps, and so must the penalty that it is to be weighed against.
+        # With momentum, a gradient counts for this many steps, and so must the penalty.
         steps = 1 / (1 - config.momentum) if config.optimiser == "sgd" else 1
         apply(self.masks, tensors)
         for groups, weight in self.weights.items():
@@ -35,15 +35,15 @@ class Penalty:
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """Keeps at zero what is gone for good."""
+    """Keeps removed weights at zero."""
 
     masks: Masks
 
-    def __call__(self, learner: TrainLearner, rate: float) -> None:  # noqa: ARG002  # zero is zero at any rate
+    def __call__(self, learner: TrainLearner, rate: float) -> None:  # noqa: ARG002  # does not depend on the rate
         apply(self.masks, tensors_of(learner))
 
 
 @torch.no_grad()
 def tensors_of(learner: TrainLearner) -> ByNode:
-    """The tensors of every node, which change as the network learns and may be changed."""
+    """The tensors of every node, shared with the network: they change as it learns, and may be changed."""
     return by_node(learner.module.state_dict(), learner.program)

@@ -4,9 +4,9 @@
     omega^2 =  sum of H / (1 + gamma H)          over its weights, with H = h / lambda
     penalty =  lambda omega |W|                  summed over all groups of all patterns
 
-It is the update of switches with weights for gates, and no dependency: what a removed filter takes with it follows
-from the graph when that is made smaller. As nothing but weights and curvatures counts, the update is repeated until
-both equations hold.
+It is the update of switches, with weights instead of gates and without dependencies: what is removed along with a
+filter follows from the graph when that is shrunk. Because it depends only on weights and curvatures, the update is
+repeated until both equations hold.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from bayesnas_graph.codegen.emit.weights import ByNode
 from bayesnas_graph.train.compress.groups import Groups
 from bayesnas_graph.train.compress.masks import Masks
 
-MOST_UPDATES = 100
-CLOSE = 1e-3  # relative change of gamma at which it has settled
+MAX_UPDATES = 100
+TOLERANCE = 1e-3  # relative change of gamma at which it has converged
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prior:
-    """What is known about every group of a pattern in a layer."""
+    """The prior of every group of a pattern in a layer."""
 
     gamma: Tensor
     omega: Tensor
@@ -35,18 +35,18 @@ class Prior:
 
 @torch.no_grad()
 def settled(groups: Groups, weights: ByNode, h: ByNode, kept: Masks, lambda_w: float) -> Prior:
-    """The prior that suits weights, given the curvature of the mean loss by every weight that is kept."""
+    """The converged prior of some weights, given the curvature of the mean loss by every weight that is kept."""
     prior = updated(groups, torch.ones_like(groups.norms(weights)), weights, h, kept, lambda_w)
-    for _ in range(MOST_UPDATES):
+    for _ in range(MAX_UPDATES):
         before, prior = prior, updated(groups, prior.gamma, weights, h, kept, lambda_w)
-        if bool(((prior.gamma - before.gamma).abs() <= CLOSE * before.gamma).all()):
+        if bool(((prior.gamma - before.gamma).abs() <= TOLERANCE * before.gamma).all()):
             break
     return prior
 
 
 @torch.no_grad()
 def updated(groups: Groups, gamma: Tensor, weights: ByNode, h: ByNode, kept: Masks, lambda_w: float) -> Prior:
-    """The prior after an update, from the gamma of before."""
+    """The prior after an update from an earlier gamma."""
     variances = {(node, name): some for node, name, some in groups.spread(gamma, weights)}
 
     def squares(node: str, name: str) -> Tensor:
@@ -59,9 +59,9 @@ def updated(groups: Groups, gamma: Tensor, weights: ByNode, h: ByNode, kept: Mas
 
 @torch.no_grad()
 def shrink_towards_zero(groups: Groups, weights: ByNode, threshold: Tensor, *, spare_last: bool) -> None:
-    """The step of the penalty, in place: the norm of each group less its threshold, and exactly zero below.
+    """The step of the penalty, in place: subtract the threshold from the norm of each group, down to zero.
 
-    The strongest group is spared if none would be left and the network cannot do without the layer.
+    With `spare_last`, the strongest group is spared if none would be left, because the network needs the layer.
     """
     norms = groups.norms(weights)
     left = torch.where(norms > threshold, (norms - threshold) / norms, 0)
@@ -73,15 +73,15 @@ def shrink_towards_zero(groups: Groups, weights: ByNode, threshold: Tensor, *, s
 
 @torch.no_grad()
 def removal_costs(groups: Groups, weights: ByNode, h: ByNode) -> Tensor:
-    """How much the mean loss rises when a group goes, to second order and without its correlations."""
+    """How much the mean loss rises when a group is removed, to second order and ignoring correlations."""
     return groups.sums(lambda node, name: weights[node][name].square() * h[node][name].clamp(min=0)) / 2
 
 
 @torch.no_grad()
 def data_variances(groups: Groups, prior: Prior, weights: ByNode, h: ByNode, lambda_w: float) -> Tensor:
-    """The variance of a group in the unit in which the data curve by 1: the sum of `gamma H` over its weights.
+    """The variance of a group relative to the curvature of the data: the sum of `gamma H` over its weights.
 
-    A weight has no unit of its own: it may be halved where what it multiplies is doubled. This number stays.
+    A weight alone has no scale: it can be halved if its input is doubled. This number does not change then.
     """
     variances = {(node, name): gamma for node, name, gamma in groups.spread(prior.gamma, weights)}
     return groups.sums(lambda node, name: variances[node, name] * h[node][name].clamp(min=0) / lambda_w)

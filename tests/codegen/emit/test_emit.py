@@ -21,7 +21,7 @@ from bayesnas_graph.ir import Edge, Graph, Node
 from bayesnas_graph.ir.ops import Conv, Input, Relu
 from bayesnas_graph.language.elaborate import Checker
 from tests.helpers import body, graph
-from tests.passes.test_passes import shipped
+from tests.passes.cases import shipped
 from tests.programs import programs
 
 ALL = [
@@ -40,10 +40,10 @@ ALL = [
 ]
 SMALL = [entry for entry in ALL if entry[0] in ("lenet300", "lenet5", "quickstart", "densenet", "nasbench201")]
 # The plain program, and what the passes make of it for a processor of each kind.
-ORDERS = {
-    "plain": passes.passes(fuse=False),
-    "cpu": passes.passes(),
-    "cuda": (*passes.passes(fuse=False), *passes.faster("cuda", 1)),
+ORDERS: dict[str, tuple[tuple[passes.Pass, ...], passes.Options]] = {
+    "plain": (passes.SWITCHES, passes.DEFAULT),
+    "cpu": ((*passes.SWITCHES, *passes.FASTER), passes.DEFAULT),
+    "cuda": ((*passes.SWITCHES, *passes.FASTER), passes.Options(device="cuda", batch=1)),
 }
 
 
@@ -95,19 +95,19 @@ def test_random_graphs(text: str) -> None:
         found = network.graph()
         assert_same_function(found)
         for order in ORDERS.values():
-            assert_same_function(passes.run(found, order))
+            assert_same_function(passes.run(found, *order))
 
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("space", "network"), SMALL)
 def test_shipped_spaces(space: str, network: str, order: str) -> None:
-    assert_same_function(passes.run(shipped(space, network), ORDERS[order]))
+    assert_same_function(passes.run(shipped(space, network), *ORDERS[order]))
 
 
 @pytest.mark.parametrize("order", ["plain", "cpu"])
 @pytest.mark.parametrize(("space", "network"), ALL)
 def test_source_is_clean_and_stable(space: str, network: str, order: str, tmp_path: Path) -> None:
-    found = passes.run(shipped(space, network), ORDERS[order])
+    found = passes.run(shipped(space, network), *ORDERS[order])
     text = emit(found, standalone=order == "plain").text
     assert emit(found, standalone=order == "plain").text == text
     file = tmp_path / "network.py"
@@ -122,7 +122,7 @@ def test_source_is_clean_and_stable(space: str, network: str, order: str, tmp_pa
 
 def test_types_are_right(tmp_path: Path, type_errors: Callable[..., str]) -> None:
     for space, network in [("quickstart", "digits"), ("proxyless_mobile", "search"), ("darts_v2", "darts_v2")]:
-        text = emit(passes.run(shipped(space, network), ORDERS["plain"]), standalone=True).text
+        text = emit(passes.run(shipped(space, network), *ORDERS["plain"]), standalone=True).text
         (tmp_path / f"{space}.py").write_text(text)
     assert type_errors(*tmp_path.glob("*.py")) == ""
 
@@ -180,7 +180,7 @@ def test_names_cannot_harm(name: str, order: str) -> None:
             h[0] -> out : relu
         }}
     """
-    assert_same_function(passes.run(graph(text), ORDERS[order]))
+    assert_same_function(passes.run(graph(text), *ORDERS[order]))
 
 
 class Doubled(nn.Module):
@@ -213,7 +213,7 @@ def test_python_operations(definition: str, use: str) -> None:
     report = Report()
     space = Checker(report, allow_python=True).text(Source("t", text))
     assert not report.diagnostics
-    assert_same_function(passes.run(space.networks[0].graph(), passes.passes()))
+    assert_same_function(passes.run(space.networks[0].graph(), (*passes.SWITCHES, *passes.FASTER)))
 
 
 EVIL = [

@@ -12,7 +12,7 @@ from bayesnas_graph.codegen.emit import build, emit
 from tests.codegen.emit.test_emit import ORDERS
 from tests.codegen.emit.test_source import BLOCK, assert_has, source
 from tests.helpers import body, graph
-from tests.passes.test_passes import shipped
+from tests.passes.cases import shipped
 
 PAIR = "cell pair(w) { in a, b node p = a : conv(w) node q = b : conv(w) > tanh p, q -> out }"
 
@@ -208,7 +208,7 @@ def test_torch_compile_sees_one_graph(order: str) -> None:
         for i in 1..4 { h[i - 1] -> h[i] h[i - 1] -> h[i] : optional block(3) }
         out h[3]
     """
-    found = passes.run(graph(BLOCK + PAIR + body(steps)), ORDERS[order])
+    found = passes.run(graph(BLOCK + PAIR + body(steps)), *ORDERS[order])
     emitted = emit(found, standalone=order == "plain")
     assert [emitted.text.count(word) for word in ("Sequential", "ModuleList", "zip(self")] == [1, 2, 1]
     module = build(emitted).eval()
@@ -218,7 +218,7 @@ def test_torch_compile_sees_one_graph(order: str) -> None:
 
 
 def test_the_stack_of_darts() -> None:
-    text = emit(passes.run(shipped("darts", "evaluation"), ORDERS["plain"])).text
+    text = emit(passes.run(shipped("darts", "evaluation"), *ORDERS["plain"])).text
     assert_has(
         text,
         """

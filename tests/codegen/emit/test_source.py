@@ -10,10 +10,12 @@ from torch import nn
 from bayesnas_graph import passes, runtime
 from bayesnas_graph.codegen.emit import emit
 from bayesnas_graph.codegen.emit.names import RESERVED
-from bayesnas_graph.codegen.emit.signatures import SIGNATURES
 from bayesnas_graph.codegen.emit.text import LINE, wrapped
+from bayesnas_graph.ir import ModuleCall
+from bayesnas_graph.ir.call import DEFAULTS
 from tests.codegen.emit.test_emit import ORDERS, assert_same_function
 from tests.helpers import body, graph
+from tests.ir.ops.cases import CASES
 
 BLOCK = "motif block(w, s = 1) { in x x -> out : conv(w, 3, s) > bn > relu }"
 
@@ -22,7 +24,7 @@ def source(text: str) -> str:
     """The plain program of a text; all compiled forms must compute the same."""
     found = graph(text)
     for order in ORDERS.values():
-        assert_same_function(passes.run(found, order))
+        assert_same_function(passes.run(found, *order))
     return emit(found).text
 
 
@@ -114,12 +116,15 @@ def test_a_node_may_be_called_as_the_input_is() -> None:
 
 def test_the_tables_are_those_of_torch() -> None:
     assert {name for name in dir(nn.Module()) if not name.startswith("_")} <= RESERVED
-    for constructor, (roles, defaults) in SIGNATURES.items():
-        package, _, target = constructor.rpartition(".")
-        parameters = inspect.signature(getattr(nn if package else runtime, target)).parameters
+    calls = [op.torch(*shapes) for op, shapes in CASES]
+    modules = [call for call in calls if isinstance(call, ModuleCall) and call.package in ("nn", "runtime")]
+    assert len({call.target for call in modules}) > 5
+    for call in modules:
+        parameters = inspect.signature(getattr(nn if call.package == "nn" else runtime, call.target)).parameters
         required = [p for p in parameters.values() if p.default is inspect.Parameter.empty]
-        assert len(required) <= len(roles)
-        assert {name: parameters[name].default for name in defaults} == defaults
+        assert len(required) <= len(call.args)
+        for number in call.kwargs:
+            assert parameters[number.role].default == DEFAULTS[number.role]
 
 
 def test_long_lines_are_wrapped() -> None:

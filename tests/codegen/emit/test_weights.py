@@ -11,7 +11,7 @@ from bayesnas_graph.codegen.emit import Emitted, build, emit, transfer
 from bayesnas_graph.ir.ops import Input
 from tests.codegen.emit.test_emit import ORDERS
 from tests.helpers import body, graph
-from tests.passes.test_passes import shipped
+from tests.passes.cases import shipped
 
 
 def assert_interchangeable(one: nn.Module, two: nn.Module, programs: tuple[Emitted, Emitted], x: torch.Tensor) -> None:
@@ -51,7 +51,7 @@ GRAPHS = {"quickstart": lambda: shipped("quickstart", "digits"), "stack": lambda
 @pytest.mark.parametrize("found", GRAPHS)
 def test_plain_and_fused(found: str, order: str) -> None:
     torch.manual_seed(0)
-    plain, fused = (passes.run(GRAPHS[found](), ORDERS[name]) for name in ("plain", order))
+    plain, fused = (passes.run(GRAPHS[found](), *ORDERS[name]) for name in ("plain", order))
     programs = emit(plain, standalone=True), emit(fused)
     assert programs[0].modules.keys() == programs[1].modules.keys()
     assert programs[0].gates.keys() == programs[1].gates.keys()
@@ -67,7 +67,7 @@ def test_plain_and_fused(found: str, order: str) -> None:
 def test_parts_of_a_wider_tensor() -> None:
     """Sibling convolutions become one wide convolution, of which each has an equal part."""
     found = shipped("quickstart", "digits")
-    plain, fused = (emit(passes.run(found, ORDERS[name])) for name in ("plain", "cuda"))
+    plain, fused = (emit(passes.run(found, *ORDERS[name])) for name in ("plain", "cuda"))
     wide = {name: slot for name, slot in fused.modules.items() if slot.count == 3 and name.endswith("depthwise")}
     assert sorted({slot.index for slot in wide.values()}) == [0, 1, 2]
     state = build(plain).state_dict()

@@ -18,7 +18,7 @@ from bayesnas_graph.ir.ops import Input
 from bayesnas_graph.language.elaborate import Checker, load_network
 from tests.conftest import ROOT
 from tests.helpers import graph
-from tests.passes.test_passes import shipped
+from tests.passes.cases import shipped
 
 # Two inputs, two outputs, and every primitive.
 EVERYTHING = """
@@ -59,7 +59,7 @@ def nasbench201() -> Graph:
 @cache
 def searched() -> Graph:
     """A quickstart cell, with factors where gates cannot be folded into weights."""
-    found = passes.insert_zero_identity(shipped("quickstart", "digits"), "after")
+    found = passes.insert_zero_identity(shipped("quickstart", "digits"), passes.Options(zero="after"))
     kept = ("h.0.relu_conv_bn", "h.0.identity", "h.1.h_0.max_pool", "h.2.entry.relu_conv_bn", ".zero")
     closed = {gate.group for gate in found.gates if not gate.group.endswith(kept)}
     return passes.rescale_gates(passes.prune(found, closed)).graph

@@ -29,7 +29,7 @@ from bayesnas_graph.ir.ops import PRIMITIVES, Conv, Input
 from bayesnas_graph.language.elaborate import load_network
 from bayesnas_graph.passes.analysis import cost
 from tests.helpers import network
-from tests.passes.test_passes import SIZES, small
+from tests.passes.cases import SIZES, small
 
 SPACES = [*SIZES, ("proxyless_mobile", "search")]
 

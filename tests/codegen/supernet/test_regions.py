@@ -14,7 +14,7 @@ from tests.helpers import body, graph
 @pytest.mark.filterwarnings("ignore")  # torch warns about what it does itself
 def test_regions_compute_the_same() -> None:
     text = body("node h[3] = x : choose { conv(3) > bn(false), max_pool(3), identity } h -> out")
-    found = passes.run(graph(text), passes.passes())
+    found = passes.run(graph(text), (*passes.SWITCHES, *passes.FASTER))
     torch.manual_seed(0)
     plain, compiled = build(emit(found)), build(emit(found))
     compiled.load_state_dict(plain.state_dict())

@@ -224,7 +224,7 @@ def test_documentation_and_budgets() -> None:
     "budget", ["params", "params == 3", "size < 3", "params < 1.5", "params < 2 } network m", "params < 9999G9"]
 )
 def test_no_budget(budget: str) -> None:
-    with pytest.raises(ValueError, match="is no budget"):
+    with pytest.raises(ValueError, match="is not a budget"):
         unparse(graph(body("x -> out : relu")), budgets=[budget])
 
 

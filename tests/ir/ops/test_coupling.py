@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph.codegen.supernet.reference import ReferenceNetwork
-from bayesnas_graph.ir import Coupling, Edge, Graph, Kept, Link, ModuleCall, Node, Op, Shape
+from bayesnas_graph.ir import Coupling, Edge, Graph, Link, Mask, ModuleCall, Node, Op, Shape
 from bayesnas_graph.ir.ops import PRIMITIVES, Choice, Conv, Depthwise, Input, Maybe, Select, Zero
 from bayesnas_graph.ir.ops.build import build_function, build_module
 from bayesnas_graph.ir.ops.python import PythonOp
@@ -101,7 +101,7 @@ def closure(coupling: Coupling, taken: Taken) -> Taken:
     return taken
 
 
-def removals(case: Case) -> Iterator[tuple[tuple[Kept, ...], Kept]]:
+def removals(case: Case) -> Iterator[tuple[tuple[Mask, ...], Mask]]:
     """The remaining input and output channels for each possible removal."""
     op, shapes = case
     widths: dict[int | None, int] = {**{n: shape[0] for n, shape in enumerate(shapes)}, None: op.shape(*shapes)[0]}
@@ -135,7 +135,7 @@ def test_what_is_left_computes_what_it_did(case: Case) -> None:
         if isinstance(call, ModuleCall):
             assert module is not None
             compute = build_module(call).double().eval()
-            compute.load_state_dict(op.cut(module.state_dict(), inputs, output, *shapes))
+            compute.load_state_dict(op.sliced(module.state_dict(), inputs, output, *shapes))
             found = compute(*given)
         else:
             found = build_function(call, len(left))(*given)
@@ -233,7 +233,7 @@ def test_what_is_left_of_a_network_computes_what_it_did(start: tuple[str, int], 
         for axis in op.coupling(*shapes[name]).axes:
             if axis.follows == "input":
                 state[axis.name][:, ~torch.tensor(inputs[name][0])] = 0
-        smaller.weights[name].load_state_dict(op.cut(state, inputs[name], kept[name], *shapes[name]))
+        smaller.weights[name].load_state_dict(op.sliced(state, inputs[name], kept[name], *shapes[name]))
     x = torch.randn(BATCH, 3, 4, 4, dtype=torch.float64)
     torch.testing.assert_close(smaller(x), larger(x))
 

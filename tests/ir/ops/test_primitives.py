@@ -176,7 +176,7 @@ def test_norms_take_images_and_vectors(shape: Shape) -> None:
     ],
 )
 def test_costs(op: Op, shape: Shape, flops: int, stored: int) -> None:
-    assert (op.flops(shape), op.stores(shape)) == (flops, stored)
+    assert (op.flops(shape), op.stored_values(shape)) == (flops, stored)
 
 
 @given(

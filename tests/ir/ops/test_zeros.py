@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from bayesnas_graph.ir import Kept, Op, Shape, ShapeError
+from bayesnas_graph.ir import Mask, Op, Shape, ShapeError
 from bayesnas_graph.ir.ops import PRIMITIVES, Conv, Rescale, Select
 from bayesnas_graph.ir.ops.build import build_module
 from bayesnas_graph.runtime import Select as SelectModule
@@ -18,7 +18,7 @@ from tests.ir.ops.cases import BATCH, CASES, IMAGE, PYTHON, Case, built, title
 NORM = PRIMITIVES["bn"]()
 
 
-def picture(random: Random, width: int) -> Kept:
+def picture(random: Random, width: int) -> Mask:
     """Random channels, often all or none."""
     share = random.choice((0, 0.5, 0.5, 1))
     return tuple(random.random() < share for _ in range(width))
@@ -42,11 +42,11 @@ def positive(shapes: tuple[Shape, ...]) -> list[Tensor]:
     return [torch.rand(BATCH, *shape, dtype=torch.float64) + 0.1 for shape in shapes]
 
 
-def there(values: Tensor) -> Kept:
+def there(values: Tensor) -> Mask:
     return tuple((values.transpose(0, 1).flatten(1).abs().amax(1) > 1e-9).tolist())
 
 
-def masked(x: Tensor, some: Kept) -> Tensor:
+def masked(x: Tensor, some: Mask) -> Tensor:
     return torch.einsum("nc...,c->nc...", x, torch.tensor(some, dtype=x.dtype))
 
 
@@ -62,7 +62,7 @@ def test_what_carries_is_what_can_be_other_than_zero(case: Case) -> None:
         inputs = [masked(x, some) for x, some in zip(positive(shapes), arriving, strict=True)]
         values = [function(*inputs), function(*(-x for x in inputs))]  # a ReLU shows only one of them
         found = tuple(any(pair) for pair in zip(*map(there, values), strict=True))
-        assert op.carries(arriving, tensors, *shapes) == found
+        assert op.nonzero_outputs(arriving, tensors, *shapes) == found
 
 
 @pytest.mark.parametrize("case", CASES, ids=title)
@@ -74,7 +74,7 @@ def test_what_is_needed_is_what_makes_a_difference(case: Case) -> None:
         random = Random(seed)
         function, tensors = spoiled(op, shapes, random)
         output = picture(random, op.shape(*shapes)[0])
-        needs = op.needs(output, tensors, *shapes)
+        needs = op.needed_inputs(output, tensors, *shapes)
         inputs = positive(shapes)
         before = function(*inputs)
         for number, shape in enumerate(shapes):
@@ -93,26 +93,26 @@ def test_rules_are_not_always_the_same() -> None:
     weight[0] = 0
     weight[:, 1] = 0
     tensors = {"weight": weight, "bias": torch.tensor([0.0, 0.0, 1.0])}
-    assert conv.carries(((True,) * 4,), tensors, IMAGE) == (False, True, True)
-    assert conv.carries(((False, True, False, False),), tensors, IMAGE) == (False, False, True)
-    assert conv.needs((True, True, False), tensors, IMAGE) == ((True, False, True, True),)
-    assert conv.needs((True, False, False), tensors, IMAGE) == ((False,) * 4,)
+    assert conv.nonzero_outputs(((True,) * 4,), tensors, IMAGE) == (False, True, True)
+    assert conv.nonzero_outputs(((False, True, False, False),), tensors, IMAGE) == (False, False, True)
+    assert conv.needed_inputs((True, True, False), tensors, IMAGE) == ((True, False, True, True),)
+    assert conv.needed_inputs((True, False, False), tensors, IMAGE) == ((False,) * 4,)
     values = torch.tensor([0.0, 0.0, 1.0, 1.0])
     tensors = {"weight": values, "bias": torch.tensor([0.0, 1.0, 0.0, 1.0])}
     tensors |= {"running_mean": torch.tensor([1.0, 1.0, 0.0, 1.0]), "running_var": torch.ones(4)}
-    assert norm.carries(((True,) * 4,), tensors, IMAGE) == (False, True, True, True)
-    assert norm.carries(((False,) * 4,), tensors, IMAGE)[:3] == (False, True, False)
-    assert norm.needs((True,) * 4, tensors, IMAGE) == ((False, False, True, True),)
-    assert Rescale().carries(((True,),), {"factor": torch.tensor(0.0)}, (1,)) == (False,)
+    assert norm.nonzero_outputs(((True,) * 4,), tensors, IMAGE) == (False, True, True, True)
+    assert norm.nonzero_outputs(((False,) * 4,), tensors, IMAGE)[:3] == (False, True, False)
+    assert norm.needed_inputs((True,) * 4, tensors, IMAGE) == ((False, False, True, True),)
+    assert Rescale().nonzero_outputs(((True,),), {"factor": torch.tensor(0.0)}, (1,)) == (False,)
 
 
 def test_operations_of_the_user_carry_and_need_everything() -> None:
     shapes = ((2, 3, 3), (2, 3, 3))
-    nothing: Kept = (False, False)
-    assert PYTHON.carries((nothing, nothing), {}, *shapes) == (True, True)
-    assert PYTHON.needs((False, True), {}, *shapes) == ((True, True), (True, True))
-    assert PYTHON.needs(nothing, {}, *shapes) == (nothing, nothing)
-    assert PYTHON.cut({"conv.weight": torch.ones(2)}, ((True, True),) * 2, (True, True), *shapes).keys() == {
+    nothing: Mask = (False, False)
+    assert PYTHON.nonzero_outputs((nothing, nothing), {}, *shapes) == (True, True)
+    assert PYTHON.needed_inputs((False, True), {}, *shapes) == ((True, True), (True, True))
+    assert PYTHON.needed_inputs(nothing, {}, *shapes) == (nothing, nothing)
+    assert PYTHON.sliced({"conv.weight": torch.ones(2)}, ((True, True),) * 2, (True, True), *shapes).keys() == {
         "conv.weight"
     }
 
@@ -138,7 +138,7 @@ def test_a_selection_has_the_channels_that_its_buffer_names(shape: Shape) -> Non
 def test_a_narrowed_selection_is_renumbered() -> None:
     op, tensors = Select(3), {"channels": torch.tensor([0, 2, 4])}
     kept, output = (True, False, True, False, True), (False, True, True)
-    assert op.cut(tensors, (kept,), output, (5,))["channels"].tolist() == [1, 2]
+    assert op.sliced(tensors, (kept,), output, (5,))["channels"].tolist() == [1, 2]
     assert op.narrowed((kept,), output) == Select(2)
 
 

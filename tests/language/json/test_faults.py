@@ -22,7 +22,11 @@ from tests.helpers import body, graph
 from tests.language.json.test_document import TEXT, document
 
 CANDIDATES = "{depthwise(3, dilation = 2) > bn(false), relu > conv(3)}"
-FUSED = passes.run(graph(body(f"node y[4] = x : choose {CANDIDATES} out sum(y)")), passes.passes(batch=1))
+FUSED = passes.run(
+    graph(body(f"node y[4] = x : choose {CANDIDATES} out sum(y)")),
+    (*passes.SWITCHES, *passes.FASTER),
+    passes.Options(batch=1),
+)
 DOCUMENTS = [document(), json.loads(to_json(FUSED))]
 GONE = object()
 GATE = {"name": "g", "group": "g"}

@@ -49,14 +49,14 @@ def small(name: str) -> Graph:
 def stages(graph: Graph) -> Iterator[Graph]:
     """A graph after each pass, for CPU and for GPU."""
     yield graph
-    for step in passes.passes(fuse=False):
-        graph = step(graph)
+    for step in passes.SWITCHES:
+        graph = step(graph, passes.DEFAULT)
         yield graph
     plain = graph
     for device in ("cpu", "cuda"):
         graph = plain
-        for step in passes.faster(device, 1):
-            graph = step(graph)
+        for step in passes.FASTER:
+            graph = step(graph, passes.Options(device=device, batch=1))
             yield graph
 
 
@@ -83,7 +83,7 @@ def test_random_graphs_survive(original: Graph) -> None:
 
 
 def test_zero_switches_before_the_candidates_survive() -> None:
-    assert_survives(passes.run(small("quickstart"), passes.passes(zero="before", mode="proxy", fuse=False)))
+    assert_survives(passes.run(small("quickstart"), passes.SWITCHES, passes.Options("before", "proxy")))
 
 
 def test_every_operation_of_the_compiler_was_tried() -> None:

@@ -33,7 +33,7 @@ def elaborated(space: str, network: str, **parameters: int) -> Graph:
 
 @cache
 def compiled(space: str, network: str = "search", **parameters: int) -> Graph:
-    return passes.run(elaborated(space, network, **parameters), passes.passes(fuse=False))
+    return passes.run(elaborated(space, network, **parameters), passes.SWITCHES)
 
 
 def groups(graph: Graph) -> frozenset[str]:

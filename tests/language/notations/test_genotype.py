@@ -173,7 +173,7 @@ def test_what_the_space_does_not_have(genotype: Genotype, message: str, help: st
     [
         lambda: compiled("nasbench201", cells=1, width=4),
         lambda: compiled("darts_v2", "darts_v2", **SMALL),
-        lambda: passes.group_switches(small(), "proxyless"),
+        lambda: passes.group_switches(small(), passes.Options(mode="proxyless")),
     ],
     ids=["other switches", "no switches", "not shared"],
 )

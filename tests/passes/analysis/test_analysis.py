@@ -6,7 +6,7 @@ import pytest
 
 from bayesnas_graph.passes.analysis import cost, switches
 from tests.helpers import body, graph
-from tests.passes.test_passes import shipped
+from tests.passes.cases import shipped
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ ZEROS = ("before", "after")
 
 
 def switched(whole: Graph, zero: str = "after") -> Graph:
-    return passes.run(whole, passes.passes(zero=zero, fuse=False))  # type: ignore[arg-type]
+    return passes.run(whole, passes.SWITCHES, passes.Options(zero=zero))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("zero", ZEROS)

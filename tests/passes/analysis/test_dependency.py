@@ -15,7 +15,7 @@ from bayesnas_graph.ir.ops import Choice, Identity, Input, Maybe, Sum, Zero
 from bayesnas_graph.ir.ops.join import Concat, Mean, Product
 from bayesnas_graph.passes.analysis.dependency import Dependency, dependency
 from tests.helpers import body, graph
-from tests.passes.test_passes import shipped
+from tests.passes.cases import shipped
 
 Where = Literal["before", "after"]
 SHAPE = (3, 8, 8)
@@ -126,7 +126,7 @@ def test_products_need_all_and_sums_need_any() -> None:
 
 @pytest.mark.parametrize("where", ["before", "after"])
 def test_zero_switches_are_known(where: Where) -> None:
-    found = dependency(passes.insert_zero_identity(shipped("quickstart", "digits"), where))
+    found = dependency(passes.insert_zero_identity(shipped("quickstart", "digits"), passes.Options(zero=where)))
     zeros = [gate.name for gate, is_zero in zip(found.gates, found.is_zero, strict=True) if is_zero]
     assert len(zeros) == 18
     assert all(name.endswith(".zero") for name in zeros)
@@ -134,7 +134,7 @@ def test_zero_switches_are_known(where: Where) -> None:
 
 def test_candidates_are_inside_the_zero_switch_behind_them() -> None:
     text = "x -> out : choose { choose { gelu, swish } > bn, optional relu > tanh } > choose { relu }"
-    found = dependency(passes.insert_zero_identity(graph(body(text)), "after"))
+    found = dependency(passes.insert_zero_identity(graph(body(text)), passes.Options(zero="after")))
     inside: dict[str, set[str]] = {gate.name: set() for gate in found.gates}
     for inner, outer in zip(found.inside, found.outside, strict=True):
         inside[found.gates[inner].name].add(found.gates[outer].name)
@@ -154,7 +154,7 @@ def test_candidates_are_inside_the_zero_switch_behind_them() -> None:
 def test_names_alone_put_nothing_inside_a_choice() -> None:
     """The second edge from `x` to `y` has a choice `y.x_2.choice`, which is not part of the choice `y.x`."""
     text = "node y x -> y : choose { relu } x -> y : tanh > choose { bn } y -> out"
-    found = dependency(passes.insert_zero_identity(graph(body(text)), "after"))
+    found = dependency(passes.insert_zero_identity(graph(body(text)), passes.Options(zero="after")))
     pairs = zip(found.inside, found.outside, strict=True)
     assert {found.gates[a].name: found.gates[b].name for a, b in pairs} == {
         "y.x.relu": "y.x.zero",
@@ -164,7 +164,7 @@ def test_names_alone_put_nothing_inside_a_choice() -> None:
 
 def test_zero_switches_in_front_are_not_counted_again() -> None:
     text = "x -> out : choose { relu, tanh } > choose { relu }"
-    found = dependency(passes.insert_zero_identity(graph(body(text)), "before"))
+    found = dependency(passes.insert_zero_identity(graph(body(text)), passes.Options(zero="before")))
     assert (found.inside, found.outside) == ((), ())
 
 
@@ -173,7 +173,7 @@ def test_uses_of_a_cell_share_their_groups() -> None:
     found = dependency(graph(text))
     assert found.groups == ("c:choice.relu", "c:choice.tanh")
     assert found.group == (0, 1) * 3
-    proxyless = dependency(passes.group_switches(graph(text), "proxyless"))
+    proxyless = dependency(passes.group_switches(graph(text), passes.Options(mode="proxyless")))
     assert proxyless.group == tuple(range(6))
 
 
@@ -191,14 +191,17 @@ def test_levels_count_switches_and_not_operations() -> None:
     [("darts", "after"), ("hierarchical", "after"), ("densenet", "before"), ("nasbench201", "before")],
 )
 def test_shipped_spaces_stay_small(space: str, where: Where) -> None:
-    found = dependency(passes.insert_zero_identity(shipped(space, "search"), where))
+    found = dependency(passes.insert_zero_identity(shipped(space, "search"), passes.Options(zero=where)))
     assert len(found.gates) > 0
     assert entries(found) < 6 * len(found.gates)
 
 
 @given(made=random_graphs())
 def test_everything_is_computed_before_it_is_read(made: Graph) -> None:
-    for found in (made, *(passes.insert_zero_identity(made, where) for where in ("before", "after"))):
+    for found in (
+        made,
+        *(passes.insert_zero_identity(made, passes.Options(zero=where)) for where in ("before", "after")),
+    ):
         layout = dependency(found)
         assert layout == dependency(found), "the same every time"
         assert [gate for gate in layout.gates if gate.name.endswith(".zero")] == [

@@ -18,7 +18,7 @@ from bayesnas_graph.passes.analysis.nesting import Nesting
 from bayesnas_graph.passes.analysis.prices import Measure, Prices
 from bayesnas_graph.passes.prune import Disconnected, Misfit, prune
 from tests.helpers import body, check, graph
-from tests.passes.test_passes import shipped
+from tests.passes.cases import shipped
 
 MEASURES: tuple[Measure, ...] = ("parameters", "flops")
 
@@ -126,7 +126,7 @@ def test_architectures_that_do_not_fit() -> None:
 @pytest.mark.parametrize("where", ["before", "after"])
 def test_passes_change_nothing(where: str) -> None:
     found = shipped("quickstart", "digits")
-    after = passes.insert_zero_identity(found, where)  # type: ignore[arg-type]
+    after = passes.insert_zero_identity(found, passes.Options(zero=where))  # type: ignore[arg-type]
     told = extremes(after)
     assert ends(told) == ends(extremes(found))
     assert_real(after, told)

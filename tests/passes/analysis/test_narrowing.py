@@ -25,7 +25,7 @@ HEADS = {
 
 def narrowed(text: str, off: set[str], *, fuse: bool) -> tuple[Supernet, Supernet]:
     """A network with some gates at zero and its pruned form, in float64 and evaluation mode."""
-    whole = passes.run(graph(body(text, CLASSES)), passes.passes(fuse=False))
+    whole = passes.run(graph(body(text, CLASSES)), passes.SWITCHES)
     left = passes.prune(whole, off)
     torch.manual_seed(0)
     one, two = (Supernet.of(found, batch=2, fuse=fuse) for found in (whole, left))
@@ -55,7 +55,7 @@ def test_what_is_left_computes_what_the_whole_did(head: str, closed: str, fuse: 
 def test_norms_keep_the_statistics_of_what_is_left() -> None:
     choices = "node h[2] for j in 0..2 { x -> h[j] : choose { conv(2), conv(2, 1) } }"
     text = f"{choices} concat(h) -> out : bn > flatten > linear(5)"
-    whole = passes.run(graph(body(text, CLASSES)), passes.passes(fuse=False))
+    whole = passes.run(graph(body(text, CLASSES)), passes.SWITCHES)
     left = passes.prune(whole, {"h.0.conv_3", "h.0.conv_1", "h.0.zero"})
     found = {name: some for name, some in cuts(whole, left).items() if "bn" in name or "batch_norm" in name}
     (norm,) = found.values()
@@ -63,9 +63,7 @@ def test_norms_keep_the_statistics_of_what_is_left() -> None:
 
 
 def test_nothing_is_cut_where_nothing_is_narrower() -> None:
-    whole = passes.run(
-        graph(body("node y x -> y : choose { conv(), identity } y -> out : relu")), passes.passes(fuse=False)
-    )
+    whole = passes.run(graph(body("node y x -> y : choose { conv(), identity } y -> out : relu")), passes.SWITCHES)
     left = passes.prune(whole, {"y.conv"})
     assert len(left) < len(whole)
     assert cuts(whole, left) == {}

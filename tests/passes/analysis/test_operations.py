@@ -8,7 +8,7 @@ from bayesnas_graph.ir.ops import PRIMITIVES, Conv, Depthwise, ReluConv, ReluDep
 from bayesnas_graph.passes.analysis import operations, operations_by_node
 from tests.helpers import body, graph
 from tests.ir.ops.cases import CASES, with_rule
-from tests.passes.test_passes import shipped
+from tests.passes.cases import shipped
 
 
 @pytest.mark.parametrize(

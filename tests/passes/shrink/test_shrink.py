@@ -16,7 +16,7 @@ from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.elaborate import Checker
 from bayesnas_graph.passes import plain
 from bayesnas_graph.passes.shrink import shrink
-from bayesnas_graph.passes.shrink.reads import WORTH
+from bayesnas_graph.passes.shrink.reads import COPY_COST
 from tests.codegen.export.networks import EVERYTHING
 from tests.helpers import body, graph
 from tests.passes.shrink.networks import Tensors, assert_shrunk, dead, outputs, whole, zeroed
@@ -125,7 +125,7 @@ def test_a_dense_block_reads_what_it_needs() -> None:
 
 def test_a_selection_of_an_image_must_pay() -> None:
     text = "node a = x : conv(16, 1) node b = a : conv({width}, 1) concat(a, b) -> out : global_avg_pool > linear(5)"
-    for width, pays in ((WORTH, False), (3 * WORTH, True)):
+    for width, pays in ((COPY_COST, False), (3 * COPY_COST, True)):
         found, tensors = net(text.format(width=width))
         tensors["b"]["weight"][:, 8:10] = 0
         tensors["b"]["weight"][:, 12:] = 0  # 10 are left, and 6 saved for each of the width

@@ -141,7 +141,7 @@ def test_leaves_what_pruning_leaves(name: str, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(decided, "MOST_OUTCOMES", 10**6)
     found = network(f"{WRITTEN} {body('x -> out : pair > pair')}") if name == "written" else shipped(name)
     diagram = diagram_of(found)
-    graph = passes.run(found.graph(), passes.passes(fuse=False))
+    graph = passes.run(found.graph(), passes.SWITCHES)
     zeros = {edge.gate.group for edge in graph.edges if edge.gate and isinstance(graph[edge.target].op, Zero)}
     groups = sorted({gate.group for gate in graph.gates} - zeros)
     chance = random.Random(name)

@@ -23,8 +23,8 @@ def test_every_shipped_network_can_be_looked_at(network: Network) -> None:
     written = network.graph()
     forms = [written]
     if len(written) < QUICK:
-        switched = passes.run(written, passes.passes(fuse=False))
-        forms += [switched, *pruned(switched), passes.run(written, passes.passes())]
+        switched = passes.run(written, passes.SWITCHES)
+        forms += [switched, *pruned(switched), passes.run(written, (*passes.SWITCHES, *passes.FASTER))]
     for form in forms:
         diagram = diagram_of_graph(form)
         (panel,) = diagram.panels
@@ -56,7 +56,7 @@ def assert_all_is_there(diagram: Diagram, found: Graph) -> None:
 
 
 def test_choices_have_their_candidates() -> None:
-    found = passes.run(graph(body("node h x -> h : choose { relu, tanh } out h")), passes.passes(fuse=False))
+    found = passes.run(graph(body("node h x -> h : choose { relu, tanh } out h")), passes.SWITCHES)
     (panel,) = diagram_of_graph(found).panels
     (choice,) = panel.choices
     assert [strand.label for strand in choice.strands] == ["relu", "tanh"]
@@ -93,5 +93,7 @@ def test_what_cannot_be_closed_is_summed_up() -> None:
 
 def test_work_that_motifs_share_makes_no_circles() -> None:
     motifs = "motif m { in x, y out sum(relu(x), tanh(y)) }"
-    found = passes.run(graph(f"{motifs} {body('node a = m(x, x) node b = m(x, a) out sum(a, b)')}"), passes.passes())
+    found = passes.run(
+        graph(f"{motifs} {body('node a = m(x, x) node b = m(x, a) out sum(a, b)')}"), (*passes.SWITCHES, *passes.FASTER)
+    )
     assert_all_is_there(diagram_of_graph(found), found)

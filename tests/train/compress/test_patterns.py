@@ -176,8 +176,8 @@ def test_both_of_a_pair_and_several_are_each_there_once() -> None:
     ("chosen", "message", "help"),
     [
         ({"conv": "filters"}, "there is no pattern `filters`, for `conv`", "did you mean `filter`?"),
-        ({"conv": "filter,"}, "there is no pattern ``, for `conv`", "there are shape, row, "),
-        ({"conv": "something"}, "there is no pattern `something`, for `conv`", "there are shape, row, "),
+        ({"conv": "filter,"}, "there is no pattern ``, for `conv`", "patterns are shape, row, "),
+        ({"conv": "something"}, "there is no pattern `something`, for `conv`", "patterns are shape, row, "),
         ({"linaer": "row"}, "no layer is called `linaer`", "did you mean `linear`?"),
         ({"b*": "row"}, "no layer is called `b*`", "layers are `y.conv`, `y.residual.h.x.conv`, ..."),
     ],

@@ -13,7 +13,7 @@ from torch import Tensor
 from bayesnas_graph.bayes import LARGEST
 from bayesnas_graph.train.compress.groups import Groups, groups_of
 from bayesnas_graph.train.compress.prior import (
-    CLOSE,
+    TOLERANCE,
     data_variances,
     removal_costs,
     settled,
@@ -134,8 +134,8 @@ def test_the_fixed_point_where_the_data_say_much() -> None:
     for some in SETS:
         prior = settled(some, weights, much, ones(weights), LAMBDA)
         size = some.sums(lambda node, name: torch.ones_like(weights[node][name]))
-        torch.testing.assert_close(prior.omega, size / some.norms(weights), rtol=2 * CLOSE, atol=0)
-        torch.testing.assert_close(prior.gamma, some.norms(weights).square() / size, rtol=2 * CLOSE, atol=0)
+        torch.testing.assert_close(prior.omega, size / some.norms(weights), rtol=2 * TOLERANCE, atol=0)
+        torch.testing.assert_close(prior.gamma, some.norms(weights).square() / size, rtol=2 * TOLERANCE, atol=0)
 
 
 def test_a_settled_prior_solves_both_equations() -> None:
@@ -144,7 +144,7 @@ def test_a_settled_prior_solves_both_equations() -> None:
     for some in SETS:
         prior = settled(some, weights, h, ones(weights), LAMBDA)
         again = updated(some, prior.gamma, weights, h, ones(weights), LAMBDA)
-        torch.testing.assert_close(again.gamma, prior.gamma, rtol=2 * CLOSE, atol=0)
+        torch.testing.assert_close(again.gamma, prior.gamma, rtol=2 * TOLERANCE, atol=0)
         torch.testing.assert_close(prior.gamma, some.norms(weights) / prior.omega)
 
 
@@ -239,5 +239,5 @@ def test_variances_in_the_unit_of_the_data_do_not_change_with_units() -> None:
         weights, h = {"fc": {"weight": weight * unit}}, {"fc": {"weight": curvature / unit**2}}
         prior = settled(some, weights, h, ones(weights), LAMBDA)
         found.append(data_variances(some, prior, weights, h, LAMBDA))
-    torch.testing.assert_close(found[0], found[1], rtol=10 * CLOSE, atol=0)
-    torch.testing.assert_close(found[0], found[2], rtol=10 * CLOSE, atol=0)
+    torch.testing.assert_close(found[0], found[1], rtol=10 * TOLERANCE, atol=0)
+    torch.testing.assert_close(found[0], found[2], rtol=10 * TOLERANCE, atol=0)

@@ -1,8 +1,8 @@
-"""A flat graph as nested units again: one per use of a motif that is still whole.
+"""A flat graph as nested units: one per use of a motif that is still whole.
 
-A motif is whole while nothing outside of it reads anything inside but its outputs. Where a pass has merged
-part of one with part of another, all uses of that motif dissolve into what surrounds them. So does one that
-does nothing but use another.
+A motif is whole as long as nothing outside it reads anything inside it except its outputs. If a pass has merged part of
+one with part of another, all uses of that motif dissolve into what surrounds them, and so does a motif that only uses
+another.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ from itertools import takewhile
 
 from bayesnas_graph.codegen.emit.names import plain
 from bayesnas_graph.ir import Expression, Graph, ModuleCall, Node, Op, Scope
-from bayesnas_graph.ir.ops import Choice, Gated, Input, Part
 
-LEAST = 2  # operations that make a class worth having
+MIN_OPERATIONS = 2  # in a unit; smaller ones dissolve
 
 
 @dataclass(frozen=True, slots=True)
 class Compute:
-    """An operation of torch on values of the unit."""
+    """An operation on values of the unit."""
 
     name: str
     op: Op
@@ -31,7 +30,7 @@ class Compute:
 
 @dataclass(frozen=True, slots=True)
 class Weigh:
-    """Values times their gates, added up, and times the zero gate if that is known to be all that reads the sum."""
+    """The sum of values times their gates, times the zero gate if nothing else reads the sum."""
 
     name: str
     inputs: tuple[str, ...]
@@ -46,7 +45,7 @@ class Use:
     name: str
     unit: Unit
     inputs: tuple[str, ...]
-    results: tuple[str, ...]  # what its outputs are called here
+    results: tuple[str, ...]  # the names of its outputs here
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,22 +64,46 @@ Item = Compute | Weigh | Use | Split
 class Unit:
     """One use of a motif, or a choice.
 
-    Values are called by the names of their nodes within the unit, inputs by their position and a dot, which no
-    node is called.
+    Values have the names of their nodes within the unit. Inputs are named by their position and a dot, like no node.
     """
 
     scope: Scope
     inputs: tuple[str, ...]
-    words: tuple[str, ...]  # what the inputs are: `x`, or the operation if a pass moved it out of the unit
+    words: tuple[str, ...]  # of the inputs: `x`, or the operation if a pass moved it out of the unit
     items: tuple[Item, ...]
     outputs: tuple[str, ...]
     gates: tuple[str, ...]  # the full names of its own gates
-    wrappers: tuple[Scope, ...] = ()  # motifs that do nothing but use it, the innermost first
+    wrappers: tuple[Scope, ...] = ()  # motifs that only use this one, the innermost first
 
 
 def units(graph: Graph) -> Unit:
     """The unit of the whole graph."""
     return _Builder(graph).root()
+
+
+def results(item: Item) -> tuple[str, ...]:
+    """The values that an item computes."""
+    return item.results if isinstance(item, Use | Split) else (item.name,)
+
+
+def by_height(root: Unit) -> list[list[Unit]]:
+    """All units, those that use no other first, then those that use only them, and so on."""
+    levels: dict[int, list[Unit]] = defaultdict(list)
+
+    def visit(unit: Unit) -> int:
+        height = max((1 + visit(item.unit) for item in unit.items if isinstance(item, Use)), default=0)
+        levels[height].append(unit)
+        return height
+
+    visit(root)
+    return [levels[height] for height in sorted(levels)]
+
+
+def common_scope(members: Sequence[Unit]) -> Scope:
+    """The scope that units of one kind are named after: the outermost motif that only uses them, if they share it."""
+    kinds = [{scope.kind for scope in unit.wrappers} for unit in members]
+    common = [scope for scope in members[0].wrappers if all(scope.kind in found for found in kinds)]
+    return common[-1] if common else members[0].scope
 
 
 class _Builder:
@@ -94,19 +117,19 @@ class _Builder:
         self.members: Counter[str] = Counter(scope.name for chain in self.chain.values() for scope in chain)
         self._cross()
         broken = [scope for scope in scopes.values() if len(self.gives[scope.name]) > scope.outputs]
-        choices = {scope.name for scope in broken if scope.role == "choice"}  # which are no kind, and go one by one
+        choices = {scope.name for scope in broken if scope.role == "choice"}  # dissolved one by one: they have no kind
         kinds = {scope.kind for scope in broken if scope.role != "choice"}
-        self.kept = {
+        self.whole = {
             name
             for name, scope in scopes.items()
-            if self.members[name] >= LEAST
+            if self.members[name] >= MIN_OPERATIONS
             and self.gives[name]
             and (name not in choices if scope.role == "choice" else scope.kind not in kinds)
         }
         self.steps = self._steps(scopes)
 
     def _cross(self) -> None:
-        """Find what crosses the border of every scope."""
+        """Find the values that cross the border of every scope."""
         for edge in self.graph.edges:
             inside = {scope.name for scope in self.chain[edge.source]}
             around = {scope.name for scope in self.chain[edge.target]}
@@ -119,16 +142,16 @@ class _Builder:
                 self.gives[scope.name][output] = None
 
     def _steps(self, scopes: dict[str, Scope]) -> dict[str, list[Node | Scope]]:
-        """For every kept scope, and "" for the whole, its own nodes and the kept scopes directly in it, in order.
+        """For every whole scope, and "" for the graph, its own nodes and the whole scopes directly in it, in order.
 
-        The nodes of a scope follow each other in a graph, so a scope can stand where its last node does.
+        The nodes of a scope are consecutive in a graph, so a scope can take the place of its last node.
         """
         left = self.members.copy()
         steps: dict[str, list[Node | Scope]] = defaultdict(list)
         for node in self.graph:
-            if isinstance(node.op, Input):
+            if node.op.is_input:
                 continue
-            chain = [scope.name for scope in self.chain[node.name] if scope.name in self.kept]
+            chain = [scope.name for scope in self.chain[node.name] if scope.name in self.whole]
             steps[chain[0] if chain else ""].append(node)
             for name, outer in zip(chain, [*chain[1:], ""], strict=False):
                 left[name] -= 1
@@ -137,13 +160,13 @@ class _Builder:
         return steps
 
     def root(self) -> Unit:
-        inputs = [node.name for node in self.graph if isinstance(node.op, Input)]
+        inputs = [node.name for node in self.graph if node.op.is_input]
         unit = self._unit(self.root_scope, inputs, self.graph.outputs)
         body = unwrapped(unit)
         return replace(body, scope=replace(self.root_scope, name=body.scope.name), wrappers=())
 
     def _unit(self, scope: Scope, inputs: Sequence[str], outputs: Sequence[str]) -> Unit:
-        names = {value: f"{i}." for i, value in enumerate(inputs)}  # node -> what it is called here
+        names = {value: f"{i}." for i, value in enumerate(inputs)}  # node -> its name here
         words = tuple(self._word(value) for value in inputs)
         gates: dict[str, int] = {}
         items: list[Item] = []
@@ -170,37 +193,37 @@ class _Builder:
         return Unit(scope, places, words, tuple(_folded(items, given)), given, tuple(gates))
 
     def _word(self, value: str) -> str:
-        """What a value is where only its operation is known."""
+        """A word for a value of which only the operation is known."""
         return self.graph[value].op.label if self.graph[value].replaces else "x"
 
     def _together(self, steps: list[Node | Scope]) -> Iterator[Node | Scope | list[Node]]:
-        """The steps, all parts of one value being one step, for torch divides a value faster than it slices it."""
+        """The steps, with all parts of one value as one step, because `chunk` is faster than slices."""
         parts: dict[str, list[Node]] = defaultdict(list)
         for step in steps:
-            if isinstance(step, Node) and isinstance(step.op, Part):
+            if isinstance(step, Node) and step.op.parts:
                 parts[self.graph.inputs(step.name)[0].source].append(step)
         for step in steps:
-            if not isinstance(step, Node) or not isinstance(step.op, Part):
+            if not isinstance(step, Node) or not step.op.parts:
                 yield step
                 continue
             same = parts[self.graph.inputs(step.name)[0].source]
-            if len(same) < step.op.count:
+            if len(same) < step.op.parts:
                 yield step
             elif step is same[0]:
                 yield same
 
     def _result(self, value: str, scope: Scope) -> str:
-        """What a value is called that comes out of units: as the outermost of them that has no other."""
+        """The name of a value that comes out of units: that of the outermost unit with no other output."""
         name = value
         for inner in takewhile(lambda other: other != scope, self.chain[value]):
-            if inner.name in self.kept and len(self.gives[inner.name]) == 1:
+            if inner.name in self.whole and len(self.gives[inner.name]) == 1:
                 name = inner.name
         return _local(name, scope)
 
     def _item(self, node: Node, names: dict[str, str], gates: dict[str, int]) -> Item:
         edges = self.graph.inputs(node.name)
         read = tuple(names[edge.source] for edge in edges)
-        if isinstance(node.op, Choice | Gated):
+        if node.op.is_gated:
             positions = tuple(gates.setdefault(edge.gate.name, len(gates)) for edge in edges if edge.gate)
             return Weigh(names[node.name], read, positions)
         call = node.op.torch(*(self.graph[edge.source].shape for edge in edges))
@@ -208,7 +231,7 @@ class _Builder:
 
 
 def unwrapped(unit: Unit) -> Unit:
-    """The unit that a unit hands its inputs on to, if that is all that it does."""
+    """The unit that a unit passes its inputs on to, if it does nothing else."""
     match unit.items:
         case (Use() as use,) if use.inputs == unit.inputs and use.results == unit.outputs and not unit.gates:
             return replace(use.unit, wrappers=(*use.unit.wrappers, unit.scope))
@@ -216,7 +239,7 @@ def unwrapped(unit: Unit) -> Unit:
 
 
 def _folded(items: list[Item], outputs: tuple[str, ...]) -> Iterator[Item]:
-    """The items, where a sum that a zero gate alone reads has that gate among its weights."""
+    """The items, in which a sum that only a zero gate reads has that gate among its weights."""
     readers: dict[str, list[Item | None]] = defaultdict(list)
     for item in items:
         for name in item.inputs:
@@ -235,7 +258,7 @@ def _folded(items: list[Item], outputs: tuple[str, ...]) -> Iterator[Item]:
 
 
 def _local(name: str, scope: Scope) -> str:
-    """What a node is called in a unit; the dot keeps the sum of a choice apart from all that is in it."""
+    """The name of a node in a unit. The dot distinguishes the sum of a choice from everything inside it."""
     if name == scope.name:
         return "total."
     return name.removeprefix(f"{scope.name}.") if scope.name else name

@@ -1,0 +1,64 @@
+"""What differs between units that are otherwise alike: the columns of a table with a row for every unit.
+
+A column becomes a parameter, or is computed from another column. `emit` and `unparse` choose both in their own way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A name, and the expression that it is used in: `kernel // 2`.
+
+    >>> str(Term("kernel", "{} // 2")), str(Term("kernel").of_self())
+    ('kernel // 2', 'self.kernel')
+    """
+
+    name: str
+    template: str = "{}"
+
+    def __str__(self) -> str:
+        return self.template.format(self.name)
+
+    def of_self(self) -> Term:
+        """The same term, read from an attribute."""
+        return Term(f"self.{self.name}", self.template)
+
+
+@dataclass(eq=False)
+class Column(Generic[V]):
+    """Values that differ between units, one for each."""
+
+    role: str
+    values: tuple[V, ...]
+    default: V | None = None
+    base: Column[V] | None = None  # the column that it is computed from, if any
+    template: str = "{}"  # how, with a place for the name of `base`
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all values are integers, so that they can be calculated with."""
+        return all(type(value) is int for value in self.values)
+
+    def integers(self) -> list[int]:
+        """The values of a column that is whole."""
+        return [value for value in self.values if isinstance(value, int)]
+
+    def term(self, names: Mapping[Column[V], str]) -> Term:
+        """The column in terms of the names of parameters."""
+        return Term(names[self.base or self], self.template)
+
+
+def all_equal(values: Sequence[object]) -> bool:
+    """Whether values are equal, in type too.
+
+    >>> all_equal([1, 1]), all_equal([1, True])
+    (True, False)
+    """
+    return len({(type(value), value) for value in values}) == 1
