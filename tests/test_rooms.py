@@ -14,7 +14,7 @@ def tree() -> dict[str, str]:
     """The lines of the first block on the page: name and description."""
     block = re.search(r"^```text\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     assert block is not None
-    return dict(line.split(maxsplit=1) for line in block[1].splitlines())  # type: ignore[misc]
+    return dict(line.split(maxsplit=1) for line in block[1].splitlines())
 
 
 def test_every_room_is_listed_and_exists() -> None:
