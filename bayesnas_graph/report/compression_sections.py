@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from bayesnas_graph.report.charts import compression
 from bayesnas_graph.report.section import Section, Table, build_section
 from bayesnas_graph.report.training_section import training_section
-from bayesnas_graph.runs.reading.compression import LAYER_HEAD, Compression, Layer, Network, latency_cells, layer_cells
+from bayesnas_graph.runs.layers import Layer
+from bayesnas_graph.runs.reading.compression import LAYER_HEAD, Compression, Network, latency_cells, layer_cells
 
 MAX_LAYER_RUNS = 4  # runs whose layers are shown together
 MAX_LAYERS = 12  # in a table that is not folded

@@ -1,4 +1,4 @@
-"""What a compression leaves of a layer."""
+"""What a compression run leaves of a layer."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Part:
-    """How much there is of something, and how much is left."""
+class Share:
+    """How much of something is left."""
 
     kept: int
     of: int
@@ -18,17 +18,17 @@ class Part:
 
 
 @dataclass(frozen=True)
-class LayerReport:
-    """A layer before and after. Groups are those of its patterns; a layer that is gone has nothing left."""
+class Layer:
+    """A layer before and after pruning. Nothing is left of a removed layer."""
 
     name: str
     kind: str
-    outputs: Part  # filters or neurons that the smaller layer has
-    inputs: Part  # channels or features that it reads
-    groups: dict[str, Part]  # pattern -> its groups
-    zeros: float  # the part of the weights of the whole layer that are zero or gone
-    parameters: Part
-    operations: Part
+    outputs: Share  # filters or neurons
+    inputs: Share  # channels or features that it reads
+    groups: dict[str, Share]  # by pattern
+    zeros: float  # fraction of its weights that are zero or gone
+    parameters: Share
+    operations: Share
 
     @property
     def is_gone(self) -> bool:
@@ -36,5 +36,5 @@ class LayerReport:
         return self.outputs.kept == 0
 
     def to_plain(self) -> dict[str, Any]:
-        """Dictionaries, strings and numbers."""
+        """Return dictionaries, strings and numbers."""
         return asdict(self)

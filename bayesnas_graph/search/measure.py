@@ -18,7 +18,7 @@ from bayesnas_graph.search.problem import Batch
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class GateMeasurements:
     """For every gate, on held-out samples."""
 
     h: Tensor  # second derivative of the mean loss
@@ -26,7 +26,7 @@ class Measured:
     slopes: Tensor | None = None  # first derivative, where the ranking asks for it
 
 
-def measure(learner: SearchLearner, batches: Iterable[Batch], iteration: int) -> Measured:
+def measure(learner: SearchLearner, batches: Iterable[Batch], iteration: int) -> GateMeasurements:
     """Curvatures by the estimator of the settings, over all processes."""
     config, device = learner.config, learner.device
     kept = list(batches)
@@ -43,7 +43,7 @@ def measure(learner: SearchLearner, batches: Iterable[Batch], iteration: int) ->
     moments = found.moments
     if not bool(moments.squares.any()):  # estimators that do not run the compiled network do not see them
         moments = _moments(learner, kept)
-    return Measured(
+    return GateMeasurements(
         h=device.processes.mean(found.h.double(), samples),
         units=sizes(learner, moments, samples),
         slopes=_slopes(learner, kept) if config.ranking == "removal" else None,

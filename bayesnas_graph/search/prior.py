@@ -1,26 +1,100 @@
-"""The prior of a supernet's switches, for a training loop of one's own."""
+"""The prior of a supernet's switches: its update and decisions, as the search uses them and for custom training loops.
+
+w r      is what the prior is on: the gate `w` times `r`, the magnitude of its input, called its unit
+step     moves the gates along their gradients, by the penalty, and back into their gauge
+decide   updates the prior by curvatures, and decides about every switch
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
 import torch
+from torch import Tensor
 
 from bayesnas_graph import bayes
-from bayesnas_graph.bayes import CrossEntropy, Decision, Estimator, Loss, Reach, State, Switches
+from bayesnas_graph.bayes import CrossEntropy, Decision, Estimator, Loss, Ranking, Reach, State, Switches
 from bayesnas_graph.bayes.units import unit
+from bayesnas_graph.ir import Graph
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from bayesnas_graph.codegen.supernet import Supernet
 
 
-class Prior:
-    """What is believed about every switch of a supernet, and how its gates are moved by it.
+@torch.no_grad()
+def moved(
+    switches: Switches, omega: Tensor, units: Tensor, lambda_w: Tensor, gates: Tensor, slopes: Tensor, rate: float
+) -> Tensor:
+    """Return `w r` after a gradient step and the step of the penalty.
 
-    After the backward pass and the step of your own optimiser, which leaves the gates alone, `step` moves the gates.
+    The step is taken in the unit of the prior, so how fast a gate shrinks does not depend on the scale of its input.
+    """
+    w = gates.double() * units - rate * slopes.double() / units
+    return bayes.proximal_step(switches, w, omega, lambda_w, rate)
+
+
+def penalty(switches: Switches, omega: Tensor, units: Tensor, lambda_w: Tensor, gates: Tensor) -> float:
+    """Return the penalty at these gates."""
+    return float(bayes.penalty(switches, gates.double() * units, omega, lambda_w))
+
+
+@dataclass(frozen=True, eq=False)
+class Measurements:
+    """What a decision is based on, for every gate."""
+
+    h: Tensor  # second derivative of the mean loss
+    gates: Tensor
+    units: Tensor
+    slopes: Tensor | None = None  # first derivative, if the ranking needs it
+
+
+@dataclass(frozen=True, eq=False)
+class Decided:
+    """The prior after an update, and what it decides."""
+
+    prior: State
+    sound: Decision  # without dead ends and disconnected outputs
+    chosen: Decision  # also within the limits of choices
+    scores: dict[str, float]  # of every switch, by the ranking
+
+
+@torch.no_grad()
+def decide(
+    graph: Graph,
+    switches: Switches,
+    gamma: Tensor,
+    found: Measurements,
+    lambda_w: Tensor,
+    dependency: Reach,
+    ranking: Ranking = "relevance",
+) -> Decided:
+    """Update the prior, and decide about every switch of a graph."""
+    h, w = bayes.contributions(found.h, found.gates, found.units)
+    prior = bayes.update(switches, gamma, h, w, lambda_w, bayes.DEPENDENCIES[dependency])
+    slopes = torch.zeros_like(h) if found.slopes is None else found.slopes / found.units
+    own = torch.where(bayes.keep(prior.gamma), prior.gamma, prior.s)  # also of a switch that another one closes
+    worth = {
+        rank: dict(
+            zip(
+                switches.groups,
+                bayes.score(rank, switches, own, h, w, slopes, lambda_w).nan_to_num().tolist(),
+                strict=True,
+            )
+        )
+        for rank in get_args(Ranking)
+    }
+    scores = worth[ranking]
+    raw = bayes.decide(graph, switches, prior, found.h, found.gates).ranked(worth)
+    sound = bayes.without_dead_ends(graph, bayes.bridged(graph, raw, scores))
+    return Decided(prior, sound, bayes.limited(graph, sound, scores), scores)
+
+
+class Prior:
+    """The prior of every switch of a supernet, for a custom training loop.
+
+    After the backward pass and the step of your optimizer, which must not include the gates, `step` moves the gates.
     Now and then `update` measures curvatures, updates the prior, and decides.
     """
 
@@ -38,22 +112,20 @@ class Prior:
         self.units = torch.ones(len(self.switches.gates), dtype=torch.float64, device=net.gates.device)
         self.rate = rate
         self._lambda = self.switches.by_kind(intensity, intensity if intensity_zero is None else intensity_zero)
-        self._dependency = bayes.DEPENDENCIES[dependency]
+        self._dependency: Reach = dependency
 
     @torch.no_grad()
     def step(self, net: Supernet, rate: float | None = None) -> None:
-        """Move the gates: along the gradients that are there, by the penalty's share, and back into their gauge."""
+        """Move the gates along their gradients, by the penalty, and back into their gauge."""
         rate = self.rate if rate is None else rate
-        found = [torch.zeros_like(p) if p.grad is None else p.grad for p in net.parameters]
-        w = net.gates.double() * self.units - rate * net.in_order(found).double() / self.units
-        w = bayes.proximal_step(self.switches, w, self.state.omega, self._lambda, rate)
+        slopes = net.in_order([torch.zeros_like(p) if p.grad is None else p.grad for p in net.parameters])
+        w = moved(self.switches, self.state.omega, self.units, self._lambda, net.gates, slopes, rate)
         w = bayes.rescale(self.switches.gauge, w)
         net.set_gates((w / self.units).to(net.gates.dtype))
 
     def penalty(self, net: Supernet) -> float:
-        """The penalty at the gates as they are."""
-        w = net.gates.double() * self.units
-        return float(bayes.penalty(self.switches, w, self.state.omega, self._lambda))
+        """Return the penalty at the current gates."""
+        return penalty(self.switches, self.state.omega, self.units, self._lambda, net.gates)
 
     def update(
         self,
@@ -65,19 +137,9 @@ class Prior:
     ) -> Decision:
         """Measure curvatures on some batches, update the prior, and decide about every switch."""
         measured = bayes.curvature(net, list(batches), loss or CrossEntropy(), estimator, generator=generator)
-        gates, h = net.gates.double(), measured.h.double()
+        gates = net.gates.double()
         self.units = bayes.in_gauge(self.switches.gauge, gates, unit(measured.moments.spreads.sqrt()))
-        curvatures, w = bayes.contributions(h, gates, self.units)
-        self.state = bayes.update(self.switches, self.state.gamma, curvatures, w, self._lambda, self._dependency)
-        own = torch.where(bayes.keep(self.state.gamma), self.state.gamma, self.state.s)
-        still = torch.zeros_like(w)  # slopes are not measured
-        rankings: tuple[bayes.Ranking, ...] = get_args(bayes.Ranking)
-        values = {
-            rank: bayes.score(rank, self.switches, own, curvatures, w, still, self._lambda).nan_to_num().tolist()
-            for rank in rankings
-        }
-        worth = {rank: dict(zip(self.switches.groups, found, strict=True)) for rank, found in values.items()}
-        scores = worth["relevance"]
-        raw = bayes.decide(net.graph, self.switches, self.state, h, gates).ranked(worth)
-        sound = bayes.without_dead_ends(net.graph, bayes.bridged(net.graph, raw, scores))
-        return bayes.limited(net.graph, sound, scores)
+        found = Measurements(measured.h.double(), gates, self.units)
+        decided = decide(net.graph, self.switches, self.state.gamma, found, self._lambda, self._dependency)
+        self.state = decided.prior
+        return decided.chosen

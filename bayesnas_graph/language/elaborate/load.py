@@ -1,4 +1,4 @@
-"""A network out of a file."""
+"""Loading a network from a file."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ Number = int | Fraction | bool
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """A network that is written out, and where it was read."""
+    """An elaborated network, and the files it was read from."""
 
     network: Network
-    modules: tuple[Module, ...]  # the one that defines it first
+    modules: tuple[Module, ...]  # the one that defines the network first
     warnings: tuple[Diagnostic, ...]
 
     @property
     def own_files(self) -> tuple[tuple[Path, str], ...]:
-        """The files that do not come with this program, the one that defines the network first, with their texts."""
+        """The files that are not shipped with this program, with their texts; that of the network first."""
         library = folder("spaces").resolve()
         own, *imported = self.modules
         kept = [own, *(module for module in imported if module.path and library not in module.path.parents)]
@@ -41,24 +41,24 @@ def load_network(
     called: str | None = None,
     allow_python: bool = False,
 ) -> Loaded:
-    """A network of a file, or of a shipped space of that name; the first one if none is named. Raises NasError.
+    """Load a network from a file or a shipped space: the one of this name, or the first. Raises NasError.
 
-    Messages call the file `called`, which for a copy is what the original was called.
+    Only this network is elaborated. `called` is the name of the file in messages, if it is a copy of another file.
     """
     path, shown = _located(file)
     shown = called or shown
     report = Report()
     checker = Checker(report, Limits(), allow_python=allow_python)
-    space = checker.path(path, shown)
-    if space is None or report.has_errors:
+    module = checker.module(path, shown)
+    if module is None or report.has_errors:
         raise NasError(report.diagnostics)
-    if name is None and not space.module.networks:
+    if name is None and not module.networks:
         help = "`bayesnas-graph spaces` lists files with networks"
         raise NasError([Diagnostic("NAS107", f"there is no network in {shown}", help=help)])
-    network = checker.network(space.module, name or space.module.networks[0].name.name, parameters or {})
-    if network is None:
+    network = checker.network(module, name or module.networks[0].name.name, parameters or {})
+    if network is None or report.has_errors:
         raise NasError(report.diagnostics)
-    modules = (space.module, *(module for module in checker.loader if module is not space.module))
+    modules = (module, *(other for other in checker.loader if other is not module))
     return Loaded(network, modules, report.diagnostics)
 
 
@@ -86,7 +86,7 @@ def check_fixed(network: Network) -> None:
 
 
 def number(text: str) -> Number:
-    """A value for a parameter: `36`, `2.5`, `1/3`, `true`. Raises ValueError.
+    """Return the value of a parameter: `36`, `2.5`, `1/3`, `true`. Raises ValueError.
 
     >>> number("2.5"), number("8"), number("true")
     (Fraction(5, 2), 8, True)

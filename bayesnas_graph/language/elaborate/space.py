@@ -90,11 +90,21 @@ class Checker:
         with deep_stack():
             return self._space(self.loader.text(source, path))
 
-    def _space(self, module: Module) -> Space:
+    def module(self, path: Path, name: str | None = None) -> Module | None:
+        """Read a file and check its names, without elaborating its networks; None if it could not be read at all."""
+        with deep_stack():
+            module = self.loader.path(path, name)
+            self._check_names()
+            return module
+
+    def _check_names(self) -> None:
         for loaded in self.loader:
             if loaded not in self._named:
                 self._named.add(loaded)
                 self._guarded(partial(check_names, loaded, self.report), loaded)
+
+    def _space(self, module: Module) -> Space:
+        self._check_names()
         networks = []
         for definition in module.networks:
             found = self.network(module, definition.name.name)
@@ -116,7 +126,8 @@ class Checker:
                 Diagnostic("NAS107", f"there is no network `{name}` in {module.file.source.name}", help=help)
             )
             return None
-        return self._guarded(partial(self._network, module, definition, overrides or {}), module)
+        with deep_stack():
+            return self._guarded(partial(self._network, module, definition, overrides or {}), module)
 
     def _network(
         self, module: Module, definition: ast.Motif, overrides: Mapping[str, int | Fraction | bool]

@@ -19,7 +19,8 @@ from bayesnas_graph.report.charts.spec import (
     view,
 )
 from bayesnas_graph.report.section import Chart
-from bayesnas_graph.runs.reading.compression import Compression, Layer, Loop, Network
+from bayesnas_graph.runs.layers import Layer
+from bayesnas_graph.runs.reading.compression import Compression, Loop, Network
 
 Quantity = Literal["parameters", "operations"]
 

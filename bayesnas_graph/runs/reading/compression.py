@@ -7,46 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from bayesnas_graph.runs.layers import Layer, Share
 from bayesnas_graph.runs.reading.history import LARGEST
 from bayesnas_graph.runs.reading.run import Numbers, Traces, read_json, read_numbers
 
-if TYPE_CHECKING:
-    from bayesnas_graph.runs.layers import LayerReport
-
 _EPOCHS = ("epoch", "step", "loss", "accuracy")
 _LOOPS = ("loop", "lambda", "loss", "groups", "parameters", "flops", "operations")
-
-
-@dataclass(frozen=True)
-class Share:
-    """How much there was of something, and how much is left."""
-
-    kept: int
-    of: int
-
-    def __str__(self) -> str:
-        return f"{self.kept:,}/{self.of:,}"
-
-
-@dataclass(frozen=True)
-class Layer:
-    """A layer before and after."""
-
-    name: str
-    kind: str
-    outputs: Share
-    inputs: Share
-    groups: dict[str, Share]  # by pattern
-    zeros: float  # the part of its weights that is zero or gone
-    parameters: Share
-    operations: Share
-
-    @property
-    def is_gone(self) -> bool:
-        """Whether nothing is left."""
-        return self.outputs.kept == 0
 
 
 @dataclass(frozen=True)
@@ -201,7 +169,7 @@ def _finite(value: Any) -> float:
 LAYER_HEAD = ("layer", "kind", "outputs", "inputs", "groups left", "zero", "weights", "operations")
 
 
-def layer_cells(layer: Layer | LayerReport) -> tuple[str, ...]:
+def layer_cells(layer: Layer) -> tuple[str, ...]:
     """A layer under these headings, of a run that was read or of one that has just ended."""
     groups = ", ".join(f"{name} {share}" for name, share in layer.groups.items())
     return (

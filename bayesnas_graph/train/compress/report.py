@@ -8,14 +8,14 @@ from math import prod
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes.analysis import operations_by_node
 from bayesnas_graph.passes.shrink import Shrunk
-from bayesnas_graph.runs.layers import LayerReport, Part
+from bayesnas_graph.runs.layers import Layer, Share
 from bayesnas_graph.train.compress.groups import Groups, regrouped
 from bayesnas_graph.train.compress.patterns import is_layer, named
 
 MOST_WIDTHS = 8  # layers of a network that is told by its widths
 
 
-def layer_reports(graph: Graph, groups: Iterable[Groups], shrunk: Shrunk) -> list[LayerReport]:
+def layer_reports(graph: Graph, groups: Iterable[Groups], shrunk: Shrunk) -> list[Layer]:
     """One for every layer of a network, in order."""
     left = shrunk.graph
     before, after = operations_by_node(graph), operations_by_node(left)
@@ -30,18 +30,18 @@ def layer_reports(graph: Graph, groups: Iterable[Groups], shrunk: Shrunk) -> lis
         weight = shrunk.tensors[node.name]["weight"] if is_left else None
         whole = _weights(graph, node.name)
         found.append(
-            LayerReport(
+            Layer(
                 name=node.name,
                 kind=node.op.name,
-                outputs=Part(left[node.name].shape[0] if is_left else 0, node.shape[0]),
-                inputs=Part(_inputs(left, node.name) if is_left else 0, _inputs(graph, node.name)),
+                outputs=Share(left[node.name].shape[0] if is_left else 0, node.shape[0]),
+                inputs=Share(_inputs(left, node.name) if is_left else 0, _inputs(graph, node.name)),
                 groups={
-                    named(node.op.name, some.shares): Part(_left_of(some, shrunk), _count(graph, some))
+                    named(node.op.name, some.shares): Share(_left_of(some, shrunk), _count(graph, some))
                     for some in by_layer.get(node.name, ())
                 },
                 zeros=1 - (0 if weight is None else int(weight.count_nonzero())) / whole,
-                parameters=Part(_parameters(left, node.name) if is_left else 0, _parameters(graph, node.name)),
-                operations=Part(after.get(node.name, 0), before[node.name]),
+                parameters=Share(_parameters(left, node.name) if is_left else 0, _parameters(graph, node.name)),
+                operations=Share(after.get(node.name, 0), before[node.name]),
             )
         )
     return found

@@ -15,7 +15,7 @@ from bayesnas_graph.codegen.export.weights import write_weights
 from bayesnas_graph.language.json import fingerprint
 from bayesnas_graph.runs.config.compress import CompressConfig
 from bayesnas_graph.runs.device import Device
-from bayesnas_graph.runs.layers import LayerReport
+from bayesnas_graph.runs.layers import Layer
 from bayesnas_graph.runs.loading import check_company, load_data
 from bayesnas_graph.runs.manifest import Kind
 from bayesnas_graph.runs.subject import Subject
@@ -60,7 +60,7 @@ class CompressOutcome:
     whole: NetworkSummary
     left: NetworkSummary
     cut: Score  # of the pruned network, before fine-tuning
-    layers: list[LayerReport]
+    layers: list[Layer]
     loops: int
     on_target: bool  # whether the target is met, if there is one
     network: Smaller

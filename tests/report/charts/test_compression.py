@@ -38,7 +38,7 @@ def test_groups_by_layer_and_pattern(found: Compression) -> None:
 
 
 def test_a_layer_without_groups_of_a_kind(found: Compression) -> None:
-    from bayesnas_graph.runs.reading.compression import Share
+    from bayesnas_graph.runs.layers import Share
 
     chart = kept_groups({"a": [replace(found.layers[0], groups={"filter": Share(0, 0)})]})
     assert column(chart, "share") == [0]

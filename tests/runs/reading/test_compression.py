@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from bayesnas_graph.runs.reading.compression import Share, read_compression
+from bayesnas_graph.runs.layers import Share
+from bayesnas_graph.runs.reading.compression import read_compression
 from bayesnas_graph.runs.reading.run import read_traces
 from tests.runs.reading.compressions import RESULT, compression, layer, network, write_compression
 
