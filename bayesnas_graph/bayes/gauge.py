@@ -17,9 +17,7 @@ from torch import Tensor
 
 from bayesnas_graph.bayes.groups import group_norms
 from bayesnas_graph.bayes.units import unit
-from bayesnas_graph.ir import Edge, Graph, Op
-from bayesnas_graph.ir.ops import Gated, Sum
-from bayesnas_graph.ir.ops.join import Mean
+from bayesnas_graph.ir import Edge, Graph
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,7 +120,7 @@ def _places(graph: Graph) -> dict[str, tuple[str, int]]:
         readers[edge.source].append(edge)
     found: dict[str, tuple[str, int]] = {}
     for node in reversed(list(graph)):
-        if not _is_linear(node.op) or any(_is_in_front(edge) for edge in graph.inputs(node.name)):
+        if not node.op.combines_linearly or any(_is_in_front(edge) for edge in graph.inputs(node.name)):
             continue
         reading = readers[node.name]
         found[node.name] = (node.name, 0)
@@ -130,10 +128,6 @@ def _places(graph: Graph) -> dict[str, tuple[str, int]]:
             whole, gates = found[reading[0].target]
             found[node.name] = whole, gates + (reading[0].gate is not None)
     return found
-
-
-def _is_linear(op: Op) -> bool:
-    return isinstance(op, Sum | Mean | Gated)  # a choice is a sum
 
 
 def _is_in_front(edge: Edge) -> bool:

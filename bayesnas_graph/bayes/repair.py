@@ -12,7 +12,6 @@ from dataclasses import replace
 
 from bayesnas_graph.bayes.decision import Decision, Why
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.ir.ops import Choice
 from bayesnas_graph.passes.prune import Disconnected, Misfit, prune
 
 Scores = Mapping[str, float]  # of every group; more is better
@@ -89,8 +88,8 @@ def _limits(graph: Graph) -> list[tuple[tuple[str, ...], int]]:
     """The candidates of every choice that may keep only so many of them."""
     found: dict[tuple[str, ...], int] = {}
     for node in graph:
-        if isinstance(node.op, Choice) and node.op.limit is not None:
-            found[tuple(edge.gate.group for edge in graph.inputs(node.name) if edge.gate)] = node.op.limit
+        if node.op.candidate_limit is not None:
+            found[tuple(edge.gate.group for edge in graph.inputs(node.name) if edge.gate)] = node.op.candidate_limit
     return list(found.items())
 
 

@@ -14,7 +14,6 @@ from torch import Tensor
 from bayesnas_graph.bayes.losses import Loss
 from bayesnas_graph.codegen.supernet import ReferenceNetwork
 from bayesnas_graph.ir import Edge, Node
-from bayesnas_graph.ir.ops import Input
 from bayesnas_graph.ir.ops.curvature import Local
 
 
@@ -70,7 +69,7 @@ class Walk:
     def run(self, see: Callable[[Visit], None]) -> None:
         """Walk back, and show every operation once all that read it have been visited."""
         for node in reversed(list(self.graph)):
-            if isinstance(node.op, Input):
+            if node.op.is_input:
                 continue
             see(self._visit(node))
             self.values.pop(node.name)  # all that read it have been visited: it is needed no more

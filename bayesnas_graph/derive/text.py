@@ -10,7 +10,7 @@ from bayesnas_graph.codegen.unparse import correspondence, unparse
 from bayesnas_graph.diagnostics import NasError, Report
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.ir import Edge, Graph, Node
-from bayesnas_graph.ir.ops import Rescale, Zero
+from bayesnas_graph.ir.ops import Rescale
 from bayesnas_graph.language.elaborate import Checker, Limits, Network
 from bayesnas_graph.passes import plain
 
@@ -68,7 +68,7 @@ def _marked(searched: Graph) -> tuple[Graph, dict[str, Edge]]:
     marks: dict[str, Edge] = {}
     for node in searched:
         for edge in searched.inputs(node.name):
-            if edge.gate is None or isinstance(node.op, Zero):
+            if edge.gate is None or node.op.is_zero_switch:
                 edges.append(edge)
                 continue
             mark = f"{node.name}#{edge.slot}"  # which no node is called

@@ -57,6 +57,7 @@ class Op:
     passes_through: ClassVar[bool] = False  # its output is its input
     only_scales: ClassVar[bool] = False  # its output is its input times a number
     adds: ClassVar[bool] = False  # its output is the sum of its inputs
+    combines_linearly: ClassVar[bool] = False  # its output is a sum of its inputs, each times a number
     is_pointwise: ClassVar[bool] = False  # combines values of one shape position by position, in any order
     concatenates: ClassVar[bool] = False  # its output has the channels of all its inputs
     selects: ClassVar[bool] = False  # its weights say which channels of its input it has
@@ -79,6 +80,11 @@ class Op:
     def reads_all_channels(self) -> bool:
         """Whether every output channel reads every input channel, so that a wider one can read the same input."""
         return False
+
+    @property
+    def candidate_limit(self) -> int | None:
+        """How many candidates a search may keep, if it is a choice with a limit."""
+        return None
 
     @property
     def parts(self) -> int:
@@ -193,6 +199,10 @@ class Op:
         return ()
 
     # Arguments.
+
+    def invalid_argument(self) -> tuple[str, str] | None:
+        """An argument with a value that is not allowed, and why; None if there is none."""
+        return None
 
     @classmethod
     def arguments(cls) -> dict[str, Argument]:

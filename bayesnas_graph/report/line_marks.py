@@ -9,7 +9,6 @@ from typing import Literal
 
 from bayesnas_graph.diagnostics.source import Source, Span
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.ir.ops import Choice, Gated, Input, Zero
 from bayesnas_graph.language.syntax.grammar import load_grammar
 from bayesnas_graph.passes import prune
 
@@ -63,7 +62,7 @@ def mark_lines(graph: Graph, closed: Mapping[str, str]) -> Marks:
 def _switches(graph: Graph, left: Graph) -> Iterator[_Built]:
     open_gates = {gate.name for gate in left.gates}
     for edge in graph.edges:
-        if edge.gate is None or isinstance(graph[edge.target].op, Zero):
+        if edge.gate is None or graph[edge.target].op.is_zero_switch:
             continue
         for span in {edge.span, edge.gate.span} - {None}:
             assert span is not None
@@ -72,7 +71,7 @@ def _switches(graph: Graph, left: Graph) -> Iterator[_Built]:
 
 def _operations(graph: Graph, left: Graph) -> Iterator[_Built]:
     for node in graph:
-        if node.span is not None and not isinstance(node.op, Input | Choice | Gated):
+        if node.span is not None and not (node.op.is_input or node.op.is_gated):
             yield _Built(node.span, node.name, False, node.name in left.nx)
 
 

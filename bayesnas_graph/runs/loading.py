@@ -8,7 +8,6 @@ from pathlib import Path
 from bayesnas_graph.data import Augmentation, Data, Loading, load, padded
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.ir.ops import BatchNorm, Input
 from bayesnas_graph.runs.config.groups import Samples
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.processes import Processes
@@ -17,7 +16,7 @@ from bayesnas_graph.runs.subject import Subject
 
 def loading(data: Data, graph: Graph, config: Samples, seed: int, device: Device) -> Loading:
     """As settings say, for the part of a batch that a process computes; as vectors, if the network takes them so."""
-    (taken,) = (node.shape for node in graph if isinstance(node.op, Input))
+    (taken,) = (node.shape for node in graph if node.op.is_input)
     return Loading(
         batch=config.batch,
         seed=seed,
@@ -50,7 +49,7 @@ def load_data(subject: Subject, config: Samples, seed: int, data_dir: Path, proc
 
 def check_company(graph: Graph, config: Samples) -> None:
     """Raise NasError if a norm would see one value at a time."""
-    alone = [node.name for node in graph if isinstance(node.op, BatchNorm) and prod(node.shape[1:]) == 1]
+    alone = [node.name for node in graph if node.op.uses_batch_statistics and prod(node.shape[1:]) == 1]
     if alone and config.batch == config.accumulate:
         message = f"`{alone[0]}` normalises over samples, and they come one at a time"
         raise NasError([Diagnostic("NAS601", message, help="set `batch` to more, or `accumulate` to less")])

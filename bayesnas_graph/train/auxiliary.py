@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError, did_you_mean
 from bayesnas_graph.ir import Edge, Graph, Node, Op, Scope, Shape
-from bayesnas_graph.ir.ops import Input, Relu
+from bayesnas_graph.ir.ops import Relu
 from bayesnas_graph.ir.ops.convolution import Linear
 from bayesnas_graph.ir.ops.spatial import GlobalAvgPool
 from bayesnas_graph.passes.names import FreshNames
@@ -37,7 +37,7 @@ def place_of_head(graph: Graph, wanted: str | None) -> str:
     if wanted is not None:
         return _named(graph, wanted)
     images = [node for node in graph if _is_map(node.shape)]
-    first = next((node for node in images if isinstance(node.op, Input)), None)
+    first = next((node for node in images if node.op.is_input), None)
     smallest = images[-1].shape[1:] if images else None
     if first is None or smallest is None or first.shape[1:] == smallest:
         message = "there is no place for an auxiliary head: images do not get smaller on the way"

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from bayesnas_graph.ir import Edge, Expression, Graph, Node, Op, Shape
-from bayesnas_graph.ir.ops import Identity, Input, Rescale, Sum
 from bayesnas_graph.passes.names import FreshNames, prefix_of
 
 
@@ -39,7 +38,7 @@ def paths(graph: Graph) -> tuple[Edge, ...]:
     return tuple(
         edge
         for node in graph
-        if isinstance(node.op, Sum) and len(graph.inputs(node.name)) > 1
+        if node.op.adds and len(graph.inputs(node.name)) > 1
         for edge in graph.inputs(node.name)
         if _is_own(graph, edge.source, readers)
     )
@@ -64,6 +63,6 @@ def with_dropped_paths(graph: Graph) -> Graph:
 
 def _is_own(graph: Graph, value: str, readers: Counter[str]) -> bool:
     """Whether a value is computed for its one reader. What is handed on unchanged is the value that is handed on."""
-    while readers[value] == 1 and isinstance(graph[value].op, Identity | Rescale):
+    while readers[value] == 1 and (graph[value].op.passes_through or graph[value].op.only_scales):
         value = graph.inputs(value)[0].source
-    return readers[value] == 1 and not isinstance(graph[value].op, Input)
+    return readers[value] == 1 and not graph[value].op.is_input

@@ -13,7 +13,6 @@ from bayesnas_graph.codegen.export.describe import network_text, plain_text
 from bayesnas_graph.codegen.export.weights import write_weights
 from bayesnas_graph.diagnostics.atomic_files import atomic_write
 from bayesnas_graph.ir import Graph, Shape
-from bayesnas_graph.ir.ops import Input
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.load import check_fixed
 from bayesnas_graph.language.json import fingerprint
@@ -41,7 +40,7 @@ class Model:
     @property
     def inputs(self) -> tuple[Shape, ...]:
         """The shape of a sample of each input."""
-        return tuple(node.shape for node in self.graph if isinstance(node.op, Input))
+        return tuple(node.shape for node in self.graph if node.op.is_input)
 
     def build(self) -> nn.Module:
         """Build the network in evaluation mode, with its weights or with random ones."""

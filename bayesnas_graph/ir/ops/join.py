@@ -50,6 +50,7 @@ class Sum(Pointwise):
 
     name: ClassVar[str] = "sum"
     adds: ClassVar[bool] = True
+    combines_linearly: ClassVar[bool] = True
     tolerates_missing_inputs: ClassVar[bool] = True
 
     def torch(self, *inputs: Shape) -> Expression:
@@ -65,6 +66,7 @@ class Mean(Pointwise):
     """The mean of its inputs."""
 
     name: ClassVar[str] = "mean"
+    combines_linearly: ClassVar[bool] = True
     tolerates_missing_inputs: ClassVar[bool] = True
 
     def torch(self, *inputs: Shape) -> Expression:

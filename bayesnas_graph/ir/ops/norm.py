@@ -134,6 +134,9 @@ class LightBatchNorm(BatchNorm):
     def light_form(self) -> BatchNorm:
         return self
 
+    def invalid_argument(self) -> tuple[str, str] | None:
+        return ("affine", "`light_bn` has no weights, so it must be false") if self.affine else None
+
 
 @dataclass(frozen=True)
 class SampleNorm(Normalisation):

@@ -41,6 +41,10 @@ class Choice(Sum):
 
     limit: int | None = field(default=None, metadata={"argument": Argument("integer", 1, absent="any")})
 
+    @property
+    def candidate_limit(self) -> int | None:
+        return self.limit
+
 
 @dataclass(frozen=True)
 class Gated(Op):
@@ -51,6 +55,7 @@ class Gated(Op):
 
     is_gated: ClassVar[bool] = True
     passes_through: ClassVar[bool] = True
+    combines_linearly: ClassVar[bool] = True
 
     def shape(self, *inputs: Shape) -> Shape:
         return inputs[0]

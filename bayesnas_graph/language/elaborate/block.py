@@ -11,7 +11,7 @@ from functools import cached_property
 
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Edge, Gate, Graph, Node, Op, Scope, Shape
-from bayesnas_graph.ir.ops import Choice, Input
+from bayesnas_graph.ir.ops import Input
 from bayesnas_graph.language.elaborate.labels import Name
 from bayesnas_graph.language.elaborate.values import Place
 from bayesnas_graph.language.syntax import ast
@@ -86,7 +86,7 @@ def flatten(block: Block, name: str) -> Graph:
         inputs.append(place.name)
     outputs = flat.write(block, inputs, _Position(part=name))
     used = flat.reaching(outputs)
-    nodes = [node for node in flat.nodes if node.name in used or isinstance(node.op, Input)]
+    nodes = [node for node in flat.nodes if node.name in used or node.op.is_input]
     edges = [edge for edge in flat.edges if edge.target in used]
     return Graph(name, nodes, edges, outputs, flat.scopes)
 
@@ -150,7 +150,7 @@ class _Flattener:
                 self.scopes.append(Scope(name, motif.name.name, motif.role, outputs, step.span, label, inner.text))
                 values.extend(self.write(step.block, sources, inner))
                 continue
-            if isinstance(step.op, Choice):
+            if step.op.is_choice:
                 text = position.within(step.called.text)
                 self.scopes.append(Scope(name, "choice", "choice", 1, step.span, label, text))
             behind = (*position.behind, *(position.prefix + gate for gate in step.behind))

@@ -10,8 +10,7 @@ from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Gate, Op, Shape, ShapeError, shape_text
 from bayesnas_graph.ir.graph import Kind
-from bayesnas_graph.ir.ops import Choice, Identity, Join, Maybe, Sum
-from bayesnas_graph.ir.ops.python import PythonOp
+from bayesnas_graph.ir.ops import Choice, Identity, Maybe, Sum
 from bayesnas_graph.language.elaborate.block import Block, Compute, Nested
 from bayesnas_graph.language.elaborate.evaluate import Evaluator
 from bayesnas_graph.language.elaborate.labels import Name, Names, distinct, edge_name, label_of, numbered
@@ -189,7 +188,7 @@ class _Writer:
         return self._join(place, join.op, found, incoming)
 
     def _applied(self, application: Application, inputs: list[int], name: Name) -> list[int]:
-        if isinstance(application.operation, Primitive) and isinstance(application.operation.op, Join):
+        if isinstance(application.operation, Primitive) and application.operation.op.is_join:
             self._check_join(application, application.operation.op, inputs)
         outputs = self.apply(application.operation, inputs, name, application.span)
         if len(outputs) != len(application.outputs):
@@ -201,7 +200,7 @@ class _Writer:
             self.report.fail(Diagnostic("NAS210", message, Label(application.span, "connected here"), help=help))
         return outputs
 
-    def _check_join(self, application: Application, join: Join, inputs: list[int]) -> None:
+    def _check_join(self, application: Application, join: Op, inputs: list[int]) -> None:
         """`concat(a, b)`: the nodes must fit each other, and there must be some."""
         if not inputs:
             help = "the array it is given is empty"
@@ -277,7 +276,7 @@ class _Writer:
         try:
             shape = op.shape(*shapes)
         except ShapeError as error:
-            code = "NAS106" if isinstance(op, PythonOp) else "NAS201" if isinstance(op, Join) else "NAS211"
+            code = "NAS106" if op.is_python else "NAS201" if op.is_join else "NAS211"
             reads = "used here" if code == "NAS106" else f"reads {', '.join(map(shape_text, shapes))}"
             self.report.fail(Diagnostic(code, str(error), Label(operation.span, reads)))
         return self._compute(self._free(name), op, inputs, shape, operation.span)
@@ -339,7 +338,7 @@ class _Writer:
 
 def _is_written(application: Application) -> bool:
     """Whether an application becomes steps: an identity does not."""
-    return not (isinstance(application.operation, Primitive) and isinstance(application.operation.op, Identity))
+    return not (isinstance(application.operation, Primitive) and application.operation.op.passes_through)
 
 
 def _node_name(place: Place) -> Name:

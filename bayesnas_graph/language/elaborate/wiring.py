@@ -12,7 +12,7 @@ from typing import NoReturn
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Shape
-from bayesnas_graph.ir.ops import Identity, Join
+from bayesnas_graph.ir.ops import Identity
 from bayesnas_graph.language.elaborate.evaluate import Evaluator
 from bayesnas_graph.language.elaborate.labels import Names, label_of
 from bayesnas_graph.language.elaborate.limits import LimitReached
@@ -244,7 +244,7 @@ class _Run:
             return
         self.evaluator.meter.edges(len(found) * len(targets), span)
         operation = Primitive(Identity(), span) if label is None else self.evaluator.operation(label, scope)
-        if isinstance(operation, Primitive) and isinstance(operation.op, Join) and label is not None:
+        if isinstance(operation, Primitive) and operation.op.is_join and label is not None:
             join = operation.op.name
             help = f"join nodes with `{join}(a, b)`, or all edges into a node with `node c : {join}`"
             self._fail("NAS210", f"`{join}` joins several values, an edge brings one", label.span, "on an edge", help)
@@ -336,7 +336,7 @@ class _Run:
 
     def _join(self, expr: ast.Expr, scope: Scope) -> Primitive:
         operation = self.evaluator.operation(expr, scope)
-        if not isinstance(operation, Primitive) or not isinstance(operation.op, Join):
+        if not isinstance(operation, Primitive) or not operation.op.is_join:
             help = "join with `sum`, `concat`, `mean` or `product`; to apply an operation: `node y = x : relu`"
             self._fail("NAS203", "expected a way to join values", expr.span, "this takes one value", help)
         return operation

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from bayesnas_graph.ir import Edge, Graph, Node, Shape
-from bayesnas_graph.ir.ops import Input
 from bayesnas_graph.language.json.fingerprint import fingerprint, is_commutative, op_identity
 from bayesnas_graph.language.json.matching import Matching, match
 from bayesnas_graph.language.json.settings import op_document
@@ -126,7 +125,7 @@ def _differs(old: Node, new: Node) -> bool:
 
 
 def _inputs(graph: Graph) -> list[Port]:
-    return [Port(node.name, node.shape) for node in graph if isinstance(node.op, Input)]
+    return [Port(node.name, node.shape) for node in graph if node.op.is_input]
 
 
 def _outputs(graph: Graph) -> list[Port]:

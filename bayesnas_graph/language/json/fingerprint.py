@@ -20,9 +20,6 @@ from collections.abc import Iterable
 from hashlib import sha256
 
 from bayesnas_graph.ir import Graph, Op
-from bayesnas_graph.ir.ops import Input
-from bayesnas_graph.ir.ops.join import Pointwise
-from bayesnas_graph.ir.ops.python import PythonOp
 from bayesnas_graph.language.json.settings import op_document
 
 FORM = b"bayesnas-graph/fingerprint/1"  # another number when the same graph gets another fingerprint
@@ -38,21 +35,21 @@ def fingerprint(graph: Graph) -> str:
 
 def is_commutative(op: Op) -> bool:
     """Whether the order of its inputs does not matter. What works place by place on any number of values is so."""
-    return isinstance(op, Pointwise)
+    return op.is_pointwise
 
 
 def op_key(op: Op) -> str:
     """A text that is the same for operations that compute the same in the same way."""
     document = op_document(op)
     # What a text calls an operation of the user's is a name like that of a node.
-    args = {name: value for name, value in document.args.items() if not (isinstance(op, PythonOp) and name == "called")}
+    args = {name: value for name, value in document.args.items() if not (op.is_python and name == "called")}
     return json.dumps([document.name, args], sort_keys=True)
 
 
 def op_identity(op: Op) -> object:
     """Equal where `op_key` is, and found faster."""
     # In Python 2 and 2.0 are equal, and to the code of a user they are not.
-    return op_key(op) if isinstance(op, PythonOp) else op
+    return op_key(op) if op.is_python else op
 
 
 class _Colouring:
@@ -70,7 +67,7 @@ class _Colouring:
             if op not in keys:
                 keys[op] = op_key(node.op).encode()
             place = -1
-            if isinstance(node.op, Input):
+            if node.op.is_input:
                 place, inputs = inputs, inputs + 1
             facts = repr((node.shape, place, outputs.get(node.name))).encode()
             self.nodes.append(_hash([FORM, keys[op], facts]))

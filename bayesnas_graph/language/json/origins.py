@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import cached_property
 
 from bayesnas_graph.ir import Edge, Gate, Node, Scope
-from bayesnas_graph.ir.ops import Choice, Gated, Join, Zero
 
 
 class Origins:
@@ -41,7 +40,7 @@ class Origins:
 
     def _gate(self, edge: Edge, gate: Gate) -> Gate:
         op = self._nodes[edge.target].op
-        choice = gate.name.removesuffix(".zero") if isinstance(op, Zero) else edge.target
+        choice = gate.name.removesuffix(".zero") if op.is_zero_switch else edge.target
         around = (path for path in reversed(list(_paths(choice))[:-1]) if path in self._scopes)
         motif = next((self._scopes[path] for path in around if self._scopes[path].role != "choice"), None)
         prefix = f"{motif.name}." if motif else ""
@@ -56,9 +55,9 @@ class Origins:
             target=target,
             source=source,
         )
-        if isinstance(op, Zero):
+        if op.is_zero_switch:
             return replace(gate, label="zero", kind="zero")
-        if isinstance(op, Choice):
+        if op.is_choice:
             return replace(gate, label=gate.name.removeprefix(f"{choice}."))
         inside = edge.source.removeprefix(f"{choice}.")
         return replace(gate, label="identity" if inside == edge.source else next(_paths(inside)), kind="optional")
@@ -67,11 +66,11 @@ class Origins:
         """The node that a choice leads to, and the one it reads if others lead to that too."""
         *_, parent = ("", *list(_paths(choice))[:-1])
         above = self._nodes.get(prefix + parent)
-        if above is not None and isinstance(above.op, Gated):  # `optional choose` is one choice to people
+        if above is not None and above.op.is_gated and not above.op.is_choice:  # `optional choose` counts once
             return self._ends(prefix, parent)
         for path in _paths(choice):
             node = self._nodes.get(prefix + path)
-            if node is not None and isinstance(node.op, Join) and self._inputs.get(node.name, 0) > 1 and path != choice:
+            if node is not None and node.op.is_join and self._inputs.get(node.name, 0) > 1 and path != choice:
                 source, *steps = choice.removeprefix(f"{path}.").split(".")
                 return ".".join([_shown(path), *steps]), self._source(prefix, path, source)
         return _shown(choice), ""

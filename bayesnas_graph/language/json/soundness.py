@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from heapq import heapify, heappop, heappush
 
 from bayesnas_graph.ir import Edge, Node, ShapeError, shape_text
-from bayesnas_graph.ir.ops import Choice, Gated, Input, LightBatchNorm
-from bayesnas_graph.ir.ops.python import PythonOp
 from bayesnas_graph.language.json.problems import Step, fail
 
 LONGEST_CYCLE = 8  # nodes of a cycle that are named
@@ -83,7 +81,7 @@ def check_replaced(nodes: Mapping[str, Node], source_name: str) -> None:
 
 
 def _check_gate(edge: Edge, target: Node, source_name: str, i: int) -> None:
-    gated = isinstance(target.op, Choice | Gated)
+    gated = target.op.is_gated
     if gated and edge.gate is None:
         fail(source_name, ["edges", i, "gate"], f"is missing, and `{target.op.label}` needs one on each of its inputs")
     if edge.gate is not None and not gated:
@@ -100,9 +98,9 @@ def _check_node(node: Node, slots: Mapping[int, Edge], nodes: Mapping[str, Node]
     if missing is not None:
         reason = f"no edge leads to slot {missing} of `{node.name}`, and one leads to slot {max(slots)}"
         fail(source_name, ["nodes", i], reason, "slots are numbered from 0, without gaps")
-    if isinstance(node.op, LightBatchNorm) and node.op.affine:
-        fail(source_name, ["nodes", i, "op", "args", "affine"], "`light_bn` has no weights, so it must be false")
-    if isinstance(node.op, Input | PythonOp):
+    if invalid := node.op.invalid_argument():
+        fail(source_name, ["nodes", i, "op", "args", invalid[0]], invalid[1])
+    if node.op.is_input or node.op.is_python:
         return  # the shape of an input is what it is said to be, and Python is not run to find one out
     shapes = [nodes[slots[slot].source].shape for slot in range(given)]
     try:

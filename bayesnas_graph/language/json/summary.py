@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bayesnas_graph.ir import Graph, shape_text
-from bayesnas_graph.ir.ops import Input
 from bayesnas_graph.ir.ops.python import PythonOp
 from bayesnas_graph.language.json.difference import Change, Difference, Port, PortChange, Rewired
 from bayesnas_graph.language.json.fingerprint import op_identity
@@ -132,7 +131,7 @@ def _operations(difference: Difference, before: Graph, after: Graph) -> Iterable
     lines = _Lines()
     reshaped = []
     for change in difference.changed:
-        if isinstance(change.after.op, Input):
+        if change.after.op.is_input:
             continue
         if _is_reshaped(change):
             reshaped.append(change)
@@ -144,7 +143,7 @@ def _operations(difference: Difference, before: Graph, after: Graph) -> Iterable
     )
     for verb, nodes, graph, told, cells in sides:
         gates = {gate for switch in told for gate in switch.gates}
-        for tree in subtrees([node for node in nodes if not isinstance(node.op, Input)], graph, gates):
+        for tree in subtrees([node for node in nodes if not node.op.is_input], graph, gates):
             cell, place = within(cells, tree.name)
             lines.add(verb, (cell, place), _tree(tree, graph), operations=tree.size if tree.size > 1 else 0)
     for rewired in difference.rewired:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.ir.ops import Choice, Join
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +26,7 @@ def choices(graph: Graph) -> list[ChoiceSwitches]:
     zeros = {gate.choice: gate.group for gate in graph.gates if gate.is_zero}
     found: dict[tuple[str, ...], ChoiceSwitches] = {}
     for node in graph:
-        if not isinstance(node.op, Choice):
+        if not node.op.is_choice:
             continue
         candidates = tuple(edge.gate.group for edge in graph.inputs(node.name) if edge.gate)
         if candidates in found:
@@ -40,6 +39,6 @@ def _joined_at(graph: Graph, readers: Mapping[str, list[str]], name: str) -> str
     """The node at which a value meets others, or the last that it alone leads to."""
     while len(readers[name]) == 1:
         name = readers[name][0]
-        if isinstance(graph[name].op, Join) and len(graph.inputs(name)) > 1:
+        if graph[name].op.is_join and len(graph.inputs(name)) > 1:
             break
     return name

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bayesnas_graph.ir import Graph, Node
-from bayesnas_graph.ir.ops import Input
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,7 @@ def cost(graph: Graph) -> Cost:
 
 def cost_of(graph: Graph, node: Node) -> Cost:
     """The cost of one operation of a graph."""
-    if isinstance(node.op, Input):
+    if node.op.is_input:
         return Cost(0, 0, 0)
     inputs = [graph[edge.source].shape for edge in graph.inputs(node.name)]
     return Cost(node.op.parameters(*inputs), node.op.flops(*inputs), node.op.stored_values(*inputs))

@@ -29,7 +29,6 @@ from dataclasses import dataclass, field
 
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Edge, Gate, Graph, Op
-from bayesnas_graph.ir.ops import Input
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +80,7 @@ def dependency(graph: Graph) -> Dependency:
         for edge in graph.inputs(node.name):
             before = handed_on[edge.source]
             inputs.append(before if edge.gate is None else program.switch(number[edge], before))
-        handed_on[node.name] = _ALWAYS if isinstance(node.op, Input) else _joined(node.op, inputs, program)
+        handed_on[node.name] = _ALWAYS if node.op.is_input else _joined(node.op, inputs, program)
     pairs = _behind_choices(graph, number)
     gates = graph.gates
     groups = {group: i for i, group in enumerate(dict.fromkeys(gate.group for gate in gates))}

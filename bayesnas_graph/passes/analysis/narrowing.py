@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bayesnas_graph.ir import Coupling, Graph, Mask, Node
-from bayesnas_graph.ir.ops import Input
 
 Sides = Sequence[Mask | None]  # of every input the channels that are left; None if the input itself is gone
 
@@ -34,7 +33,7 @@ def cuts(whole: Graph, left: Graph) -> dict[str, tuple[Cut, ...]]:
     for node in left:
         before = whole[node.name]
         kept[node.name] = (True,) * before.shape[0]
-        if isinstance(node.op, Input) or _is_as_before(whole, left, node):
+        if node.op.is_input or _is_as_before(whole, left, node):
             continue  # not every operation has rules for its channels, so they are asked for only where they count
         inputs = whole.inputs(node.name)
         coupling = before.op.coupling(*(whole[edge.source].shape for edge in inputs))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-from bayesnas_graph.ir.ops import Choice
 from bayesnas_graph.passes.analysis.prices import Prices
 
 
@@ -67,8 +66,7 @@ class Nesting:
         for place in reversed(self.places):
             alike: dict[tuple[frozenset[str], int | None], Counter[str]] = defaultdict(Counter)
             for choice, candidates in place.inner.items():
-                op = prices.ops[choice]
-                limit = op.limit if isinstance(op, Choice) else None
+                limit = prices.ops[choice].candidate_limit
                 values = {candidate.group: value[candidate] for candidate in candidates}
                 alike[frozenset(values), limit].update(values)
             kept = (sum(sorted(values.values(), reverse=True)[:limit]) for (_, limit), values in alike.items())

@@ -7,7 +7,6 @@ from collections.abc import Set
 from typing import Literal, NamedTuple
 
 from bayesnas_graph.ir import Graph, Shape, ShapeError
-from bayesnas_graph.ir.ops import Choice, Input, Zero
 
 Measure = Literal["parameters", "flops"]
 
@@ -45,12 +44,12 @@ class Prices:
         self.inputs: list[list[Source]] = []
         limits: dict[Limit, None] = {}
         for node in graph:
-            always_on = isinstance(node.op, Zero)
+            always_on = node.op.is_zero_switch
             edges = graph.inputs(node.name)
             sources = [Source(number[e.source], e.gate.group if e.gate and not always_on else None) for e in edges]
             self.inputs.append(sources)
-            if isinstance(node.op, Choice) and node.op.limit is not None:
-                limits[Limit(frozenset(s.group for s in sources if s.group), node.op.limit)] = None
+            if node.op.candidate_limit is not None:
+                limits[Limit(frozenset(s.group for s in sources if s.group), node.op.candidate_limit)] = None
         self.limits = tuple(limits)
         self.tolerates_missing_inputs = [op.tolerates_missing_inputs for op in self.ops]
         self._fixed = [[s.node for s in sources if s.group is None] for sources in self.inputs]
@@ -69,7 +68,7 @@ class Prices:
     def _compute(self, i: int, inputs: tuple[Shape, ...]) -> tuple[Shape, int]:
         """The shape and the price of a node that reads these shapes."""
         op, key = self.ops[i], (self._kind[i], inputs)
-        if isinstance(op, Input):
+        if op.is_input:
             return self.shapes[i], 0
         if key not in self._known:
             self._known[key] = op.shape(*inputs), getattr(op, self.measure)(*inputs)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from math import comb, prod
 
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.ir.ops import Choice, Maybe
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +27,9 @@ def switches(graph: Graph) -> Switches:
     """
     ways: dict[tuple[str, ...], int] = {}
     for node in graph:
-        if isinstance(node.op, Choice | Maybe):
+        if node.op.is_choice or node.op.is_optional:
             groups = tuple(edge.gate.group for edge in graph.inputs(node.name) if edge.gate)
-            limit = node.op.limit if isinstance(node.op, Choice) else None
-            ways[groups] = _subsets(len(groups), limit)
+            ways[groups] = _subsets(len(groups), node.op.candidate_limit)
     candidates = {group for groups in ways for group in groups}
     return Switches(len(ways), len(candidates), len(graph.gates), prod(ways.values()))
 

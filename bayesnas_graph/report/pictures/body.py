@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 
 from bayesnas_graph.ir import shape_text
 from bayesnas_graph.ir.names import shown_name
-from bayesnas_graph.ir.ops import Join
-from bayesnas_graph.ir.ops.join import Concat
 from bayesnas_graph.language.elaborate.block import Block, Compute, Nested
 from bayesnas_graph.language.syntax import ast
 from bayesnas_graph.report.pictures.choices import Decision, decisions_of
@@ -158,14 +156,14 @@ class _Builder:
         shape = shape_text(step.shape)
         tip = f"{step.name}: {step.op}\n{shape}\n{place_of(step.span)}"
         label = step.op.label
-        if isinstance(step.op, Join):
+        if step.op.is_join:
             name = shown_name(step.name)
             unnamed = name.partition("_")[0] == label
             is_output = self.readers[output] == [None] and (unnamed or name == "out") and len(self.block.outputs) == 1
             name = "out" if is_output else name
             lines = () if unnamed and not is_output else (label,)
             kind: Kind = "output" if is_output else "node"
-            box = Box(-1, kind, name, lines, shape, tip, stacks=isinstance(step.op, Concat))
+            box = Box(-1, kind, name, lines, shape, tip, stacks=step.op.concatenates)
         else:
             name = self._name(step.name, range(output, output + 1))
             box = Box(-1, "operation", label, (*settings_lines(step.op), *_lines(name)), shape, tip, name=name)

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from bayesnas_graph.ir.ops import Choice as ChoiceOp
-from bayesnas_graph.ir.ops import Identity, Maybe
 from bayesnas_graph.language.elaborate.block import Block, Compute, Nested
 from bayesnas_graph.report.pictures.diagram import Strand
 
@@ -54,7 +53,7 @@ class _Search:
 
     def decision(self, step: Compute) -> Decision:
         sources: dict[int, None] = {}
-        optional = isinstance(step.op, Maybe)
+        optional = step.op.is_optional
         inner = self._wrapped(step) if optional else None
         strands, members = self._strands(step, 0, sources)
         self.inside |= members
@@ -108,9 +107,7 @@ class _Search:
 
 def _hands_on(parts: Iterable[Compute | Nested]) -> bool:
     """Whether a candidate is a mere connection."""
-    return all(
-        isinstance(part.op, Identity) if isinstance(part, Compute) else _hands_on(part.block.steps) for part in parts
-    )
+    return all(part.op.passes_through if isinstance(part, Compute) else _hands_on(part.block.steps) for part in parts)
 
 
 def _recipe(parts: list[Compute | Nested]) -> str:

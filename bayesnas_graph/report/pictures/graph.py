@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from bayesnas_graph.ir import Graph, Node, Scope, shape_text
 from bayesnas_graph.ir.names import shown_name
-from bayesnas_graph.ir.ops import Input, Join, Maybe
 from bayesnas_graph.report.pictures.body import LARGEST, Body, grouped, summarised
 from bayesnas_graph.report.pictures.diagram import Box, Choice, Diagram, Panel, Strand, Wire
 from bayesnas_graph.report.pictures.words import counted, settings_lines
@@ -150,7 +149,7 @@ class _Builder:
             label = "identity" if scope is None else edge.gate.label
             strands.append(Strand(label, edge.gate.name, edge.gate.choice, 0, str(op)))
         tip = f"{owner}: {last.op}\n{shape_text(last.shape)}"
-        return Choice(key, tuple(strands), getattr(last.op, "limit", None), isinstance(last.op, Maybe), tip=tip)
+        return Choice(key, tuple(strands), last.op.candidate_limit, last.op.is_optional, tip=tip)
 
     def _box(self, owner: str) -> Box:
         shape = self._shape(owner)
@@ -162,9 +161,9 @@ class _Builder:
             return Box(-1, "motif", title, lines, shape, f"{owner}: {lines[1]}\n{shape}")
         (node,) = nodes
         tip = f"{node.name}: {node.op}\n{shape}"
-        if isinstance(node.op, Input):
+        if node.op.is_input:
             return Box(-1, "input", shown_name(node.name), (), shape, tip)
-        if isinstance(node.op, Join):
+        if node.op.is_join:
             return Box(-1, "node", _short(node.name), (node.op.label,), shape, tip)
         return Box(-1, "operation", node.op.label, settings_lines(node.op), shape, tip)
 
