@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 import sysconfig
@@ -32,23 +33,25 @@ def program(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     where the link to the checkout that it also holds has no effect.
     """
     folder = tmp_path_factory.mktemp("environment")
-    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-    python = folder / "bin" / "python"
-    install = [str(python), "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", str(wheel)]
-    subprocess.run(install, check=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python")]
+    subprocess.run([*pip, "install", "--quiet", "--no-deps", "--no-index", str(wheel)], check=True)
     (packages,) = folder.glob("lib/python*/site-packages")
     (packages / "lent.pth").write_text(sysconfig.get_path("purelib") + "\n")
     return [str(folder / "bin" / "bayesnas-graph")]
 
 
 def run(program: list[str], *arguments: str, cwd: Path) -> str:
-    return subprocess.run([*program, *arguments], check=True, cwd=cwd, capture_output=True, text=True).stdout
+    """What a program of the environment prints. A `PYTHONPATH` of whoever runs the tests might lead to the checkout."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [*program, *arguments]
+    return subprocess.run(command, check=True, cwd=cwd, env=environment, capture_output=True, text=True).stdout
 
 
 def test_the_wheel_is_what_runs(program: list[str], tmp_path: Path) -> None:
     python = Path(program[0]).parent / "python"
     code = "import bayesnas_graph; print(bayesnas_graph.__file__)"
-    where = subprocess.run([python, "-c", code], check=True, cwd=tmp_path, capture_output=True, text=True).stdout
+    where = run([str(python)], "-c", code, cwd=tmp_path)
     assert str(ROOT / "bayesnas_graph") not in where
 
 
