@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from bayesnas_graph.diagnostics import Diagnostic, NasError, Report
 from bayesnas_graph.diagnostics.resources import shipped_space
 from bayesnas_graph.language.elaborate import Checker, Network, load_network
-from bayesnas_graph.report.results import Compressed, Found, Trained
+from bayesnas_graph.report.results import CompressResult, SearchResult, TrainResult
 from bayesnas_graph.runs.config.groups import Group, Samples
 from bayesnas_graph.runs.opening import Run, open_run
 from bayesnas_graph.runs.subject import Subject, load_subject, parameter_values
@@ -86,7 +86,7 @@ def search(
     watch: tuple[SearchWatcher, ...] = (),
     config: SearchConfig | None = None,
     **settings: Any,
-) -> Found:
+) -> SearchResult:
     """Search a space in a new folder, or resume a search. Raises NasError, or Interrupted after Ctrl-C.
 
     Settings are those of `bayesnas-graph search --settings`, with `intensity` for `lambda`, which is a keyword of
@@ -102,18 +102,18 @@ def search(
     kind, where = SearchRun(), _path(data_dir)
     if resume is not None:
         with resume_run(kind, Path(resume), where, allow_python=allow_python_ops) as (task, device):
-            return Found(task.folder.path, run_to_end(kind, task, device, watch), task.subject.network)
+            return SearchResult(task.folder.path, run_to_end(kind, task, device, watch), task.subject.network)
     path = Path(file or "")
     config = config or _settings(SearchConfig, recipe_of(path), settings)
     subject = _warned(load_subject(path, config, allow_python=allow_python_ops), watch)
     with create_run(kind, subject, config, where or Path("data"), _path(output), path.stem) as (task, device):
         if device.processes.first and task.problem.nothing_to_decide:
             _warn([task.problem.nothing_to_decide], watch)
-        return Found(task.folder.path, run_to_end(kind, task, device, watch), subject.network)
+        return SearchResult(task.folder.path, run_to_end(kind, task, device, watch), subject.network)
 
 
 def derive(
-    source: Found | File,
+    source: SearchResult | File,
     *,
     keep_per_edge: int | None = None,
     keep_per_node: int | None = None,
@@ -133,7 +133,7 @@ def derive(
     from bayesnas_graph.derive import Rule, of_string
     from bayesnas_graph.runs.searched import architecture_of
 
-    path = source.path if isinstance(source, Found) else Path(source)
+    path = source.path if isinstance(source, SearchResult) else Path(source)
     values = parameter_values(parameters)
     if architecture is not None:
         return of_string(path, architecture, network=network, parameters=values, allow_python=allow_python_ops)
@@ -181,7 +181,7 @@ def train(
     watch: tuple[TrainWatcher, ...] = (),
     config: TrainConfig | None = None,
     **settings: Any,
-) -> Trained:
+) -> TrainResult:
     """Train a network without choices in a new folder, or resume. Raises NasError, or Interrupted after Ctrl-C.
 
     The source is an architecture, a file, a shipped space, or the folder of a search. Settings are those of
@@ -195,18 +195,18 @@ def train(
     kind, where = TrainRun(), _path(data_dir)
     if resume is not None:
         with resume_run(kind, Path(resume), where, allow_python=allow_python_ops) as (task, device):
-            return Trained(task.folder.path, run_to_end(kind, task, device, watch), task.subject.network)
+            return TrainResult(task.folder.path, run_to_end(kind, task, device, watch), task.subject.network)
     assert source is not None, "the arguments were checked"
     config = config or _settings(TrainConfig, None, settings)
     subject, config = _fixed(source, config, allow_python=allow_python_ops)
     name = f"{Path(source).stem if isinstance(source, File) else 'derived'}-train"
     _warned(subject, watch)
     with create_run(kind, subject, config, where or Path("data"), _path(output), name) as (task, device):
-        return Trained(task.folder.path, run_to_end(kind, task, device, watch), subject.network)
+        return TrainResult(task.folder.path, run_to_end(kind, task, device, watch), subject.network)
 
 
 def compress(
-    source: Found | Trained | File | None = None,
+    source: SearchResult | TrainResult | File | None = None,
     *,
     weights: File | None = None,
     output: File | None = None,
@@ -216,7 +216,7 @@ def compress(
     watch: tuple[CompressWatcher, ...] = (),
     config: CompressConfig | None = None,
     **settings: Any,
-) -> Compressed:
+) -> CompressResult:
     """Make a network, or that of a run, smaller in a new folder, or resume a compression run.
 
     Raises NasError, or Interrupted after Ctrl-C. Settings are those of `bayesnas-graph compress --settings`, with
@@ -232,19 +232,19 @@ def compress(
     if resume is not None:
         kind = CompressRun()
         with resume_run(kind, Path(resume), where, allow_python=allow_python_ops) as (task, device):
-            return Compressed(task.folder.path, run_to_end(kind, task, device, watch))
+            return CompressResult(task.folder.path, run_to_end(kind, task, device, watch))
     assert source is not None, "the arguments were checked"
-    path = source.path if isinstance(source, Found | Trained) else Path(source)
+    path = source.path if isinstance(source, SearchResult | TrainResult) else Path(source)
     config = config or _settings(CompressConfig, recipe_for(path), settings)
     start, config = start_of(path, config, _path(weights), allow_python=allow_python_ops)
     kind, subject = CompressRun(start.weights), _warned(start.subject, watch)
     where = where or start.data_dir or Path("data")
     with create_run(kind, subject, config, where, _path(output), f"{path.stem}-compress") as (task, device):
-        return Compressed(task.folder.path, run_to_end(kind, task, device, watch))
+        return CompressResult(task.folder.path, run_to_end(kind, task, device, watch))
 
 
 def evaluate(
-    source: Found | Trained | Compressed | File,
+    source: SearchResult | TrainResult | CompressResult | File,
     *,
     weights: File | None = None,
     data_dir: File | None = None,

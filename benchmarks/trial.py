@@ -17,7 +17,7 @@ from typing import Any
 from bayesnas_graph import api
 from bayesnas_graph.bayes import Ranking, Why
 from bayesnas_graph.derive import Architecture
-from bayesnas_graph.report.results import Found
+from bayesnas_graph.report.results import SearchResult
 
 SPACE = Path(__file__).with_name("rivals.nas")
 WEIGHTS = 12_000  # parameters of every trained network
@@ -86,7 +86,7 @@ class Trial:
         return rows
 
 
-def fitted(found: Found, rank: Ranking | None, inputs: Mapping[str, int]) -> Architecture:
+def fitted(found: SearchResult, rank: Ranking | None, inputs: Mapping[str, int]) -> Architecture:
     """The cell of a search in a network of about `WEIGHTS` parameters, as wide as fits, with a wider second cell."""
 
     def at(**widths: int) -> Architecture:

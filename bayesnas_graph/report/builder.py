@@ -18,9 +18,9 @@ from bayesnas_graph.report.packages import check_packages
 from bayesnas_graph.report.page import render_page
 from bayesnas_graph.report.pictures.words import counted
 from bayesnas_graph.report.provenance import provenance
+from bayesnas_graph.report.reported_run import ReportedRun, read_reported_run
 from bayesnas_graph.report.search_sections import curves_section, heat_section
 from bayesnas_graph.report.section import Section
-from bayesnas_graph.report.story import Story, read_story
 from bayesnas_graph.report.sweep_section import sweep_section
 from bayesnas_graph.report.training_section import training_section
 from bayesnas_graph.runs.reading.compression import read_compression
@@ -36,12 +36,12 @@ class ReportPage:
     title: str
     lead: str
     sections: tuple[Section, ...]
-    stories: tuple[Story, ...]
+    runs: tuple[ReportedRun, ...]
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
         """What could not be read."""
-        problems = (problem for story in self.stories for problem in (*story.problems, *story.damage))
+        problems = (problem for run in self.runs for problem in (*run.problems, *run.damage))
         return tuple(replace(problem, severity="warning") for problem in problems)
 
     def html(self) -> str:
@@ -54,9 +54,9 @@ class ReportPage:
             for chart in section.charts:
                 yield f"{chart.key}.svg", render_chart(chart, "svg")
                 yield f"{chart.key}.pdf", render_chart(chart, "pdf")
-        for story in self.stories[:MAX_CELL_RUNS]:
-            for figure in figures_of(story):
-                name = file_stem(figure, story.label if len(self.stories) > 1 else "")
+        for run in self.runs[:MAX_CELL_RUNS]:
+            for figure in figures_of(run):
+                name = file_stem(figure, run.label if len(self.runs) > 1 else "")
                 yield f"{name}.svg", figure.light.svg.encode()
                 yield f"{name}.pdf", figure.pdf()
 
@@ -67,52 +67,54 @@ def build_page(paths: Sequence[Path], *, allow_python: bool = False) -> ReportPa
     if len(paths) == 1 and is_sweep(paths[0]):
         return _sweep_page(paths[0], allow_python=allow_python)
     labels = distinct_labels(paths)
-    stories = [read_story(path, label, allow_python=allow_python) for path, label in zip(paths, labels, strict=True)]
-    return _run_page(stories[0], allow_python=allow_python) if len(stories) == 1 else _comparison_page(stories)
+    runs = [
+        read_reported_run(path, label, allow_python=allow_python) for path, label in zip(paths, labels, strict=True)
+    ]
+    return _run_page(runs[0], allow_python=allow_python) if len(runs) == 1 else _comparison_page(runs)
 
 
-def _run_page(story: Story, *, allow_python: bool) -> ReportPage:
-    run, label = story.found, story.label
-    match story.kind:
+def _run_page(run: ReportedRun, *, allow_python: bool) -> ReportPage:
+    traces, label = run.traces, run.label
+    match run.kind:
         case "train":
-            parts: Sequence[Section] = [training_section({label: run.rows}), graph_section(story)]
+            parts: Sequence[Section] = [training_section({label: traces.rows}), graph_section(run)]
         case "compress":
-            parts = [*compression_sections({label: read_compression(run)}), graph_section(story)]
+            parts = [*compression_sections({label: read_compression(traces)}), graph_section(run)]
         case _:
-            history = {label: SearchHistory(run.switches, story.history, story.measure)}
-            parts = [graph_section(story), cells_section(story), curves_section({label: run}), heat_section(history)]
-    sections = [overview(story), *parts, *provenance(story, allow_python=allow_python)]
-    return ReportPage(label, lead(story), tuple(sections), (story,))
+            history = {label: SearchHistory(traces.switches, run.history, run.measure)}
+            parts = [graph_section(run), cells_section(run), curves_section({label: traces}), heat_section(history)]
+    sections = [overview(run), *parts, *provenance(run, allow_python=allow_python)]
+    return ReportPage(label, lead(run), tuple(sections), (run,))
 
 
-def _comparison_page(stories: Sequence[Story]) -> ReportPage:
-    runs = {story.label: story.found for story in stories}
-    compressions = {story.label: read_compression(story.found) for story in stories if story.kind == "compress"}
+def _comparison_page(runs: Sequence[ReportedRun]) -> ReportPage:
+    traces = {run.label: run.traces for run in runs}
+    compressions = {run.label: read_compression(run.traces) for run in runs if run.kind == "compress"}
     sections = [
-        *comparison_sections(runs),
-        *_cells(stories),
+        *comparison_sections(traces),
+        *_cells(runs),
         *(compression_sections(compressions) if compressions else ()),
     ]
-    return ReportPage(f"{len(stories)} runs compared", " · ".join(runs), tuple(sections), tuple(stories))
+    return ReportPage(f"{len(runs)} runs compared", " · ".join(traces), tuple(sections), tuple(runs))
 
 
 def _sweep_page(path: Path, *, allow_python: bool) -> ReportPage:
-    asked, runs = read_sweep(path)
-    done = [run.point.name for run in runs if run.state == "done"]
-    stories = [read_story(path / name, name, allow_python=allow_python) for name in done]
-    traces = {story.label: story.found for story in stories}
+    asked, points = read_sweep(path)
+    done = [run.point.name for run in points if run.state == "done"]
+    runs = [read_reported_run(path / name, name, allow_python=allow_python) for name in done]
+    traces = {run.label: run.traces for run in runs}
     sections = [
         sweep_section(path),
         *overlap_sections(traces),
-        *_cells(stories),
+        *_cells(runs),
         *([curves_section(traces)] if traces else []),
     ]
     subject = f"sweep of {asked.space}: {', '.join(asked.sweep) or 'seeds only'}, {counted(asked.seeds, 'seed')}"
-    return ReportPage(path.name or str(path), subject, tuple(sections), tuple(stories))
+    return ReportPage(path.name or str(path), subject, tuple(sections), tuple(runs))
 
 
-def _cells(stories: Sequence[Story]) -> Iterator[Section]:
-    derived = [story for story in stories if story.kind == "search" and story.final]
+def _cells(runs: Sequence[ReportedRun]) -> Iterator[Section]:
+    derived = [run for run in runs if run.kind == "search" and run.final]
     if derived:
         yield cells_section(*derived[:MAX_CELL_RUNS], left_out=max(0, len(derived) - MAX_CELL_RUNS))
 

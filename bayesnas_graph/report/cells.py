@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import count
 
 from bayesnas_graph.report.pictures import Picture, converted, diagram_of, figure_of, ink, settled_diagram
+from bayesnas_graph.report.reported_run import ReportedRun
 from bayesnas_graph.report.section import Section
-from bayesnas_graph.report.story import Story
 from bayesnas_graph.report.templates import render_template
 
 MAX_FIGURES = 24
@@ -32,12 +32,12 @@ class Figure:
         return converted(self.light, "pdf")
 
 
-def figures_of(story: Story) -> list[Figure]:
+def figures_of(run: ReportedRun) -> list[Figure]:
     """A figure for every panel with choices; none if nothing was derived or the space cannot be read."""
-    if story.space is None or story.graph is None or not story.final:
+    if run.space is None or run.graph is None or not run.final:
         return []
-    kept = {gate.name for gate in story.graph.gates if gate.group in story.final and story.final[gate.group].keep}
-    diagram = settled_diagram(diagram_of(story.space.network), kept)
+    kept = {gate.name for gate in run.graph.gates if gate.group in run.final and run.final[gate.group].keep}
+    diagram = settled_diagram(diagram_of(run.space.network), kept)
     figures: dict[str, Figure] = {}
     for panel in diagram.panels:
         if panel.choices:
@@ -62,13 +62,13 @@ def file_stem(figure: Figure, run: str = "") -> str:
     return f"{run.replace('/', '-')}-{figure.key}" if run else figure.key
 
 
-def cells_section(*stories: Story, left_out: int = 0) -> Section:
+def cells_section(*runs: ReportedRun, left_out: int = 0) -> Section:
     """The figures of one or more runs, with the same cell of all runs side by side."""
-    runs = {story.label if len(stories) > 1 else "": figures_of(story) for story in stories}
-    cells = dict.fromkeys(figure.key for figures in runs.values() for figure in figures[:MAX_FIGURES])
-    order = [(run, figure) for key in cells for run, own in runs.items() for figure in own if figure.key == key]
-    figures = [_template_values(figure, run, alone=len(order) == 1) for run, figure in order]
-    more = sum(max(0, len(own) - MAX_FIGURES) for own in runs.values())
+    by_run = {run.label if len(runs) > 1 else "": figures_of(run) for run in runs}
+    cells = dict.fromkeys(figure.key for own in by_run.values() for figure in own[:MAX_FIGURES])
+    order = [(label, figure) for key in cells for label, own in by_run.items() for figure in own if figure.key == key]
+    figures = [_template_values(figure, label, alone=len(order) == 1) for label, figure in order]
+    more = sum(max(0, len(own) - MAX_FIGURES) for own in by_run.values())
     body = render_template("cells.html", figures=figures, more=more, left_out=left_out)
     return Section("cells", "Derived cells", body)
 

@@ -11,6 +11,7 @@ from bayesnas_graph.report.setting_values import flat_settings
 from bayesnas_graph.report.training_section import training_section
 from bayesnas_graph.runs.reading.outline import Switch
 from bayesnas_graph.runs.reading.run import Traces
+from bayesnas_graph.runs.sweep.comparison import overlap
 
 MAX_PAIRWISE = 12  # runs in the table of pairwise overlaps
 
@@ -91,8 +92,6 @@ def overlap_sections(searches: Runs) -> Iterator[Section]:
 def _overlap_section(
     key: str, candidates: tuple[Switch, ...], kept: Mapping[str, frozenset[str]], unfinished: list[str]
 ) -> Section:
-    from bayesnas_graph.runs.sweep.comparison import overlap
-
     everywhere = frozenset.intersection(*kept.values())
     somewhere = frozenset.union(*kept.values())
     notes = [
@@ -122,8 +121,6 @@ def _cells(switch: Switch) -> tuple[str, str, str]:
 
 
 def _pairwise_overlap(kept: Mapping[str, frozenset[str]]) -> Table:
-    from bayesnas_graph.runs.sweep.comparison import overlap
-
     if not 2 < len(kept) <= MAX_PAIRWISE:
         return Table((), ())
     rows = [(label, *(f"{overlap([own, other]):.2f}" for other in kept.values())) for label, own in kept.items()]

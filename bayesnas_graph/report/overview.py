@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
 
+from bayesnas_graph.report.reported_run import ReportedRun
 from bayesnas_graph.report.section import Section
-from bayesnas_graph.report.story import Story
 from bayesnas_graph.report.templates import render_template
 from bayesnas_graph.runs.reading.run import Traces
 
@@ -22,18 +22,16 @@ class Tile(NamedTuple):
     note: str = ""
 
 
-def overview(story: Story) -> Section:
+def overview(run: ReportedRun) -> Section:
     """The state of a run and its key numbers."""
-    body = render_template(
-        "overview.html", tiles=list(_tiles(story)), state=state_text(story.found), damage=story.damage
-    )
+    body = render_template("overview.html", tiles=list(_tiles(run)), state=state_text(run.traces), damage=run.damage)
     return Section("overview", "Overview", body)
 
 
-def lead(story: Story) -> str:
+def lead(run: ReportedRun) -> str:
     """A run in one line."""
-    manifest, config = story.found.manifest, story.found.config
-    subject = f"{KINDS.get(story.kind, 'run')}: network {manifest['network']} of {manifest['space']}"
+    manifest, config = run.traces.manifest, run.traces.config
+    subject = f"{KINDS.get(run.kind, 'run')}: network {manifest['network']} of {manifest['space']}"
     return f"{subject} on {config.get('data')}, seed {config.get('seed')}"
 
 
@@ -45,25 +43,25 @@ def state_text(run: Traces) -> str:
     return f"{states.get(run.state, 'the run is not finished')}; these are the results so far"
 
 
-def _tiles(story: Story) -> Iterator[Tile]:
-    run, result, outline = story.found, story.found.result, story.found.outline
+def _tiles(run: ReportedRun) -> Iterator[Tile]:
+    traces, result, outline = run.traces, run.traces.result, run.traces.outline
     if result is not None:
         yield Tile("accuracy", f"{100 * result['accuracy']:.2f} %", "on the test set")
-    elif run.updates:
-        yield Tile("accuracy", f"{100 * run.updates[-1]['accuracy']:.2f} %", "on held-out samples")
-    if run.sizes is not None:
+    elif traces.updates:
+        yield Tile("accuracy", f"{100 * traces.updates[-1]['accuracy']:.2f} %", "on held-out samples")
+    if traces.sizes is not None:
         whole = (f"of {outline.parameters:,}", f"of {outline.flops:,}") if outline else ("", "")
-        yield Tile("parameters", f"{run.sizes[0]:,}", whole[0])
-        yield Tile("multiply-adds", f"{run.sizes[1]:,}", whole[1])
+        yield Tile("parameters", f"{traces.sizes[0]:,}", whole[0])
+        yield Tile("multiply-adds", f"{traces.sizes[1]:,}", whole[1])
     if outline is not None:
-        yield Tile("open switches", f"{len(run.alive):,}", f"of {len(outline.switches):,}")
-    if run.updates:
-        yield Tile("updates", f"{run.iteration:,}", f"final lambda {run.updates[-1]['lambda']:.3g}")
-    elif run.rows and "epoch" in run.rows[-1]:
-        yield Tile("epochs", f"{int(run.rows[-1]['epoch']):,}")
-    yield Tile("steps", f"{run.step:,}")
-    if run.begun is not None and run.heard is not None and run.heard > run.begun:
-        yield Tile("time", _duration(run.begun, run.heard), f"started {run.begun:%Y-%m-%d %H:%M} UTC")
+        yield Tile("open switches", f"{len(traces.alive):,}", f"of {len(outline.switches):,}")
+    if traces.updates:
+        yield Tile("updates", f"{traces.iteration:,}", f"final lambda {traces.updates[-1]['lambda']:.3g}")
+    elif traces.rows and "epoch" in traces.rows[-1]:
+        yield Tile("epochs", f"{int(traces.rows[-1]['epoch']):,}")
+    yield Tile("steps", f"{traces.step:,}")
+    if traces.begun is not None and traces.heard is not None and traces.heard > traces.begun:
+        yield Tile("time", _duration(traces.begun, traces.heard), f"started {traces.begun:%Y-%m-%d %H:%M} UTC")
 
 
 def _duration(start: datetime, end: datetime) -> str:

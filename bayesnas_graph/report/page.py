@@ -14,7 +14,7 @@ from bayesnas_graph.report.charts.vega import vega_runtime
 from bayesnas_graph.report.pictures import rules
 from bayesnas_graph.report.pictures.style import LIGHT
 from bayesnas_graph.report.section import Section
-from bayesnas_graph.report.templates import json_script, render_template
+from bayesnas_graph.report.templates import json_script, render_template, trusted
 
 STYLES = ("page.css", "code.css")
 SCRIPTS = ("page.js", "charts.js", "search.js", "panels.js", "detail.js", "find.js", "graph.js")
@@ -22,8 +22,6 @@ SCRIPTS = ("page.js", "charts.js", "search.js", "panels.js", "detail.js", "find.
 
 def render_page(title: str, lead: str, sections: Sequence[Section]) -> str:
     """Return the HTML of the page."""
-    from markupsafe import Markup
-
     first, vega = _web("theme.js"), vega_runtime()
     scripts = [f"\n{_web(name)}\n" for name in SCRIPTS]
     page = render_template(
@@ -32,10 +30,10 @@ def render_page(title: str, lead: str, sections: Sequence[Section]) -> str:
         lead=lead,
         sections=sections,
         policy=_policy([first, vega, *scripts]),
-        styles=Markup("\n".join([*map(_web, STYLES), *_picture_styles()])),
-        first=Markup(first),
-        runtime=Markup(vega),
-        scripts=[Markup(script) for script in scripts],
+        styles=trusted("\n".join([*map(_web, STYLES), *_picture_styles()])),
+        first=trusted(first),
+        runtime=trusted(vega),
+        scripts=[trusted(script) for script in scripts],
         data=json_script(_data(sections)),
         version=__version__,
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),

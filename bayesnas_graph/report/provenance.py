@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.language.json import fingerprint
 from bayesnas_graph.passes import Disconnected, Misfit
-from bayesnas_graph.report.again import command
 from bayesnas_graph.report.highlight import Language
 from bayesnas_graph.report.line_marks import Marks, mark_lines
 from bayesnas_graph.report.listing import Listing, file_text
+from bayesnas_graph.report.repeat_command import repeat_command
+from bayesnas_graph.report.reported_run import ReportedRun
 from bayesnas_graph.report.section import Section
 from bayesnas_graph.report.setting_values import flat_settings, setting_text
-from bayesnas_graph.report.story import Story
 from bayesnas_graph.report.templates import render_template
+from bayesnas_graph.runs.config.compress import CompressConfig
+from bayesnas_graph.runs.config.groups import Group
+from bayesnas_graph.runs.config.search import SearchConfig
+from bayesnas_graph.runs.config.train import TrainConfig
+from bayesnas_graph.runs.opening import open_run
 from bayesnas_graph.runs.paths import RunPaths
-
-if TYPE_CHECKING:
-    from bayesnas_graph.runs.config.groups import Group
 
 
 @dataclass(frozen=True)
@@ -34,40 +36,40 @@ class Setting:
     description: str
 
 
-def provenance(story: Story, key: str = "", *, allow_python: bool = False) -> tuple[Section, ...]:
+def provenance(run: ReportedRun, key: str = "", *, allow_python: bool = False) -> tuple[Section, ...]:
     """The sections on the text of the space, on the settings, and on the source; `key` is the prefix of their anchors.
 
     A section says so if something cannot be read or must not be executed.
     """
     return (
-        _space_section(story, f"{key}space"),
-        _settings_section(story, f"{key}making"),
-        _source_section(story, f"{key}source", allow_python=allow_python),
+        _space_section(run, f"{key}space"),
+        _settings_section(run, f"{key}making"),
+        _source_section(run, f"{key}source", allow_python=allow_python),
     )
 
 
-def _space_section(story: Story, key: str) -> Section:
-    marks, problem = _marks(story)
-    if story.space is None:
-        texts = list(_files(RunPaths(story.found.folder).space))
+def _space_section(run: ReportedRun, key: str) -> Section:
+    marks, problem = _marks(run)
+    if run.space is None:
+        texts = list(_files(RunPaths(run.traces.folder).space))
     else:
-        texts = [(module.file.source.name, module.file.source.text) for module in story.space.modules]
+        texts = [(module.file.source.name, module.file.source.text) for module in run.space.modules]
     listings = [Listing.of(f"{key}-{number}", *text, "nas", marks) for number, text in enumerate(texts)]
     marked = any(listing.is_marked for listing in listings)
     body = render_template("provenance_space.html", listings=listings, problem=problem, marked=marked)
-    return Section(key, "Source of the search space" if story.kind == "search" else "Source of the network", body)
+    return Section(key, "Source of the search space" if run.kind == "search" else "Source of the network", body)
 
 
-def _marks(story: Story) -> tuple[Marks, str]:
+def _marks(run: ReportedRun) -> tuple[Marks, str]:
     """The marks of all files, and the reason if they are missing."""
-    if story.graph is None:
-        return {}, f"The lines are not marked: {_first_problem(story.problems)}."
-    if not story.graph.gates:
+    if run.graph is None:
+        return {}, f"The lines are not marked: {_first_problem(run.problems)}."
+    if not run.graph.gates:
         return {}, ""
-    if not story.final:
+    if not run.final:
         return {}, "The lines are not marked because the search has not finished."
     try:
-        return mark_lines(story.graph, {name: final.why for name, final in story.final.items() if not final.keep}), ""
+        return mark_lines(run.graph, {name: final.why for name, final in run.final.items() if not final.keep}), ""
     except (Disconnected, Misfit) as error:
         return {}, f"The lines are not marked because the decision leaves no network: {error}."
 
@@ -80,12 +82,12 @@ def _files(folder: Path) -> Iterable[tuple[str, str]]:
             yield str(path.relative_to(folder)), text
 
 
-def _settings_section(story: Story, key: str) -> Section:
-    manifest, config, kind = story.found.manifest, story.found.config, _kind(story)
+def _settings_section(run: ReportedRun, key: str) -> Section:
+    manifest, config, kind = run.traces.manifest, run.traces.config, _kind(run)
     settings = _settings(config, kind)
     recorded = manifest.get("versions")
     versions = {str(name): str(version) for name, version in recorded.items()} if isinstance(recorded, dict) else {}
-    now = None if story.space is None else fingerprint(story.space.network.graph())
+    now = None if run.space is None else fingerprint(run.space.network.graph())
     body = render_template(
         "provenance_settings.html",
         key=key,
@@ -99,22 +101,18 @@ def _settings_section(story: Story, key: str) -> Section:
         versions=", ".join(f"{name} {version}" for name, version in versions.items()),
         fingerprint=setting_text(manifest.get("fingerprint")),
         now=now,
-        problem=_first_problem(story.problems) if now is None else "",
+        problem=_first_problem(run.problems) if now is None else "",
         own=[setting for setting in settings if setting.value != setting.default],
         others=[setting for setting in settings if setting.value == setting.default],
-        command=list(command(story.found, kind)),
+        command=list(repeat_command(run.traces, kind)),
     )
     return Section(key, "Settings and command", body)
 
 
-def _kind(story: Story) -> type[Group]:
+def _kind(run: ReportedRun) -> type[Group]:
     """The settings class of a run."""
-    from bayesnas_graph.runs.config.compress import CompressConfig
-    from bayesnas_graph.runs.config.search import SearchConfig
-    from bayesnas_graph.runs.config.train import TrainConfig
-
     kinds: dict[str, type[Group]] = {"train": TrainConfig, "compress": CompressConfig}
-    return kinds.get(story.kind, SearchConfig)
+    return kinds.get(run.kind, SearchConfig)
 
 
 def _settings(config: Mapping[str, Any], kind: type[Group]) -> list[Setting]:
@@ -129,11 +127,11 @@ def _settings(config: Mapping[str, Any], kind: type[Group]) -> list[Setting]:
     return list(settings.values())
 
 
-def _source_section(story: Story, key: str, *, allow_python: bool) -> Section:
+def _source_section(run: ReportedRun, key: str, *, allow_python: bool) -> Section:
     texts: list[tuple[str, str, Language]] = []
     problem = ""
     try:
-        texts = list(_sources(story, allow_python=allow_python))
+        texts = list(_sources(run, allow_python=allow_python))
     except NasError as error:
         problem = f"The source cannot be shown: {_first_problem(error.diagnostics)}."
     if not texts and not problem:
@@ -143,27 +141,26 @@ def _source_section(story: Story, key: str, *, allow_python: bool) -> Section:
     return Section(key, "Resulting network", body)
 
 
-def _sources(story: Story, *, allow_python: bool) -> Iterator[tuple[str, str, Language]]:
+def _sources(run: ReportedRun, *, allow_python: bool) -> Iterator[tuple[str, str, Language]]:
     """The resulting network of a run, as `.nas` and Python. Raises NasError."""
-    folder = story.found.folder
+    folder = run.traces.folder
     files: list[tuple[str, Language]] = [("network.nas", "nas"), ("model.py", "python")]
     written = [(name, text, language) for name, language in files if (text := file_text(folder / name)) is not None]
-    if story.kind in ("train", "compress") and written:
+    if run.kind in ("train", "compress") and written:
         yield from written
-    elif story.space is None:
-        raise NasError(story.problems)
-    elif story.kind == "train":
-        from bayesnas_graph.codegen.export import model_of
+    elif run.space is None:
+        raise NasError(run.problems)
+    elif run.kind == "train":
+        from bayesnas_graph.codegen.export import model_of  # imports torch
 
-        network = story.space.network
-        yield "model.py", model_of(network, story.found.manifest["space"]).program.text, "python"
-    elif story.kind == "search" and RunPaths(folder).decision.exists():
-        from bayesnas_graph.runs.opening import open_run
-        from bayesnas_graph.runs.searched import architecture_of
+        network = run.space.network
+        yield "model.py", model_of(network, run.traces.manifest["space"]).program.text, "python"
+    elif run.kind == "search" and RunPaths(folder).decision.exists():
+        from bayesnas_graph.runs.searched import architecture_of  # imports torch
 
         architecture = architecture_of(open_run(folder, "search", allow_python=allow_python))
         yield "network.nas", architecture.written.text, "nas"
-        yield f"{story.space.network.name}.py", architecture.model().program.text, "python"
+        yield f"{run.space.network.name}.py", architecture.model().program.text, "python"
 
 
 def _first_problem(problems: Iterable[Diagnostic]) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class SearchResult:
     """The result of a search."""
 
     path: Path  # the run folder
@@ -51,7 +51,7 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False)
-class Trained:
+class TrainResult:
     """The result of a training run."""
 
     path: Path  # the run folder
@@ -79,7 +79,7 @@ class Trained:
 
 
 @dataclass(frozen=True, eq=False)
-class Compressed:
+class CompressResult:
     """The result of a compression run."""
 
     path: Path  # the run folder

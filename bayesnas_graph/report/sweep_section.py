@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bayesnas_graph.report.charts import sweep
 from bayesnas_graph.report.charts.sweep import Trial
 from bayesnas_graph.report.section import Section, Table, build_section
 from bayesnas_graph.runs.reading.sweep import read_sweep
-
-if TYPE_CHECKING:
-    from bayesnas_graph.runs.sweep.folder import Run
+from bayesnas_graph.runs.sweep.comparison import summary
+from bayesnas_graph.runs.sweep.folder import Run
 
 _COLUMNS = ("seed", "state", "parameters", "multiply-adds", "accuracy", "kept")
 
 
 def sweep_section(folder: Path) -> Section:
     """Tables of grid points and runs, and charts. Raises NasError if the folder is not a sweep."""
-    from bayesnas_graph.runs.sweep.comparison import summary
-
     _, runs = read_sweep(folder)
     heading, *rows = summary(runs)
     points = Table(heading, tuple(rows), title="Grid points")

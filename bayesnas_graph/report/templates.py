@@ -13,9 +13,14 @@ if TYPE_CHECKING:
 
 def render_template(name: str, **values: object) -> Markup:
     """Render a template of `web/`."""
+    return trusted(_environment().get_template(name).render(**values))
+
+
+def trusted(html: str) -> Markup:
+    """Mark HTML as safe, so that templates do not escape it."""
     from markupsafe import Markup
 
-    return Markup(_environment().get_template(name).render(**values))
+    return Markup(html)
 
 
 def json_script(content: object) -> Markup:
@@ -24,10 +29,8 @@ def json_script(content: object) -> Markup:
     >>> print(json_script({"name": "</script>"}))
     {"name":"\u003c/script>"}
     """
-    from markupsafe import Markup
-
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Markup(text.replace("<", "\\u003c"))
+    return trusted(text.replace("<", "\\u003c"))
 
 
 @cache

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from bayesnas_graph.report.builder import build_page
 from bayesnas_graph.report.graph_section import graph_section
 from bayesnas_graph.report.page import render_page
-from bayesnas_graph.report.story import read_story
+from bayesnas_graph.report.reported_run import read_reported_run
 from tests import browser as browsers
 from tests.report.runs import OWN_SWITCHES, searched
 
@@ -327,9 +327,9 @@ def test_playing_ends_with_what_was_derived(visit: Visit, quickstart: Path) -> N
 
 
 def test_thousands_of_edges(browser: Browser, tmp_path: Path) -> None:
-    story = read_story(searched(tmp_path / "run", "tree_cell", iterations=2))
+    run = read_reported_run(searched(tmp_path / "run", "tree_cell", iterations=2))
     file = tmp_path / "graph.html"
-    file.write_text(render_page("tree_cell", "", [graph_section(story)]), encoding="utf-8")
+    file.write_text(render_page("tree_cell", "", [graph_section(run)]), encoding="utf-8")
     with browsers.opened(browser, file) as found:
         page = found.page
         assert len(switches(page)) == 5832

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from bayesnas_graph.report.cells import cells_section, figures_of, file_stem
-from bayesnas_graph.report.story import Story, read_story
+from bayesnas_graph.report.reported_run import ReportedRun, read_reported_run
 from tests.report.runs import searched
 
 
 @pytest.fixture(scope="session")
-def two(tmp_path_factory: pytest.TempPathFactory) -> tuple[Story, Story]:
+def two(tmp_path_factory: pytest.TempPathFactory) -> tuple[ReportedRun, ReportedRun]:
     """Two searches of a space with two kinds of cells."""
     folder = tmp_path_factory.mktemp("runs")
     first, second = (
-        read_story(searched(folder / f"seed-{n}", "darts", iterations=2, seed=n, parameters={"cells": 3}))
+        read_reported_run(searched(folder / f"seed-{n}", "darts", iterations=2, seed=n, parameters={"cells": 3}))
         for n in (0, 1)
     )
     return first, second
@@ -30,17 +30,17 @@ def downloads(body: str) -> list[str]:
 
 
 def test_what_stays_is_in_the_figure(quickstart: Path) -> None:
-    story = read_story(quickstart)
-    (figure,) = figures_of(story)
+    run = read_reported_run(quickstart)
+    (figure,) = figures_of(run)
     assert (figure.key, figure.title) == ("cell-block", "cell block")
-    kept = [name.rpartition(".")[2] for name, final in story.final.items() if final.keep]
+    kept = [name.rpartition(".")[2] for name, final in run.final.items() if final.keep]
     for operation in ("relu_conv_bn", "sep_conv", "max_pool", "identity"):
         assert figure.light.svg.count(f">{operation}<") - (operation == "relu_conv_bn") == kept.count(operation)
     assert figure.light.svg != figure.dark.svg
 
 
 def test_both_formats_are_in_the_page(quickstart: Path) -> None:
-    body = cells_section(read_story(quickstart)).body
+    body = cells_section(read_reported_run(quickstart)).body
     assert downloads(body) == ["cell-block.svg", "cell-block.pdf"]
     svg, pdf = (
         base64.b64decode(found)
@@ -50,7 +50,7 @@ def test_both_formats_are_in_the_page(quickstart: Path) -> None:
     assert pdf.startswith(b"%PDF")
 
 
-def test_a_cell_of_all_runs_side_by_side(two: tuple[Story, Story]) -> None:
+def test_a_cell_of_all_runs_side_by_side(two: tuple[ReportedRun, ReportedRun]) -> None:
     body = cells_section(*two, left_out=3).body
     files = [name for name in downloads(body) if name.endswith(".svg")]
     assert files == [f"seed-{n}-cell-{cell}.svg" for cell in ("normal", "reduction") for n in (0, 1)]
@@ -59,11 +59,11 @@ def test_a_cell_of_all_runs_side_by_side(two: tuple[Story, Story]) -> None:
 
 
 def test_files_of_runs_in_several_folders(quickstart: Path) -> None:
-    (figure,) = figures_of(read_story(quickstart))
+    (figure,) = figures_of(read_reported_run(quickstart))
     assert file_stem(figure, "a/run") == "a-run-cell-block"
 
 
 def test_nothing_was_derived(quickstart: Path) -> None:
-    story = replace(read_story(quickstart), final={})
-    assert figures_of(story) == []
-    assert "Nothing has been derived yet." in cells_section(story).body
+    run = replace(read_reported_run(quickstart), final={})
+    assert figures_of(run) == []
+    assert "Nothing has been derived yet." in cells_section(run).body

@@ -24,7 +24,7 @@ from bayesnas_graph.ir.ops import Input, Relu
 from bayesnas_graph.passes.analysis import cost
 from bayesnas_graph.report import notebook
 from bayesnas_graph.report.notebook import Card
-from bayesnas_graph.report.results import Compressed, Found, Trained
+from bayesnas_graph.report.results import CompressResult, SearchResult, TrainResult
 from tests.conftest import SPACES
 from tests.helpers import network
 from tests.search.spaces import SHORT, TINY
@@ -177,16 +177,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def found(folder: Path) -> Found:
+def found(folder: Path) -> SearchResult:
     return api.search(folder / "tiny.nas", output=folder / "a search", **SHORT)
 
 
 @pytest.fixture(scope="session")
-def trained(folder: Path) -> Trained:
+def trained(folder: Path) -> TrainResult:
     return api.train(folder / "lenet.nas", output=folder / "trained", epochs=1, cutout=2, **SETTINGS)
 
 
-def test_a_search(found: Found) -> None:
+def test_a_search(found: SearchResult) -> None:
     page, outcome, whole = Page(found._repr_html_()), found.outcome, cost(network(TINY).graph())
     kept = [verdict for verdict in outcome.decision.verdicts if verdict.keep]
     assert page.numbers == {
@@ -203,7 +203,7 @@ def test_a_search(found: Found) -> None:
     assert "<search in" in repr(found)
 
 
-def test_the_picture_of_a_search_is_what_is_left(found: Found) -> None:
+def test_the_picture_of_a_search_is_what_is_left(found: SearchResult) -> None:
     (svg,) = Page(found._repr_html_()).pictures
     every = {"twice", "conv", "max_pool", "identity"}
     kept = {v.name.rpartition(".")[2] for v in found.outcome.decision.verdicts if v.keep} & every
@@ -211,8 +211,8 @@ def test_the_picture_of_a_search_is_what_is_left(found: Found) -> None:
     assert set(re.findall(r"<title>(\w+): ", svg)) & every == kept
 
 
-def test_a_search_whose_folder_is_gone(found: Found, tmp_path: Path) -> None:
-    copy = Found(tmp_path / "copy", found.outcome, found.network)
+def test_a_search_whose_folder_is_gone(found: SearchResult, tmp_path: Path) -> None:
+    copy = SearchResult(tmp_path / "copy", found.outcome, found.network)
     shutil.copytree(found.path, copy.path)
     assert "seed 1" in copy._repr_html_()
     shutil.rmtree(copy.path)
@@ -221,7 +221,7 @@ def test_a_search_whose_folder_is_gone(found: Found, tmp_path: Path) -> None:
     assert page.pictures
 
 
-def test_an_architecture(found: Found) -> None:
+def test_an_architecture(found: SearchResult) -> None:
     architecture = api.derive(found, keep_per_edge=1)
     page, size, whole = Page(architecture._repr_html_()), architecture.cost, cost(network(TINY).graph())
     assert page.numbers["parameters"] == [f"{size.parameters:,}", f"{whole.parameters:,}"]
@@ -232,7 +232,7 @@ def test_an_architecture(found: Found) -> None:
     assert "<architecture of" in repr(architecture)
 
 
-def test_a_training(trained: Trained) -> None:
+def test_a_training(trained: TrainResult) -> None:
     page, size = Page(trained._repr_html_()), cost(network(LENET).graph())
     assert page.numbers == {
         "accuracy on the test set": [f"{trained.outcome.score.accuracy:.4f}"],
@@ -246,9 +246,9 @@ def test_a_training(trained: Trained) -> None:
     assert repr(trained) == f"<training in {trained.path}: accuracy {trained.outcome.score.accuracy:.4f}>"
 
 
-def test_a_compression(folder: Path, trained: Trained) -> None:
+def test_a_compression(folder: Path, trained: TrainResult) -> None:
     shorter: dict[str, Any] = {"epochs": 0, "loops": 1, "fine_epochs": 0, "tolerance": 0.01, "batch": 20, "threads": 1}
-    smaller: Compressed = api.compress(trained, output=folder / "smaller", rival=True, **shorter)
+    smaller: CompressResult = api.compress(trained, output=folder / "smaller", rival=True, **shorter)
     page, outcome = Page(smaller._repr_html_()), smaller.outcome
     assert outcome.baseline is not None
     sizes = [measured.size for measured in (outcome.whole, outcome.left, outcome.baseline)]

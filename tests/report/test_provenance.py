@@ -16,10 +16,10 @@ from typer.testing import CliRunner
 from bayesnas_graph import api
 from bayesnas_graph.cli.main import app
 from bayesnas_graph.language.elaborate import load_network
-from bayesnas_graph.report.again import command
 from bayesnas_graph.report.listing import MAX_BYTES, MAX_LINES
 from bayesnas_graph.report.provenance import provenance
-from bayesnas_graph.report.story import read_story
+from bayesnas_graph.report.repeat_command import repeat_command
+from bayesnas_graph.report.reported_run import read_reported_run
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.config.train import TrainConfig
 from bayesnas_graph.runs.folder import RunFolder
@@ -65,7 +65,7 @@ class Page(HTMLParser):
 
 def pages(run: Path, **options: Any) -> dict[str, Page]:
     """The sections by key."""
-    return {section.key: Page(section.body) for section in provenance(read_story(run), **options)}
+    return {section.key: Page(section.body) for section in provenance(read_reported_run(run), **options)}
 
 
 def changed(run: Path, change: Callable[[dict[str, Any]], None]) -> None:
@@ -126,7 +126,7 @@ def test_the_first_file_is_open_and_others_are_not(quickstart: Path) -> None:
 
 def test_settings_that_differ_come_first(tmp_path: Path) -> None:
     run = searched(tmp_path / "run", batch=48, parameters={"width": 4})
-    (making,) = [section for section in provenance(read_story(run)) if section.key == "making"]
+    (making,) = [section for section in provenance(read_reported_run(run)) if section.key == "making"]
     own, others = making.body.split("<details")
     assert re.findall(r"<tr><td><code>(.*?)</code></td><td><code>(.*?)</code></td><td><code>(.*?)</code>", own) == [
         ("parameters.width", "4", "—"),
@@ -169,7 +169,7 @@ def test_the_command_quotes_what_a_shell_would_read(unfinished: Path) -> None:
         manifest["config"]["patterns"] = {"a.b": "row"}
 
     changed(unfinished, change)
-    words = shlex.split(" ".join(command(read_story(unfinished).found, SearchConfig)))
+    words = shlex.split(" ".join(repeat_command(read_reported_run(unfinished).traces, SearchConfig)))
     assert words[:3] == ["bayesnas-graph", "search", "a b;rm.nas"]
     assert "data=$(x) 'y'" in words
     assert words[words.index("--pattern") + 1] == "a.b=row"

@@ -13,33 +13,33 @@ import pytest
 from bayesnas_graph.language.elaborate import load_network
 from bayesnas_graph.passes.analysis import cost
 from bayesnas_graph.report.pictures import diagram_of
-from bayesnas_graph.report.story import Story, read_story
+from bayesnas_graph.report.reported_run import ReportedRun, read_reported_run
 from bayesnas_graph.report.switchboard import switchboard
 from tests.report.runs import begun, searched
 
 
-def board_of(story: Story) -> dict[str, Any]:
-    assert story.space is not None
-    assert story.graph is not None
-    diagram = diagram_of(story.space.network)
-    return switchboard(story.found, story.graph, diagram, story.history, story.final)
+def board_of(run: ReportedRun) -> dict[str, Any]:
+    assert run.space is not None
+    assert run.graph is not None
+    diagram = diagram_of(run.space.network)
+    return switchboard(run.traces, run.graph, diagram, run.history, run.final)
 
 
 def test_a_moment_for_every_update_and_both_ends(quickstart: Path) -> None:
-    story = read_story(quickstart)
-    moments = board_of(story)["moments"]
+    run = read_reported_run(quickstart)
+    moments = board_of(run)["moments"]
     assert [moment["label"] for moment in moments] == [
         "before the search",
         *(f"update {number} of 5" for number in range(1, 6)),
         "derived",
     ]
-    assert story.graph is not None
-    assert moments[0]["parameters"] == cost(story.graph).parameters
+    assert run.graph is not None
+    assert moments[0]["parameters"] == cost(run.graph).parameters
     assert moments[-1]["parameters"] == json.loads((quickstart / "result.json").read_text())["parameters"]
 
 
 def test_series_are_those_of_the_table(quickstart: Path) -> None:
-    board = board_of(read_story(quickstart))
+    board = board_of(read_reported_run(quickstart))
     rows = defaultdict(list)
     with (quickstart / "switches.csv").open() as file:
         for row in csv.DictReader(file):
@@ -55,10 +55,10 @@ def test_series_are_those_of_the_table(quickstart: Path) -> None:
 
 
 def test_every_gate_of_the_graph_has_a_place_in_a_panel(own_switches: Path) -> None:
-    story = read_story(own_switches)
-    assert story.graph is not None
-    groups = {gate.name: gate.group for gate in story.graph.gates}
-    board = board_of(story)
+    run = read_reported_run(own_switches)
+    assert run.graph is not None
+    groups = {gate.name: gate.group for gate in run.graph.gates}
+    board = board_of(run)
     shown = {}
     for panel in board["panels"]:
         for row in panel["rows"]:
@@ -69,9 +69,9 @@ def test_every_gate_of_the_graph_has_a_place_in_a_panel(own_switches: Path) -> N
 
 
 def test_uses_with_switches_of_their_own_have_rows_of_their_own(quickstart: Path, own_switches: Path) -> None:
-    (cell,) = [panel for panel in board_of(read_story(quickstart))["panels"] if panel["gates"]]
+    (cell,) = [panel for panel in board_of(read_reported_run(quickstart))["panels"] if panel["gates"]]
     assert [row["uses"] for row in cell["rows"]] == [["large", "small.block", "last"]]
-    (motif,) = [panel for panel in board_of(read_story(own_switches))["panels"] if panel["gates"]]
+    (motif,) = [panel for panel in board_of(read_reported_run(own_switches))["panels"] if panel["gates"]]
     assert [row["uses"] for row in motif["rows"]] == [["a"], ["b"]]
 
 
@@ -79,7 +79,7 @@ def test_an_unfinished_search_has_no_result(quickstart: Path, tmp_path: Path) ->
     folder = searched(tmp_path / "run")
     (folder / "decision.json").unlink()
     (folder / "result.json").unlink()
-    board = board_of(read_story(folder))
+    board = board_of(read_reported_run(folder))
     assert board["moments"][-1]["label"] == "update 5 of 5"
     assert {switch["kept"] for switch in board["switches"]} == {None}
 
@@ -88,14 +88,14 @@ def test_before_the_first_update(quickstart: Path, tmp_path: Path) -> None:
     folder = searched(tmp_path / "run")
     for name in ("decision.json", "result.json", "switches.csv", "updates.csv", "metrics.csv"):
         (folder / name).unlink()
-    board = board_of(read_story(folder))
+    board = board_of(read_reported_run(folder))
     assert [moment["label"] for moment in board["moments"]] == ["before the search"]
     assert all(switch["gamma"] == [] for switch in board["switches"])
 
 
 def test_thousands_of_switches_are_few_panels(tmp_path: Path) -> None:
     begun(tmp_path, load_network(Path("tree_cell")), "tree_cell")
-    board = board_of(read_story(tmp_path))
+    board = board_of(read_reported_run(tmp_path))
     assert len(board["switches"]) == 5832
     assert len(board["panels"]) == 5
     assert sorted(len(panel["rows"]) for panel in board["panels"]) == [1, 1, 1, 54, 162]

@@ -1,4 +1,4 @@
-"""A run with all that a page tells about it, read from its folder."""
+"""A run with everything its page shows, read from its folder."""
 
 from __future__ import annotations
 
@@ -22,51 +22,51 @@ from bayesnas_graph.runs.strategies import DEFAULT, strategy_info
 
 
 @dataclass(frozen=True, eq=False)
-class Story:
-    """What a run is, and what it has done so far."""
+class ReportedRun:
+    """A run and its results so far."""
 
-    label: str  # what it is called beside others
-    found: Traces
-    space: Loaded | None  # None where it cannot be read
+    label: str  # distinguishes it from others on the page
+    traces: Traces
+    space: Loaded | None  # None if it cannot be read
     graph: Graph | None  # of its network, with all switches
-    problems: tuple[Diagnostic, ...] = ()  # why there is no space
+    problems: tuple[Diagnostic, ...] = ()  # why the space cannot be read
     history: Mapping[str, tuple[Moment, ...]] = field(default_factory=dict)
     final: Mapping[str, Final] = field(default_factory=dict)
-    damage: tuple[Diagnostic, ...] = ()  # files that could not be read
+    damage: tuple[Diagnostic, ...] = ()  # files that cannot be read
 
     @property
     def kind(self) -> str:
-        """What began it: `search`, `train` or `compress`."""
-        return str(self.found.manifest.get("kind", "search"))
+        """The kind of run: `search`, `train` or `compress`."""
+        return str(self.traces.manifest.get("kind", "search"))
 
     @property
     def measure(self) -> str:
         """The number that switches were judged by: gamma or strength."""
-        return strategy_info(self.found.config.get("strategy", DEFAULT)).measure
+        return strategy_info(self.traces.config.get("strategy", DEFAULT)).measure
 
 
-def read_story(path: Path, label: str | None = None, *, allow_python: bool = False) -> Story:
-    """The story of a run. Raises NasError if the folder is none; without its space it is a shorter story."""
+def read_reported_run(path: Path, label: str | None = None, *, allow_python: bool = False) -> ReportedRun:
+    """Read a run, if necessary without its space. Raises NasError if the folder is not a run."""
     paths = RunPaths(path)
-    found = read_traces(paths)
+    traces = read_traces(paths)
     label = label or path.name or str(path)
-    read = (read_history(paths), read_final(paths), damage(found))
+    read = (read_history(paths), read_final(paths), damage(traces))
     try:
-        run = Run(RunFolder(path), found.manifest, allow_python)
+        run = Run(RunFolder(path), traces.manifest, allow_python)
         space = run.space
     except NasError as error:
-        return Story(label, found, None, None, error.diagnostics, *read)
+        return ReportedRun(label, traces, None, None, error.diagnostics, *read)
     graph = run.switched()
-    return Story(label, _outlined(found, graph), space, graph, (), *read)
+    return ReportedRun(label, _with_outline(traces, graph), space, graph, (), *read)
 
 
-def _outlined(found: Traces, graph: Graph) -> Traces:
+def _with_outline(traces: Traces, graph: Graph) -> Traces:
     """A run with its outline, which older versions did not write for the API."""
-    if found.outline is not None or not graph.gates:
-        return found
-    config, whole = found.config, cost(graph)
+    if traces.outline is not None or not graph.gates:
+        return traces
+    config, whole = traces.config, cost(graph)
     outline = Outline(
-        space=found.manifest["space"],
+        space=traces.manifest["space"],
         network=graph.name,
         data=str(config.get("data")),
         device=str(config.get("device")),
@@ -81,4 +81,4 @@ def _outlined(found: Traces, graph: Graph) -> Traces:
         wanted=(),
         strategy=config.get("strategy", DEFAULT),
     )
-    return replace(found, outline=outline)
+    return replace(traces, outline=outline)
