@@ -14,16 +14,16 @@ def find(name: str, folders: Iterable[Path], files: Sequence[str], endings: Sequ
     folders = list(folders)
     for folder in folders:
         try:
-            found = {file: _first(folder, file, endings) for file in files}
+            paths = {file: _first(folder, file, endings) for file in files}
         except OSError as error:
             unreadable(folder, error)
-        if any(found.values()):
-            lacking = [file for file, path in found.items() if path is None]
+        if any(paths.values()):
+            lacking = [file for file, path in paths.items() if path is None]
             if lacking:
                 listed = ", ".join(f"`{file}`" for file in lacking)
                 verb = "is" if len(lacking) == 1 else "are"
                 missing(name, f"{listed} of `{name}` {verb} not in `{folder}`", folders[0].parent)
-            return [path for path in found.values() if path]
+            return [path for path in paths.values() if path]
     missing(name, f"no files of `{name}` in `{folders[0]}`", folders[0].parent)
 
 

@@ -28,20 +28,20 @@ def check_fit(
     if len(outputs) != 1:
         problems.append(_diagnostic(f"the network `{network_name}` has {len(outputs)} outputs, but must have one"))
     elif outputs[0] != (data.classes,):
-        given = f"{outputs[0][0]} classes" if len(outputs[0]) == 1 else shape_text(outputs[0])
-        message = f"`{data.name}` has {data.classes} classes, but the network `{network_name}` outputs {given}"
+        actual = f"{outputs[0][0]} classes" if len(outputs[0]) == 1 else shape_text(outputs[0])
+        message = f"`{data.name}` has {data.classes} classes, but the network `{network_name}` outputs {actual}"
         problems.append(_diagnostic(message, _help_with_output(data, inputs, outputs[0], parameters)))
     if problems:
         raise NasError(problems)
 
 
-def takes(taken: Shape, given: Shape) -> bool:
+def takes(taken: Shape, shape: Shape) -> bool:
     """Whether a network input accepts images of a shape, as they are or flattened.
 
     >>> takes((1, 28, 28), (1, 28, 28)), takes((784,), (1, 28, 28)), takes((28, 28, 1), (1, 28, 28))
     (True, True, False)
     """
-    return taken in (given, (prod(given),))
+    return taken in (shape, (prod(shape),))
 
 
 def _diagnostic(message: str, help: str = "choose another network with `--network`") -> Diagnostic:
@@ -73,10 +73,10 @@ def _help_with_input(data: Data, taken: Shape, outputs: tuple[Shape, ...], param
     return f"declare the input as {declared}{_fitting(taken, outputs)}"
 
 
-def _help_with_output(data: Data, inputs: tuple[Shape, ...], given: Shape, parameters: Mapping[str, object]) -> str:
-    if "labels" in parameters and len(given) == 1:
+def _help_with_output(data: Data, inputs: tuple[Shape, ...], output: Shape, parameters: Mapping[str, object]) -> str:
+    if "labels" in parameters and len(output) == 1:
         return _set([("labels", data.classes)])
-    others = _fitting(inputs[0], (given,)) if len(inputs) == 1 else ""
+    others = _fitting(inputs[0], (output,)) if len(inputs) == 1 else ""
     return f"declare the output as `classes({data.classes})`{others}"
 
 

@@ -17,8 +17,8 @@ def split(count: int, held_out: float, seed: int) -> tuple[Tensor, Tensor]:
     if not 0 <= held_out <= 1:
         raise ValueError(f"{held_out} is not between 0 and 1")
     permutation = torch.randperm(count, generator=generator("split", seed))
-    kept = count - round(count * held_out)
-    return permutation[:kept].sort().values, permutation[kept:].sort().values
+    training = count - round(count * held_out)
+    return permutation[:training].sort().values, permutation[training:].sort().values
 
 
 def shuffled(indices: Tensor, seed: int, epoch: int) -> Tensor:

@@ -28,23 +28,23 @@ class SearchResult:
     network: Network  # that was searched
 
     def __repr__(self) -> str:
-        found = self.outcome
-        return f"<search in {self.path}: accuracy {found.accuracy:.4f}, {found.cost.parameters:,} parameters>"
+        outcome = self.outcome
+        return f"<search in {self.path}: accuracy {outcome.accuracy:.4f}, {outcome.cost.parameters:,} parameters>"
 
     def _repr_html_(self) -> str:
-        found, whole = self.outcome, cost(self.network.graph())
-        kept = sum(verdict.keep for verdict in found.decision.verdicts)
+        outcome, whole = self.outcome, cost(self.network.graph())
+        kept = sum(verdict.keep for verdict in outcome.decision.verdicts)
         return Card(
             title="Search",
-            about=(_subject(self.path, self.network), f"The search ended: {found.why}."),
-            columns=("found", "all candidates"),
+            about=(_subject(self.path, self.network), f"The search ended: {outcome.why}."),
+            columns=("derived", "all candidates"),
             rows=(
-                ("accuracy on the test set", f"{found.accuracy:.4f}", ""),
-                ("parameters", f"{found.cost.parameters:,}", f"{whole.parameters:,}"),
-                ("multiply-adds", f"{found.cost.flops:,}", f"{whole.flops:,}"),
-                ("switches", f"{kept:,}", f"{len(found.decision.verdicts):,}"),
+                ("accuracy on the test set", f"{outcome.accuracy:.4f}", ""),
+                ("parameters", f"{outcome.cost.parameters:,}", f"{whole.parameters:,}"),
+                ("multiply-adds", f"{outcome.cost.flops:,}", f"{whole.flops:,}"),
+                ("switches", f"{kept:,}", f"{len(outcome.decision.verdicts):,}"),
             ),
-            picture=architecture_svg(self.network, found.graph),
+            picture=architecture_svg(self.network, outcome.graph),
             folder=self.path,
             verbs=("report RUN", "derive RUN", "export RUN -o model.py"),
         ).html()
@@ -109,10 +109,10 @@ class CompressResult:
 _LABELS = ("widths", "error on the test set", "parameters", "multiply-adds", "operations")
 
 
-def _numbers(found: NetworkSummary) -> tuple[str, ...]:
+def _numbers(network: NetworkSummary) -> tuple[str, ...]:
     """The values for the labels above."""
-    size, error = found.size, f"{100 * (1 - found.score.accuracy):.2f} %"
-    return (found.widths, error, *(f"{number:,}" for number in (size.parameters, size.flops, size.operations)))
+    size, error = network.size, f"{100 * (1 - network.score.accuracy):.2f} %"
+    return (network.widths, error, *(f"{number:,}" for number in (size.parameters, size.flops, size.operations)))
 
 
 def _subject(path: Path, network: Network) -> str:

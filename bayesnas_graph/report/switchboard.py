@@ -1,4 +1,4 @@
-"""Every switch with all that is known about it, and which picture shows it: what the script of the graph works on."""
+"""The switches of a search with their history, and the panels that show them, as data for the scripts of the page."""
 
 from __future__ import annotations
 
@@ -16,51 +16,51 @@ from bayesnas_graph.runs.reading.history import Moment
 from bayesnas_graph.runs.reading.outline import Switch, switches_of
 from bayesnas_graph.runs.reading.run import Traces
 
-DIGITS = 4  # of the numbers on a page
-TOLD = ("parameters", "flops", "lambda", "accuracy")  # beside the slider
+DIGITS = 4  # significant digits on the page
+MEASURES = ("parameters", "flops", "lambda", "accuracy")  # below the slider
 
 
 def switchboard(
-    found: Traces,
+    traces: Traces,
     graph: Graph,
     diagram: Diagram,
     history: Mapping[str, Sequence[Moment]],
     final: Mapping[str, Final],
 ) -> dict[str, Any]:
-    """Dictionaries, lists, strings and numbers: the moments of a search, its switches, their lines, and its panels."""
+    """Plain values: the moments of a search, its switches, their source lines, and its panels."""
     switches = list(switches_of(graph))
     iterations = sorted({moment.iteration for moments in history.values() for moment in moments})
     numbers = {switch.name: number for number, switch in enumerate(switches)}
-    known = _Known(graph, history, iterations, final)
+    facts = _SwitchFacts(graph, history, iterations, final)
     return {
-        "moments": list(_moments(found, graph, iterations, bool(final))),
-        "lines": known.lines,
-        "switches": [known.switch(switch) for switch in switches],
+        "moments": list(_moments(traces, graph, iterations, bool(final))),
+        "lines": facts.lines,
+        "switches": [facts.of(switch) for switch in switches],
         "panels": [_panel(panel, graph, numbers) for panel in diagram.panels],
     }
 
 
-def _moments(found: Traces, graph: Graph, iterations: Sequence[int], ended: bool) -> list[dict[str, Any]]:
-    """The places of the slider: before the first update, after each, and what was derived in the end."""
+def _moments(traces: Traces, graph: Graph, iterations: Sequence[int], ended: bool) -> list[dict[str, Any]]:
+    """The positions of the slider: before the first update, after each update, and the derived network."""
     whole = cost(graph)
     moments: list[dict[str, Any]] = [
         {"label": "before the search", "parameters": whole.parameters, "flops": whole.flops}
     ]
-    updates = {int(update["iteration"]): update for update in found.updates}
+    updates = {int(update["iteration"]): update for update in traces.updates}
     for iteration in iterations:
         update = updates.get(iteration, {})
-        moments.append({"label": f"update {iteration} of {iterations[-1]}", **_told(update, TOLD)})
+        moments.append({"label": f"update {iteration} of {iterations[-1]}", **_measures(update, MEASURES)})
     if ended:
-        moments.append({"label": "derived", **_told(found.result or {}, TOLD[:2])})
+        moments.append({"label": "derived", **_measures(traces.result or {}, MEASURES[:2])})
     return moments
 
 
-def _told(numbers: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
+def _measures(numbers: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
     return {key: rounded(numbers[key]) for key in keys if key in numbers}
 
 
-class _Known:
-    """All about the switches of a graph that a page tells."""
+class _SwitchFacts:
+    """Facts about the switches of a graph."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class _Known:
         self.history, self.iterations, self.final = history, iterations, final
         self.costs = cost_by_switch(graph)
         self.places: dict[str, str] = {}
-        self.lines: dict[str, str] = {}  # by their places
+        self.lines: dict[str, str] = {}  # by place
         self.gates: dict[str, dict[str, None]] = defaultdict(dict)
         for edge in graph.edges:
             if edge.gate is not None:
@@ -81,8 +81,8 @@ class _Known:
                     place = self.places.setdefault(edge.gate.group, place_of(span))
                     self.lines.setdefault(place, line_of(span))
 
-    def switch(self, switch: Switch) -> dict[str, Any]:
-        """One of them. Its series begin with the first update, and end when it is closed."""
+    def of(self, switch: Switch) -> dict[str, Any]:
+        """The facts about a switch. Its series run from the first update until it is closed."""
         by_iteration = {moment.iteration: moment for moment in self.history.get(switch.name, ())}
         last = max(by_iteration, default=0)
         moments = [by_iteration.get(iteration) for iteration in self.iterations if iteration <= last]
@@ -109,7 +109,7 @@ class _Known:
 
 
 def _panel(panel: Panel, graph: Graph, numbers: Mapping[str, int]) -> dict[str, Any]:
-    """The switches of a panel: a row of numbers for each set of uses that share them, a column for each gate."""
+    """The switches of a panel: a row of indices for each set of uses that share switches, a column for each gate."""
     groups = {gate.name: gate.group for gate in graph.gates}
     gates = [strand.gate for choice in panel.choices for strand in choice.strands]
     gates += [choice.gate for choice in panel.choices if choice.gate]
@@ -132,13 +132,13 @@ def _panel(panel: Panel, graph: Graph, numbers: Mapping[str, int]) -> dict[str, 
 
 
 def rounded(value: object) -> Any:
-    """Numbers to a few digits, whatever they stand in; None where JSON has none.
+    """Numbers, possibly nested in lists, rounded to `DIGITS`; None for those that JSON lacks.
 
     >>> rounded([0.123456, float("nan"), 17])
     [0.1235, None, 17]
     """
     if isinstance(value, tuple | list):
-        return [rounded(one) for one in value]
+        return [rounded(item) for item in value]
     if not isinstance(value, float):
         return value
     if not isfinite(value):

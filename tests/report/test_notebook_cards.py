@@ -190,7 +190,7 @@ def test_a_search(found: SearchResult) -> None:
     page, outcome, whole = Page(found._repr_html_()), found.outcome, cost(network(TINY).graph())
     kept = [verdict for verdict in outcome.decision.verdicts if verdict.keep]
     assert page.numbers == {
-        "": ["found", "all candidates"],
+        "": ["derived", "all candidates"],
         "accuracy on the test set": [f"{outcome.accuracy:.4f}", ""],
         "parameters": [f"{outcome.cost.parameters:,}", f"{whole.parameters:,}"],
         "multiply-adds": [f"{outcome.cost.flops:,}", f"{whole.flops:,}"],
