@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, fields
 from functools import wraps
 from pathlib import Path
 from types import NoneType
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 from pydantic.fields import FieldInfo
@@ -17,6 +18,9 @@ from bayesnas_graph.cli.table import show_table
 from bayesnas_graph.cli.target import Parameters
 from bayesnas_graph.runs.config.groups import RUN, Flag, Group
 from bayesnas_graph.runs.settings import Settings, assigned, option, read_settings
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Verb = Callable[..., None]
 
@@ -47,32 +51,45 @@ def settings_options(kind: type[Group], *, files: bool = True) -> Callable[[Verb
     There is one option for every field of `kind` with a `Flag`, `-p`, and if `files` is true `--config` and `-s`.
     """
     flags = {name: field for name, field in kind.model_fields.items() if _flag(field) is not None}
-    shared: dict[str, Any] = {"parameter": Parameters}
+    options: dict[str, Any] = {name: _option_type(_key(name, field), field) for name, field in flags.items()}
+    options["param"] = Parameters
     if files:
-        shared |= {"config": ConfigFile, "assignment": Assignments}
-    types = {f"setting_{name}": _option_type(_key(name, field), field) for name, field in flags.items()} | shared
+        options |= {"config": ConfigFile, "assignment": Assignments}
+
+    def collect(chosen: Mapping[str, Any]) -> list[Settings]:
+        settings = [] if chosen.get("config") is None else [read_settings(chosen["config"])]
+        settings += [assigned(text) for text in chosen.get("assignment") or []]
+        settings += [assigned(f"parameters.{text}") for text in chosen["param"] or []]
+        given = {name: field for name, field in flags.items() if chosen[name] is not None}
+        return settings + [_setting(_key(name, field), field, chosen[name]) for name, field in given.items()]
+
+    return _replace_parameter("settings", [_parameter(name, option, None) for name, option in options.items()], collect)
+
+
+def option_group(name: str, kind: type[DataclassInstance]) -> Callable[[Verb], Verb]:
+    """Replace a parameter of a verb by options, one for every field of its dataclass."""
+    types = get_type_hints(kind, include_extras=True)
+    parameters = [_parameter(field.name, types[field.name], field.default) for field in fields(kind)]
+    return _replace_parameter(name, parameters, lambda chosen: kind(**chosen))
+
+
+def _replace_parameter(
+    name: str, parameters: Sequence[inspect.Parameter], collect: Callable[[Mapping[str, Any]], Any]
+) -> Callable[[Verb], Verb]:
+    """Replace a parameter of a function by others, from which its value is collected."""
 
     def decorate(verb: Verb) -> Verb:
         @wraps(verb)
         def with_options(**values: Any) -> None:
-            chosen = {name: values.pop(name) for name in types}
-            settings = [] if chosen.get("config") is None else [read_settings(chosen["config"])]
-            settings += [assigned(text) for text in chosen.get("assignment") or []]
-            settings += [assigned(f"parameters.{text}") for text in chosen["parameter"] or []]
-            for name, field in flags.items():
-                if (value := chosen[f"setting_{name}"]) is not None:
-                    settings.append(_setting(_key(name, field), field, value))
-            verb(settings=settings, **values)
+            chosen = {parameter.name: values.pop(parameter.name) for parameter in parameters}
+            verb(**{name: collect(chosen)}, **values)
 
         own = inspect.signature(verb, eval_str=True)
-        parameters: list[inspect.Parameter] = []
+        shown: list[inspect.Parameter] = []
         for parameter in own.parameters.values():
-            if parameter.name == "settings":
-                parameters += [_parameter(name, annotation) for name, annotation in types.items()]
-            else:
-                parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
-        with_options.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
-        with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+            shown += parameters if parameter.name == name else [parameter.replace(kind=parameter.KEYWORD_ONLY)]
+        with_options.__signature__ = own.replace(parameters=shown)  # type: ignore[attr-defined]
+        with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
         return with_options
 
     return decorate
@@ -156,5 +173,6 @@ def _shown(value: object) -> str:
     return "-" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _parameter(name: str, annotation: Any) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    value = inspect.Parameter.empty if default is MISSING else default
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value, annotation=annotation)
