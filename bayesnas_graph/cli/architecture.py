@@ -1,74 +1,70 @@
-"""The architecture that a verb works on: that of a search, or one that is given as a string."""
+"""Options that choose an architecture: the result of a search, or a string."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bayesnas_graph.cli.options import size
-from bayesnas_graph.cli.target import parameter_values
+from bayesnas_graph.cli.target import AllowPython, parameter_values
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.ir.literals import Ranking
+from bayesnas_graph.runs.opening import open_run
 
 if TYPE_CHECKING:
-    from bayesnas_graph.derive import Architecture, Rule
+    from bayesnas_graph.derive import Architecture
 
-_RULE = "Which switches stay"
-_ELSEWHERE = "In another network"
-
-Ranked = Literal["gamma", "relevance", "removal", "magnitude"]
-
-Target = Annotated[Path, typer.Argument(metavar="RUN|FILE", help="The folder of a search, or a space.")]
-PerEdge = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="The N best candidates of every choice.", rich_help_panel=_RULE)
-]
-PerNode = Annotated[
-    int | None,
-    typer.Option(min=1, metavar="N", help="The N best edges into every node, as DARTS does.", rich_help_panel=_RULE),
-]
-Budget = Annotated[
-    list[str] | None,
-    typer.Option(metavar="WHAT=SIZE", help="As much as fits: params=1.5M or flops=300M.", rich_help_panel=_RULE),
-]
-Rank = Annotated[Ranked, typer.Option(help="What the best are.", rich_help_panel=_RULE)]
-String = Annotated[
-    str | None,
-    typer.Option(
-        "--architecture",
-        metavar="TEXT",
-        help="A genotype of DARTS or a string of NAS-Bench-201, for a space; `@FILE` reads it from a file.",
-        rich_help_panel=_RULE,
-    ),
-]
-OtherSpace = Annotated[
-    Path | None,
-    typer.Option("--space", metavar="FILE", help="A space with the same cells.", rich_help_panel=_ELSEWHERE),
-]
-OtherNetwork = Annotated[
-    str | None, typer.Option("--network", help="Which network the cells are put into.", rich_help_panel=_ELSEWHERE)
-]
-OtherParameters = Annotated[
-    list[str] | None,
-    typer.Option("-p", "--param", metavar="NAME=VALUE", help="A value for a parameter.", rich_help_panel=_ELSEWHERE),
-]
+_RULE, _ELSEWHERE = "Which switches stay", "In another network"
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What was said on the command line about an architecture."""
+class ArchitectureOptions:
+    """Options that choose an architecture."""
 
-    target: Path
-    per_edge: int | None = None
-    per_node: int | None = None
-    budget: tuple[str, ...] = ()
-    rank: Ranked = "relevance"
-    string: str | None = None
-    space: Path | None = None
-    network: str | None = None
-    parameters: tuple[str, ...] = ()
-    allow_python: bool = False
+    target: Annotated[Path, typer.Argument(metavar="RUN|FILE", help="Folder of a search, or a space.")]
+    keep_per_edge: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Keep the N best candidates per edge.", rich_help_panel=_RULE),
+    ] = None
+    keep_per_node: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Keep the N best edges per node, as DARTS does.", rich_help_panel=_RULE),
+    ] = None
+    budget: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WHAT=SIZE", help="Keep as much as fits: params=1.5M or flops=300M.", rich_help_panel=_RULE
+        ),
+    ] = None
+    rank: Annotated[Ranking, typer.Option(help="Score that ranks switches.", rich_help_panel=_RULE)] = "relevance"
+    architecture: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            help="DARTS genotype or NAS-Bench-201 string, for a space; `@FILE` reads it from a file.",
+            rich_help_panel=_RULE,
+        ),
+    ] = None
+    space: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Space with the same cells.", rich_help_panel=_ELSEWHERE)
+    ] = None
+    network: Annotated[str | None, typer.Option(help="Network to put the cells into.", rich_help_panel=_ELSEWHERE)] = (
+        None
+    )
+    param: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-p",
+            "--param",
+            metavar="NAME=VALUE",
+            help="Value of a network parameter; may be repeated.",
+            rich_help_panel=_ELSEWHERE,
+        ),
+    ] = None
+    allow_python_ops: AllowPython = False
 
     @property
     def is_run(self) -> bool:
@@ -77,39 +73,35 @@ class Wanted:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether the target is a network, of which nothing is to be chosen."""
-        return not self.is_run and self.string is None
+        """Whether the target is a network without choices."""
+        return not self.is_run and self.architecture is None
 
-    def rule(self) -> Rule:
-        """The rule by which switches stay."""
-        from bayesnas_graph.derive import Rule
+    @property
+    def has_rule(self) -> bool:
+        """Whether a rule was set that decides which switches stay."""
+        return bool(self.keep_per_edge or self.keep_per_node or self.budget)
 
-        return Rule(self.per_edge, self.per_node, rank=self.rank, **dict(map(_budget, self.budget)))
-
-    def architecture(self) -> Architecture:
-        """The architecture. Raises NasError if there is none."""
-        from bayesnas_graph.derive import of_string
-        from bayesnas_graph.runs.opening import open_run
+    def load(self) -> Architecture:
+        """Return the architecture. Raises NasError if there is none."""
+        if self.architecture is None and not self.is_run:
+            help = "name the folder of a search, or an architecture with `--architecture`"
+            raise NasError([Diagnostic("NAS602", f"`{self.target}` is not a run folder", help=help)])
+        if self.architecture is not None and (self.is_run or self.has_rule or self.space is not None):
+            raise typer.BadParameter("needs a space, and decides which switches stay", param_hint="--architecture")
+        from bayesnas_graph.derive import Rule, of_string  # loads torch
         from bayesnas_graph.runs.searched import architecture_of
 
-        given = parameter_values(self.parameters)
-        ruled = bool(self.per_edge or self.per_node or self.budget)
-        if self.is_run and self.string is None:
-            run = open_run(self.target, "search", allow_python=self.allow_python)
-            return architecture_of(run, self.rule(), space=self.space, network=self.network, parameters=given)
-        if self.string is None:
-            help = "name the folder of a search, or say which with `--architecture`"
-            raise NasError([Diagnostic("NAS602", f"`{self.target}` is not a run folder", help=help)])
-        if self.is_run or ruled or self.space is not None:
-            raise typer.BadParameter(
-                "goes with a space, and says itself which switches stay", param_hint="--architecture"
-            )
-        text = _text(self.string)
-        return of_string(self.target, text, network=self.network, parameters=given, allow_python=self.allow_python)
+        values = parameter_values(self.param or ())
+        if self.architecture is not None:
+            text, allow = _text(self.architecture), self.allow_python_ops
+            return of_string(self.target, text, network=self.network, parameters=values, allow_python=allow)
+        rule = Rule(self.keep_per_edge, self.keep_per_node, rank=self.rank, **dict(map(_budget, self.budget or ())))
+        run = open_run(self.target, "search", allow_python=self.allow_python_ops)
+        return architecture_of(run, rule, space=self.space, network=self.network, parameters=values)
 
 
 def _budget(text: str) -> tuple[str, int]:
-    """`params=1.5M` as a name and a number."""
+    """Return the name and number in `params=1.5M`."""
     name, _, most = text.partition("=")
     if name not in ("params", "flops"):
         raise typer.BadParameter(f"`{text}` is not of the form params=1.5M or flops=300M", param_hint="--budget")
@@ -117,7 +109,7 @@ def _budget(text: str) -> tuple[str, int]:
 
 
 def _text(string: str) -> str:
-    """What was given, or what the file holds that was."""
+    """Return the text, or the contents of the file that it names."""
     if not string.startswith("@"):
         return string
     path = Path(string[1:])

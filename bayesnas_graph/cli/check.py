@@ -25,7 +25,7 @@ def check(
     max_depth: Annotated[int, typer.Option(min=1, max=500, help="Maximum nesting of motifs.")] = Limits().depth,
     max_steps: Annotated[int, typer.Option(min=1, help="Maximum number of evaluation steps.")] = Limits().steps,
     allow_python_ops: Annotated[
-        bool, typer.Option("--allow-python-ops", help="Import the Python code that the files name.")
+        bool, typer.Option("--allow-python-ops", help="Import the Python code named by the files.")
     ] = False,
 ) -> None:
     """Check names, values, graphs and shapes in search spaces, for every alternative."""

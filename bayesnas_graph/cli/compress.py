@@ -1,4 +1,4 @@
-"""`compress`: a network made smaller, by removing what its weights and the data say is of no use."""
+"""`compress`: a network made smaller by removing what it does not need."""
 
 from __future__ import annotations
 
@@ -7,34 +7,27 @@ from typing import Annotated
 
 import typer
 
-from bayesnas_graph.cli.options import (
-    DataDir,
-    Display,
-    ListSettings,
-    Output,
-    Resume,
-    settings_options,
-    show_settings,
-)
-from bayesnas_graph.cli.target import AllowPython
+from bayesnas_graph import api
+from bayesnas_graph.cli.options import option_group, settings_options
+from bayesnas_graph.cli.run_options import RunOptions, exit_when_interrupted
+from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.runs.config.compress import REMOVAL, CompressConfig
-from bayesnas_graph.runs.settings import COMMAND_LINE, Settings, merged, read_settings
+from bayesnas_graph.runs.settings import COMMAND_LINE, Settings, read_settings
 
 
 @settings_options(CompressConfig)
+@option_group("options", RunOptions)
 def compress(
     *,
     target: Annotated[
         Path | None, typer.Argument(metavar="[FILE|RUN]", help="Network without choices, or folder of a run.")
     ] = None,
-    output: Output = None,
-    resume: Resume = None,
     settings: list[Settings],
-    data_dir: DataDir = None,
     weights: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Initial weights, as safetensors (default: random).")
     ] = None,
+    options: RunOptions,
     pattern: Annotated[
         list[str] | None,
         typer.Option(
@@ -43,32 +36,32 @@ def compress(
             rich_help_panel=REMOVAL,
         ),
     ] = None,
-    list_settings: ListSettings = False,
-    display: Display = "auto",
-    allow_python_ops: AllowPython = False,
 ) -> None:
-    """Make a network smaller: groups of weights go, and with them the channels and layers that are then of no use."""
-    from bayesnas_graph.cli import compressing
-    from bayesnas_graph.cli.running import Show
+    """Make a network smaller: remove groups of weights, and the channels and layers left without a use."""
+    from bayesnas_graph.cli.display.compress_view import CompressView  # loads torch
     from bayesnas_graph.train.compress.source import recipe_for
 
+    options.check(new_only=weights is not None)
     settings = [*settings, *map(_pattern, pattern or [])]
-    show = Show(display)
-    if resume is not None and (output is not None or weights is not None or list_settings):
-        raise typer.BadParameter("goes on in its own folder under its own settings", param_hint="--resume")
-    if resume is not None:
-        compressing.go_on(resume, target, settings, data_dir, show, allow_python=allow_python_ops)
-        return
-    recipe = None if target is None else recipe_for(target)
+    recipe = None if target is None or options.resume is not None else recipe_for(target)
     settings = [*([] if recipe is None else [read_settings(recipe)]), *settings]
-    if list_settings:
-        show_settings(merged(settings, CompressConfig))
-        return
-    if target is None:
-        raise typer.BadParameter("name a file or a run, or a compression with `--resume`", param_hint="FILE")
+    config = options.config("compress", CompressConfig, target if options.resume is None else None, settings)
+    if options.resume is not None and target is not None:
+        help = "omit the network: the run has its own copy"
+        raise NasError([Diagnostic("NAS601", f"`--resume` takes no network, but got `{target}`", help=help)])
     if recipe is not None:
         typer.echo(f"settings from {recipe.name}")
-    compressing.begin(target, settings, weights, data_dir, output, show, allow_python=allow_python_ops)
+    with exit_when_interrupted():
+        api.compress(
+            target,
+            output=options.output,
+            resume=options.resume,
+            data_dir=options.data_dir,
+            weights=weights,
+            allow_python_ops=options.allow_python_ops,
+            watch=(CompressView(live=options.live),),
+            config=config,
+        )
 
 
 def _pattern(text: str) -> Settings:

@@ -1,11 +1,13 @@
-"""Output to the terminal, and the files that a command line names."""
+"""Plain output to the terminal, and the files that a command line names."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
+from math import isfinite
 from pathlib import Path
 from typing import TextIO
 
@@ -65,6 +67,35 @@ def count(number: int, noun: str) -> str:
     """
     plural = "" if number == 1 else "es" if noun.endswith("ch") else "s"
     return f"{number:,} {noun}{plural}"
+
+
+def duration(seconds: float | None) -> str:
+    """Return a time to the second.
+
+    >>> duration(750), duration(90061), duration(None)
+    ('0:12:30', '25:01:01', '-')
+    """
+    if seconds is None or not isfinite(seconds):
+        return "-"
+    minutes, rest = divmod(round(max(0, seconds)), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
+
+
+def short_time(seconds: float) -> str:
+    """Return the time of a step.
+
+    >>> short_time(0.0042), short_time(0.137), short_time(12.3)
+    ('4.2 ms', '137 ms', '12.3 s')
+    """
+    if seconds < 0.01:
+        return f"{1000 * seconds:.1f} ms"
+    return f"{1000 * seconds:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
+
+
+def resume_command(verb: str, folder: Path, *, allow_python: bool) -> str:
+    """Return the command that resumes a run."""
+    allowed = " --allow-python-ops" if allow_python else ""
+    return f"bayesnas-graph {verb} --resume {shlex.quote(str(folder))}{allowed}"
 
 
 def space_files(names: Iterable[Path]) -> list[tuple[Path, str]]:

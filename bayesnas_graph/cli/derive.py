@@ -1,4 +1,4 @@
-"""`derive`: from what a search decided to a network without choices."""
+"""`derive`: the result of a search as a network without choices."""
 
 from __future__ import annotations
 
@@ -8,69 +8,38 @@ from typing import Annotated
 
 import typer
 
-from bayesnas_graph.cli.architecture import (
-    Budget,
-    OtherNetwork,
-    OtherParameters,
-    OtherSpace,
-    PerEdge,
-    PerNode,
-    Rank,
-    String,
-    Target,
-    Wanted,
-)
-from bayesnas_graph.cli.target import AllowPython
+from bayesnas_graph.cli.architecture import ArchitectureOptions
+from bayesnas_graph.cli.options import option_group
 
 
+@option_group("options", ArchitectureOptions)
 def derive(
-    target: Target,
+    *,
+    options: ArchitectureOptions,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Where to write; RUN/derived if left out.")
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Folder to write to (default: RUN/derived).")
     ] = None,
-    keep_per_edge: PerEdge = None,
-    keep_per_node: PerNode = None,
-    budget: Budget = None,
-    rank: Rank = "relevance",
-    architecture: String = None,
-    space: OtherSpace = None,
-    network: OtherNetwork = None,
-    parameters: OtherParameters = None,
     as_string: Annotated[
-        bool, typer.Option("--string", help="Print it as DARTS or NAS-Bench-201 write it, and leave.")
+        bool, typer.Option("--string", help="Print the architecture as DARTS or NAS-Bench-201 write it, and exit.")
     ] = False,
-    allow_python_ops: AllowPython = False,
 ) -> None:
-    """Take the open switches of a search, see that they hold together, and write the network that is left."""
-    from bayesnas_graph.derive import as_text
+    """Keep the open switches of a search, repair their connections, and write the network they form."""
+    from bayesnas_graph.derive import as_text  # loads torch
 
-    wanted = Wanted(
-        target,
-        keep_per_edge,
-        keep_per_node,
-        tuple(budget or ()),
-        rank,
-        architecture,
-        space,
-        network,
-        tuple(parameters or ()),
-        allow_python_ops,
-    )
-    found = wanted.architecture()
+    architecture = options.load()
     if as_string:
-        typer.echo(found.string or _no_notation(found.name))
+        if architecture.string is None:
+            message = f"there is no notation for architectures of {architecture.name}"
+            raise typer.BadParameter(message, param_hint="--string")
+        typer.echo(architecture.string)
         return
-    folder = output or (target / "derived" if wanted.is_run else Path(f"{target.stem}-derived"))
-    paths = found.save(folder)
-    for line in as_text(found.space, found.lines, found.measure):
+    folder = output or (options.target / "derived" if options.is_run else Path(f"{options.target.stem}-derived"))
+    paths = architecture.save(folder)
+    for line in as_text(architecture.space, architecture.lines, architecture.measure):
         typer.echo(line)
-    kept = sum(verdict.keep for verdict in found.decision.verdicts)
-    typer.echo(f"{kept} of {len(found.decision.verdicts)} switches stay: {found.rule}")
-    typer.echo(f"{found.cost.parameters:,} weights, {found.cost.flops:,} multiply-adds")
+    verdicts = architecture.decision.verdicts
+    typer.echo(f"{sum(verdict.keep for verdict in verdicts)} of {len(verdicts)} switches stay: {architecture.rule}")
+    typer.echo(f"{architecture.cost.parameters:,} parameters, {architecture.cost.flops:,} multiply-adds")
     for path in paths.values():
         typer.echo(f"wrote {path}")
-    typer.echo(f"look at it with\n  bayesnas-graph draw {shlex.quote(str(paths['network.nas']))}")
-
-
-def _no_notation(name: str) -> str:
-    raise typer.BadParameter(f"there is no notation for architectures of {name}", param_hint="--string")
+    typer.echo(f"draw it with\n  bayesnas-graph draw {shlex.quote(str(paths['network.nas']))}")

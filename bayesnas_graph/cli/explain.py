@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.markdown import Markdown
 
-from bayesnas_graph.cli.table import rich_console
+from bayesnas_graph.cli.rich_output import rich_console
 from bayesnas_graph.diagnostics import CODES, Diagnostic, NasError, did_you_mean
 from bayesnas_graph.diagnostics.resources import folder
 

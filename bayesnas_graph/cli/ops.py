@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from bayesnas_graph.cli.table import show_table
+from bayesnas_graph.cli.rich_output import show_table
 from bayesnas_graph.diagnostics import Diagnostic, NasError, did_you_mean
 from bayesnas_graph.ir import Op
 from bayesnas_graph.ir.ops import PRIMITIVES

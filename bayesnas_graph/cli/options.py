@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin,
 import typer
 from pydantic.fields import FieldInfo
 
-from bayesnas_graph.cli.table import show_table
+from bayesnas_graph.cli.rich_output import show_table
 from bayesnas_graph.cli.target import Parameters
-from bayesnas_graph.runs.config.groups import RUN, Flag, Group
+from bayesnas_graph.runs.config.groups import Flag, Group
 from bayesnas_graph.runs.settings import Settings, assigned, option, read_settings
 
 if TYPE_CHECKING:
@@ -30,18 +30,6 @@ DataDir = Annotated[
 ConfigFile = Annotated[Path | None, typer.Option(metavar="TOML", help="Settings file.")]
 Assignments = Annotated[
     list[str] | None, typer.Option("-s", "--set", metavar="KEY=VALUE", help="Any setting; `--settings` lists them.")
-]
-ListSettings = Annotated[bool, typer.Option("--settings", help="List all settings with their values and exit.")]
-Output = Annotated[
-    Path | None,
-    typer.Option("-o", "--output", metavar="DIR", help="New folder for the run.", rich_help_panel=RUN),
-]
-Resume = Annotated[
-    Path | None, typer.Option(metavar="RUN", help="Resume a run from its last checkpoint.", rich_help_panel=RUN)
-]
-Display = Annotated[
-    Literal["auto", "live", "plain"],
-    typer.Option(help="Live display on a terminal, or plain lines.", rich_help_panel=RUN),
 ]
 
 
@@ -108,7 +96,7 @@ def show_settings(config: Group) -> None:
 def help_text(field: FieldInfo) -> str:
     """Return the description of a setting as a sentence, with its choices where it has some.
 
-    >>> from bayesnas_graph.runs.config import Machine
+    >>> from bayesnas_graph.runs.config.groups import Machine
     >>> help_text(Machine.model_fields["precision"])
     'Floating-point precision: fp32, bf16 or fp16.'
     """

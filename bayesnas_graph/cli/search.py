@@ -1,4 +1,4 @@
-"""`search`: which switches of a space stay on, for some data."""
+"""`search`: the architecture of a space that suits some data."""
 
 from __future__ import annotations
 
@@ -7,74 +7,52 @@ from typing import Annotated
 
 import typer
 
-from bayesnas_graph.cli.options import (
-    DataDir,
-    Display,
-    ListSettings,
-    Output,
-    Resume,
-    settings_options,
-    show_settings,
-)
-from bayesnas_graph.cli.target import AllowPython
+from bayesnas_graph import api
+from bayesnas_graph.cli.options import option_group, settings_options
+from bayesnas_graph.cli.run_options import RunOptions, exit_when_interrupted
+from bayesnas_graph.cli.sweep import SweepOptions, is_sweep, resume_sweep, start_sweep
 from bayesnas_graph.runs.config.groups import RUN
 from bayesnas_graph.runs.config.search import SearchConfig
-from bayesnas_graph.runs.settings import Settings, configured, read_settings, recipe_of
-
-_SWEEP = "Sweep"
+from bayesnas_graph.runs.settings import Settings, read_settings, recipe_of
 
 
 @settings_options(SearchConfig)
+@option_group("options", RunOptions)
+@option_group("sweep", SweepOptions)
 def search(
     *,
     file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="File or shipped space.")] = None,
-    output: Output = None,
-    resume: Resume = None,
     settings: list[Settings],
-    data_dir: DataDir = None,
-    list_settings: ListSettings = False,
-    display: Display = "auto",
+    options: RunOptions,
     tensorboard: Annotated[
         bool, typer.Option("--tensorboard", help="Also write TensorBoard events.", rich_help_panel=RUN)
     ] = False,
-    sweep: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KEY=A,B,C", help="Search once with each of these values.", rich_help_panel=_SWEEP),
-    ] = None,
-    seeds: Annotated[
-        int | None, typer.Option(min=1, help="Number of seeds, starting at `--seed`.", rich_help_panel=_SWEEP)
-    ] = None,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Number of searches at a time.", rich_help_panel=_SWEEP)
-    ] = None,
-    ray: Annotated[bool, typer.Option("--ray", help="Run on a Ray cluster.", rich_help_panel=_SWEEP)] = False,
-    allow_python_ops: AllowPython = False,
+    sweep: SweepOptions,
 ) -> None:
-    """Search a space: train all candidates together, and close the switches that the data do not call for."""
-    from bayesnas_graph.cli import running
-    from bayesnas_graph.cli import sweep as sweeps
+    """Search a space: train all candidates together, and close the switches that the data do not need."""
+    sweep.check(options.resume)
+    options.check()
+    passed_on = ("--tensorboard",) if tensorboard else ()
+    if options.resume is not None and is_sweep(options.resume):
+        resume_sweep(options.resume, file, settings, sweep, options, passed_on)
+        return
+    recipe = None if file is None or options.resume is not None else recipe_of(file)
+    settings = [*([] if recipe is None else [read_settings(recipe)]), *settings]
+    config = options.config("search", SearchConfig, file, settings)
+    if sweep.wanted and config is not None and file is not None:
+        start_sweep(file, settings, config, sweep, options, recipe, passed_on)
+        return
+    from bayesnas_graph.cli.display.search_view import SearchView  # loads torch
+    from bayesnas_graph.search.tensorboard import TensorBoard, writer
 
-    show = running.Show(display, tensorboard)
-    grid = sweeps.Grid(tuple(sweep or ()), seeds, jobs, ray)
-    sweeps.check_options(grid, resume)
-    if resume is not None and (output is not None or list_settings):
-        raise typer.BadParameter("goes on in its own folder under its own settings", param_hint="--resume")
-    if resume is not None and sweeps.is_sweep(resume):
-        sweeps.go_on(resume, file, settings, grid, data_dir, show, allow_python=allow_python_ops)
-        return
-    if resume is not None:
-        running.go_on(resume, file, settings, data_dir, show, allow_python=allow_python_ops)
-        return
-    recipe = None if file is None else recipe_of(file)
-    settings = [*([read_settings(recipe)] if recipe else []), *settings]
-    config = configured(settings)
-    if list_settings:
-        show_settings(config)
-        return
-    if file is None:
-        raise typer.BadParameter("name a space, or a run with `--resume`", param_hint="FILE")
-    data_dir = data_dir or Path("data")
-    if grid.wanted:
-        sweeps.begin(file, settings, config, grid, data_dir, output, show, recipe, allow_python=allow_python_ops)
-        return
-    running.begin(file, config, data_dir, output, show, recipe, allow_python=allow_python_ops)
+    view = SearchView(live=options.live, recipe=recipe)
+    with exit_when_interrupted():
+        api.search(
+            None if config is None else file,
+            output=options.output,
+            resume=options.resume,
+            data_dir=options.data_dir,
+            allow_python_ops=options.allow_python_ops,
+            watch=(view, TensorBoard(None, writer())) if tensorboard else (view,),
+            config=config,
+        )

@@ -9,7 +9,7 @@ import typer
 
 from bayesnas_graph.cli.console import show_diagnostics, unknown_space
 from bayesnas_graph.cli.ops import definition_signature
-from bayesnas_graph.cli.table import show_table
+from bayesnas_graph.cli.rich_output import show_table
 from bayesnas_graph.diagnostics import NasError, Report
 from bayesnas_graph.diagnostics.resources import shipped_space, shipped_spaces
 from bayesnas_graph.diagnostics.source import Source

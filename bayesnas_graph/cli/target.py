@@ -1,10 +1,10 @@
-"""The network that a verb works on: a file, the name of a network in it, and values for its parameters."""
+"""Options that name a network: a file, a network in it, and values of its parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,23 +12,26 @@ from bayesnas_graph.cli.console import show_diagnostics
 from bayesnas_graph.language.elaborate import Loaded, Network, load
 from bayesnas_graph.language.elaborate.load import Number
 
-SpaceFile = Annotated[Path, typer.Argument(metavar="FILE", help="A file, or the name of a shipped space.")]
-NetworkName = Annotated[str | None, typer.Option("--network", help="Which network of the file; the first if left out.")]
+if TYPE_CHECKING:
+    from bayesnas_graph.runs.config.groups import Samples
+
+SpaceFile = Annotated[Path, typer.Argument(metavar="FILE", help="File or shipped space.")]
+NetworkName = Annotated[str | None, typer.Option("--network", help="Network to use (default: the first in the file).")]
 Parameters = Annotated[
     list[str] | None,
-    typer.Option("-p", "--param", metavar="NAME=VALUE", help="A value for a parameter."),
+    typer.Option("-p", "--param", metavar="NAME=VALUE", help="Value of a network parameter; may be repeated."),
 ]
-AllowPython = Annotated[bool, typer.Option("--allow-python-ops", help="Import the Python code that the file names.")]
+AllowPython = Annotated[bool, typer.Option("--allow-python-ops", help="Import the Python code named by the file.")]
 
 
 def load_network(file: Path, name: str | None, parameters: list[str] | None, *, allow_python: bool = False) -> Network:
-    """The network, written out. Warnings are shown; errors are raised."""
+    """Return a network, and print warnings. Raises NasError."""
     return load_with_files(file, name, parameter_values(parameters or ()), allow_python=allow_python).network
 
 
-def parameter_values(given: Iterable[str]) -> dict[str, Number]:
-    """What `-p` was given, by name."""
-    return dict(map(_parameter, given))
+def parameter_values(texts: Iterable[str]) -> dict[str, Number]:
+    """Return the values of `-p` by name."""
+    return dict(map(_parameter, texts))
 
 
 def load_with_files(
@@ -39,22 +42,28 @@ def load_with_files(
     called: str | None = None,
     allow_python: bool = False,
 ) -> Loaded:
-    """The network, and the files that it was read from. Warnings are shown; errors are raised."""
+    """Return a network with the files it was read from, and print warnings. Raises NasError."""
     loaded = load.load_network(file, name, overrides, called=called, allow_python=allow_python)
     show_diagnostics(loaded.warnings)
     return loaded
 
 
 def _parameter(text: str) -> tuple[str, Number]:
-    """`width=36` as a name and a value."""
+    """Return the name and value in `width=36`."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
         raise typer.BadParameter(f"`{text}` is not of the form NAME=VALUE", param_hint="-p")
     return name.strip(), number(value.strip())
 
 
+def check_parameters(config: Samples) -> None:
+    """Raise BadParameter for values of network parameters that are not numbers."""
+    for value in config.parameters.values():
+        number(str(value).lower())
+
+
 def number(text: str) -> Number:
-    """The value of a parameter, as it is written on the command line: `36`, `2.5`, `1/3`, `true`."""
+    """Return the value of a parameter from the command line: `36`, `2.5`, `1/3` or `true`."""
     try:
         return load.number(text)
     except ValueError:

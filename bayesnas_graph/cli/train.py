@@ -1,4 +1,4 @@
-"""`train`: the weights of a network without choices, from scratch."""
+"""`train`: training of a network without choices, from scratch."""
 
 from __future__ import annotations
 
@@ -7,48 +7,35 @@ from typing import Annotated
 
 import typer
 
-from bayesnas_graph.cli.options import (
-    DataDir,
-    Display,
-    ListSettings,
-    Output,
-    Resume,
-    settings_options,
-    show_settings,
-)
-from bayesnas_graph.cli.target import AllowPython
+from bayesnas_graph import api
+from bayesnas_graph.cli.options import option_group, settings_options
+from bayesnas_graph.cli.run_options import RunOptions, exit_when_interrupted
 from bayesnas_graph.runs.config.train import TrainConfig
-from bayesnas_graph.runs.settings import Settings, merged
+from bayesnas_graph.runs.settings import Settings
 
 
 @settings_options(TrainConfig)
+@option_group("options", RunOptions)
 def train(
     *,
     file: Annotated[
         Path | None, typer.Argument(metavar="[FILE|RUN]", help="File, shipped space, or folder of a search.")
     ] = None,
-    output: Output = None,
-    resume: Resume = None,
     settings: list[Settings],
-    data_dir: DataDir = None,
-    list_settings: ListSettings = False,
-    display: Display = "auto",
-    allow_python_ops: AllowPython = False,
+    options: RunOptions,
 ) -> None:
-    """Train a network without choices from scratch, by the recipe that architectures are compared with."""
-    from bayesnas_graph.cli import training
-    from bayesnas_graph.cli.running import Show
+    """Train a network without choices from scratch, with the usual recipe for comparing architectures."""
+    options.check()
+    config = options.config("train", TrainConfig, file, settings)
+    from bayesnas_graph.cli.display.train_view import TrainView  # loads torch
 
-    show = Show(display)
-    if resume is not None and (output is not None or list_settings):
-        raise typer.BadParameter("goes on in its own folder under its own settings", param_hint="--resume")
-    if resume is not None:
-        training.go_on(resume, file, settings, data_dir, show, allow_python=allow_python_ops)
-        return
-    config = merged(settings, TrainConfig)
-    if list_settings:
-        show_settings(config)
-        return
-    if file is None:
-        raise typer.BadParameter("name a file, or a run with `--resume`", param_hint="FILE")
-    training.begin(file, config, data_dir or Path("data"), output, show, allow_python=allow_python_ops)
+    with exit_when_interrupted():
+        api.train(
+            None if config is None else file,
+            output=options.output,
+            resume=options.resume,
+            data_dir=options.data_dir,
+            allow_python_ops=options.allow_python_ops,
+            watch=(TrainView(live=options.live),),
+            config=config,
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bayesnas_graph.cli.standing import Standing
+from bayesnas_graph.cli.display.search_state import SearchState
 from bayesnas_graph.runs.reading.outline import USUAL, Outline, Switch
 from bayesnas_graph.search.budget import Shrink
 from bayesnas_graph.search.events import StepRow
@@ -41,9 +41,9 @@ def outline(parts: int = 2, operations: tuple[str, ...] = OPERATIONS, choices: i
     )
 
 
-def standing(of: Outline | None = None) -> Standing:
+def standing(of: Outline | None = None) -> SearchState:
     found = of or outline()
-    return Standing(
+    return SearchState(
         outline=found,
         step=0,
         iteration=0,
@@ -55,11 +55,11 @@ def standing(of: Outline | None = None) -> Standing:
     )
 
 
-def logged(before: Standing, step: int = 120) -> Standing:
+def logged(before: SearchState, step: int = 120) -> SearchState:
     return before.logged(StepRow(step, 1, 1.5376, 0.5078, 0.82993, 0.01958, 0.1444, len(before.alive)))
 
 
-def updated(before: Standing, closed: int = 5) -> Standing:
+def updated(before: SearchState, closed: int = 5) -> SearchState:
     """The state after the first update, which closed some switches."""
     open_ = [switch.name for switch in before.outline.switches if switch.name in before.alive]
     return replace(

@@ -197,9 +197,9 @@ def test_settings(run: Run, folder: Path) -> None:
         (("small.nas", *FAST, "--weights", "nowhere.safetensors"), 1, "error["),
         (("small.nas", *FAST, "--network", "nte"), 1, "there is no network `nte`"),
         (("nowhere.nas", *FAST), 1, "error["),
-        ((*FAST,), 2, "name a file or a run"),
+        ((*FAST,), 2, "name a network, or a run"),
         (("--resume", "nowhere"), 1, "error[NAS602]: `nowhere` is not a run folder"),
-        (("small.nas", "--resume", "nowhere", "-o", "x"), 2, "goes on in its own folder"),
+        (("small.nas", "--resume", "nowhere", "-o", "x"), 2, "keeps its folder"),
     ],
 )
 def test_what_cannot_be(run: Run, folder: Path, arguments: tuple[str, ...], code: int, message: str) -> None:

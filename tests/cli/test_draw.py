@@ -129,7 +129,7 @@ def test_a_cell_that_is_not_there(drawn: Draw) -> None:
     (diagnostic,) = error.value.diagnostics
     assert diagnostic.code == "NAS101"
     assert (diagnostic.help or "").startswith(
-        "did you mean `dense`? there are panels for `search`, `skeleton`, `stage`,"
+        "did you mean `dense`? panels show `search`, `skeleton`, `stage`,"
     )
 
 
@@ -221,7 +221,7 @@ def test_a_training_is_drawn_as_it_began(drawn: Draw, tmp_path: Path) -> None:
 
 def test_a_compression_is_drawn_as_it_ended(drawn: Draw, tmp_path: Path) -> None:
     run = made_run(tmp_path / "run", kind="compress")
-    with pytest.raises(NasError, match=r"NAS602: `.*` has not ended"):
+    with pytest.raises(NasError, match=r"NAS602: `.*` has not finished"):
         drawn(str(run))
     (run / "network.nas").write_text(shipped_text("lenet5"))
     assert "network lenet5" in drawn(str(run), "-o", "-")
@@ -240,7 +240,7 @@ def test_what_was_derived(drawn: Draw, tmp_path: Path) -> None:
     assert 'class="zero"' in drawn(str(derived), "--space", "-o", "-")
     (derived / "derived.json").write_text(json.dumps({**about, "run": None, "space": "gone.nas"}))
     assert "network lenet5" in drawn(str(derived), "-o", "-"), "as written, if the space no longer exists"
-    with pytest.raises(NasError, match="NAS602: the space that"):
+    with pytest.raises(NasError, match="NAS602: the space of"):
         drawn(str(derived), "--space")
 
 
@@ -281,7 +281,7 @@ def test_not_a_run_folder(drawn: Draw, tmp_path: Path) -> None:
     with pytest.raises(NasError, match="NAS602: `quickstart` is not a run folder"):
         drawn("quickstart", "--space")
     made_run(tmp_path / "run")
-    with pytest.raises(NasError, match="NAS601: `run` is a run, which has its own network"):
+    with pytest.raises(NasError, match="NAS601: `run` is a run folder, and has its own network"):
         drawn("run", "-p", "width=4")
     (tmp_path / "run" / "run.json").write_text("{")
     with pytest.raises(NasError, match="NAS602: cannot read"):

@@ -35,7 +35,7 @@ def test_a_training(run: Run, folder: Path) -> None:
         "network        net of fixed.nas",
         f"accuracy       {found['accuracy']:.4f} on the 40 test images of tests.search.spaces:tiny_data",
         f"loss           {found['loss']:.4f}",
-        f"weights        1,958, which take {found['bytes']:,} bytes",
+        f"parameters     1,958 ({found['bytes']:,} bytes)",
         "multiply-adds  44,368 per sample",
     ]
     assert [line.rpartition(" for ")[2] for line in lines[5:]] == ["1 image, cpu", "64 images, cpu"]
@@ -65,7 +65,7 @@ def test_a_file_with_weights(run: Run, folder: Path) -> None:
 def test_size_and_time_need_no_weights(run: Run, folder: Path) -> None:
     result = run("eval", "fixed.nas", "-p", "width=6", *FAST)
     assert result.code == 0
-    assert "weights        4,252" in result.out
+    assert "parameters     4,252" in result.out
     assert "accuracy" not in result.out
     assert run("eval", "fixed.nas", *DATA).code == 2, "an accuracy does"
 

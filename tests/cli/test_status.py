@@ -79,15 +79,15 @@ def test_stopped(run: Run, folder: Path) -> None:
     assert steady(result.out) == (
         "run            run\n"
         "search         network search of darts on cifar10, cpu, seed 3\n"
-        "begun          2024-05-01 10:00:00 UTC, 0:00:00 ago\n"
+        "started        2024-05-01 10:00:00 UTC, 0:00:00 ago\n"
         "state          stopped, with a checkpoint at step 150\n"
         "step           160 of 300, iteration 2/4\n"
         "loss           0.25\n"
-        "accuracy       0.750 on samples that it was trained on\n"
+        "accuracy       0.750 on training samples\n"
         "               0.833 on held-out samples, at update 1\n"
         "step time      200 ms at first, 100 ms now\n"
         "lambda         0.03\n"
-        "weights        16,466 of 45,650\n"
+        "parameters     16,466 of 45,650\n"
         "multiply-adds  349,216 of 949,216\n"
         "wanted         params < 20,000\n"
         "switches       22 of 24 open\n"
@@ -105,7 +105,7 @@ def test_running(run: Run, folder: Path) -> None:
     with FileLock(folder / "lock"):
         told = steady(run("status", folder).out)
         answer = json.loads(run("status", folder, "--json").out)
-    assert "state          running, last heard of 0:00:00 ago\n" in told
+    assert "state          running, last update 0:00:00 ago\n" in told
     assert "step           160 of 300, iteration 2/4, 0:00:20 left\n" in told  # 140 steps and 3 updates
     assert "resume with" not in told
     assert (answer["state"], answer["seconds_left"], answer["resume"]) == ("running", 20.0, None)
@@ -119,7 +119,7 @@ def test_finished(run: Run, folder: Path) -> None:
     for line in (
         "state          finished: all iterations are done\n",
         "               0.900 on the test set, with the weights of the search\n",
-        "weights        15,000 of 45,650\n",
+        "parameters     15,000 of 45,650\n",
         "wanted         params < 20,000: met\n",
         "switches       21 of 24 open\n",
     ):
@@ -138,7 +138,7 @@ def test_nothing_written_yet(run: Run, folder: Path) -> None:
     assert steady(result.out) == (
         "run            run\n"
         "search         network search of darts on cifar10, auto, seed 3\n"
-        "begun          2024-05-01 10:00:00 UTC, 0:00:00 ago\n"
+        "started        2024-05-01 10:00:00 UTC, 0:00:00 ago\n"
         "state          stopped\n"
         "step           0\n"
         "\n"
@@ -224,7 +224,7 @@ def test_no_run(run: Run, folder: Path) -> None:
 def test_a_lock_that_cannot_be_asked(run: Run, folder: Path) -> None:
     (folder / "lock").unlink()
     (folder / "lock").mkdir()
-    assert "state          not finished; whether it runs cannot be seen from here\n" in run("status", folder).out
+    assert "state          not finished; it may be running on another machine\n" in run("status", folder).out
 
 
 NAMES = ("run.json", "outline.json", "metrics.csv", "updates.csv", "switches.csv", "result.json", "decision.json")
@@ -276,7 +276,7 @@ def test_a_real_run(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     result = json.loads(Path("run/result.json").read_text())
     assert f"state          finished: {result['why']}\n" in told
     assert f"switches       {result['kept']} of {result['switches']} open\n" in told
-    assert f"weights        {result['parameters']:,} of " in told
+    assert f"parameters     {result['parameters']:,} of " in told
     for path in (Path("run/result.json"), Path("run/decision.json")):
         path.unlink()
     assert (

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from bayesnas_graph.cli.display.sweep_view import SweepScreen
 from bayesnas_graph.cli.sweep import stopping
-from bayesnas_graph.cli.sweep_view import Screen
 from bayesnas_graph.runs.folder import RunFolder
 from bayesnas_graph.runs.sweep.folder import Run as SweepRun
 from bayesnas_graph.runs.sweep.folder import SweepFolder
@@ -103,7 +103,7 @@ def test_a_sweep_from_beginning_to_end(run: Run, place: Path) -> None:
     sweep = ("--sweep", "batch=16,1000", "--seeds", "2", "--jobs", "1")
     stopped = run("search", "tiny.nas", "--data", "images:asking", *QUICK, *sweep)
     assert stopped.code == 130, stopped.err
-    assert stopped.out.splitlines()[-2:] == ["stopped; go on with", on]
+    assert stopped.out.splitlines()[-2:] == ["stopped; resume with", on]
     assert [row["state"] for row in table(folder)] == ["stopped", "waiting", "waiting", "waiting"]
     assert len(list((first / "checkpoints").iterdir())) == 2  # one from the beginning, and one from the end
     asked = json.loads((folder / "sweep.json").read_text())
@@ -124,9 +124,9 @@ def test_a_sweep_from_beginning_to_end(run: Run, place: Path) -> None:
     lines = finished.out.splitlines()
     assert lines[0] == f"sweep {folder}: 4 of 4 runs to do"
     weights, accuracy = int(rows[1]["parameters"]), float(rows[1]["accuracy"])
-    assert f" of 4 done: batch=16 seed=1: {weights:,} weights, accuracy {accuracy:.4f}\n" in finished.out
+    assert f" of 4 done: batch=16 seed=1: {weights:,} parameters, accuracy {accuracy:.4f}\n" in finished.out
     assert f" of 4 done: batch=1000 seed=1: failed: {rows[3]['error']}\n" in finished.out
-    assert lines[-2:] == ["2 of 4 failed; to try these again:", on]
+    assert lines[-2:] == ["2 of 4 failed; retry them with", on]
     assert f"search --resume {place / first}" in (folder / "batch=16,seed=0.log").read_text()
 
     (place / "tiny.nas").write_text(SPACE)
@@ -183,9 +183,9 @@ def test_a_folder_is_never_overwritten(run: Run, place: Path) -> None:
 def test_options_that_do_not_go_together(run: Run, place: Path) -> None:
     (place / "sweep.json").write_text("{}")
     for arguments, said in (
-        (("tiny.nas", "--jobs", "2"), "it is for sweeps"),
-        (("--resume", ".", "--sweep", "lambda=1"), "the grid that it began with"),
-        (("--resume", ".", "--seeds", "2"), "the grid that it began with"),
+        (("tiny.nas", "--jobs", "2"), "use it with `--sweep`"),
+        (("--resume", ".", "--sweep", "lambda=1"), "keeps its grid"),
+        (("--resume", ".", "--seeds", "2"), "keeps its grid"),
         (("tiny.nas", "--seeds", "0"), "--seeds"),
     ):
         result = run("search", *arguments)
@@ -211,7 +211,7 @@ def test_not_under_torchrun(run: Run, place: Path, monkeypatch: pytest.MonkeyPat
 def test_a_sweep_rejects_new_settings_on_resume(run: Run, place: Path) -> None:
     (place / "sweep.json").write_text(json.dumps(ASKED))
     for arguments, said in (
-        (("tiny.nas", "--lambda", "2"), "NAS601]: `--resume` takes no space and no settings, and there is `tiny.nas`"),
+        (("tiny.nas", "--lambda", "2"), "NAS601]: `--resume` takes no space and no settings, but got `tiny.nas`"),
         ((), "NAS105"),
     ):
         result = run("search", "--resume", ".", *arguments)
@@ -229,7 +229,7 @@ def test_a_screen_shows_what_is_running(place: Path) -> None:
     folder.log(points[0]).write_text("$ bayesnas-graph search\nstep 1\n\n")
     folder.log(points[8]).write_text("$ bayesnas-graph search\n")
     shown: list[str] = []
-    screen = Screen(print, folder, lambda text: shown.append(text.plain))
+    screen = SweepScreen(print, folder, lambda text: shown.append(text.plain))
     screen.turn([SweepRun(points[0], "running"), SweepRun(points[1]), SweepRun(points[8], "running")])
     screen.turn([SweepRun(point, "running") for point in points])
     assert shown[0].split("\n") == ["lambda=1 seed=0   step 1", "lambda=20 seed=0  ", "1 waiting"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bayesnas_graph.cli.epochs import TrainView, epoch_line
+from bayesnas_graph.cli.display.train_view import TrainView, epoch_line
 from bayesnas_graph.cli.main import main
 from bayesnas_graph.train.events import EpochRow
 from bayesnas_graph.train.learner import begin
@@ -68,9 +68,9 @@ def test_what_is_printed(run: Run, folder: Path) -> None:
         "run            runs/fixed-train-1",
         "train          network net of fixed.nas on tiny, cpu, seed 0",
         "epochs         1 of 4 steps: 4",
-        "weights        4,252",
+        "parameters     4,252",
         "multiply-adds  98,040 per sample",
-        "paths          6 that are dropped with a chance that rises to 0.2",
+        "paths          6, dropped with probability up to 0.2",
         "auxiliary head on y.reduction.relu",
     ]
     assert lines[7].startswith("epoch 1/1  loss 2.")
@@ -155,7 +155,7 @@ def test_status(run: Run, copied: Path) -> None:
     lines = run("status", "run").out.splitlines()
     assert lines[0] == "run            run"
     assert lines[1].startswith("train          network net of fixed.nas on tests.search.spaces:tiny_data")
-    assert "state          finished: all epochs are done" in lines
+    assert "state          finished: all epochs done" in lines
     assert "epoch          1 of 1" in lines
     assert any(line.endswith("on the test set") for line in lines)
     found = json.loads(run("status", "run", "--json").out)

@@ -12,8 +12,8 @@ import torch
 
 from bayesnas_graph.bayes import can_close
 from bayesnas_graph.bayes.groups import group_norms
-from bayesnas_graph.cli.search_view import SearchView
-from bayesnas_graph.cli.watch import Lines
+from bayesnas_graph.cli.display.search_lines import SearchLines
+from bayesnas_graph.cli.display.search_view import SearchView
 from bayesnas_graph.search.budget import LARGEST_GROWTH, Shrink, rates_left, shrink, too_weak
 from bayesnas_graph.search.learner import SearchLearner, begin
 from bayesnas_graph.search.problem import Problem
@@ -139,5 +139,5 @@ def test_the_warning_comes_before_gates_move(
     """Also by a search that is resumed at the very end of its only iteration."""
     asked, learner = started(**{"lambda": 0.01, "iterations": 1})
     progress = SearchProgress(step=step, measured=step >= asked.warmup)
-    SearchView(display=Lines()).started(asked, learner, progress)
+    SearchView(display=SearchLines()).started(asked, learner, progress)
     assert ("NAS607" in capsys.readouterr().err) is warned

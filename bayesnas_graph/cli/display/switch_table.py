@@ -1,4 +1,4 @@
-"""How many switches are open, by the cell they are in and the operation they let through, in a table that fits."""
+"""The table of open switches, by cell and operation, in the space available."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from bayesnas_graph.runs.reading.outline import Switch
 
 Key = tuple[str, str]  # row and column
-GAP = 2  # blanks between columns
+GAP = 2  # spaces between columns
 
 
 @dataclass(frozen=True)
-class Tally:
-    """A table of `open/all`."""
+class SwitchTable:
+    """A table of entries `open/all`."""
 
     rows: tuple[str, ...]
     columns: tuple[str, ...]
@@ -22,13 +22,13 @@ class Tally:
     all: Mapping[Key, int]
 
     @staticmethod
-    def of(switches: Iterable[Switch], alive: Container[str]) -> Tally:
-        """Cells, motifs and networks as they come; operations by how frequent they are, with zero switches last."""
+    def of(switches: Iterable[Switch], alive: Container[str]) -> SwitchTable:
+        """Return the table: rows in the order of the space, operations by frequency, zero switches last."""
         counted = list(switches)
         frequency = Counter(switch.operation for switch in counted)
         zeros = {switch.operation for switch in counted if switch.is_zero}
         operations = sorted(frequency, key=lambda operation: (operation in zeros, -frequency[operation]))
-        return Tally(
+        return SwitchTable(
             rows=tuple(dict.fromkeys(switch.part for switch in counted)),
             columns=tuple(operations),
             open=Counter((switch.part, switch.operation) for switch in counted if switch.name in alive),
@@ -36,45 +36,45 @@ class Tally:
         )
 
     def lines(self, width: int, height: int) -> list[str]:
-        """The table in at most so many lines of at most so many characters, on its side if that fits better.
+        """Return the table in at most `height` lines of `width` characters, transposed if that fits better.
 
-        What there is no room for is counted together, the least frequent operations first. Nothing is shown where
-        even that is too large.
+        Columns that do not fit are combined, the least frequent operations first. The result is empty if even that
+        is too large.
         """
-        turned = self._turned()
-        for table in (self, turned):
+        transposed = self._transposed()
+        for table in (self, transposed):
             if table._width() <= width and len(table.rows) < height:
                 return table._text()
-        table = self if self._width() <= width else turned
+        table = self if self._width() <= width else transposed
         if len(table.rows) >= height:
-            table = table._turned()._with_columns(max(0, height - 2))._turned()
-        most = min(len(table.columns), width // (GAP + len("1/1")))  # not more than could fit anyway
+            table = table._transposed()._with_columns(max(0, height - 2))._transposed()
+        most = min(len(table.columns), width // (GAP + len("1/1")))  # more cannot fit
         narrower = (table._with_columns(number) for number in range(most, -1, -1))
-        return next((found._text() for found in narrower if found._width() <= width and len(found.rows) < height), [])
+        return next((table._text() for table in narrower if table._width() <= width and len(table.rows) < height), [])
 
-    def _turned(self) -> Tally:
-        def turned(counts: Mapping[Key, int]) -> dict[Key, int]:
+    def _transposed(self) -> SwitchTable:
+        def transposed(counts: Mapping[Key, int]) -> dict[Key, int]:
             return {(column, row): count for (row, column), count in counts.items()}
 
-        return Tally(self.columns, self.rows, turned(self.open), turned(self.all))
+        return SwitchTable(self.columns, self.rows, transposed(self.open), transposed(self.all))
 
-    def _with_columns(self, number: int) -> Tally:
-        """The first so many columns, and one for all others."""
+    def _with_columns(self, number: int) -> SwitchTable:
+        """Return the first columns, and one column for all others."""
         if number == len(self.columns):
             return self
         others = f"{len(self.columns) - number} more" if number else "all"
         name = {column: column if i < number else others for i, column in enumerate(self.columns)}
 
-        def together(counts: Mapping[Key, int]) -> Counter[Key]:
-            found: Counter[Key] = Counter()
+        def combined(counts: Mapping[Key, int]) -> Counter[Key]:
+            sums: Counter[Key] = Counter()
             for (row, column), count in counts.items():
-                found[row, name[column]] += count
-            return found
+                sums[row, name[column]] += count
+            return sums
 
-        return Tally(self.rows, tuple(dict.fromkeys(name.values())), together(self.open), together(self.all))
+        return SwitchTable(self.rows, tuple(dict.fromkeys(name.values())), combined(self.open), combined(self.all))
 
     def _cells(self) -> list[list[str]]:
-        """The heads and the entries; a cell without the operation has none."""
+        """Return headings and entries; an entry is empty where a cell does not have the operation."""
 
         def entry(key: Key) -> str:
             return f"{self.open.get(key, 0):,}/{self.all[key]:,}" if key in self.all else ""

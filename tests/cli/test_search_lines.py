@@ -16,9 +16,9 @@ import pytest
 from bayesnas_graph import passes
 from bayesnas_graph.bayes import Verdict
 from bayesnas_graph.bayes.decision import Why
-from bayesnas_graph.cli.outcome import architecture_lines, too_large, unmet
-from bayesnas_graph.cli.standing import closed_text
-from bayesnas_graph.cli.watch import Lines, head
+from bayesnas_graph.cli.display.search_lines import SearchLines, head
+from bayesnas_graph.cli.display.search_state import closed_text
+from bayesnas_graph.cli.display.search_summary import architecture_lines, too_large, unmet
 from bayesnas_graph.diagnostics import Diagnostic
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.reading.outline import Outline, Switch, switches_of
@@ -71,7 +71,7 @@ def test_a_choice_that_is_optional_or_in_a_choice() -> None:
 
 
 def test_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    lines, begun = Lines(), standing()
+    lines, begun = SearchLines(), standing()
     trained = logged(begun)
     after = updated(trained)
     lines.started(begun, WARNING)
@@ -85,13 +85,13 @@ def test_lines(capsys: pytest.CaptureFixture[str]) -> None:
         "search         network search of darts on cifar10, cpu, seed 3\n"
         "steps          100 to warm up, then 4 iterations of 50: 300\n"
         "switches       24, zero switches included\n"
-        "weights        45,650 with all candidates\n"
+        "parameters     45,650 with all candidates\n"
         "multiply-adds  949,216 per sample with all candidates\n"
         "wanted         params < 20,000\n"
         "shrink         0.18 to 0.32, where 1 closes a gate: not enough to close any\n"
         "step 120/300  iteration 1/4  loss 1.538    accuracy 0.508  penalty 0.8299   rate 0.0196   "
         "  144 ms  left 0:00:26\n"
-        "update 1/4  held-out 0.833  switches 19/24  weights 16,466  multiply-adds 349,216  lambda 0.02  "
+        "update 1/4  held-out 0.833  switches 19/24  parameters 16,466  multiply-adds 349,216  lambda 0.02  "
         "shrink 0.50 to 2.00  closed 5: cell_0 h[0]: conv, cell_0 h[0]: pool, cell_0 h[0]: skip and 2 more  1.3 s\n"
         "note   the loss went up\n"
         "step 200/300  iteration 2/4  loss 1.538    accuracy 0.508  penalty 0.8299   rate 0.0196   "
@@ -123,8 +123,8 @@ def test_the_end_is_known_once_the_architecture_is_found(capsys: pytest.CaptureF
     assert found.alive == before.alive - {"cell_1:h.2.zero"}
     assert found.outline.total_steps == 220
     assert [found.outline.phase(step) for step in (200, 201, 220)] == ["iteration 2/2", "finish", "finish"]
-    Lines().concluded(found, "it is found")
-    Lines().logged(logged(found, 210))
+    SearchLines().concluded(found, "it is found")
+    SearchLines().logged(logged(found, 210))
     told = capsys.readouterr().out.splitlines()
     assert told[0] == "note   it is found; 20 steps are left for its weights"
     assert told[1].startswith("step 210/220  finish         loss")
@@ -166,7 +166,7 @@ def test_larger_than_asked_for() -> None:
     warning = too_large(result, missed, SearchConfig(lambda_w=0.02))
     assert warning is not None
     assert (warning.code, warning.severity) == ("NAS608", "warning")
-    assert "300 weights and takes 4,000 multiply-adds, not `params < 200` and `flops <= 3,999`" in warning.message
+    assert "300 parameters and takes 4,000 multiply-adds, not `params < 200` and `flops <= 3,999`" in warning.message
     assert "0.02" in (warning.help or "")
     assert too_large(result, [], SearchConfig()) is None
     other = too_large(result, missed, SearchConfig(strategy="darts"))  # to which lambda is nothing

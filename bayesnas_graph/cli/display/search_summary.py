@@ -1,4 +1,4 @@
-"""What a search has come to: the architecture, what it costs, and whether it is what was asked for."""
+"""The result of a search: the architecture, its cost, and whether it has the requested size."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from bayesnas_graph.runs.config.search import SearchConfig
     from bayesnas_graph.search.loop import SearchOutcome
 
-MOST_CHOICES = 60  # that are listed; a space may have thousands
+MOST_CHOICES = 60  # listed; a space may have thousands
 
 
 def outcome_lines(outline: Outline, outcome: SearchOutcome, missed: Container[str]) -> Iterator[str]:
-    """Why it ended, the architecture choice by choice, and its numbers beside those of all candidates together."""
+    """Yield why the search ended, the architecture choice by choice, and its size beside that of all candidates."""
     kept = {verdict.name for verdict in outcome.decision.verdicts if verdict.keep}
     yield from ("", outcome.why, "")
     yield from architecture_lines(outline.switches, kept)
     yield ""
     rows = [
         ("closed", reasons_text(outcome.decision)),
-        ("weights", f"{outcome.cost.parameters:,} of {outline.parameters:,}"),
+        ("parameters", f"{outcome.cost.parameters:,} of {outline.parameters:,}"),
         ("multiply-adds", f"{outcome.cost.flops:,} of {outline.flops:,}"),
         ("accuracy", f"{outcome.accuracy:.4f} on the test set, with the weights of the search"),
         *(("wanted", f"{text}: {'not met' if text in missed else 'met'}") for text in outline.wanted),
@@ -36,7 +36,7 @@ def outcome_lines(outline: Outline, outcome: SearchOutcome, missed: Container[st
 
 
 def architecture_lines(switches: Iterable[Switch], kept: Container[str]) -> Iterator[str]:
-    """For every choice the operations that stay. An optional choice is told by what it chooses."""
+    """Yield the operations that every choice keeps."""
     parts: dict[str, dict[str, list[Switch]]] = defaultdict(lambda: defaultdict(list))
     for switch in switches:
         parts[switch.part][switch.choice].append(switch)
@@ -55,14 +55,14 @@ def architecture_lines(switches: Iterable[Switch], kept: Container[str]) -> Iter
 
 
 def reasons_text(decision: Decision) -> str:
-    """How many switches are closed, and for what reasons."""
+    """Return how many switches are closed, by reason."""
     reasons = Counter(str(verdict.why) for verdict in decision.verdicts if not verdict.keep)
-    told = ", ".join(f"{number:,} {reason}" for reason, number in reasons.most_common())
-    return f"{reasons.total():,} of {len(decision.verdicts):,} switches{f': {told}' if told else ''}"
+    listed = ", ".join(f"{number:,} {reason}" for reason, number in reasons.most_common())
+    return f"{reasons.total():,} of {len(decision.verdicts):,} switches{f': {listed}' if listed else ''}"
 
 
 def unmet(result: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
-    """The sizes that were asked for and not met, by `result.json` and by the settings in `run.json`."""
+    """Return the requested sizes that were not met, according to `result.json` and the settings in `run.json`."""
     sizes = {"params": ("target_params", "parameters"), "flops": ("target_flops", "flops")}
     asked = {quantity: (settings.get(target), result[found]) for quantity, (target, found) in sizes.items()}
     above = [at_most(quantity, size) for quantity, (size, found) in asked.items() if size is not None and found > size]
@@ -70,11 +70,11 @@ def unmet(result: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
 
 
 def too_large(result: Mapping[str, Any], missed: Sequence[str], config: SearchConfig) -> Diagnostic | None:
-    """A warning, if an architecture has not the size that was asked for."""
+    """Return a warning if an architecture does not have the requested size."""
     if not missed:
         return None
     asked = " and ".join(f"`{text}`" for text in missed)
-    size = f"{result['parameters']:,} weights and takes {result['flops']:,} multiply-adds"
+    size = f"{result['parameters']:,} parameters and takes {result['flops']:,} multiply-adds"
     help = f"search again with more `--iterations`, or with a larger `--lambda` than {config.lambda_w:g}"
     if not strategy_info(config.strategy).penalised:
         help = "search again with `--target-params` or `--target-flops`, or derive with `--budget`"

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from bayesnas_graph.cli.live import Screen, share
-from bayesnas_graph.cli.running import Show
-from bayesnas_graph.cli.standing import Standing
-from bayesnas_graph.cli.tally import Tally
+from bayesnas_graph.cli.display.search_screen import SearchScreen, share
+from bayesnas_graph.cli.display.search_state import SearchState
+from bayesnas_graph.cli.display.switch_table import SwitchTable
+from bayesnas_graph.cli.run_options import RunOptions
 from bayesnas_graph.diagnostics import Diagnostic
 from bayesnas_graph.runs.reading.outline import Switch
 from bayesnas_graph.search.progress import SearchProgress
@@ -34,7 +34,7 @@ def test_the_table_always_fits_and_counts_everything(
     names = tuple(f"operation_{i}" for i in range(operations))
     switches = outline(parts, names, choices=2).switches
     alive = frozenset(data.draw(st.sets(st.sampled_from([switch.name for switch in switches]))))
-    lines = Tally.of(switches, alive).lines(width, height)
+    lines = SwitchTable.of(switches, alive).lines(width, height)
     assert len(lines) <= height
     assert all(len(line) <= width for line in lines)
     entries = [tuple(map(int, entry.split("/"))) for entry in re.findall(r"\d+/\d+", "\n".join(lines))]
@@ -46,14 +46,14 @@ def test_the_table_always_fits_and_counts_everything(
 
 def test_the_table_is_turned_where_that_fits_better() -> None:
     switches = outline(parts=2, operations=("separable_convolution", "dilated_convolution", "zero")).switches
-    wide, narrow = (Tally.of(switches, set()).lines(width, 10) for width in (80, 40))
+    wide, narrow = (SwitchTable.of(switches, set()).lines(width, 10) for width in (80, 40))
     assert wide[0].split() == ["separable_convolution", "dilated_convolution", "zero"]
     assert narrow[0].split() == ["cell_0", "cell_1"]
 
 
 def test_rows_without_room_are_summarised() -> None:
     switches = [Switch(f"{i}.{j}", f"cell_{i}", "", f"op_{j}") for i in range(4) for j in range(20) if j % (i + 1) == 0]
-    lines = Tally.of(switches, {switch.name for switch in switches}).lines(60, 5)
+    lines = SwitchTable.of(switches, {switch.name for switch in switches}).lines(60, 5)
     assert [line.split() for line in lines] == [
         ["cell_0", "cell_1", "cell_2", "cell_3"],
         ["op_0", "1/1", "1/1", "1/1", "1/1"],
@@ -66,7 +66,7 @@ def test_rows_without_room_are_summarised() -> None:
 # ------------------------------------------------------------------------------------- the screen
 
 
-def drawn(screen: Screen, width: int, height: int, *, color: bool = False) -> str:
+def drawn(screen: SearchScreen, width: int, height: int, *, color: bool = False) -> str:
     """The output on a terminal of this size."""
     console = Console(
         file=io.StringIO(), width=width, height=height, force_terminal=True, no_color=not color, color_system="256"
@@ -76,8 +76,8 @@ def drawn(screen: Screen, width: int, height: int, *, color: bool = False) -> st
     return capture.get() if color else re.sub(r"\x1b\[[\d;]*m", "", capture.get())
 
 
-def shown(of: Standing) -> Screen:
-    screen = Screen("runs/darts-1", standing=of)
+def shown(of: SearchState) -> SearchScreen:
+    screen = SearchScreen("runs/darts-1", state=of)
     screen.noted("the loss went to 12.3 at step 110: back to step 100, learning rates at 0.5 of what was asked for")
     return screen
 
@@ -85,19 +85,19 @@ def shown(of: Standing) -> Screen:
 def test_screen() -> None:
     screen = shown(logged(updated(standing()), 160))
     text = "\n".join(line.rstrip() for line in drawn(screen, 80, 24).splitlines())
-    text = re.sub(r"\d+:\d\d:\d\d passed", "0:00:00 passed", text)
+    text = re.sub(r"\d+:\d\d:\d\d elapsed", "0:00:00 elapsed", text)
     assert text == (
         " darts  network search on cifar10, cpu, seed 3                     runs/darts-1\n"
         "\n"
         " iteration 2/4  █████████████████████████░░░░░░░░░░░░░░░░░░░░░░░  160/300 steps\n"
-        " 0:00:00 passed, 0:00:24 left, 144 ms a step\n"
+        " 0:00:00 elapsed, 0:00:24 left, 144 ms per step\n"
         "\n"
-        " loss      1.538                        accuracy       0.508, 0.833 held-out\n"
-        " penalty   0.8299                       lambda         0.02\n"
-        " weights   16,466 of 45,650             multiply-adds  349,216 of 949,216\n"
-        " switches  19 of 24 open                rate           0.0196\n"
-        " shrink    0.50 to 2.00, where 1 closes a gate: enough to close 7 of 19 switch…\n"
-        " wanted    params < 20,000\n"
+        " loss        1.538                      accuracy       0.508, 0.833 held-out\n"
+        " penalty     0.8299                     lambda         0.02\n"
+        " parameters  16,466 of 45,650           multiply-adds  349,216 of 949,216\n"
+        " switches    19 of 24 open              learning rate  0.0196\n"
+        " shrink      0.50 to 2.00, where 1 closes a gate: enough to close 7 of 19 swit…\n"
+        " wanted      params < 20,000\n"
         "\n"
         "         conv  pool  skip  zero\n"
         " cell_0   1/3   2/3   2/3   2/3\n"
@@ -145,13 +145,13 @@ def test_screen_with_and_without_colours() -> None:
 
 
 def test_before_anything_is_known() -> None:
-    text = drawn(Screen("runs/darts-1", standing=standing()), 80, 24)
-    assert "loss      -" in text
+    text = drawn(SearchScreen("runs/darts-1", state=standing()), 80, 24)
+    assert "loss        -" in text
     assert "left" not in text
 
 
 def test_only_the_latest_messages_are_kept() -> None:
-    screen = Screen("run", standing=standing())
+    screen = SearchScreen("run", state=standing())
     for number in range(100):
         screen.noted(f"message {number}.")
     text = drawn(screen, 80, 24)
@@ -185,7 +185,7 @@ class Gone(io.StringIO):
 
 def test_the_terminal_may_go_away(capsys: pytest.CaptureFixture[str]) -> None:
     gone = Gone()
-    screen = Screen("run", stream=gone)
+    screen = SearchScreen("run", stream=gone)
     screen.started(standing(), WARNING)
     for step in range(101, 110):
         screen.logged(logged(standing(), step))
@@ -224,13 +224,13 @@ def test_where_there_is_a_screen(
     monkeypatch.setenv("TERM", term)
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding=encoding))
     monkeypatch.setattr(sys.stdout, "isatty", lambda: tty, raising=False)
-    assert Show(display).live is live
+    assert RunOptions(display=display).live is live
 
 
 def test_the_end_is_known_once_the_architecture_is_found() -> None:
     before = logged(updated(standing(outline(finish=20))), 200)
     found = before.concluded(SearchProgress(step=200, iteration=2, ended="it is found", last_step=220))
-    screen = Screen("run", standing=before)
+    screen = SearchScreen("run", state=before)
     screen.concluded(found, "it is found")
     assert "200/220 steps" in drawn(screen, 80, 24)
     assert "shrink" not in drawn(screen, 80, 24)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TextIO, cast
+from typing import Any, ClassVar, TextIO
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
 
-from bayesnas_graph.cli.console import labelled, note, say, use_color
-from bayesnas_graph.cli.live import Lasting
-from bayesnas_graph.cli.search_view import View, show_written
-from bayesnas_graph.cli.standing import duration
+from bayesnas_graph.cli.console import duration, labelled, note, say
+from bayesnas_graph.cli.display.run_view import RunView, show_written
+from bayesnas_graph.cli.rich_output import live_console
 from bayesnas_graph.passes.analysis import cost
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.manifest import Kind
@@ -29,7 +27,7 @@ from bayesnas_graph.train.run import TrainTask
 
 
 @dataclass
-class TrainView(View, TrainWatcher):
+class TrainView(RunView, TrainWatcher):
     """A header, then a line for every epoch, and on a terminal a bar. Times come last: they differ between runs."""
 
     verb: ClassVar[Kind] = "train"
@@ -98,14 +96,11 @@ class TrainView(View, TrainWatcher):
 
 
 def _new_bar(stream: TextIO) -> RichProgress:
-    console = Console(
-        file=cast("TextIO", Lasting(stream)), no_color=not use_color(stream), highlight=False, force_terminal=True
-    )
     columns = TextColumn("loss {task.fields[loss]}"), BarColumn(), MofNCompleteColumn(), TextColumn("steps, left")
     return RichProgress(
         *columns,
         TimeRemainingColumn(),
-        console=console,
+        console=live_console(stream),
         transient=True,
         refresh_per_second=2,
         redirect_stdout=False,
@@ -115,16 +110,15 @@ def _new_bar(stream: TextIO) -> RichProgress:
 
 def header(subject: str, problem: TrainingProblem, progress: TrainProgress) -> list[str]:
     """Return what is trained, on what, and for how long."""
-    config, found = problem.config, cost(problem.graph)
+    config, size = problem.config, cost(problem.graph)
     rows = [
         ("train", subject),
         ("epochs", f"{config.epochs:,} of {problem.steps_per_epoch:,} steps: {problem.total_steps:,}"),
-        ("weights", f"{found.parameters:,}"),
-        ("multiply-adds", f"{found.flops:,} per sample"),
+        ("parameters", f"{size.parameters:,}"),
+        ("multiply-adds", f"{size.flops:,} per sample"),
     ]
     if config.drop_path:
-        chance = f"a chance that rises to {config.drop_path:g}"
-        rows.append(("paths", f"{len(paths(problem.graph)):,} that are dropped with {chance}"))
+        rows.append(("paths", f"{len(paths(problem.graph)):,}, dropped with probability up to {config.drop_path:g}"))
     if config.auxiliary:
         rows.append(("auxiliary head", f"on {place_of_head(problem.graph, config.auxiliary_at)}"))
     if progress.step:

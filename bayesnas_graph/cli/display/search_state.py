@@ -1,9 +1,8 @@
-"""How a search stands: what all displays show, each in its own way."""
+"""The state of a search, as all displays show it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import isfinite
 from typing import TYPE_CHECKING
 
 from bayesnas_graph.runs.reading.outline import Outline
@@ -17,17 +16,17 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Standing:
-    """The latest of everything. What was not measured yet is None."""
+class SearchState:
+    """The latest values; None where nothing was measured yet."""
 
     outline: Outline
     step: int
-    iteration: int  # updates of the prior that were made
-    alive: frozenset[str]  # switches that are open
+    iteration: int  # number of prior updates so far
+    alive: frozenset[str]  # open switches
     parameters: int  # of the architecture so far
     flops: int
-    intensity: float  # of the penalty on operations: lambda
-    shrink: Shrink | None = None  # None where gates no longer move, or are not closed by a penalty
+    intensity: float  # lambda, the penalty on operations
+    shrink: Shrink | None = None  # None once gates no longer move, or if no penalty closes them
     row: StepRow | None = None
     held_out: float | None = None  # accuracy, at the last update
     update_seconds: float = 0.0
@@ -35,10 +34,10 @@ class Standing:
     @staticmethod
     def start(
         outline: Outline, progress: SearchProgress, size: Cost, intensity: float, shrink: Shrink | None
-    ) -> Standing:
-        """That of a search that begins, or goes on."""
+    ) -> SearchState:
+        """Return the state of a search that starts or resumes."""
         closed = {verdict.name for verdict in progress.closed}
-        return Standing(
+        return SearchState(
             outline=outline,
             step=progress.step,
             iteration=progress.iteration,
@@ -49,12 +48,12 @@ class Standing:
             shrink=None if progress.ended else shrink,
         )
 
-    def logged(self, row: StepRow) -> Standing:
-        """After some steps."""
+    def logged(self, row: StepRow) -> SearchState:
+        """Return the state after some steps."""
         return replace(self, step=row.step, row=row)
 
-    def updated(self, found: Iteration, accuracy: float, seconds: float) -> Standing:
-        """After an update of the prior."""
+    def updated(self, found: Iteration, accuracy: float, seconds: float) -> SearchState:
+        """Return the state after an update of the prior."""
         return replace(
             self,
             iteration=found.number,
@@ -67,35 +66,35 @@ class Standing:
             update_seconds=seconds,
         )
 
-    def concluded(self, progress: SearchProgress) -> Standing:
-        """Once the architecture is found."""
+    def concluded(self, progress: SearchProgress) -> SearchState:
+        """Return the state once the architecture is decided."""
         closed = {verdict.name for verdict in progress.closed}
         outline = replace(self.outline, iterations=progress.iteration)
         return replace(self, outline=outline, alive=self.alive - closed, shrink=None)
 
     @property
     def phase(self) -> str:
-        """Warm-up, which iteration, or what comes after them."""
+        """The name of the current phase."""
         return self.outline.phase(self.step)
 
     @property
     def left(self) -> float | None:
-        """Seconds to the end, if all goes on as it does."""
+        """Estimated seconds to the end."""
         if self.row is None:
             return None
         steps, updates = self.outline.total_steps - self.step, self.outline.iterations - self.iteration
         return steps * self.row.seconds + updates * self.update_seconds
 
 
-def closed_text(before: Standing, after: Standing, most: int = 3) -> str:
-    """What an update has closed: how many, and some names."""
+def closed_text(before: SearchState, after: SearchState, most: int = 3) -> str:
+    """Return how many switches an update closed, with some names."""
     closed = [switch.text for switch in before.outline.switches if switch.name in before.alive - after.alive]
     more = f" and {len(closed) - most:,} more" if len(closed) > most else ""
     return f"closed {len(closed):,}: {', '.join(closed[:most])}{more}" if closed else "closed none"
 
 
 def shrink_text(shrink: Shrink | None) -> str:
-    """A range of shrink budgets.
+    """Return a range of shrink budgets.
 
     >>> from bayesnas_graph.search.budget import Shrink
     >>> shrink_text(Shrink(0.184, 0.32, able=0, open=30)), shrink_text(Shrink(0.5, 1e9, able=2, open=3))
@@ -107,15 +106,15 @@ def shrink_text(shrink: Shrink | None) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def pressure_text(standing: Standing) -> str:
-    """How hard the penalty presses on the gates, where it is what closes them."""
-    if standing.shrink is None:
+def pressure_text(state: SearchState) -> str:
+    """Return lambda and the shrink budgets, if a penalty closes the gates."""
+    if state.shrink is None:
         return ""
-    return f"lambda {standing.intensity:.3g}  shrink {shrink_text(standing.shrink)}  "
+    return f"lambda {state.intensity:.3g}  shrink {shrink_text(state.shrink)}  "
 
 
 def able_text(shrink: Shrink) -> str:
-    """What the shrink budgets are not enough for, to be said after them.
+    """Return how many switches the shrink budgets can close, unless it is all of them.
 
     >>> from bayesnas_graph.search.budget import Shrink
     >>> able_text(Shrink(0.2, 0.3, able=0, open=30)), able_text(Shrink(0.5, 2, able=2, open=3))
@@ -126,26 +125,3 @@ def able_text(shrink: Shrink) -> str:
     return (
         f": enough to close {shrink.able:,} of {shrink.open:,} switches" if shrink.able else ": not enough to close any"
     )
-
-
-def duration(seconds: float | None) -> str:
-    """A time to a second.
-
-    >>> duration(750), duration(90061), duration(None)
-    ('0:12:30', '25:01:01', '-')
-    """
-    if seconds is None or not isfinite(seconds):
-        return "-"
-    minutes, rest = divmod(round(max(0, seconds)), 60)
-    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
-
-
-def step_time(seconds: float) -> str:
-    """The time of a step.
-
-    >>> step_time(0.0042), step_time(0.137), step_time(12.3)
-    ('4.2 ms', '137 ms', '12.3 s')
-    """
-    if seconds < 0.01:
-        return f"{1000 * seconds:.1f} ms"
-    return f"{1000 * seconds:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bayesnas_graph.cli.compressed import summary
 from bayesnas_graph.cli.console import labelled, note, say
-from bayesnas_graph.cli.epochs import TrainView
-from bayesnas_graph.cli.search_view import show_written
+from bayesnas_graph.cli.display.run_view import show_written
+from bayesnas_graph.cli.display.train_view import TrainView
 from bayesnas_graph.runs.manifest import Kind
+from bayesnas_graph.runs.reading.compression import LAYER_HEAD, latency_cells, layer_cells
 from bayesnas_graph.train.compress.events import CompressWatcher, LoopRow, Stage
-from bayesnas_graph.train.compress.run import CompressOutcome, CompressTask
+from bayesnas_graph.train.compress.run import CompressOutcome, CompressTask, NetworkSummary
 from bayesnas_graph.train.problem import TrainingProblem
 from bayesnas_graph.train.progress import TrainProgress
 
@@ -46,8 +47,8 @@ class CompressView(TrainView, CompressWatcher):
         return [labelled(label, text) for label, text in rows]
 
     def loop_ended(self, loop: LoopRow) -> None:
-        size = f"{loop.size.parameters:,} weights, {loop.size.operations:,} operations"
-        self.say(f"loop {loop.number}  held-out loss {loop.loss:<7.4g}  left: {loop.groups:,} groups, {size}")
+        size = f"{loop.size.parameters:,} parameters, {loop.size.operations:,} operations"
+        self.say(f"loop {loop.number}  held-out loss {loop.loss:<7.4g}  remaining: {loop.groups:,} groups, {size}")
 
     def finished(self, task: CompressTask, outcome: CompressOutcome) -> None:  # type: ignore[override]
         folder = task.folder
@@ -60,3 +61,34 @@ class CompressView(TrainView, CompressWatcher):
         say("")
         written = folder.network, folder.source, folder.weights, folder.layers, folder.result
         show_written(folder, *written, next_steps={"measure it": "eval"})
+
+
+def summary(outcome: CompressOutcome) -> Iterator[str]:
+    """Yield a table of the network before and after, and a table of its layers."""
+    networks = {"before": outcome.whole, "after": outcome.left}
+    if outcome.baseline is not None:
+        networks["by magnitude"] = outcome.baseline
+    columns = [_column(network) for network in networks.values()]
+    yield from _aligned(
+        [["", *networks], *([label, *(column.get(label, "") for column in columns)] for label in columns[0])]
+    )
+    yield ""
+    yield from _aligned([LAYER_HEAD, *map(layer_cells, outcome.layers)])
+
+
+def _column(network: NetworkSummary) -> dict[str, str]:
+    return {
+        "widths": network.widths,
+        "error": f"{100 * (1 - network.score.accuracy):.2f} %",
+        "parameters": f"{network.size.parameters:,}",
+        "multiply-adds": f"{network.size.flops:,}",
+        "operations": f"{network.size.operations:,}",
+        **dict(latency_cells(one.batch, one.median) for one in network.latencies),
+    }
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield rows in columns, two spaces apart."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

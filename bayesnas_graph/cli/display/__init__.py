@@ -1,0 +1,1 @@
+"""Displays: how runs are shown on a terminal and in plain lines."""

@@ -1,0 +1,47 @@
+"""What is shown about any run: where it is, how to resume it, and what it wrote."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import typer
+
+from bayesnas_graph.cli.console import labelled, resume_command, say, show_diagnostics
+from bayesnas_graph.diagnostics import Diagnostic
+from bayesnas_graph.runs.device import Device
+from bayesnas_graph.runs.manifest import Kind
+from bayesnas_graph.runs.paths import RunPaths
+from bayesnas_graph.runs.task import Task
+from bayesnas_graph.runs.watching import Watcher
+
+
+@dataclass
+class RunView(Watcher):
+    """A watcher that shows a run."""
+
+    verb: ClassVar[Kind]
+
+    live: bool = False  # whether to use a live display
+
+    def warned(self, diagnostics: Sequence[Diagnostic]) -> None:
+        show_diagnostics(diagnostics)
+
+    def opened(self, task: Task[Any, Any], _device: Device) -> None:
+        say(labelled("run", str(task.folder.path)))
+
+    def interrupted(self, task: Task[Any, Any], step: int) -> None:
+        typer.echo(f"stopped after step {step}; resume with")
+        typer.echo(f"  {resume_command(self.verb, task.folder.path, allow_python=task.subject.python_ops)}")
+
+
+def show_written(folder: RunPaths, *paths: Path, next_steps: dict[str, str]) -> None:
+    """Show which files were written, and verbs to continue with."""
+    for path in paths:
+        say(f"wrote {path}")
+    for purpose, verb in next_steps.items():
+        say(f"{purpose} with")
+        say(f"  bayesnas-graph {verb} {shlex.quote(str(folder.path))}")

@@ -1,0 +1,105 @@
+"""The interface of search displays, and the plain one: lines of text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from bayesnas_graph.cli.console import duration, labelled, note, say, short_time, show_diagnostics
+from bayesnas_graph.cli.display.search_state import (
+    SearchState,
+    able_text,
+    closed_text,
+    pressure_text,
+    shrink_text,
+)
+
+if TYPE_CHECKING:
+    from bayesnas_graph.diagnostics import Diagnostic
+
+
+class SearchDisplay(Protocol):
+    """Shows the state of a search. No method may fail because the terminal is gone."""
+
+    def started(self, state: SearchState, warning: Diagnostic | None) -> None:
+        """A search starts, or resumes."""
+
+    def logged(self, state: SearchState) -> None:
+        """Some steps were taken."""
+
+    def updated(self, before: SearchState, state: SearchState) -> None:
+        """The switches were updated."""
+
+    def concluded(self, state: SearchState, why: str) -> None:
+        """The architecture is decided."""
+
+    def noted(self, text: str) -> None:
+        """Something unusual happened."""
+
+    def closed(self) -> None:
+        """No more steps follow."""
+
+
+class SearchLines:
+    """A header, then a line for some steps and for every update. Times come last, because they differ between runs."""
+
+    def started(self, state: SearchState, warning: Diagnostic | None) -> None:
+        for line in head(state):
+            say(line)
+        if warning is not None:
+            show_diagnostics([warning])
+
+    def logged(self, state: SearchState) -> None:
+        row, outline = state.row, state.outline
+        assert row is not None, "it was logged"
+        steps, longest = str(outline.total_steps), len(f"iteration {outline.iterations}/{outline.iterations}")
+        say(
+            f"step {row.step:>{len(steps)}}/{steps}  {state.phase:<{longest}}  "
+            f"loss {row.loss:<7.4g}  accuracy {row.accuracy:.3f}  penalty {row.penalty:<7.4g}  rate {row.rate:<8.3g}  "
+            f"{short_time(row.seconds):>7}  left {duration(state.left)}"
+        )
+
+    def updated(self, before: SearchState, state: SearchState) -> None:
+        outline = state.outline
+        switches, parameters, flops = (f"{n:,}" for n in (len(outline.switches), outline.parameters, outline.flops))
+        say(
+            f"update {state.iteration:>{len(str(outline.iterations))}}/{outline.iterations}  "
+            f"held-out {state.held_out:.3f}  switches {len(state.alive):>{len(switches)},}/{switches}  "
+            f"parameters {state.parameters:>{len(parameters)},}  multiply-adds {state.flops:>{len(flops)},}  "
+            f"{pressure_text(state)}"
+            f"{closed_text(before, state)}  {state.update_seconds:.1f} s"
+        )
+
+    def concluded(self, state: SearchState, why: str) -> None:
+        say(note(conclusion(state, why)))
+
+    def noted(self, text: str) -> None:
+        say(note(text))
+
+    def closed(self) -> None:
+        pass
+
+
+def head(state: SearchState) -> list[str]:
+    """Return what is searched, on what, and for how long."""
+    outline = state.outline
+    warmup = f"{outline.warmup:,} to warm up, then " if outline.warmup else ""
+    finish = f", and {outline.finish:,} to finish" if outline.finish else ""
+    rows = [
+        ("search", outline.subject),
+        ("steps", f"{warmup}{outline.iterations:,} iterations of {outline.steps:,}{finish}: {outline.total_steps:,}"),
+        ("switches", f"{len(outline.switches):,}, zero switches included"),
+        ("parameters", f"{outline.parameters:,} with all candidates"),
+        ("multiply-adds", f"{outline.flops:,} per sample with all candidates"),
+        *(("wanted", text) for text in outline.wanted),
+    ]
+    if state.shrink is not None:
+        rows.append(("shrink", f"{shrink_text(state.shrink)}, where 1 closes a gate{able_text(state.shrink)}"))
+    if state.step:
+        rows.append(("resumes", f"after step {state.step:,}, with {len(state.alive):,} switches open"))
+    return [labelled(label, text) for label, text in rows]
+
+
+def conclusion(state: SearchState, why: str) -> str:
+    """Return why the architecture is decided, and what is left to do."""
+    finish = state.outline.finish
+    return f"{why}; {finish:,} steps are left for its weights" if finish else why

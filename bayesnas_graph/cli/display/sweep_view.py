@@ -1,0 +1,75 @@
+"""A sweep as it is shown: a line for each finished run, and on a terminal the runs in progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+from rich.live import Live
+from rich.text import Text
+
+from bayesnas_graph.cli.console import say
+from bayesnas_graph.cli.rich_output import rich_console
+from bayesnas_graph.runs.sweep.folder import Run, SweepFolder, last_line
+from bayesnas_graph.runs.sweep.schedule import Teller
+
+MOST_RUNS = 12  # listed as in progress
+
+
+@dataclass(frozen=True)
+class SweepLines:
+    """A line for each finished run."""
+
+    say: Callable[[str], None] = say
+
+    def ended(self, run: Run, number: int, total: int) -> None:
+        if run.found is not None:
+            result = f"{run.found.parameters:,} parameters, accuracy {run.found.accuracy:.4f}"
+        else:
+            result = f"{run.state}: {run.error}" if run.error else run.state
+        self.say(f"{number} of {total} done: {run.point.shown}: {result}")
+
+    def stopping(self) -> None:
+        self.say("stopping once all runs have saved their state; press Ctrl-C again to end them now")
+
+    def turn(self, runs: Sequence[Run]) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class SweepScreen(SweepLines):
+    """The same lines, and below them the runs in progress, each with its last line of output."""
+
+    folder: SweepFolder | None = None
+    show: Callable[[Text], None] = lambda _: None
+
+    def turn(self, runs: Sequence[Run]) -> None:
+        assert self.folder is not None, "set when the screen is created"
+        busy = [run for run in runs if run.state == "running"]
+        width = max((len(run.point.shown) for run in busy), default=0)
+        lines = [f"{run.point.shown:<{width}}  {last_line(self.folder.log(run.point))}" for run in busy[:MOST_RUNS]]
+        more, waiting = len(busy) - MOST_RUNS, sum(run.state == "waiting" for run in runs)
+        lines += [f"and {more} more"] if more > 0 else []
+        lines += [f"{waiting} waiting"] if waiting else []
+        self.show(Text("\n".join(lines), style="dim", no_wrap=True, overflow="ellipsis"))
+
+
+@contextmanager
+def sweep_view(folder: SweepFolder, *, live: bool) -> Iterator[Teller]:
+    """Show a sweep: in lines, and if `live` with the runs in progress. Runs continue when the output is closed."""
+    if not live:
+        yield SweepLines()
+        return
+    out = rich_console()
+
+    def say(text: str) -> None:
+        with suppress(OSError):
+            out.print(text, markup=False, soft_wrap=True)
+
+    def show(text: Text) -> None:
+        with suppress(OSError):
+            screen.update(text, refresh=True)
+
+    with Live(console=out, auto_refresh=False, transient=True) as screen:
+        yield SweepScreen(say, folder, show)
