@@ -76,7 +76,7 @@ def _started(traces: Traces, now: datetime) -> str:
 
 def _state(traces: Traces, now: datetime) -> str:
     if traces.result is not None and not traces.running:
-        return f"finished: {traces.result.get('why', 'all epochs done')}"
+        return f"finished: {traces.result.get('why', 'all epochs are done')}"
     if traces.state == "unfinished":
         return "not finished; it may be running on another machine"
     if traces.running:

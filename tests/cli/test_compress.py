@@ -109,7 +109,7 @@ def test_what_is_printed(run: Run, folder: Path) -> None:
     for line in ("prune: under the penalty", "train: the smaller network", "wrote runs/small-compress-1/network.nas"):
         assert line in lines
     table = {line.split()[0]: line.split()[1:] for line in lines if line}
-    assert table["whole"] == ["left"]
+    assert table["before"] == ["after"]
     assert table["parameters"][0] == "4,668"
     assert lines[-2:] == ["measure it with", "  bayesnas-graph eval runs/small-compress-1"]
     assert run("compress", "small.nas", *FAST, "-o", "runs/small-compress-1").err.startswith(

@@ -128,9 +128,7 @@ def test_a_cell_that_is_not_there(drawn: Draw) -> None:
         drawn("nasbench201", "--cell", "dens")
     (diagnostic,) = error.value.diagnostics
     assert diagnostic.code == "NAS101"
-    assert (diagnostic.help or "").startswith(
-        "did you mean `dense`? panels show `search`, `skeleton`, `stage`,"
-    )
+    assert (diagnostic.help or "").startswith("did you mean `dense`? panels show `search`, `skeleton`, `stage`,")
 
 
 def test_a_figure_for_every_panel(drawn: Draw, tmp_path: Path) -> None:

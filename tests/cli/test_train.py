@@ -155,7 +155,7 @@ def test_status(run: Run, copied: Path) -> None:
     lines = run("status", "run").out.splitlines()
     assert lines[0] == "run            run"
     assert lines[1].startswith("train          network net of fixed.nas on tests.search.spaces:tiny_data")
-    assert "state          finished: all epochs done" in lines
+    assert "state          finished: all epochs are done" in lines
     assert "epoch          1 of 1" in lines
     assert any(line.endswith("on the test set") for line in lines)
     found = json.loads(run("status", "run", "--json").out)
