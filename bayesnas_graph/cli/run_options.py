@@ -47,8 +47,9 @@ class RunOptions:
     @property
     def live(self) -> bool:
         """Whether to use a live display: on a terminal that can show it, unless plain lines were requested."""
-        capable = os.environ.get("TERM") not in ("dumb", "unknown") and sys.stdout.encoding.lower().startswith("utf")
-        return self.display != "plain" and sys.stdout.isatty() and capable
+        if self.display == "plain" or not sys.stdout.isatty():
+            return False
+        return os.environ.get("TERM") not in ("dumb", "unknown") and sys.stdout.encoding.lower().startswith("utf")
 
     def check(self, *, new_only: bool = False) -> None:
         """Raise BadParameter if a run is resumed with options for new runs; `new_only` tells of further ones."""
