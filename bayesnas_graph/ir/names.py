@@ -1,4 +1,4 @@
-"""Names of nodes as they are shown."""
+"""Names of nodes as they are shown to people."""
 
 from __future__ import annotations
 

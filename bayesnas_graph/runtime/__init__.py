@@ -1,6 +1,6 @@
-"""What compiled networks call when they run: functions and modules of torch, and nothing else of this package.
+"""Functions and modules that compiled networks call. They use torch, and nothing else of this package.
 
-A network that is compiled with `--no-fuse`, and every derived network, needs torch alone.
+A network that is compiled with `--no-fuse`, and every derived network, needs only torch.
 """
 
 from bayesnas_graph.runtime.activation import ReluConv2d

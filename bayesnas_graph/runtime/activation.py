@@ -1,4 +1,4 @@
-"""An activation that is computed again for the backward pass, instead of being kept."""
+"""An activation that is computed again in the backward pass instead of being kept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch.nn import functional
 
 
 class ReluConv2d(nn.Conv2d):
-    """`nn.Conv2d` of the ReLU of its input. What is kept is the input, which a norm before it keeps as well."""
+    """`nn.Conv2d` of the ReLU of its input. It keeps its input, which a norm before it keeps anyway."""
 
     def forward(self, x: Tensor) -> Tensor:
         settings = self.stride, self.padding, self.dilation, self.groups
@@ -27,10 +27,10 @@ class _ReluConv(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        x, weight = (kept.to(gradients[0].dtype) for kept in ctx.saved_tensors)  # autocast has computed in that
+        x, weight = (kept.to(gradients[0].dtype) for kept in ctx.saved_tensors)  # the precision of autocast
         stride, padding, dilation, groups = ctx.settings
         form = ctx.sizes, stride, padding, dilation, False, [0, 0], groups, ctx.needs_input_grad[:3]
-        handed, slopes, shift = torch.ops.aten.convolution_backward(gradients[0], functional.relu(x), weight, *form)
-        if handed is not None:
-            handed = torch.ops.aten.threshold_backward(handed, x, 0)
-        return handed, slopes, shift, None, None, None, None
+        of_x, of_weight, of_bias = torch.ops.aten.convolution_backward(gradients[0], functional.relu(x), weight, *form)
+        if of_x is not None:
+            of_x = torch.ops.aten.threshold_backward(of_x, x, 0)
+        return of_x, of_weight, of_bias, None, None, None, None

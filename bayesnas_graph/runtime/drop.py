@@ -1,4 +1,4 @@
-"""Drop-path: terms of sums that are left out at random, sample by sample."""
+"""Drop-path: terms of sums are dropped at random, sample by sample."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _dropping = _Dropping()
 
 @contextmanager
 def dropping(probability: float, generator: torch.Generator | None = None) -> Iterator[None]:
-    """Drop what gated sums within add up: each term for each sample by itself, with some probability.
+    """Drop terms of the gated sums within this block, each term for each sample independently.
 
-    What is kept is divided by the probability to be kept, so that the sum is the same on average. A value that
-    is a term of several sums is dropped in each by itself. Zero gates are no terms. Of two that are nested the
-    inner one counts, and with probability 0 nothing is drawn.
+    Terms that are kept are divided by the probability of being kept, so the sum is the same on average. A value that is
+    a term of several sums is dropped in each independently. Zero gates are not terms. If blocks are nested, the inner
+    one counts; with probability 0, no random numbers are drawn.
 
     >>> from bayesnas_graph.runtime import gated_sum
     >>> with dropping(0.5, torch.Generator().manual_seed(0)):
@@ -34,7 +34,7 @@ def dropping(probability: float, generator: torch.Generator | None = None) -> It
     tensor([0., 2., 0., 0., 0., 2.])
     """
     if not 0 <= probability < 1:
-        raise ValueError(f"the probability to drop a term is at least 0 and less than 1, and this is {probability}")
+        raise ValueError(f"the probability of dropping a term must be at least 0 and less than 1, and is {probability}")
     before = _dropping.probability, _dropping.generator
     _dropping.probability, _dropping.generator = probability, generator
     try:
@@ -44,7 +44,7 @@ def dropping(probability: float, generator: torch.Generator | None = None) -> It
 
 
 def dropped(value: Tensor) -> Tensor:
-    """A term of a sum without gates, which is dropped where gated sums drop theirs.
+    """A term of a sum without gates, dropped like those of gated sums.
 
     >>> with dropping(0.5, torch.Generator().manual_seed(0)):
     ...     dropped(torch.ones(6))
@@ -55,11 +55,11 @@ def dropped(value: Tensor) -> Tensor:
 
 
 def drawn(values: Sequence[Tensor]) -> Tensor | None:
-    """The factors of the terms of a sum, a row for each term with a column for each sample; None if all are kept."""
+    """Random factors for the terms of a sum, a row for each term and a column for each sample; None if all are kept."""
     probability, generator = _dropping.probability, _dropping.generator
     if not probability:
         return None
     device = values[0].device
-    where = device if generator is None else generator.device
-    numbers = torch.rand(len(values), len(values[0]), generator=generator, device=where)
+    drawn_on = device if generator is None else generator.device
+    numbers = torch.rand(len(values), len(values[0]), generator=generator, device=drawn_on)
     return (numbers >= probability).to(device).float() / (1 - probability)

@@ -1,4 +1,4 @@
-"""Gates on the outputs of candidates, and what the loss says about each of them, sample by sample."""
+"""Gates on the outputs of candidates, and the derivative of the loss by each of them, sample by sample."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from bayesnas_graph.runtime.drop import drawn
 
 
 class Watch:
-    """What a pass through a network tells about its gates.
+    """What a pass through a network reveals about its gates.
 
-    `slopes` are the derivatives of a loss by every gate, a row for each sample: sums that the backward pass
-    forms anyway, so that nothing is computed twice and no values are kept. `powers` are the mean squares of
-    what every gate is a factor of, and `means` those of its channels.
+    `slopes` are the derivatives of a loss by every gate, a row for each sample: sums that the backward pass computes
+    anyway, so that nothing is computed twice and no values are kept. `powers` are the mean squares of the input of
+    every gate, and `means` the means of its channels.
     """
 
     def __init__(self) -> None:
-        self._slopes: dict[_Place, Tensor] = {}
-        self._powers: dict[_Place, Tensor] = {}
-        self._means: dict[_Place, Tensor] = {}
+        self._slopes: dict[_Start, Tensor] = {}
+        self._powers: dict[_Start, Tensor] = {}
+        self._means: dict[_Start, Tensor] = {}
 
     def add_slopes(self, gates: Tensor, slopes: Tensor) -> None:
-        """Take note of the slopes of some gates. A gate that is used twice has the sum."""
-        known = self._slopes.get(_place(gates))
-        self._slopes[_place(gates)] = slopes if known is None else known + slopes
+        """Record the slopes of some gates. A gate that is used twice has the sum."""
+        known = self._slopes.get(_start(gates))
+        self._slopes[_start(gates)] = slopes if known is None else known + slopes
 
     def forget_slopes(self) -> None:
-        """Begin anew, for the next backward pass."""
+        """Clear the slopes, for the next backward pass."""
         self._slopes.clear()
 
     def add_values(self, gates: Tensor, values: Sequence[Tensor]) -> None:
-        """Take note of what some gates are factors of."""
-        storage, start = _place(gates)
+        """Record the inputs of some gates."""
+        storage, start = _start(gates)
         self._powers[storage, start] = torch.stack([_exact(value).square().mean() for value in values])[None]
         self._means |= {(storage, start + i): channel_means(_exact(value)) for i, value in enumerate(values)}
 
     def slopes(self, gates: Tensor) -> Tensor | None:
-        """The slopes of a tensor of gates, a row for each sample; None if no backward pass came by."""
+        """The slopes of a tensor of gates, a row for each sample; None if there was no backward pass."""
         return _gathered(gates, self._slopes)
 
     def powers(self, gates: Tensor) -> Tensor | None:
@@ -52,20 +52,20 @@ class Watch:
         return None if found is None else found[0]
 
     def means(self, gates: Tensor) -> list[Tensor]:
-        """For every one of some gates, the means of the channels of what it is a factor of; zero if it was not seen."""
-        storage, start = _place(gates)
+        """The means of the channels of the input of each gate; zero for a gate that was not used."""
+        storage, start = _start(gates)
         return [self._means.get((storage, start + i), gates.new_zeros(1)) for i in range(len(gates))]
 
 
-_Place = tuple[int, int]  # where a tensor begins: views of one tensor of gates are told apart by it
+_Start = tuple[int, int]  # where a tensor begins: distinguishes the views of one tensor of gates
 
 
-def _place(gates: Tensor) -> _Place:
+def _start(gates: Tensor) -> _Start:
     return gates.untyped_storage().data_ptr(), int(gates.storage_offset())
 
 
-def _gathered(gates: Tensor, found: dict[_Place, Tensor]) -> Tensor | None:
-    storage, start = _place(gates)
+def _gathered(gates: Tensor, found: dict[_Start, Tensor]) -> Tensor | None:
+    storage, start = _start(gates)
     rows = None
     for (other, first), part in found.items():
         if other == storage and start <= first < start + len(gates):
@@ -85,7 +85,7 @@ _watching = _Watching()
 
 @contextmanager
 def watched(watch: Watch) -> Iterator[Watch]:
-    """Watch all gates that are used within, and the backward passes of what is computed with them, when they come.
+    """Watch all gates that are used within this block, and the later backward passes through them.
 
     >>> gates = torch.ones(2, requires_grad=True)
     >>> with watched(Watch()) as watch:
@@ -103,9 +103,9 @@ def watched(watch: Watch) -> Iterator[Watch]:
 
 
 def gated_sum(values: list[Tensor], gates: Tensor) -> Tensor:
-    """The sum of some values of one shape, each times its gate, and times the zero gate if there is one gate more.
+    """The sum of values of one shape, each times its gate, times the zero gate if there is one more gate.
 
-    It has the precision of the values, whatever that of the gates is. Within `dropping`, values are dropped.
+    It has the precision of the values, whatever the precision of the gates. Within `dropping`, values are dropped.
 
     >>> gated_sum([torch.ones(2), torch.tensor([1.0, 2.0])], torch.tensor([0.5, 2.0]))
     tensor([2.5000, 4.5000])
@@ -117,7 +117,7 @@ def gated_sum(values: list[Tensor], gates: Tensor) -> Tensor:
 
 
 class _GatedSum(torch.autograd.Function):
-    """One pass over each value, forwards and backwards; nothing is kept but the values."""
+    """One pass over each value, forwards and backwards, keeping only the values."""
 
     @staticmethod
     def forward(ctx: Any, gates: Tensor, factors: Tensor | None, *values: Tensor) -> Tensor:
@@ -146,17 +146,17 @@ class _GatedSum(torch.autograd.Function):
                 ctx.watch.add_slopes(gates, rows.detach())
             slopes = rows.sum(0)
         weights = _weights(gates, factors, values)
-        handed = [gradient * weight if want else None for weight, want in zip(weights, of_values, strict=True)]
-        return slopes, None, *handed
+        propagated = [gradient * weight if want else None for weight, want in zip(weights, of_values, strict=True)]
+        return slopes, None, *propagated
 
 
 def _exact(x: Tensor) -> Tensor:
-    """In single precision at least: sums of many products, by which gates are trained and judged, need it."""
+    """At least in single precision, which sums of many products need."""
     return x.to(torch.promote_types(x.dtype, torch.float32))
 
 
 def _weights(gates: Tensor, factors: Tensor | None, values: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """What each value is multiplied by, the zero gate included, in the precision of their sum."""
+    """The factor of each value, zero gate included, in the precision of the sum."""
     own = gates if len(gates) == len(values) else gates[:-1] * gates[-1]
     dtype = reduce(torch.promote_types, [value.dtype for value in values])
     if factors is None:
@@ -174,7 +174,7 @@ def _total(values: Sequence[Tensor], weights: Sequence[Tensor]) -> Tensor:
 
 
 def _multiplied(gates: Tensor, factors: Tensor | None, values: Sequence[Tensor]) -> list[Tensor]:
-    """What each gate multiplies: a value, as far as it is not dropped, or the sum that is left."""
+    """The input of each gate: a value, unless it is dropped, or for the zero gate the sum."""
     own = gates[: len(values)]
     terms = list(values)
     if factors is not None:
@@ -185,7 +185,7 @@ def _multiplied(gates: Tensor, factors: Tensor | None, values: Sequence[Tensor])
 
 
 def channel_means(value: Tensor) -> Tensor:
-    """The means of channels over samples and positions, exact enough that their squares can be taken off powers.
+    """The means of channels over samples and positions, precise enough to subtract their squares from powers.
 
     >>> channel_means(torch.tensor([[1.0, 5.0], [3.0, 5.0]]))
     tensor([2., 5.], dtype=torch.float64)

@@ -1,4 +1,4 @@
-"""The values of an image in another order, in the memory format that they came in."""
+"""The values of an image in another order, in the same memory format."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from torch import Tensor
 
 
 def phases(x: Tensor, step: int) -> Tensor:
-    """The images that every `step`-th pixel makes, `step` squared of them, one after another in the batch.
+    """The images made of every `step`-th pixel, `step` squared of them, one after another in the batch.
 
-    A convolution with that dilation reads each of them by itself, where its dilation is 1.
+    A convolution with that dilation reads each of them separately, and has no dilation there.
 
     >>> phases(torch.arange(16.0).view(1, 1, 4, 4), 2)[1]
     tensor([[[ 1.,  3.],
@@ -25,7 +25,7 @@ def phases(x: Tensor, step: int) -> Tensor:
 
 
 def interleaved(x: Tensor, step: int) -> Tensor:
-    """The images whose phases these are.
+    """The images that have these phases.
 
     >>> x = torch.rand(2, 3, 6, 6)
     >>> torch.equal(interleaved(phases(x, 3), 3), x)
@@ -42,7 +42,7 @@ def interleaved(x: Tensor, step: int) -> Tensor:
 
 
 def subsampled(x: Tensor, step: int) -> Tensor:
-    """Every `step`-th pixel, as an image of its own.
+    """The image of every `step`-th pixel.
 
     >>> subsampled(torch.arange(16.0).view(1, 1, 4, 4), 2)
     tensor([[[[ 0.,  2.],

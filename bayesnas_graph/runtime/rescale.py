@@ -1,4 +1,4 @@
-"""A factor that comes with the weights."""
+"""A factor that is loaded with the weights."""
 
 from __future__ import annotations
 

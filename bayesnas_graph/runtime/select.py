@@ -1,4 +1,4 @@
-"""Some channels of a value."""
+"""A selection of channels."""
 
 from __future__ import annotations
 

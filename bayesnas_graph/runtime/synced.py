@@ -1,9 +1,9 @@
-"""Batch norms whose statistics are those of the batch over all processes of a group.
+"""Batch norms that use the statistics of the whole batch, over all processes of a group.
 
-Each process has some rows of the batch. While training, all of them together normalise as one process would that
-has all rows, whatever their numbers: with the same outputs, running statistics and gradients, to rounding. As ever
-in data parallelism, the gradient that a process computes for a weight is that of its own rows, to be added up over
-processes; the gradient for an input counts what that input does to the losses of all of them.
+Each process has some rows of the batch. In training, they normalise as one process with all rows would, however the
+rows are distributed: outputs, running statistics and gradients are the same, up to rounding. As usual in data
+parallelism, the gradient of a weight is that of the rows of the process, to be summed over processes; the gradient of
+an input includes its effect on the losses of all processes.
 """
 
 from __future__ import annotations
@@ -20,14 +20,13 @@ from bayesnas_graph.runtime.norm import LightBatchNorm1d, LightBatchNorm2d
 
 
 def synchronised(network: nn.Module, group: distributed.ProcessGroup | None = None) -> nn.Module:
-    """Synchronise the batch norms of a network over a group of processes, or over all of them; the network itself.
+    """Synchronise the batch norms of a network over a group of processes, or over all of them. Return the network.
 
-    Parameters, buffers and their names stay what they are, and so does what the network computes when it is not
-    in training, or in a process that is alone.
+    Parameters, buffers and their names stay the same, and so does the output in evaluation mode and with one process.
     """
     for module in network.modules():
         if type(module) in _SYNCED:
-            module.__class__ = _SYNCED[type(module)]  # so that its tensors, hooks and places stay as they are
+            module.__class__ = _SYNCED[type(module)]  # keeps its tensors, hooks and position in the network
         if isinstance(module, _Synced):
             module.group = group
     return network
@@ -46,15 +45,15 @@ class _Synced(_BatchNorm):
         normal: Tensor = _Normalise.apply(x, mean, variance, count, self.eps, self.group)  # type: ignore[no-untyped-call]
         if self.weight is None:
             return normal
-        # As a norm at rest that has nothing left to do but its weights: one kernel, in any precision.
+        # A norm in evaluation mode that only applies its weights: one kernel, in any precision.
         return functional.batch_norm(
             normal, torch.zeros_like(mean), torch.ones_like(mean), self.weight, self.bias, eps=0.0
         )
 
     def _track(self, mean: Tensor, variance: Tensor) -> None:
-        assert self.running_mean is not None, "the caller looked"
-        assert self.running_var is not None, "there are both or neither"
-        assert self.num_batches_tracked is not None, "likewise"
+        assert self.running_mean is not None, "the caller checked"
+        assert self.running_var is not None, "either both exist or neither"
+        assert self.num_batches_tracked is not None, "either all exist or none"
         self.num_batches_tracked.add_(1)
         share = 1 / self.num_batches_tracked.to(mean.dtype) if self.momentum is None else self.momentum
         for running, seen in ((self.running_mean, mean), (self.running_var, variance)):
@@ -90,10 +89,10 @@ def _several(group: distributed.ProcessGroup | None) -> bool:
 
 
 def _moments(x: Tensor, group: distributed.ProcessGroup | None) -> tuple[Tensor, Tensor, Tensor]:
-    """The mean and the variance of each channel over all processes, and of how many values they are.
+    """The mean and variance of each channel over all processes, and the number of values.
 
-    Processes exchange means and squared deviations from them. Plain sums of squares would be one number less, but
-    those of a channel with a large mean leave nothing of a small variance.
+    Processes exchange means and squared deviations from them. Plain sums of squares would be one number less, but would
+    lose a small variance next to a large mean.
     """
     x = x.to(torch.promote_types(x.dtype, torch.float32))
     axes = [axis for axis in range(x.ndim) if axis != 1]
@@ -110,7 +109,7 @@ def _moments(x: Tensor, group: distributed.ProcessGroup | None) -> tuple[Tensor,
 
 
 class _Normalise(torch.autograd.Function):
-    """Keeps its output and not its input, as `LightBatchNorm2d` does."""
+    """Keeps its output instead of its input, like `LightBatchNorm2d`."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, mean: Tensor, variance: Tensor, count: Tensor, eps: float, group: Any) -> Tensor:
@@ -128,5 +127,5 @@ class _Normalise(torch.autograd.Function):
         sums = torch.stack([gradient.sum(axes), (gradient * output).sum(axes)])
         distributed.all_reduce(sums, group=ctx.group)
         shift, slope = (sums * scale / count).view(2, -1, *[1] * (gradient.ndim - 2))
-        handed = torch.addcmul(-shift, gradient, scale.view_as(shift)).addcmul_(output, slope, value=-1)
-        return handed.to(output.dtype), None, None, None, None, None
+        propagated = torch.addcmul(-shift, gradient, scale.view_as(shift)).addcmul_(output, slope, value=-1)
+        return propagated.to(output.dtype), None, None, None, None, None
