@@ -1,4 +1,4 @@
-"""What passes are told about how a network will be searched and run."""
+"""Options of passes: how a network will be searched and run."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from bayesnas_graph.ir import ModuleCall, Number, Plain, Scope
 
 @dataclass(eq=False)
 class Class:
-    """A class of units, of which the first stands for all."""
+    """A class of units, represented by the first."""
 
     name: str = ""
     members: list[Unit] = field(default_factory=list)
