@@ -1,7 +1,7 @@
 //! The cell of NAS-Bench-201 in a network that one core trains in seconds: two cells, on images of half the size.
 //!
-//! What stands around the cells is as little as can be, so that it matters which cell it is. The residual blocks of the
-//! benchmark would hold most of the weights of so small a network.
+//! There is as little as possible around the cells, so that the cell matters. The residual blocks of the benchmark would
+//! hold most of the parameters of such a small network.
 
 import "std.nas"
 import "nasbench201.nas"

@@ -73,8 +73,10 @@ class Checked:
         return len(self.examples)
 
     def take(self, indices: Tensor) -> tuple[Tensor, Tensor]:
+        images: Any
+        labels: Any
         try:
-            images, labels = self._take(indices)
+            images, labels = self.examples.take(indices)
         except NasError:
             raise
         except Exception as error:
@@ -97,10 +99,6 @@ class Checked:
             wrong = int(labels[(labels < 0) | (labels >= self.classes)][0])
             help = f"number the {self.classes} classes 0 to {self.classes - 1}"
             reject(self.spec, f"gives the label {wrong}, but has {self.classes} classes", help)
-        return images, labels
-
-    def _take(self, indices: Tensor) -> tuple[Any, Any]:
-        images, labels = self.examples.take(indices)
         return images, labels
 
 

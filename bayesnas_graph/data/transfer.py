@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import errno
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from typing import NoReturn
@@ -28,10 +29,11 @@ def transfer(address: str, path: Path, md5: str, watch: Watch) -> None:
     continued = True
     while continued:  # start over once if the `.part` was of another file
         continued = _receive(address, part, path.name, watch)
-        if _md5(part) == md5:
-            _rename(part, path)
-            return
-        _remove(part)
+        with _writing(path):
+            if _md5(part) == md5:
+                part.replace(path)
+                return
+            part.unlink(missing_ok=True)
     _failed(address, "wrong checksum", "try again, or use another server with `--mirror URL`")
 
 
@@ -70,7 +72,8 @@ def _write(response: HTTPResponse, part: Path, have: int, progress: Callable[[in
                 progress(have)
     except OSError as error:
         if error.errno == errno.ENOSPC:
-            _remove(part)
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
         cannot_write(part, error)
 
 
@@ -82,25 +85,16 @@ def _next(response: HTTPResponse, address: str) -> bytes:
 
 
 def _md5(path: Path) -> str:
+    with _writing(path), path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
+        yield
     except OSError as error:
         cannot_write(path, error)
-
-
-def _rename(part: Path, path: Path) -> None:
-    try:
-        part.replace(path)
-    except OSError as error:
-        cannot_write(path, error)
-
-
-def _remove(part: Path) -> None:
-    try:
-        part.unlink(missing_ok=True)
-    except OSError as error:
-        cannot_write(part, error)
 
 
 def _refusal(error: HTTPError) -> str:

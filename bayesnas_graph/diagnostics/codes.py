@@ -6,6 +6,7 @@ Codes are stable: a code is never reused with another meaning. Each has a page `
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -17,7 +18,7 @@ class Code:
     title: str
 
 
-CODES: dict[str, Code] = {
+CODES: Mapping[str, Code] = {
     code.name: code
     for code in (
         # 0xx: syntax and files

@@ -65,16 +65,13 @@ def _with_outline(traces: Traces, graph: Graph) -> Traces:
     if traces.outline is not None or not graph.gates:
         return traces
     config, whole = traces.config, cost(graph)
+    numbers = {"seed": 0, "warmup": 0, "steps": 1, "iterations": 1, "finish": 0}
     outline = Outline(
         space=traces.manifest["space"],
         network=graph.name,
         data=str(config.get("data")),
         device=str(config.get("device")),
-        seed=config.get("seed", 0),
-        warmup=config.get("warmup") or 0,
-        steps=config.get("steps") or 1,
-        iterations=config.get("iterations") or 1,
-        finish=config.get("finish") or 0,
+        **{key: config.get(key) or default for key, default in numbers.items()},
         switches=tuple(switches_of(graph)),
         parameters=whole.parameters,
         flops=whole.flops,
