@@ -27,18 +27,18 @@ def explained(graph: Graph, decision: Decision) -> list[Line]:
     texts = {(span.source.name, span.source.position(span.start)[0]): span.source for span in spans if span is not None}
     lines: dict[tuple[str, int], list[Verdict]] = defaultdict(list)
     for verdict in decision.verdicts:
-        place = verdict.places[0] if verdict.places else None
-        lines[(place.file, place.line) if place else ("", 0)].append(verdict)
+        if not graph.switches[verdict.name].is_zero:
+            place = verdict.places[0] if verdict.places else None
+            lines[(place.file, place.line) if place else ("", 0)].append(verdict)
     found = []
     for (file, number), verdicts in sorted(lines.items()):
         source = texts.get((file, number))
         text = source.text.splitlines()[number - 1].strip() if source is not None else ""
-        shown = [verdict for verdict in verdicts if not graph.switches[verdict.name].is_zero] or verdicts
         dropped: dict[Why, list[Verdict]] = defaultdict(list)
-        for verdict in shown:
+        for verdict in verdicts:
             if not verdict.keep:
                 dropped[verdict.why].append(verdict)
-        kept = tuple(verdict for verdict in shown if verdict.keep)
+        kept = tuple(verdict for verdict in verdicts if verdict.keep)
         found.append(Line(file, number, text, kept, tuple((why, tuple(all_)) for why, all_ in dropped.items())))
     return found
 

@@ -90,6 +90,7 @@ class _SwitchFacts:
         size, final = self.costs[switch.name], self.final.get(switch.name)
         return {
             "name": switch.name,
+            "text": switch.text,
             "part": switch.part,
             "choice": switch.choice,
             "operation": switch.operation,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bayesnas_graph import passes
 from bayesnas_graph.bayes import Decision, Why
-from bayesnas_graph.derive import Rule, derive, explained
+from bayesnas_graph.derive import Rule, as_text, derive, explained
 from bayesnas_graph.derive import given as given_switches
 from bayesnas_graph.derive.derived import kept_groups
 from bayesnas_graph.diagnostics import NasError
@@ -186,6 +186,20 @@ def test_dead_ends_are_dropped_and_told() -> None:
     (line,) = explained(space, derived.decision)
     assert line.text.startswith("network n : image(3, 8, 8)")
     assert {why for why, _ in line.dropped} == {Why.DEAD_END, Why.LEFT_OUT}
+
+
+def test_a_kept_switch_whose_name_ends_in_zero_is_listed() -> None:
+    space = switched("motif nonzero { in x x -> out : relu > bn } " + body("x -> out : choose { tanh, nonzero }"))
+    derived = derive(space, decided(space, off=frozenset({"choice.tanh"})))
+    (line,) = explained(space, derived.decision)
+    assert [verdict.name for verdict in line.kept] == ["choice.nonzero"]
+    assert "  + n choice: nonzero  gamma 0.5" in list(as_text(space, [line]))
+
+
+def test_candidates_on_lines_of_their_own_are_explained_there() -> None:
+    space = switched(body("x -> out : choose {\n relu,\n tanh }"))
+    lines = explained(space, decided(space, off=frozenset({"choice.tanh"})))
+    assert [(line.number, line.text, len(line.kept)) for line in lines] == [(2, "relu,", 1), (3, "tanh } }", 0)]
 
 
 def test_a_switch_that_was_not_searched() -> None:

@@ -13,7 +13,7 @@ from bayesnas_graph.ir.graph import Kind
 from bayesnas_graph.ir.ops import Choice, Identity, Maybe, Sum
 from bayesnas_graph.language.elaborate.block import Block, Compute, Nested
 from bayesnas_graph.language.elaborate.evaluate import Evaluator
-from bayesnas_graph.language.elaborate.labels import Name, Names, distinct, edge_name, label_of, numbered
+from bayesnas_graph.language.elaborate.labels import Name, Names, distinct, edge_name, label_of, node_name, numbered
 from bayesnas_graph.language.elaborate.limits import LimitReached
 from bayesnas_graph.language.elaborate.structure import check_structure
 from bayesnas_graph.language.elaborate.values import (
@@ -161,7 +161,7 @@ class _Writer:
                 sources = [values.get(source) for source in application.inputs]
                 inputs = [value for value in sources if value is not None]
                 if len(inputs) == len(sources):
-                    name = _node_name(place)
+                    name = node_name(place)
                     if len(incoming) > 1:
                         same = [other for other in incoming[:index] if other.inputs == application.inputs]
                         name = edge_name(place, application.inputs, sum(map(_is_written, same)) + 1)
@@ -233,7 +233,7 @@ class _Writer:
             )
         if isinstance(incoming[0].operation, Chain):
             self.names.release(place.name)  # which the chain has only so that nothing else is called `name.step`
-        return self._compute(self._free(_node_name(place)), op, values, shape, place.span)
+        return self._compute(self._free(node_name(place)), op, values, shape, place.span)
 
     # ---- operations
 
@@ -339,10 +339,6 @@ class _Writer:
 def _is_written(application: Application) -> bool:
     """Whether an application becomes steps: an identity does not."""
     return not (isinstance(application.operation, Primitive) and application.operation.op.passes_through)
-
-
-def _node_name(place: Place) -> Name:
-    return Name(place.name, place.text, place.text, label=place.text)
 
 
 def _gate(id: str, choice: Name, label: str, kind: Kind, span: Span) -> Gate:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Sequence as Seq
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bayesnas_graph.language.elaborate.values import (
     Operation,
@@ -58,18 +58,20 @@ class Name:
     target: str = ""  # the node that it leads to, and the step on the way there: `h[1].conv`
     source: str = ""  # the node that it reads, if others lead to the target too: `x`
     label: str = ""  # the last part: `conv`
+    node: str = ""  # the node that it leads to, if the text declares one: `h[1]`
+    is_node: bool = False  # whether it is the name of that node, not of a step on the way there
 
     def inner(self, label: str) -> Name:
         """The name of a step within this one."""
         id, text, target = (f"{path}.{label}" if path else label for path in (self.id, self.text, self.target))
-        return Name(id, text, target, self.source, label)
+        return Name(id, text, target, self.source, label, self.node)
 
     def numbered(self, suffix: str) -> Name:
         """The same name with a number, as `Names.suffix` gives it."""
         if not suffix:
             return self
         target = self.target if self.source else self.target + suffix
-        return Name(self.id + suffix, self.text + suffix, target, self.source, self.label + suffix)
+        return replace(self, id=self.id + suffix, text=self.text + suffix, target=target, label=self.label + suffix)
 
 
 class Names:
@@ -120,9 +122,15 @@ def _word(text: str) -> str:
     return "".join(c if c.isascii() and c.isalnum() else "_" for c in text).strip("_") or "none"
 
 
+def node_name(node: Place) -> Name:
+    """The name of a node of the text."""
+    declared = node.text if node.declared else ""
+    return Name(node.name, node.text, node.text, label=node.text, node=declared, is_node=node.declared)
+
+
 def edge_name(target: Place, inputs: Seq[Place], number: int) -> Name:
     """The name of an operation on one of several edges into a node, the `number`th from these inputs."""
     read = inputs[:4]
     id = "_".join(place.name.replace(".", "_") for place in read)
     source = ", ".join(place.text for place in read) + (f" ({number})" if number > 1 else "")
-    return Name(f"{target.name}.{id}", f"{target.text}.{id}", target.text, source, id)
+    return Name(f"{target.name}.{id}", f"{target.text}.{id}", target.text, source, id, target.text)

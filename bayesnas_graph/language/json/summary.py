@@ -87,9 +87,9 @@ def _cells(before: Graph, after: Graph) -> Iterator[str]:
     """Cells that are used more or less often, or one in the place of another."""
     old, new = cell_uses(before), cell_uses(after)
     other: dict[tuple[str, str], list[str]] = {}
-    for prefix, cell in new.items():
-        if old.get(prefix, cell) != cell:
-            other.setdefault((old[prefix], cell), []).append(prefix.removesuffix("."))
+    for use, cell in new.items():
+        if old.get(use, cell) != cell:
+            other.setdefault((old[use], cell), []).append(use)
     for (was, cell), places in other.items():
         yield f"cell {was} -> {cell} at {_listed(places)}"
     often, now = Counter(old.values()), Counter(new.values())
@@ -103,7 +103,7 @@ def _switches(difference: Difference) -> Iterable[str]:
     places: dict[tuple[str | None, str], list[tuple[str, Switch]]] = {}
     for sign, found in (("+", changes.added), ("-", changes.removed)):
         for switch in found:
-            places.setdefault((switch.cell, switch.place), []).append((sign, switch))
+            places.setdefault((switch.cell, switch.choice), []).append((sign, switch))
     added = part_of(node.name for node in difference.added)
     removed = part_of(node.name for node in difference.removed)
     lines = _Lines()
@@ -113,7 +113,7 @@ def _switches(difference: Difference) -> Iterable[str]:
         lines.add("switches", where, detail, times=max(switch.uses for _, switch in here), operations=size)
     for pair in changes.regrouped:
         first = pair.before[0]
-        path = first.place + (f".{first.candidate}" if first.candidate else "")
+        path = first.choice + (f": {first.candidate}" if first.candidate else "")
         old, new = len(pair.before), len(pair.after)
         if {switch.group for switch in pair.before} == {switch.group for switch in pair.after}:
             detail = f"gates moved between {old} switches"
@@ -136,7 +136,7 @@ def _operations(difference: Difference, before: Graph, after: Graph) -> Iterable
         if _is_reshaped(change):
             reshaped.append(change)
         else:
-            lines.add("changed", within(new_cells, change.after.name), _change(change))
+            lines.add("changed", within(after, new_cells, change.after.name), _change(change))
     sides = (
         ("added", difference.added, after, difference.switches.added, new_cells),
         ("removed", difference.removed, before, difference.switches.removed, old_cells),
@@ -144,11 +144,11 @@ def _operations(difference: Difference, before: Graph, after: Graph) -> Iterable
     for verb, nodes, graph, told, cells in sides:
         gates = {gate for switch in told for gate in switch.gates}
         for tree in subtrees([node for node in nodes if not node.op.is_input], graph, gates):
-            cell, place = within(cells, tree.name)
+            cell, place = within(graph, cells, tree.name)
             lines.add(verb, (cell, place), _tree(tree, graph), operations=tree.size if tree.size > 1 else 0)
     for rewired in difference.rewired:
-        lines.add("rewired", within(new_cells, rewired.after), _reads(rewired, new_cells))
-    return [*lines, *_reshaped(reshaped, new_cells)]
+        lines.add("rewired", within(after, new_cells, rewired.after), _reads(rewired, after, new_cells))
+    return [*lines, *_reshaped(reshaped, after, new_cells)]
 
 
 def _change(change: Change) -> str:
@@ -163,11 +163,11 @@ def _is_reshaped(change: Change) -> bool:
     return op_identity(change.before.op) == op_identity(change.after.op)
 
 
-def _reshaped(changes: Iterable[Change], cells: dict[str, str]) -> Iterator[str]:
+def _reshaped(changes: Iterable[Change], graph: Graph, cells: dict[str, str]) -> Iterator[str]:
     first: dict[str | None, str] = {}
     count: dict[str | None, int] = {}
     for change in changes:
-        cell, place = within(cells, change.after.name)
+        cell, place = within(graph, cells, change.after.name)
         first.setdefault(cell, f"{place}: {shape_text(change.before.shape)} -> {shape_text(change.after.shape)}")
         count[cell] = count.get(cell, 0) + 1
     for cell, text in first.items():
@@ -179,7 +179,7 @@ def _tree(tree: Subtree, graph: Graph) -> str:
     return str(graph[tree.name].op) if tree.size == 1 and tree.name in graph.nx else ""
 
 
-def _reads(rewired: Rewired, cells: dict[str, str]) -> str:
+def _reads(rewired: Rewired, graph: Graph, cells: dict[str, str]) -> str:
     old, new = list(rewired.old), list(rewired.new)
     for name in rewired.old:
         if name in new:
@@ -187,11 +187,14 @@ def _reads(rewired: Rewired, cells: dict[str, str]) -> str:
             new.remove(name)
     if not old and not new:
         return "reads in another order"
-    inside = rewired.after.rpartition(".")[0] + "."
-    shown = [
-        _listed([name.removeprefix(inside) if name.startswith(inside) else within(cells, name)[1] for name in names])
-        for names in (old, new)
-    ]
+    around = graph.enclosing(rewired.after)[:1]
+
+    def local(name: str) -> str:
+        for scope in set(around).intersection(graph.enclosing(name)):
+            return name.removeprefix(f"{scope.name}.")
+        return within(graph, cells, name)[1]
+
+    shown = [_listed(list(map(local, names))) for names in (old, new)]
     if not old:
         return f"also reads {shown[1]}"
     return f"reads {shown[1]} instead of {shown[0]}" if new else f"no longer reads {shown[0]}"

@@ -1,10 +1,10 @@
-"""The switches of a graph, and which of them are gone, new, called otherwise or shared otherwise."""
+"""The switches of a graph, and which of them were removed, added, renamed or regrouped."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bayesnas_graph.ir import Edge, Graph
+from bayesnas_graph.ir import Edge, Gate, Graph, Scope
 from bayesnas_graph.language.json.matching import Matching
 
 
@@ -14,9 +14,11 @@ class Switch:
 
     group: str
     cell: str | None  # None outside every cell
-    place: str  # the choice it belongs to, named from the cell on
-    candidate: str | None  # None for an operation that is optional
+    place: str  # the id of the choice it belongs to, from the cell on
+    candidate: str | None  # None for an optional operation
     gates: tuple[str, ...]  # the name of each of its gates
+    choice: str  # the same as `place` for people
+    text: str  # its name for people
 
     @property
     def uses(self) -> int:
@@ -26,7 +28,7 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class SwitchPair:
-    """Switches before and after that are on the same edges: one of each if merely its name is another."""
+    """Switches before and after that are on the same edges: one of each if only the name changed."""
 
     before: tuple[Switch, ...]
     after: tuple[Switch, ...]
@@ -43,36 +45,43 @@ class SwitchChanges:
 
 
 def cell_uses(graph: Graph) -> dict[str, str]:
-    """The beginning of the names in each use of a cell, with the name of the cell."""
+    """The uses of cells with switches: the name of the scope, and that of the cell."""
     found = {}
-    for gate in graph.gates:
-        cell, colon, inside = gate.group.partition(":")
-        if colon and gate.name.endswith(inside):
-            found[gate.name.removesuffix(inside)] = cell
+    for edge in graph.edges:
+        if edge.gate is not None and (scope := _cell_around(graph, edge, edge.gate)) is not None:
+            found[scope.name] = edge.gate.part
     return found
+
+
+def _cell_around(graph: Graph, edge: Edge, gate: Gate) -> Scope | None:
+    """The use of a cell, or of a motif searched as one, whose uses share this gate."""
+    if gate.group == gate.name:
+        return None
+    motifs = [scope for scope in graph.enclosing(edge.target) if scope.role != "choice"]
+    return next((scope for scope in motifs if not gate.use or scope.role == "cell"), None)
 
 
 def switches(graph: Graph) -> dict[str, Switch]:
     """The switches by group, in the order of the graph."""
-    uses = cell_uses(graph)
     edges: dict[str, list[Edge]] = {}
     for edge in graph.edges:
         if edge.gate is not None:
             edges.setdefault(edge.gate.group, []).append(edge)
-    return {group: _switch(group, members, uses) for group, members in edges.items()}
+    return {group: _switch(graph, group, members) for group, members in edges.items()}
 
 
-def _switch(group: str, edges: list[Edge], uses: dict[str, str]) -> Switch:
-    first = edges[0]
-    assert first.gate is not None, "only edges with a gate are in a group"
-    cell, colon, inside = group.partition(":")
-    prefix = first.gate.name.removesuffix(inside)
-    in_cell = bool(colon) and uses.get(prefix) == cell and first.target.startswith(prefix)
-    place = first.target.removeprefix(prefix) if in_cell else first.target
-    path = inside if in_cell else group
-    candidate = None if path == place else path.removeprefix(f"{place}.")
-    gates = tuple(edge.gate.name for edge in edges if edge.gate is not None)
-    return Switch(group, cell if in_cell else None, place, candidate, gates)
+def _switch(graph: Graph, group: str, edges: list[Edge]) -> Switch:
+    first, gate = edges[0], graph.switches[group]
+    scope = _cell_around(graph, first, gate)
+    return Switch(
+        group,
+        cell=gate.part if scope else None,
+        place=gate.choice.removeprefix(f"{scope.name}.") if scope else gate.choice,
+        candidate=None if gate.kind == "optional" else gate.label,
+        gates=tuple(edge.gate.name for edge in edges if edge.gate is not None),
+        choice=gate.place,
+        text=gate.text,
+    )
 
 
 def compare_switches(before: Graph, after: Graph, matching: Matching) -> SwitchChanges:
@@ -136,11 +145,9 @@ def _together(links: set[tuple[str, str]], order: list[str]) -> list[tuple[list[
     return found
 
 
-def within(uses: dict[str, str], name: str) -> tuple[str | None, str]:
-    """The innermost cell that a node stands in, and its name from there on."""
-    parts = name.split(".")
-    for length in range(len(parts) - 1, -1, -1):
-        prefix = "".join(f"{part}." for part in parts[:length])
-        if prefix in uses:
-            return uses[prefix], name.removeprefix(prefix)
+def within(graph: Graph, uses: dict[str, str], name: str) -> tuple[str | None, str]:
+    """The innermost cell that a node or scope is in, and its name from there on."""
+    for scope in graph.enclosing(name):
+        if scope.name in uses and scope.name != name:
+            return uses[scope.name], name.removeprefix(f"{scope.name}.")
     return None, name

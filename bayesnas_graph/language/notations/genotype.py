@@ -120,7 +120,7 @@ def genotype_of(kept: Collection[str], graph: Graph) -> Genotype:
 
 
 def _pairs(cell: str, operations: dict[Edge, list[str]], graph: Graph) -> Pairs:
-    if not any(gate.group.startswith(f"{cell}:") for gate in graph.gates):
+    if not any(gate.part == cell for gate in graph.gates):
         help = "a genotype is about two cells: a network of three cells or more has both"
         unfitting(f"network {shown(graph.name)} has no switches of cell `{cell}`", help)
     pairs: list[tuple[str, int]] = []

@@ -29,7 +29,7 @@ NASBENCH201 = Notation(
     },
 )
 
-_EDGES = tuple(NASBENCH201.places.values())
+_EDGES = tuple(NASBENCH201.edges)
 
 
 @dataclass(frozen=True, slots=True)

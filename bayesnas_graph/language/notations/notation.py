@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from bayesnas_graph.diagnostics import did_you_mean
-from bayesnas_graph.ir import Graph
+from bayesnas_graph.ir import Gate, Graph, switch_text
 from bayesnas_graph.language.notations.problems import shown, unfitting
 
 NONE = "none"  # what both notations call an edge without an operation
@@ -24,10 +24,9 @@ class Edge:
 
 @dataclass(frozen=True)
 class Notation:
-    """A notation, and how the switches are called in the spaces that it is for.
+    """A notation, and what the spaces that it is for call their cells, nodes and candidates.
 
-    An edge is known by its switches: `normal:h.1.q.skip` is `skip` on the edge from `q`, the second input, to
-    `h[1]`, the second node of `normal`. A node that reads one value only has no name for it: `dense:h.0.identity`.
+    Its nodes are `h[0]`, `h[1]` and so on. Each reads the inputs of the cell and the nodes before it.
     """
 
     name: str
@@ -35,87 +34,91 @@ class Notation:
     cells: tuple[str, ...]
     inputs: tuple[str, ...]  # of a cell
     nodes: int  # of a cell
-    operations: Mapping[str, str]  # the name in the notation -> that of the switch
+    operations: Mapping[str, str]  # the name in the notation -> the label of the candidate
 
     @cached_property
-    def places(self) -> dict[str, Edge]:
-        """All edges, by what the names of their switches begin with; those into a node in the order of its inputs."""
+    def edges(self) -> dict[Edge, str]:
+        """All edges and what gates call them, those into a node in the order of its inputs."""
         first = len(self.inputs)
-        read = [*self.inputs, *(f"h_{j}" for j in range(self.nodes))]
+        read = [*self.inputs, *(f"h[{j}]" for j in range(self.nodes))]
         return {
-            f"{cell}:h.{node - first}" + (f".{read[input]}" if node > 1 else ""): Edge(cell, node, input)
+            Edge(cell, node, input): f"h[{node - first}]" + (f" <- {read[input]}" if node > 1 else "")
             for cell in self.cells
             for node in range(first, first + self.nodes)
             for input in range(node)
         }
 
     @cached_property
-    def _place_of(self) -> dict[Edge, str]:
-        return {edge: place for place, edge in self.places.items()}
+    def _edge_at(self) -> dict[tuple[str, str], Edge]:
+        return {(edge.cell, place): edge for edge, place in self.edges.items()}
 
     @cached_property
     def _name_of(self) -> dict[str, str]:
         return {label: name for name, label in self.operations.items()}
 
     def fits(self, graph: Graph) -> bool:
-        """Whether a graph, or what pruning has left of it, has switches, and each is on an edge of the notation."""
-        return self._fit({gate.group for gate in graph.gates})
+        """Whether a graph, pruned or not, has switches, and each is on an edge of the notation."""
+        return bool(graph.gates) and all(self._edge(gate) is not None for gate in graph.gates)
 
-    def switches(self, graph: Graph) -> frozenset[str]:
-        """The groups of a graph that the notation is for. Raises NasError for another graph."""
-        groups = frozenset(gate.group for gate in graph.gates)
-        if not self._fit(groups):
+    def _edge(self, gate: Gate) -> Edge | None:
+        is_shared = gate.group != gate.name  # by all uses of the cell
+        return self._edge_at.get((gate.part, gate.place)) if is_shared else None
+
+    def _switches(self, graph: Graph) -> dict[Edge, list[Gate]]:
+        """The switches of a graph by edge. Raises NasError for a graph that the notation is not for."""
+        if not self.fits(graph):
             known = " or ".join(f"`{space}`" for space in self.spaces)
             help = f"take a network of {known}, with its switches shared as it is written there"
             unfitting(f"the switches of network {shown(graph.name)} are not those of {self.name}", help)
-        return groups
-
-    def _fit(self, groups: Collection[str]) -> bool:
-        return bool(groups) and all(group.rpartition(".")[0] in self.places for group in groups)
+        found: dict[Edge, list[Gate]] = {edge: [] for edge in self.edges}
+        for gate in graph.switches.values():
+            found[self._edge_at[gate.part, gate.place]].append(gate)
+        return found
 
     def groups(self, operations: Iterable[tuple[Edge, str]], graph: Graph) -> frozenset[str]:
         """The groups to keep for these operations, the zero switches of their choices included. Raises NasError.
 
-        A cell that the network does not use is passed over: one of two cells has no normal cell.
+        A cell that the network does not use is skipped: one of two cells has no normal cell.
         """
-        present = self.switches(graph)
-        used = {group.partition(":")[0] for group in present}
-        kept = set()
+        switches = self._switches(graph)
+        used = {gate.part for gate in graph.gates}
+        kept: set[str] = set()
         for edge, operation in operations:
             if operation == NONE:
                 continue
             if operation not in self.operations:
                 known = ", ".join(f"`{name}`" for name in (*self.operations, NONE))
-                help = did_you_mean(operation, [*self.operations, NONE]) or f"there are {known}"
+                help = did_you_mean(operation, [*self.operations, NONE]) or f"it has {known}"
                 unfitting(f"{self.name} has no operation {shown(operation)}", help)
             if edge.cell not in used:
                 continue
-            place = self._place_of[edge]
-            group = f"{place}.{self.operations[operation]}"
-            if group not in present:
+            label = self.operations[operation]
+            candidates = {gate.label: gate.group for gate in switches[edge] if not gate.is_zero}
+            if label not in candidates:
                 help = "take the whole space: this one was pruned, or does not have the candidate"
-                unfitting(f"network {shown(graph.name)} has no switch {shown(group)}", help)
-            kept |= {group, f"{place}.zero"} & present
+                missing = switch_text(edge.cell, self.edges[edge], label)
+                unfitting(f"network {shown(graph.name)} has no switch {shown(missing)}", help)
+            kept |= {candidates[label], *(gate.group for gate in switches[edge] if gate.is_zero)}
         return frozenset(kept)
 
     def operations_of(self, kept: Collection[str], graph: Graph) -> dict[Edge, list[str]]:
-        """What is kept on each edge, in the words of the notation. Raises NasError.
+        """The operations kept on each edge, as the notation calls them. Raises NasError.
 
-        A candidate whose zero switch is closed hands nothing on, so it does not count.
+        A candidate whose zero switch is closed passes nothing on, so it does not count.
         """
-        present, groups = self.switches(graph), frozenset(kept)
-        if strange := sorted(groups - present):
-            help = did_you_mean(strange[0], present) or "name switches by their groups, as in `Graph.gates`"
-            unfitting(f"network {shown(graph.name)} has no switch {shown(strange[0])}", help)
-        closed = present - groups
-        found: dict[Edge, list[str]] = {edge: [] for edge in self.places.values()}
-        for group in sorted(groups):
-            place, _, label = group.rpartition(".")
-            zero = f"{place}.zero"
-            if group == zero or zero in closed:
+        switches = self._switches(graph)
+        if unknown := sorted(set(kept) - set(graph.switches)):
+            help = did_you_mean(unknown[0], graph.switches) or "name switches by their groups, as in `Graph.gates`"
+            unfitting(f"network {shown(graph.name)} has no switch {shown(unknown[0])}", help)
+        found: dict[Edge, list[str]] = {edge: [] for edge in self.edges}
+        for edge, gates in switches.items():
+            if any(gate.is_zero and gate.group not in kept for gate in gates):
                 continue
-            if label not in self._name_of:
-                help = f"close it: an architecture of {self.name} has nothing like it"
-                unfitting(f"{self.name} has no name for switch {shown(group)}", help)
-            found[self.places[place]].append(self._name_of[label])
+            for gate in sorted(gates, key=lambda gate: gate.group):
+                if gate.is_zero or gate.group not in kept:
+                    continue
+                if gate.label not in self._name_of:
+                    help = f"close it: an architecture of {self.name} has nothing like it"
+                    unfitting(f"{self.name} has no name for switch {shown(gate.text)}", help)
+                found[edge].append(self._name_of[gate.label])
         return found

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from bayesnas_graph.ir import shape_text
-from bayesnas_graph.ir.names import shown_name
 from bayesnas_graph.language.elaborate.block import Block, Compute, Nested
 from bayesnas_graph.language.syntax import ast
 from bayesnas_graph.report.pictures.choices import Decision, decisions_of
@@ -15,6 +14,7 @@ from bayesnas_graph.report.pictures.diagram import Box, Choice, Kind, Wire
 from bayesnas_graph.report.pictures.runs import Run, runs_of
 from bayesnas_graph.report.pictures.words import counted, definition_text, place_of, settings_lines
 
+OUT = "out"  # the node that edges to the output lead into
 MANY_BOXES = 12  # from here on, operations in a row share a box
 LARGEST = 400  # boxes and choices of a panel: more of them nobody can read
 
@@ -94,7 +94,7 @@ class _Builder:
         nested = step.block
         shapes = ", ".join(map(shape_text, nested.output_shapes))
         opened = self.opened(nested)
-        name = self._name(step.name, outputs) if run is None else ""
+        name = self._name(step, outputs) if run is None else ""
         lines = (run.text,) if run is not None else _lines(name)
         shown = opened.title if opened else nested.definition.name.name
         tip = f"{step.name}: {definition_text(nested)}\n{shapes}"
@@ -133,39 +133,29 @@ class _Builder:
         tip = f"{step.name}: {' '.join(words)}\n{shape_text(step.shape)}\n{place_of(step.span)}"
         key = self._number()
         gate = decision.gate
-        more = f"\nswitch {gate}" if gate else ""
+        more = f"\nswitch {step.called.target}: optional" if gate else ""
         self.choices.append(Choice(key, decision.strands, decision.limit, decision.optional, gate, tip + more))
         self._read(key, decision.sources)
-        if self._is_a_node(step, output):
+        if step.called.is_node or len(self.readers[output]) > 1:
             shape = shape_text(step.shape)
-            pill = self._box(Box(-1, "node", shown_name(step.name), (), shape, tip))
+            pill = self._box(Box(-1, "node", step.called.text, (), shape, tip))
             self.wires[key, pill] += 1
             key = pill
         self.vertices[output] = key
-
-    def _is_a_node(self, step: Compute, output: int) -> bool:
-        """Whether a choice has a name that a reader would look for, not only a part in a node's sum."""
-        if len(self.readers[output]) > 1:
-            return True
-        if step.name.rpartition(".")[2].partition("_")[0] in ("choice", "optional"):
-            return False
-        (reader,) = self.readers[output]
-        return reader is None or not step.name.startswith(f"{self.block.steps[reader].name}.")
 
     def _primitive(self, step: Compute, output: int) -> None:
         shape = shape_text(step.shape)
         tip = f"{step.name}: {step.op}\n{shape}\n{place_of(step.span)}"
         label = step.op.label
         if step.op.is_join:
-            name = shown_name(step.name)
-            unnamed = name.partition("_")[0] == label
-            is_output = self.readers[output] == [None] and (unnamed or name == "out") and len(self.block.outputs) == 1
-            name = "out" if is_output else name
-            lines = () if unnamed and not is_output else (label,)
+            is_unnamed = not step.called.is_node or step.called.text == OUT
+            is_output = self.readers[output] == [None] and is_unnamed and len(self.block.outputs) == 1
+            name = OUT if is_output else step.called.node or step.called.text
+            lines = () if is_unnamed and not is_output else (label,)
             kind: Kind = "output" if is_output else "node"
             box = Box(-1, kind, name, lines, shape, tip, stacks=step.op.concatenates)
         else:
-            name = self._name(step.name, range(output, output + 1))
+            name = self._name(step, range(output, output + 1))
             box = Box(-1, "operation", label, (*settings_lines(step.op), *_lines(name)), shape, tip, name=name)
         key = self._box(box)
         self._read(key, step.inputs)
@@ -202,26 +192,19 @@ class _Builder:
                 readers[value].append(index)
         return readers
 
-    def _name(self, name: str, outputs: range) -> str:
-        """The name of the node that holds a result, where the text gives one."""
-        if len(outputs) > 1:
+    def _name(self, step: Compute | Nested, outputs: range) -> str:
+        """The name of the node that holds a result, if the text declares one and this is its last step."""
+        node = step.called.node
+        if len(outputs) > 1 or node == OUT:
             return ""
-        readers = [self.block.steps[reader].name for reader in self.readers[outputs[0]] if reader is not None]
-        parts = name.split(".")
-        while len(parts) > 1 and not parts[-1].isdigit():
-            parts.pop()  # the label of an operation in a chain
-        place = ".".join(parts)
-        if place == "out" or any(reader == place or reader.startswith(f"{place}.") for reader in readers):
-            return ""  # a step on the way to the node
-        is_named = place != name or any(place in names for names in _declared(self.block.definition.body))
-        is_named = is_named or parts[-1].isdigit()
-        return shown_name(place) if is_named else ""
+        readers = [self.block.steps[reader] for reader in self.readers[outputs[0]] if reader is not None]
+        return "" if any(reader.called.node == node for reader in readers) else node
 
     def _output_name(self, step: Nested, slot: int) -> str:
         for names in _declared(self.block.definition.body):
             if names[0] == step.name and slot < len(names):
                 return names[slot]
-        return f"{shown_name(step.name)}, {slot + 1}"
+        return f"{step.called.text}, {slot + 1}"
 
     def _read(self, key: int, values: tuple[int, ...]) -> None:
         for value in values:

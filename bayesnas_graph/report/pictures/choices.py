@@ -79,7 +79,8 @@ class _Search:
         for gate, value in zip(step.gates, step.inputs, strict=True):
             members = self._members(gate.name, value, sources)
             parts = [self.block.steps[index] for index in sorted(members)]
-            strands.append(Strand(gate.label, gate.name, gate.choice, depth, _recipe(parts), _hands_on(parts)))
+            switch = f"{gate.place}: {gate.operation}"
+            strands.append(Strand(gate.label, gate.name, gate.choice, depth, _recipe(parts), _hands_on(parts), switch))
             done: set[int] = set()
             for index in sorted(members, reverse=True):
                 part = self.block.steps[index]

@@ -47,6 +47,7 @@ class Strand:
     depth: int = 0  # 1 for a candidate of a choice within a candidate, and so on
     tip: str = ""
     plain: bool = False  # a mere connection, which computes nothing
+    switch: str = ""  # the name of the switch for people, from the motif on
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ def _panel(prefix: str, panel: Panel, colours: dict[str, int]) -> list[str]:
             colour = LIGHT[colours.get(strand.label, 0) % len(LIGHT)]
             style = ", style=dashed" if source.dashed else ""
             label = _quoted("  " * strand.depth + strand.label)
-            lines.append(f'{ends} [label={label}, tooltip={_quoted(strand.gate)}, color="{colour}"{style}];')
+            lines.append(f'{ends} [label={label}, tooltip={_quoted(strand.switch)}, color="{colour}"{style}];')
     return lines
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from bayesnas_graph.ir import Graph, Node, Scope, shape_text
-from bayesnas_graph.ir.names import shown_name
 from bayesnas_graph.report.pictures.body import LARGEST, Body, grouped, summarised
 from bayesnas_graph.report.pictures.diagram import Box, Choice, Diagram, Panel, Strand, Wire
 from bayesnas_graph.report.pictures.words import counted, settings_lines
@@ -119,7 +118,7 @@ class _Builder:
                     key += 1
                     leaves[owner] = key
                     wires[enters[owner], key] += 1
-                    boxes.append(Box(key, "node", _short(owner), (), self._shape(owner), owner))
+                    boxes.append(Box(key, "node", self._title(owner), (), self._shape(owner), owner))
             key += 1
         for source, target, _ in self._between():
             wires[leaves[source], enters[target]] += 1
@@ -147,7 +146,7 @@ class _Builder:
             assert edge.gate is not None
             op = self.graph[edge.source].op
             label = "identity" if scope is None else edge.gate.label
-            strands.append(Strand(label, edge.gate.name, edge.gate.choice, 0, str(op)))
+            strands.append(Strand(label, edge.gate.name, edge.gate.choice, 0, str(op), switch=edge.gate.text))
         tip = f"{owner}: {last.op}\n{shape_text(last.shape)}"
         return Choice(key, tuple(strands), last.op.candidate_limit, last.op.is_optional, tip=tip)
 
@@ -157,15 +156,22 @@ class _Builder:
         scope = self.scopes.get(owner)
         if scope is not None or len(nodes) > 1:
             title = "shared" if scope is None else scope.kind
-            lines = _short(owner), counted(len(nodes), "operation")
+            lines = self._title(owner), counted(len(nodes), "operation")
             return Box(-1, "motif", title, lines, shape, f"{owner}: {lines[1]}\n{shape}")
         (node,) = nodes
         tip = f"{node.name}: {node.op}\n{shape}"
         if node.op.is_input:
-            return Box(-1, "input", shown_name(node.name), (), shape, tip)
+            return Box(-1, "input", self._title(owner), (), shape, tip)
         if node.op.is_join:
-            return Box(-1, "node", _short(node.name), (node.op.label,), shape, tip)
+            return Box(-1, "node", self._title(owner), (node.op.label,), shape, tip)
         return Box(-1, "operation", node.op.label, settings_lines(node.op), shape, tip)
+
+    def _title(self, owner: str) -> str:
+        """What the text calls a node or the use of a motif; what a pass has added is called after where it is."""
+        scope = self.scopes.get(owner)
+        label = scope.label if scope is not None else self.graph[owner].label
+        around = next((outer.name for outer in self.graph.enclosing(owner) if outer.name != owner), "")
+        return label or owner.removeprefix(f"{around}.")
 
     def _shape(self, owner: str) -> str:
         shapes = {shape_text(self.graph[name].shape) for name in self.given[owner]}
@@ -173,16 +179,3 @@ class _Builder:
 
     def _is_output(self, owner: str) -> bool:
         return any(self.owners[name] == owner for name in self.graph.outputs)
-
-
-def _short(name: str) -> str:
-    """The last part of a name that says something: a number alone says nothing.
-
-    >>> _short("large.h.1"), _short("stem.bn")
-    ('h[1]', 'bn')
-    """
-    parts = name.split(".")
-    start = len(parts) - 1
-    while start > 0 and parts[start].isdigit():
-        start -= 1
-    return shown_name(".".join(parts[start:]))

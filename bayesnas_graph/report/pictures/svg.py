@@ -187,7 +187,7 @@ def _strand(
     left, right = begin[0] + style.fan + DEPTH_INDENT * strand.depth, end[0] - style.fan
     out = f"M{pair(begin)}{bend(begin, (left, y))}"
     back = f"H{length(right)}{bend((right, y), end)}"
-    yield f"<title>{safe(f'{strand.label}: {strand.tip}')}\n{safe(f'switch {strand.gate}')}</title>"
+    yield f"<title>{safe(f'{strand.label}: {strand.tip}')}\n{safe(f'switch {strand.switch}')}</title>"
     if style.narrow:
         label = left + TICK + 4
         label_end = label + text_width(strand.label, SMALL)

@@ -22,7 +22,7 @@ page.hideTip = () => { if (tip) tip.hidden = true; };
 page.showTip = (mark, own) => {
   const heading = document.createElement("strong");
   const hint = document.createElement("pre");
-  heading.textContent = own.length === 1 ? own[0].name : page.gateOf(mark);
+  heading.textContent = own.length === 1 ? own[0].text : page.gateOf(mark);
   hint.textContent = mark.dataset.hint ?? "";
   tip.replaceChildren(...(own.length ? [heading, table(search.facts(own))] : [hint]));
   tip.hidden = false;
@@ -49,7 +49,7 @@ page.openDetail = (panel, mark) => {
 };
 
 function showHistory(one) {
-  fill(one.name, table([...search.facts([one]), ["outcome", search.outcome(one)]]));
+  fill(one.text, table([["id", one.name], ...search.facts([one]), ["outcome", search.outcome(one)]]));
   const rows = one.gamma.map((gamma, index) => ({
     iteration: index + 1, gamma, s: one.s[index], omega: one.omega[index], w: one.w[index] ?? [], h: one.h[index] ?? [],
   }));
@@ -62,7 +62,7 @@ function list(own, gate) {
   choices.append(...own.slice(0, MAX_LISTED).map((one) => {
     const button = document.createElement("button");
     button.type = "button";
-    button.textContent = `${one.name}, ${search.state(one)}`;
+    button.textContent = `${one.text}, ${search.state(one)}`;
     button.addEventListener("click", () => showHistory(one));
     const item = document.createElement("li");
     item.append(button);

@@ -46,7 +46,7 @@ function look() {
 
 // All words must occur, in any order.
 function fits(one, words) {
-  const text = `${one.name} ${one.part} ${one.choice} ${one.operation}`.toLowerCase();
+  const text = `${one.text} ${one.name}`.toLowerCase();
   return words.every((word) => text.includes(word));
 }
 
@@ -55,7 +55,7 @@ function item(one, index) {
   element.id = `found-${index}`;
   element.setAttribute("role", "option");
   element.dataset.kept = String(one.kept ?? one.closed === null);
-  element.textContent = one.name;
+  element.textContent = one.text;
   element.known = one;
   element.addEventListener("pointerdown", (event) => { event.preventDefault(); go(one); });
   return element;

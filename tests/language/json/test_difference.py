@@ -46,7 +46,7 @@ def told(old: str, new: str) -> list[str]:
         ("conv(8, 3)", "conv(8, 5)", "changed stem: conv(width = 8) -> conv(width = 8, k = 5)"),
         ("bn", "bn(false)", "changed cell block: a.bn: bn -> bn(affine = false) (2 times)"),
         ("choose", "choose 1", "changed cell block: h.0, h.1.a, h.1.h_0: choice -> choice(limit = 1) (6 times)"),
-        (", max_pool(3)", "", "switches cell block: h.0, h.1.a, h.1.h_0: - max_pool (6 times, 6 operations)"),
+        (", max_pool(3)", "", "switches cell block: h[0], h[1] <- a, h[1] <- h[0]: - max_pool (6 times, 6 operations)"),
         ("concat(h)", "concat(h[1], h[0])", "rewired cell block: concat: reads in another order (2 times)"),
         ("image(3, 8, 8)", "image(1, 8, 8)", "input 0: x 3x8x8 -> x 1x8x8"),
     ],
@@ -57,14 +57,14 @@ def test_one_line(old: str, new: str, line: str) -> None:
 
 def test_candidates() -> None:
     assert told("max_pool(3)", "avg_pool(3), bn") == [
-        "switches cell block: h.0, h.1.a, h.1.h_0: + avg_pool, + bn, - max_pool (6 times, 18 operations)"
+        "switches cell block: h[0], h[1] <- a, h[1] <- h[0]: + avg_pool, + bn, - max_pool (6 times, 18 operations)"
     ]
 
 
 def test_switches_that_are_no_longer_shared() -> None:
     assert told("cell block", "motif block") == [
         "cell block: 2 -> 0 uses",
-        "switches cell block: h.0.relu, h.0.tanh, h.0.max_pool and 6 more: one switch is now 2",
+        "switches cell block: h[0]: relu, h[0]: tanh, h[0]: max_pool and 6 more: one switch is now 2",
     ]
 
 

@@ -54,8 +54,9 @@ def test_published_cells(operation: str, network: str) -> None:
 
 
 def test_the_space_has_no_other_switches() -> None:
-    known = {f"{place}.{label}" for place in NASBENCH201.places for label in [*NASBENCH201.operations.values(), "zero"]}
-    assert groups(small()) == known
+    labels = [*NASBENCH201.operations.values(), "zero"]
+    known = {f"dense {place}: {label}" for place in NASBENCH201.edges.values() for label in labels}
+    assert {gate.text for gate in small().gates} == known
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,7 @@ def test_what_the_space_does_not_have() -> None:
     with pytest.raises(NasError, match="NAS702: NAS-Bench-201 has no operation `skip`") as error:
         groups_of(parse_cell(TEXT.replace("skip_connect", "skip")), small())
     assert error.value.diagnostics[0].help == (
-        "there are `skip_connect`, `nor_conv_1x1`, `nor_conv_3x3`, `avg_pool_3x3`, `none`"
+        "it has `skip_connect`, `nor_conv_1x1`, `nor_conv_3x3`, `avg_pool_3x3`, `none`"
     )
     with pytest.raises(NasError, match="NAS702: the switches of network `all_skip` are not those of NAS-Bench-201"):
         groups_of(parse_cell(TEXT), elaborated("nasbench201", "all_skip"))

@@ -62,3 +62,16 @@ def test_an_optional_operation() -> None:
         )
     )
     assert [cost.parameters for cost in costs.values()] == [9]
+
+
+@pytest.mark.parametrize("zero", ZEROS)
+def test_motifs_called_like_a_numbered_operation_or_a_zero_switch(zero: str) -> None:
+    motifs = "motif conv_2 { in x x -> out : conv(4) > conv(4, 5) } motif nonzero { in x x -> out : conv(4, 1) > bn }"
+    text = body("node y = x : choose { conv(4, 1), conv_2, nonzero } out y", "image(4, 8, 8) -> image(4, 8, 8)")
+    costs = cost_by_switch(switched(graph(motifs + text), zero))
+    assert {group: cost.parameters for group, cost in costs.items()} == {
+        "y.conv": 16,
+        "y.conv_2": 16 * (9 + 25),
+        "y.nonzero": 16 + 8,
+        "y.zero": 16 + 16 * (9 + 25) + 16 + 8,
+    }
