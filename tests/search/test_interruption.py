@@ -13,9 +13,9 @@ from random import Random
 
 import pytest
 
+from bayesnas_graph.runs import signals
 from bayesnas_graph.runs.loop import Interrupted
 from bayesnas_graph.runs.signals import stopping
-from bayesnas_graph.search import run as running
 from bayesnas_graph.search.events import StepRow
 from tests.search.launcher import Launcher
 from tests.search.runs import assert_same, assert_same_run, checkpoints, is_row, results, table
@@ -150,7 +150,7 @@ def test_a_run_that_has_ended_ends_again(programs: Launcher, whole: Path) -> Non
 def test_impatience(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second Ctrl-C, while the state is being saved after the first."""
     expected = searched(tmp_path / "whole")
-    monkeypatch.setattr(running, "AGAIN", 0.0)
+    monkeypatch.setattr(signals, "AGAIN", 0.0)
     fsync, given = os.fsync, problem()
 
     def impatient(file: int) -> None:
