@@ -14,16 +14,26 @@ from bayesnas_graph.diagnostics import Report, as_json
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.language.elaborate import Checker, Limits, Network, Space
 
-Files = Annotated[list[Path], typer.Argument(help="Files, folders or shipped spaces; - for standard input.")]
+Files = Annotated[
+    list[Path], typer.Argument(metavar="FILE", help="Files, folders or shipped spaces; - for standard input.")
+]
 
 
 def check(
     files: Files,
     as_json_: Annotated[bool, typer.Option("--json", help="Print diagnostics and networks as JSON.")] = False,
-    max_nodes: Annotated[int, typer.Option(min=1, help="Maximum number of nodes in a network.")] = Limits().nodes,
-    max_edges: Annotated[int, typer.Option(min=1, help="Maximum number of edges in a network.")] = Limits().edges,
-    max_depth: Annotated[int, typer.Option(min=1, max=500, help="Maximum nesting of motifs.")] = Limits().depth,
-    max_steps: Annotated[int, typer.Option(min=1, help="Maximum number of evaluation steps.")] = Limits().steps,
+    max_nodes: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Maximum number of nodes in a network.")
+    ] = Limits().nodes,
+    max_edges: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Maximum number of edges in a network.")
+    ] = Limits().edges,
+    max_depth: Annotated[
+        int, typer.Option(min=1, max=500, metavar="N", help="Maximum nesting of motifs.")
+    ] = Limits().depth,
+    max_steps: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Maximum number of evaluation steps.")
+    ] = Limits().steps,
     allow_python_ops: Annotated[
         bool, typer.Option("--allow-python-ops", help="Import the Python code named by the files.")
     ] = False,

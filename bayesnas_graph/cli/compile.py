@@ -9,7 +9,7 @@ import typer
 
 from bayesnas_graph import passes
 from bayesnas_graph.cli.draw import picture
-from bayesnas_graph.cli.target import AllowPython, NetworkName, Parameters, SpaceFile, load_network
+from bayesnas_graph.cli.network_options import AllowPython, NetworkName, Parameters, SpaceFile, load_network
 from bayesnas_graph.codegen.emit import emit
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import Graph
@@ -32,13 +32,16 @@ def compile(
     ] = "after",
     mode: Annotated[
         Literal["written", "proxy", "proxyless"],
-        typer.Option(help="Share switches between uses of a cell, of any motif, or not at all."),
+        typer.Option(
+            metavar="MODE",
+            help="Share switches between uses of a cell (`written`), of any motif (`proxy`), or not (`proxyless`).",
+        ),
     ] = "written",
     fuse: Annotated[
         bool, typer.Option("--fuse/--no-fuse", help="Fuse operations for speed, or write one call per operation.")
     ] = True,
     device: Annotated[Literal["cpu", "cuda"], typer.Option(help="Device to optimise for.")] = "cpu",
-    batch: Annotated[int, typer.Option(min=1, help="Batch size to optimise for.")] = 64,
+    batch: Annotated[int, typer.Option(min=1, metavar="N", help="Batch size to optimise for.")] = 64,
     allow_python_ops: AllowPython = False,
 ) -> None:
     """Compile a space to a graph (JSON), a network with all candidates (Python) and a picture (SVG)."""

@@ -21,7 +21,7 @@ from bayesnas_graph.runs.settings import COMMAND_LINE, Settings, read_settings
 def compress(
     *,
     target: Annotated[
-        Path | None, typer.Argument(metavar="[FILE|RUN]", help="Network without choices, or folder of a run.")
+        Path | None, typer.Argument(metavar="FILE|RUN", help="Network without choices, or folder of a run.")
     ] = None,
     settings: list[Settings],
     weights: Annotated[

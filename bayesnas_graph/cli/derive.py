@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from bayesnas_graph.cli.architecture import ArchitectureOptions
+from bayesnas_graph.cli.architecture_options import ArchitectureOptions
 from bayesnas_graph.cli.options import option_group
 
 

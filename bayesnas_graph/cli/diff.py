@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from bayesnas_graph.cli.console import count
-from bayesnas_graph.cli.target import AllowPython, NetworkName, load_network
+from bayesnas_graph.cli.network_options import AllowPython, NetworkName, load_network
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.json import Difference, compare, read_graph, summary
 

@@ -10,7 +10,7 @@ from typing import Annotated, Literal, get_args
 import typer
 
 from bayesnas_graph.cli.drawing import Drawing, drawing_of, motifs
-from bayesnas_graph.cli.target import AllowPython, NetworkName, Parameters
+from bayesnas_graph.cli.network_options import AllowPython, NetworkName, Parameters
 from bayesnas_graph.diagnostics import Diagnostic, NasError, nearest
 from bayesnas_graph.diagnostics.atomic_files import exists_error
 from bayesnas_graph.language.elaborate import Network
@@ -49,7 +49,7 @@ def draw(
     ] = None,
     format: Annotated[
         str | None,
-        typer.Option(metavar="svg|png|pdf|dot|mermaid", help="Format (default: by ending of OUT)."),
+        typer.Option(metavar="FORMAT", help="svg, png, pdf, dot or mermaid (default: by ending of OUT)."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
     allow_python_ops: AllowPython = False,

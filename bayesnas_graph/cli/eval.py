@@ -11,8 +11,8 @@ import typer
 
 from bayesnas_graph import api
 from bayesnas_graph.cli.console import labelled, short_time
+from bayesnas_graph.cli.network_options import AllowPython, check_parameters
 from bayesnas_graph.cli.options import DataDir, settings_options
-from bayesnas_graph.cli.target import AllowPython, check_parameters
 from bayesnas_graph.runs.config.train import EvalConfig
 from bayesnas_graph.runs.settings import Settings, merged
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 def eval(
     *,
     target: Annotated[
-        Path, typer.Argument(metavar="TARGET", help="Folder of a run, or a file together with `--weights`.")
+        Path, typer.Argument(metavar="RUN|FILE", help="Folder of a run, or a file together with `--weights`.")
     ],
     weights: Annotated[Path | None, typer.Option(metavar="FILE", help="Weights, as safetensors.")] = None,
     settings: list[Settings],
     data_dir: DataDir = None,
-    runs: Annotated[int, typer.Option(min=1, help="Number of measurements of each latency.")] = 30,
+    runs: Annotated[int, typer.Option(min=1, metavar="N", help="Number of measurements of each latency.")] = 30,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     allow_python_ops: AllowPython = False,
 ) -> None:
@@ -39,7 +39,7 @@ def eval(
     config = merged(settings, EvalConfig)
     if (target / "run.json").is_file():
         if weights is not None or config.network is not None or config.parameters:
-            raise typer.BadParameter("a run has its own network and weights", param_hint="TARGET")
+            raise typer.BadParameter("a run has its own network and weights", param_hint="RUN")
     elif weights is None and config.data is not None:
         raise typer.BadParameter("name the weights to measure accuracy with", param_hint="--weights")
     check_parameters(config)

@@ -14,7 +14,9 @@ from bayesnas_graph.diagnostics.resources import folder
 
 
 def explain(
-    code: Annotated[str | None, typer.Argument(help="Code such as NAS201 (default: list all codes).")] = None,
+    code: Annotated[
+        str | None, typer.Argument(metavar="CODE", help="Code such as NAS201 (default: list all codes).")
+    ] = None,
 ) -> None:
     """Explain an error code: its meaning, an example, and how to fix it."""
     if code is None:

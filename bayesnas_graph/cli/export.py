@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bayesnas_graph.cli.architecture import ArchitectureOptions
+from bayesnas_graph.cli.architecture_options import ArchitectureOptions
+from bayesnas_graph.cli.network_options import load_network
 from bayesnas_graph.cli.options import DataDir, option_group
-from bayesnas_graph.cli.target import load_network
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.passes.analysis import cost
 from bayesnas_graph.runs.manifest import kind_of

@@ -54,8 +54,8 @@ motif half {{
 
 
 def new(
-    name: Annotated[str, typer.Argument(help="Name of the space; writes NAME.nas.")],
-    start: Annotated[str | None, typer.Option("--from", help="Shipped space to copy.")] = None,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the space; writes NAME.nas.")],
+    start: Annotated[str | None, typer.Option("--from", metavar="NAME", help="Shipped space to copy.")] = None,
 ) -> None:
     """Write a new space to start from. Existing files are not overwritten."""
     path = Path(name if name.endswith(".nas") else f"{name}.nas")

@@ -29,7 +29,7 @@ class Entry:
 
 
 def ops(
-    name: Annotated[str | None, typer.Argument(help="Operation to show (default: all).")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Operation to show (default: all).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """List the operations: primitives, the library `std.nas`, and functions."""

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin,
 import typer
 from pydantic.fields import FieldInfo
 
+from bayesnas_graph.cli.network_options import Parameters
 from bayesnas_graph.cli.rich_output import show_table
-from bayesnas_graph.cli.target import Parameters
 from bayesnas_graph.runs.config.groups import Flag, Group
 from bayesnas_graph.runs.settings import Settings, assigned, option, read_settings
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from bayesnas_graph.cli.console import show_diagnostics
-from bayesnas_graph.cli.target import AllowPython
+from bayesnas_graph.cli.network_options import AllowPython
 from bayesnas_graph.diagnostics.atomic_files import atomic_write, exists_error
 from bayesnas_graph.report.builder import build_page
 

@@ -12,8 +12,8 @@ from typing import Annotated, Literal, TypeVar
 
 import typer
 
+from bayesnas_graph.cli.network_options import AllowPython, check_parameters
 from bayesnas_graph.cli.options import DataDir, show_settings
-from bayesnas_graph.cli.target import AllowPython, check_parameters
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.runs.config.groups import RUN, Samples
 from bayesnas_graph.runs.manifest import Kind

@@ -21,7 +21,7 @@ from bayesnas_graph.runs.settings import Settings, read_settings, recipe_of
 @option_group("sweep", SweepOptions)
 def search(
     *,
-    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="File or shipped space.")] = None,
+    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="File or shipped space.")] = None,
     settings: list[Settings],
     options: RunOptions,
     tensorboard: Annotated[

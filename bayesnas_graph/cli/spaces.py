@@ -19,7 +19,7 @@ from bayesnas_graph.language.syntax import ast, parse
 
 
 def spaces(
-    name: Annotated[str | None, typer.Argument(help="Shipped space or file to describe.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME|FILE", help="Shipped space or file to describe.")] = None,
     text: Annotated[bool, typer.Option("--text", help="Print the source of the space instead.")] = False,
     path: Annotated[bool, typer.Option("--path", help="Print the path of the file instead.")] = False,
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bayesnas_graph.cli.target import AllowPython, NetworkName, Parameters, SpaceFile, load_network
+from bayesnas_graph.cli.network_options import AllowPython, NetworkName, Parameters, SpaceFile, load_network
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.values import show
 from bayesnas_graph.passes.analysis import Cost, Extremes, Range, Switches, cost, extremes, switches

@@ -100,7 +100,7 @@ def _size(traces: Traces) -> list[tuple[str, str]]:
         rows.append(("parameters", f"{sizes[0]:,}{whole[0]}"))
         rows.append(("multiply-adds", f"{sizes[1]:,}{whole[1]}"))
     if outline is not None:
-        rows += [("wanted", f"{text}{_met(traces, text)}") for text in outline.wanted]
+        rows += [("target", f"{text}{_met(traces, text)}") for text in outline.wanted]
         rows.append(("switches", f"{len(traces.alive):,} of {len(outline.switches):,} open"))
     return rows
 

@@ -41,11 +41,12 @@ class SweepOptions:
         typer.Option(metavar="KEY=A,B,C", help="Search once with each of these values.", rich_help_panel=_PANEL),
     ] = None
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Number of seeds, starting at `--seed`.", rich_help_panel=_PANEL)
+        int | None,
+        typer.Option(min=1, metavar="N", help="Number of seeds, starting at `--seed`.", rich_help_panel=_PANEL),
     ] = None
-    jobs: Annotated[int | None, typer.Option(min=1, help="Number of searches at a time.", rich_help_panel=_PANEL)] = (
-        None
-    )
+    jobs: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Number of searches at a time.", rich_help_panel=_PANEL)
+    ] = None
     ray: Annotated[bool, typer.Option("--ray", help="Run on a Ray cluster.", rich_help_panel=_PANEL)] = False
 
     @property

@@ -19,7 +19,7 @@ from bayesnas_graph.runs.settings import Settings
 def train(
     *,
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE|RUN]", help="File, shipped space, or folder of a search.")
+        Path | None, typer.Argument(metavar="FILE|RUN", help="File, shipped space, or folder of a search.")
     ] = None,
     settings: list[Settings],
     options: RunOptions,

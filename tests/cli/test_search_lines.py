@@ -83,11 +83,11 @@ def test_lines(capsys: pytest.CaptureFixture[str]) -> None:
     assert told.err == "warning[NAS607]: the penalty is too weak\n = help: `--lambda 1` would be enough\n\n"
     assert told.out == (
         "search         network search of darts on cifar10, cpu, seed 3\n"
-        "steps          100 to warm up, then 4 iterations of 50: 300\n"
+        "steps          300: 100 to warm up, 4 iterations of 50\n"
         "switches       24, zero switches included\n"
         "parameters     45,650 with all candidates\n"
         "multiply-adds  949,216 per sample with all candidates\n"
-        "wanted         params < 20,000\n"
+        "target         params < 20,000\n"
         "shrink         0.18 to 0.32, where 1 closes a gate: not enough to close any\n"
         "step 120/300  iteration 1/4  loss 1.538    accuracy 0.508  penalty 0.8299   rate 0.0196   "
         "  144 ms  left 0:00:26\n"
@@ -126,7 +126,7 @@ def test_the_end_is_known_once_the_architecture_is_found(capsys: pytest.CaptureF
     SearchLines().concluded(found, "it is found")
     SearchLines().logged(logged(found, 210))
     told = capsys.readouterr().out.splitlines()
-    assert told[0] == "note   it is found; 20 steps are left for its weights"
+    assert told[0] == "note   it is found; 20 more steps train its weights"
     assert told[1].startswith("step 210/220  finish         loss")
 
 

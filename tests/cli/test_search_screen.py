@@ -97,7 +97,7 @@ def test_screen() -> None:
         " parameters  16,466 of 45,650           multiply-adds  349,216 of 949,216\n"
         " switches    19 of 24 open              learning rate  0.0196\n"
         " shrink      0.50 to 2.00, where 1 closes a gate: enough to close 7 of 19 swit…\n"
-        " wanted      params < 20,000\n"
+        " target      params < 20,000\n"
         "\n"
         "         conv  pool  skip  zero\n"
         " cell_0   1/3   2/3   2/3   2/3\n"

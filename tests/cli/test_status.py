@@ -89,7 +89,7 @@ def test_stopped(run: Run, folder: Path) -> None:
         "lambda         0.03\n"
         "parameters     16,466 of 45,650\n"
         "multiply-adds  349,216 of 949,216\n"
-        "wanted         params < 20,000\n"
+        "target         params < 20,000\n"
         "switches       22 of 24 open\n"
         "\n"
         "        conv  pool  skip  zero\n"
@@ -120,13 +120,13 @@ def test_finished(run: Run, folder: Path) -> None:
         "state          finished: all iterations are done\n",
         "               0.900 on the test set, with the weights of the search\n",
         "parameters     15,000 of 45,650\n",
-        "wanted         params < 20,000: met\n",
+        "target         params < 20,000: met\n",
         "switches       21 of 24 open\n",
     ):
         assert line in told
     assert "resume with" not in told
     (folder / "result.json").write_text(json.dumps(RESULT | {"unmet": ["params < 20,000"]}))
-    assert "wanted         params < 20,000: not met\n" in run("status", folder).out
+    assert "target         params < 20,000: not met\n" in run("status", folder).out
 
 
 def test_nothing_written_yet(run: Run, folder: Path) -> None:

@@ -67,7 +67,7 @@ def test_what_is_printed(run: Run, folder: Path) -> None:
     assert lines[:7] == [
         "run            runs/fixed-train-1",
         "train          network net of fixed.nas on tiny, cpu, seed 0",
-        "epochs         1 of 4 steps: 4",
+        "epochs         1 of 4 steps, 4 in total",
         "parameters     4,252",
         "multiply-adds  98,040 per sample",
         "paths          6, dropped with probability up to 0.2",

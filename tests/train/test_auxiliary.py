@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from bayesnas_graph import passes
-from bayesnas_graph.cli.target import load_network
+from bayesnas_graph.cli.network_options import load_network
 from bayesnas_graph.codegen.emit import build, emit, transfer
 from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.runs.seeds import seed_everything

@@ -82,15 +82,15 @@ class SearchLines:
 def head(state: SearchState) -> list[str]:
     """Return what is searched, on what, and for how long."""
     outline = state.outline
-    warmup = f"{outline.warmup:,} to warm up, then " if outline.warmup else ""
-    finish = f", and {outline.finish:,} to finish" if outline.finish else ""
+    warmup = f"{outline.warmup:,} to warm up, " if outline.warmup else ""
+    finish = f", {outline.finish:,} to finish" if outline.finish else ""
     rows = [
         ("search", outline.subject),
-        ("steps", f"{warmup}{outline.iterations:,} iterations of {outline.steps:,}{finish}: {outline.total_steps:,}"),
+        ("steps", f"{outline.total_steps:,}: {warmup}{outline.iterations:,} iterations of {outline.steps:,}{finish}"),
         ("switches", f"{len(outline.switches):,}, zero switches included"),
         ("parameters", f"{outline.parameters:,} with all candidates"),
         ("multiply-adds", f"{outline.flops:,} per sample with all candidates"),
-        *(("wanted", text) for text in outline.wanted),
+        *(("target", text) for text in outline.wanted),
     ]
     if state.shrink is not None:
         rows.append(("shrink", f"{shrink_text(state.shrink)}, where 1 closes a gate{able_text(state.shrink)}"))
@@ -102,4 +102,4 @@ def head(state: SearchState) -> list[str]:
 def conclusion(state: SearchState, why: str) -> str:
     """Return why the architecture is decided, and what is left to do."""
     finish = state.outline.finish
-    return f"{why}; {finish:,} steps are left for its weights" if finish else why
+    return f"{why}; {finish:,} more steps train its weights" if finish else why

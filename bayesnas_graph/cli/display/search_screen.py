@@ -172,7 +172,7 @@ def figures(state: SearchState, width: int) -> list[Text]:
         reach = f"{shrink_text(state.shrink)}, where 1 closes a gate"
         lines.append(Text.assemble((f"{'shrink':<12}", "dim"), reach, (able_text(state.shrink), "yellow")))
     if outline.wanted:
-        lines.append(Text.assemble((f"{'wanted':<12}", "dim"), ", ".join(outline.wanted)))
+        lines.append(Text.assemble((f"{'target':<12}", "dim"), ", ".join(outline.wanted)))
     return lines
 
 

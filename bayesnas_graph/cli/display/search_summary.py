@@ -30,7 +30,7 @@ def outcome_lines(outline: Outline, outcome: SearchOutcome, missed: Container[st
         ("parameters", f"{outcome.cost.parameters:,} of {outline.parameters:,}"),
         ("multiply-adds", f"{outcome.cost.flops:,} of {outline.flops:,}"),
         ("accuracy", f"{outcome.accuracy:.4f} on the test set, with the weights of the search"),
-        *(("wanted", f"{text}: {'not met' if text in missed else 'met'}") for text in outline.wanted),
+        *(("target", f"{text}: {'not met' if text in missed else 'met'}") for text in outline.wanted),
     ]
     yield from (labelled(label, text) for label, text in rows)
 

@@ -113,7 +113,7 @@ def header(subject: str, problem: TrainingProblem, progress: TrainProgress) -> l
     config, size = problem.config, cost(problem.graph)
     rows = [
         ("train", subject),
-        ("epochs", f"{config.epochs:,} of {problem.steps_per_epoch:,} steps: {problem.total_steps:,}"),
+        ("epochs", f"{config.epochs:,} of {problem.steps_per_epoch:,} steps, {problem.total_steps:,} in total"),
         ("parameters", f"{size.parameters:,}"),
         ("multiply-adds", f"{size.flops:,} per sample"),
     ]

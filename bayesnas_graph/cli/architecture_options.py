@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bayesnas_graph.cli.network_options import AllowPython, parameter_values
 from bayesnas_graph.cli.options import size
-from bayesnas_graph.cli.target import AllowPython, parameter_values
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir.literals import Ranking
 from bayesnas_graph.runs.opening import open_run
@@ -39,7 +39,10 @@ class ArchitectureOptions:
             metavar="WHAT=SIZE", help="Keep as much as fits: params=1.5M or flops=300M.", rich_help_panel=_RULE
         ),
     ] = None
-    rank: Annotated[Ranking, typer.Option(help="Score that ranks switches.", rich_help_panel=_RULE)] = "relevance"
+    rank: Annotated[
+        Ranking,
+        typer.Option(metavar="SCORE", help="Ranking by gamma, relevance, removal or magnitude.", rich_help_panel=_RULE),
+    ] = "relevance"
     architecture: Annotated[
         str | None,
         typer.Option(
