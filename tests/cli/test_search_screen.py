@@ -234,5 +234,5 @@ def test_the_end_is_known_once_the_architecture_is_found() -> None:
     screen.concluded(found, "it is found")
     assert "200/220 steps" in drawn(screen, 80, 24)
     assert "shrink" not in drawn(screen, 80, 24)
-    assert "it is found; 20 steps" in drawn(screen, 80, 24)
+    assert "it is found; 20 more steps" in drawn(screen, 80, 24)
     assert screen.notes == ()  # the summary says it again
