@@ -11,7 +11,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def folder(name: str) -> Path:
-    """The folder `grammars`, `spaces` or `errors` of this installation."""
+    """The folder `grammars`, `spaces`, `errors` or `runtime` of this installation."""
     inside = _PACKAGE / name
     if inside.is_dir():
         return inside

@@ -10,25 +10,22 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from bayesnas_graph.ir import Edge, Expression, Graph, Node, Op, Shape
+from bayesnas_graph.ir import Edge, Expression, Graph, Node, Shape
+from bayesnas_graph.ir.ops.base import Untrained
 from bayesnas_graph.passes.names import FreshNames, prefix_of
 
 
 @dataclass(frozen=True)
-class Dropped(Op):
+class Dropped(Untrained):
     """A value that may be left out, which `runtime.dropping` tells when the network runs."""
 
     name: ClassVar[str] = "dropped"
-    pure: ClassVar[bool] = False
 
     def shape(self, *inputs: Shape) -> Shape:
         return inputs[0]
 
     def torch(self, *inputs: Shape) -> Expression:
         return Expression("dropped({0})", helper="dropped")
-
-    def parameters(self, *inputs: Shape) -> int:
-        return 0
 
 
 def paths(graph: Graph) -> tuple[Edge, ...]:

@@ -12,6 +12,7 @@ from bayesnas_graph.codegen.emit.layout import Layout
 from bayesnas_graph.codegen.emit.names import plain
 from bayesnas_graph.codegen.emit.printer import Printer
 from bayesnas_graph.codegen.units import Unit, Use, units
+from bayesnas_graph.diagnostics.resources import folder
 from bayesnas_graph.ir import Expression, Graph, ModuleCall
 
 Paths = Callable[[Unit], dict[str, str]]
@@ -26,38 +27,6 @@ def gated_sum(values: list[Tensor], gates: Tensor) -> Tensor:
         total = total + value * gate
     return total * zero if len(zero) else total
 '''
-
-_RESCALE = '''
-
-class Rescale(nn.Module):
-    """A value times a number that is loaded with the weights and not trained."""
-
-    factor: Tensor
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("factor", torch.ones(()))
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.factor * x
-'''
-
-_SELECT = '''
-
-class Select(nn.Module):
-    """The channels of a value whose numbers are loaded with the weights and not trained."""
-
-    channels: Tensor
-
-    def __init__(self, inputs: int, width: int) -> None:
-        super().__init__()
-        self.register_buffer("channels", torch.arange(width) * inputs // width)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x.index_select(1, self.channels)
-'''
-
-_OURS = {"gated_sum": _GATED_SUM, "Rescale": _RESCALE, "Select": _SELECT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +60,8 @@ def emit(graph: Graph, doc: str = "", *, standalone: bool = False, constants: bo
     width = name_widths(classes, root) if constants else ""
     layouts = {cls: Layout(classes, cls) for cls in classes}
     body = "".join(Printer(layout).text() for layout in layouts.values())
-    included = {name: text for name, text in _OURS.items() if standalone and f"{name}(" in body}
+    used = [name for name in ("gated_sum", "Rescale", "Select") if f"{name}(" in body]
+    included = {name: _definition(name) for name in used if standalone}
     body = "".join(included.values()) + body
     text = f'"""{doc or f"Network `{plain(graph.name)}`."}"""\n\n{_imports(body, graph, included)}{width}{body}'
     modules: dict[str, Slot] = {}
@@ -103,6 +73,14 @@ def emit(graph: Graph, doc: str = "", *, standalone: bool = False, constants: bo
             for index, parts in enumerate(node.stands_for):
                 modules.update(dict.fromkeys(parts, Slot(path + own, index, len(node.stands_for))))
     return Emitted(text, classes.of(root).name, modules, gates)
+
+
+def _definition(name: str) -> str:
+    """The source of a function or class of our `runtime`: a plain one for gates, or its own. Needs no torch."""
+    if name == "gated_sum":
+        return _GATED_SUM
+    text = (folder("runtime") / f"{name.lower()}.py").read_text(encoding="utf-8")
+    return f"\n\nclass {text.partition('class ')[2]}"
 
 
 def _imports(body: str, graph: Graph, included: Collection[str]) -> str:

@@ -1,16 +1,15 @@
 """The primitives: one class per operation, with everything that is known about it."""
 
 from bayesnas_graph.ir import Op
-from bayesnas_graph.ir.ops.activation import Elementwise, Identity, Relu
+from bayesnas_graph.ir.ops.activation import Identity, Relu
 from bayesnas_graph.ir.ops.base import PRIMITIVES
 from bayesnas_graph.ir.ops.convolution import Conv, Depthwise, ReluConv, ReluDepthwise
-from bayesnas_graph.ir.ops.curvature import Local
-from bayesnas_graph.ir.ops.join import Join, Sum
+from bayesnas_graph.ir.ops.join import Sum
 from bayesnas_graph.ir.ops.layout import Interleaved, Part, Phases, Repeated, Subsampled
 from bayesnas_graph.ir.ops.norm import BatchNorm, LightBatchNorm
 from bayesnas_graph.ir.ops.rescale import Rescale
 from bayesnas_graph.ir.ops.select import Select
-from bayesnas_graph.ir.ops.spatial import Flatten, PadChannels, Pool
+from bayesnas_graph.ir.ops.spatial import PadChannels
 from bayesnas_graph.ir.ops.structure import Choice, Gated, Input, Maybe, Zero
 
 # The operations that only the compiler uses, by name. PRIMITIVES are those that a text can name.
@@ -30,27 +29,19 @@ __all__ = [
     "Choice",
     "Conv",
     "Depthwise",
-    "Elementwise",
-    "Flatten",
     "Gated",
     "Identity",
     "Input",
-    "Interleaved",
-    "Join",
     "LightBatchNorm",
-    "Local",
     "Maybe",
     "PadChannels",
     "Part",
-    "Phases",
-    "Pool",
     "Relu",
     "ReluConv",
     "ReluDepthwise",
     "Repeated",
     "Rescale",
     "Select",
-    "Subsampled",
     "Sum",
     "Zero",
 ]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import pi, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from bayesnas_graph.ir import Coupling, Expression, Mask, Op, Shape
-from bayesnas_graph.ir.ops.base import register
+from bayesnas_graph.ir import Expression, Mask, Shape
+from bayesnas_graph.ir.ops.base import SameShape, register
 from bayesnas_graph.ir.ops.curvature import Local
 
 if TYPE_CHECKING:
@@ -16,14 +16,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Elementwise(Op):
-    """What they have in common: the shape stays."""
+class Elementwise(SameShape):
+    """What they have in common: a Python expression, and two derivatives."""
 
     by_channel: ClassVar[bool] = True
     function: ClassVar[str]
-
-    def shape(self, *inputs: Shape) -> Shape:
-        return inputs[0]
 
     def torch(self, *inputs: Shape) -> Expression:
         return Expression(self.function)
@@ -35,9 +32,6 @@ class Elementwise(Op):
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
         first, second = self.derivatives(local.inputs[0])
         return (first.square() * local.hessian + second * local.gradient,)
-
-    def coupling(self, *inputs: Shape) -> Coupling:
-        return Coupling.each(*inputs)
 
 
 @register

@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
-from bayesnas_graph.ir import Argument, Op, Shape, ShapeError, named_shape
+from bayesnas_graph.ir import Argument, Coupling, Op, Shape, ShapeError, named_shape
 
 OpClass = TypeVar("OpClass", bound=type[Op])
 
 PRIMITIVES: dict[str, type[Op]] = {}
+
+
+@dataclass(frozen=True)
+class SameShape(Op):
+    """An operation whose output has the shape of its input, channel by channel."""
+
+    def shape(self, *inputs: Shape) -> Shape:
+        return inputs[0]
+
+    def coupling(self, *inputs: Shape) -> Coupling:
+        return Coupling.each(*inputs)
+
+
+@dataclass(frozen=True)
+class Untrained(Op):
+    """An operation that is not pure, but has no parameters: it is random, or has tensors that are not trained."""
+
+    pure: ClassVar[bool] = False
+
+    def parameters(self, *inputs: Shape) -> int:
+        return 0
+
+    def weight_curvature(self, local: Any) -> dict[str, Any]:
+        return {}
 
 
 def register(cls: OpClass) -> OpClass:

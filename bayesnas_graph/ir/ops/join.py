@@ -10,7 +10,7 @@ from operator import mul
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayesnas_graph.ir import Coupling, Expression, Link, Mask, Op, Shape, ShapeError, intersection, shape_text
-from bayesnas_graph.ir.ops.base import image, register, vector
+from bayesnas_graph.ir.ops.base import SameShape, image, register, vector
 from bayesnas_graph.ir.ops.curvature import Local
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Join(Op):
 
 
 @dataclass(frozen=True)
-class Pointwise(Join):
+class Pointwise(Join, SameShape):
     """Combines values of one shape position by position."""
 
     is_pointwise: ClassVar[bool] = True
@@ -38,9 +38,6 @@ class Pointwise(Join):
         if len(set(inputs)) > 1:
             raise ShapeError(f"`{self.name}` needs inputs of one shape")
         return inputs[0]
-
-    def coupling(self, *inputs: Shape) -> Coupling:
-        return Coupling.each(*inputs)
 
 
 @register

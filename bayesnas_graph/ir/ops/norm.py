@@ -13,14 +13,13 @@ from bayesnas_graph.ir import (
     Link,
     Mask,
     ModuleCall,
-    Op,
     Shape,
     ShapeError,
     intersection,
     numbers,
     union,
 )
-from bayesnas_graph.ir.ops.base import count, flag, rational, register
+from bayesnas_graph.ir.ops.base import SameShape, Untrained, count, flag, rational, register
 from bayesnas_graph.ir.ops.curvature import Local, per_channel
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Normalisation(Op):
+class Normalisation(SameShape):
     """What the norms have in common: the shape stays, and each channel may have a weight and a bias."""
 
     pure: ClassVar[bool] = False
@@ -37,9 +36,6 @@ class Normalisation(Op):
     @property
     def is_affine(self) -> bool:
         return bool(self.settings()["affine"])
-
-    def shape(self, *inputs: Shape) -> Shape:
-        return inputs[0]
 
     @property
     def mergeable(self) -> bool:
@@ -228,31 +224,18 @@ class LayerNorm(SampleNorm):
 
 @register
 @dataclass(frozen=True)
-class Dropout(Op):
+class Dropout(SameShape, Untrained):
     """Zeroes each value with probability `p` while training."""
 
     name: ClassVar[str] = "dropout"
-    pure: ClassVar[bool] = False
 
     p: Fraction = rational("0.5", maximum="1")
-
-    def shape(self, *inputs: Shape) -> Shape:
-        return inputs[0]
-
-    def parameters(self, *inputs: Shape) -> int:
-        return 0
 
     def torch(self, *inputs: Shape) -> ModuleCall:
         return ModuleCall("Dropout", numbers(p=float(self.p)))
 
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
         return (local.hessian,)  # in evaluation mode it returns its input
-
-    def weight_curvature(self, local: Local) -> dict[str, Tensor]:
-        return {}
-
-    def coupling(self, *inputs: Shape) -> Coupling:
-        return Coupling.each(*inputs)
 
 
 def _nonzero(values: Tensor) -> Mask:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from bayesnas_graph.ir import Axis, Coupling, Link, Mask, ModuleCall, Number, Op, Shape, ShapeError
-from bayesnas_graph.ir.ops.base import count, register
+from bayesnas_graph.ir import Axis, Coupling, Link, Mask, ModuleCall, Number, Shape, ShapeError
+from bayesnas_graph.ir.ops.base import Untrained, count, register
 from bayesnas_graph.ir.ops.curvature import Local
 
 if TYPE_CHECKING:
@@ -16,12 +16,11 @@ if TYPE_CHECKING:
 
 @register
 @dataclass(frozen=True)
-class Select(Op):
+class Select(Untrained):
     """Some channels of its input. Which ones is loaded with the weights: in a new network they are spread evenly."""
 
     name: ClassVar[str] = "select"
     selects: ClassVar[bool] = True
-    pure: ClassVar[bool] = False
 
     width: int = count()
 
@@ -34,15 +33,9 @@ class Select(Op):
     def torch(self, *inputs: Shape) -> ModuleCall:
         return ModuleCall("Select", (Number("size", inputs[0][0]), Number("size", self.width)), package="runtime")
 
-    def parameters(self, *inputs: Shape) -> int:
-        return 0
-
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
         (x,) = local.inputs
         return (local.hessian.new_zeros(x.shape).index_add(1, local.module.channels, local.hessian),)
-
-    def weight_curvature(self, local: Local) -> dict[str, Tensor]:
-        return {}
 
     def coupling(self, *inputs: Shape) -> Coupling:
         """By its shapes alone: any channel of the input may be any of the output."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from bayesnas_graph.ir import Argument, Coupling, Expression, Op, Shape
+from bayesnas_graph.ir.ops.base import SameShape
 from bayesnas_graph.ir.ops.curvature import Local
 from bayesnas_graph.ir.ops.join import Sum
 
@@ -47,7 +48,7 @@ class Choice(Sum):
 
 
 @dataclass(frozen=True)
-class Gated(Op):
+class Gated(SameShape):
     """Passes on a value that a gate may turn off.
 
     The gate is on its edge, and so is the curvature that the gate adds.
@@ -57,17 +58,11 @@ class Gated(Op):
     passes_through: ClassVar[bool] = True
     combines_linearly: ClassVar[bool] = True
 
-    def shape(self, *inputs: Shape) -> Shape:
-        return inputs[0]
-
     def torch(self, *inputs: Shape) -> Expression:
         return Expression("{0}")
 
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
         return (local.hessian,)
-
-    def coupling(self, *inputs: Shape) -> Coupling:
-        return Coupling.each(*inputs)
 
     def stored_values(self, *inputs: Shape) -> int:
         return 0
