@@ -133,8 +133,8 @@ def derived(graph: Graph, switches: Switches, generator: torch.Generator) -> tup
     values = bayes.score("relevance", switches, state.s, h, w, torch.zeros_like(h), lambda_w)
     scores = dict(zip(switches.groups, values.tolist(), strict=True))
     said = bayes.decide(graph, switches, state, h, w)
-    sound = bayes.without_dead_ends(graph, bayes.bridged(graph, said, scores))
-    return state, said, bayes.limited(graph, sound, scores)
+    sound = bayes.close_dead_ends(graph, bayes.reconnect(graph, said, scores))
+    return state, said, bayes.enforce_limits(graph, sound, scores)
 
 
 def stray(graph: Graph, decision: Decision) -> int:

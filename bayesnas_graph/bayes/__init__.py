@@ -1,7 +1,7 @@
 """The search itself: what is computed from gates, curvatures and the graph."""
 
 from bayesnas_graph.bayes.curvature import Curvature, curvature
-from bayesnas_graph.bayes.decision import Decision, Place, Verdict, Why, decide, verdicts
+from bayesnas_graph.bayes.decision import Decision, Location, Verdict, Why, decide, verdicts
 from bayesnas_graph.bayes.dependency import DEPENDENCIES, Structure, independent, one_hop, whole_path
 from bayesnas_graph.bayes.entropy import THRESHOLD, entropy, keep
 from bayesnas_graph.bayes.gauge import Gauge, in_gauge, rescale
@@ -16,7 +16,7 @@ from bayesnas_graph.bayes.proximal import (
     weighted_soft_threshold,
 )
 from bayesnas_graph.bayes.ranking import magnitude, relevance, removal, score
-from bayesnas_graph.bayes.repair import bridged, enlarged, limited, reduced, without_dead_ends
+from bayesnas_graph.bayes.repair import close_dead_ends, enforce_limits, grow_to_fit, reconnect, shrink_to_fit
 from bayesnas_graph.bayes.switches import Switches
 from bayesnas_graph.bayes.units import contributions
 from bayesnas_graph.bayes.update import LARGEST, State, omega_squared, posterior_variance, strength, update
@@ -33,8 +33,8 @@ __all__ = [
     "Decision",
     "Estimator",
     "Gauge",
+    "Location",
     "Loss",
-    "Place",
     "Ranking",
     "Reach",
     "SquaredError",
@@ -44,29 +44,30 @@ __all__ = [
     "Verdict",
     "Why",
     "block_soft_threshold",
-    "bridged",
     "can_close",
+    "close_dead_ends",
     "contributions",
     "curvature",
     "decide",
-    "enlarged",
+    "enforce_limits",
     "entropy",
+    "grow_to_fit",
     "in_gauge",
     "independent",
     "keep",
-    "limited",
     "magnitude",
     "omega_squared",
     "one_hop",
     "penalty",
     "posterior_variance",
     "proximal_step",
-    "reduced",
+    "reconnect",
     "relevance",
     "removal",
     "rescale",
     "score",
     "shrink_budget",
+    "shrink_to_fit",
     "soft_threshold",
     "strength",
     "update",
@@ -74,5 +75,4 @@ __all__ = [
     "weight_curvature",
     "weighted_soft_threshold",
     "whole_path",
-    "without_dead_ends",
 ]

@@ -48,7 +48,7 @@ class Why(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Location:
     """Where in a text something was written. Lines and columns begin at 1; the end is not included."""
 
     file: str
@@ -58,9 +58,9 @@ class Place:
     end_column: int
 
     @staticmethod
-    def of(span: Span) -> Place:
+    def of(span: Span) -> Location:
         """The place of a span."""
-        return Place(span.source.name, *span.source.position(span.start), *span.source.position(span.end))
+        return Location(span.source.name, *span.source.position(span.start), *span.source.position(span.end))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Verdict:
     gates: tuple[str, ...]
     w: tuple[float, ...]
     h: tuple[float, ...]
-    places: tuple[Place, ...]
+    places: tuple[Location, ...]
     relevance: float = 0.0  # what it is worth by three rankings, as of the update that the rest is from
     removal: float = 0.0
     magnitude: float = 0.0
@@ -249,7 +249,7 @@ def verdicts(switches: Switches, state: State, h: Tensor, w: Tensor, reasons: It
             gates=tuple(switches.gates[i] for i in members[group]),
             w=tuple(values[i] for i in members[group]),
             h=tuple(curvatures[i] for i in members[group]),
-            places=tuple(map(Place.of, switches.spans[group])),
+            places=tuple(map(Location.of, switches.spans[group])),
         )
 
 

@@ -17,7 +17,7 @@ from bayesnas_graph.passes.prune import Disconnected, Misfit, prune
 Scores = Mapping[str, float]  # of every group; more is better
 
 
-def bridged(graph: Graph, decision: Decision, scores: Scores) -> Decision:
+def reconnect(graph: Graph, decision: Decision, scores: Scores) -> Decision:
     """Open switches again for as long as an output is lost: of those at which a way to it ends, the best.
 
     If what is left does not fit together, all that was to be closed stays open.
@@ -32,27 +32,27 @@ def bridged(graph: Graph, decision: Decision, scores: Scores) -> Decision:
             decision = decision.changed(decision.off, Why.BRIDGE)
 
 
-def limited(graph: Graph, decision: Decision, scores: Scores) -> Decision:
+def enforce_limits(graph: Graph, decision: Decision, scores: Scores) -> Decision:
     """Close what a choice has too many of: `choose 1` keeps the best of its candidates.
 
     Where uses of a cell share their switches, the best may be one that nothing arrives at in some use. What cannot be
     closed there without a loss stays.
     """
-    decision = without_dead_ends(graph, decision)
+    decision = close_dead_ends(graph, decision)
     surplus: set[str] = set()
     for candidates, limit in _limits(graph):
         kept = [group for group in candidates if group not in decision.off]
         surplus.update(_best_first(kept, scores)[limit:])
     together = decision.changed(surplus, Why.LIMIT)
     if _holds(graph, together):
-        return without_dead_ends(graph, together)
+        return close_dead_ends(graph, together)
     for group in reversed(_best_first(surplus, scores)):
         smaller = decision.changed([group], Why.LIMIT)
         decision = smaller if _holds(graph, smaller) else decision
-    return without_dead_ends(graph, decision)
+    return close_dead_ends(graph, decision)
 
 
-def reduced(graph: Graph, decision: Decision, scores: Scores, fits: Callable[[Graph], bool]) -> Decision:
+def shrink_to_fit(graph: Graph, decision: Decision, scores: Scores, fits: Callable[[Graph], bool]) -> Decision:
     """Close switches, the worst first, until what is left fits, or nothing more can go.
 
     Raises Disconnected or Misfit if there is nothing to begin with.
@@ -69,7 +69,7 @@ def reduced(graph: Graph, decision: Decision, scores: Scores, fits: Callable[[Gr
     return decision
 
 
-def enlarged(graph: Graph, decision: Decision, scores: Scores, fits: Callable[[Graph], bool]) -> Decision:
+def grow_to_fit(graph: Graph, decision: Decision, scores: Scores, fits: Callable[[Graph], bool]) -> Decision:
     """Open switches again, the best first, as long as what they belong to fits and no choice has too many.
 
     A switch alone may add nothing, for what it leads to is still closed: it is opened all the same, and counts when
@@ -81,7 +81,7 @@ def enlarged(graph: Graph, decision: Decision, scores: Scores, fits: Callable[[G
         within = all(len(set(candidates) - larger.off) <= limit for candidates, limit in limits if group in candidates)
         if within and _holds(graph, larger) and fits(prune(graph, larger.off)):
             decision = larger
-    return without_dead_ends(graph, decision)
+    return close_dead_ends(graph, decision)
 
 
 def _limits(graph: Graph) -> list[tuple[tuple[str, ...], int]]:
@@ -93,7 +93,7 @@ def _limits(graph: Graph) -> list[tuple[tuple[str, ...], int]]:
     return list(found.items())
 
 
-def without_dead_ends(graph: Graph, decision: Decision) -> Decision:
+def close_dead_ends(graph: Graph, decision: Decision) -> Decision:
     """Close what no longer lies on a way from an input to an output."""
     left = {gate.group for gate in prune(graph, decision.off).gates}
     stranded = [verdict.name for verdict in decision.verdicts if verdict.keep and verdict.name not in left]

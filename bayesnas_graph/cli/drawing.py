@@ -14,7 +14,7 @@ from bayesnas_graph.diagnostics import Diagnostic, NasError, nearest
 from bayesnas_graph.diagnostics.resources import shipped_space
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.load import number
-from bayesnas_graph.report.pictures import Diagram, Panel, diagram_of, settled_diagram
+from bayesnas_graph.report.pictures import Diagram, Panel, diagram_of, prune_diagram
 from bayesnas_graph.runs.folder import RunFolder
 from bayesnas_graph.runs.opening import Run
 from bayesnas_graph.runs.paths import RunPaths
@@ -124,7 +124,7 @@ def _settled(space: Drawing, decided: _Decided) -> Drawing:
     if not decided.is_about(space.diagram):
         message = f"`{decided.path}` is not about the switches of network `{space.name}`"
         raise NasError([Diagnostic("NAS602", message, help="draw the space with `--space`")])
-    diagram = settled_diagram(space.diagram, decided.kept)
+    diagram = prune_diagram(space.diagram, decided.kept)
     if not diagram.panels:
         message = "nothing reaches the output through the switches that stay"
         raise NasError([Diagnostic("NAS612", message, help="draw the space with `--space`")])

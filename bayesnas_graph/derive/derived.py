@@ -6,8 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from bayesnas_graph.bayes import Decision, Verdict, Why
-from bayesnas_graph.bayes.decision import Place
-from bayesnas_graph.bayes.repair import without_dead_ends
+from bayesnas_graph.bayes.decision import Location
+from bayesnas_graph.bayes.repair import close_dead_ends
 from bayesnas_graph.derive.rules import Rule, apply, left_groups
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
 from bayesnas_graph.diagnostics.source import Span
@@ -42,7 +42,7 @@ def derive(graph: Graph, decision: Decision, rule: Rule | None = None) -> Derive
         message = f"what is left does not fit together at `{error.node}`: {error.reason}"
         lost = f", as inputs were lost by {_listed(error.narrower)}" if error.narrower else ""
         raise NasError([Diagnostic("NAS613", message + lost, help=help)]) from None
-    return Derived(left, without_dead_ends(graph, decision))
+    return Derived(left, close_dead_ends(graph, decision))
 
 
 def about(graph: Graph, decision: Decision) -> Decision:
@@ -78,7 +78,7 @@ def given(graph: Graph, kept: Collection[str]) -> Decision:
                 gates=tuple(dict.fromkeys(names)),
                 w=(),
                 h=(),
-                places=tuple(map(Place.of, spans.get(group, ()))),
+                places=tuple(map(Location.of, spans.get(group, ()))),
                 relevance=float(group in kept),
             )
             for group, names in gates.items()

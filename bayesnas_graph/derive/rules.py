@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from bayesnas_graph.bayes import Decision, Ranking, Why
-from bayesnas_graph.bayes.repair import enlarged, reduced
+from bayesnas_graph.bayes.repair import grow_to_fit, shrink_to_fit
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes import Disconnected, Misfit, prune
@@ -96,7 +96,7 @@ def _ranked(count: int, per_node: int | None, graph: Graph, decision: Decision, 
 def _sized(rule: Rule, graph: Graph, decision: Decision, scores: Scores) -> Decision:
     """As much as there is room for: the worst go until the rest fits, and then the best come back that fit as well."""
     try:
-        decision = reduced(graph, decision, scores, rule.fits)
+        decision = shrink_to_fit(graph, decision, scores, rule.fits)
         left = prune(graph, decision.off)
     except (Disconnected, Misfit):
         return decision  # which is told later, and why
@@ -106,7 +106,7 @@ def _sized(rule: Rule, graph: Graph, decision: Decision, scores: Scores) -> Deci
         message = f"no more switches can be closed, and {left_over} are left"
         help = "allow more, or begin with less: `--keep-per-edge 1` goes with a budget"
         raise NasError([Diagnostic("NAS614", message, help=help)])
-    return enlarged(graph, decision, scores, rule.fits)
+    return grow_to_fit(graph, decision, scores, rule.fits)
 
 
 def left_groups(graph: Graph) -> set[str]:

@@ -16,7 +16,7 @@ from shlex import quote
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.report.pictures import Diagram, diagram_of, lay_out, svg_text
-from bayesnas_graph.report.pictures.decided import settled_diagram
+from bayesnas_graph.report.pictures.decided import prune_diagram
 from bayesnas_graph.report.pictures.graph import diagram_of_graph
 
 Row = tuple[str, ...]  # a label, and a value for each column
@@ -36,7 +36,7 @@ def network_svg(network: Network) -> str | None:
 
 def architecture_svg(network: Network, left: Graph) -> str | None:
     """Draw a network with only the gates of a pruned graph; None if that fails."""
-    return _drawn(lambda: settled_diagram(diagram_of(network), {gate.name for gate in left.gates}))
+    return _drawn(lambda: prune_diagram(diagram_of(network), {gate.name for gate in left.gates}))
 
 
 def _drawn(diagram: Callable[[], Diagram]) -> str | None:

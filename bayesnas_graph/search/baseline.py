@@ -55,12 +55,12 @@ class Baseline(Strategy):
         judgement = self.judged(learner, list(batches), number)
         scores = dict(zip(learner.switches.groups, judgement.strengths.tolist(), strict=True))
         raw = decision_of(learner, judgement)
-        sound = bayes.without_dead_ends(graph, bayes.bridged(graph, raw, scores))
-        chosen = bayes.limited(graph, sound, scores)
+        sound = bayes.close_dead_ends(graph, bayes.reconnect(graph, raw, scores))
+        chosen = bayes.enforce_limits(graph, sound, scores)
         if problem.has_target and not self.closes:
             chosen = fitting(problem, graph, chosen, scores)
         elif problem.has_target and problem.on_target(prune(graph, chosen.off)):
-            chosen = sound = bayes.enlarged(graph, chosen, scores, problem.on_target)
+            chosen = sound = bayes.grow_to_fit(graph, chosen, scores, problem.on_target)
         architecture = complete(problem, progress, chosen)
         bridges = tuple(verdict.name for verdict in sound.verdicts if verdict.why == Why.BRIDGE)
         still_open = sound if self.closes else raw.changed(learner.switches.groups, Why.KEPT)
@@ -79,13 +79,13 @@ def fitting(problem: Problem, graph: Graph, chosen: Decision, scores: Mapping[st
 
     If taking switches away is not enough, one begins anew with all of them, and what is weak for its cost goes first.
     """
-    smaller = bayes.reduced(graph, chosen, scores, problem.on_target)
+    smaller = bayes.shrink_to_fit(graph, chosen, scores, problem.on_target)
     if not problem.on_target(prune(graph, smaller.off)):
         costs = cost_by_switch(graph)
         for_cost = {name: score / (1 + costs[name].parameters + costs[name].flops) for name, score in scores.items()}
         every = chosen.changed(scores, Why.KEPT)
-        smaller = bayes.limited(graph, bayes.reduced(graph, every, for_cost, problem.on_target), scores)
-    return bayes.enlarged(graph, smaller, scores, problem.on_target)
+        smaller = bayes.enforce_limits(graph, bayes.shrink_to_fit(graph, every, for_cost, problem.on_target), scores)
+    return bayes.grow_to_fit(graph, smaller, scores, problem.on_target)
 
 
 def decision_of(learner: SearchLearner, judgement: Judgement) -> Decision:

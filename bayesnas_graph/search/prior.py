@@ -87,8 +87,8 @@ def decide(
     }
     scores = worth[ranking]
     raw = bayes.decide(graph, switches, prior, found.h, found.gates).ranked(worth)
-    sound = bayes.without_dead_ends(graph, bayes.bridged(graph, raw, scores))
-    return Decided(prior, sound, bayes.limited(graph, sound, scores), scores)
+    sound = bayes.close_dead_ends(graph, bayes.reconnect(graph, raw, scores))
+    return Decided(prior, sound, bayes.enforce_limits(graph, sound, scores), scores)
 
 
 class Prior:

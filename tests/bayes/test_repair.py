@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesnas_graph import passes
-from bayesnas_graph.bayes import Decision, Verdict, Why, bridged, enlarged, limited, without_dead_ends
+from bayesnas_graph.bayes import Decision, Verdict, Why, close_dead_ends, enforce_limits, grow_to_fit, reconnect
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.ir.ops import Choice
 from bayesnas_graph.ir.ops.join import Concat
@@ -62,7 +62,7 @@ def size_at_most(size: int) -> Callable[[Graph], bool]:
 def test_the_best_switch_at_the_cut_is_reopened() -> None:
     made = graph(body("node y = x : choose { relu, tanh } y -> out : choose { relu, tanh, gelu }"))
     scores = {"y.relu": 1.0, "y.tanh": 2.0, "choice.relu": 9.0, "choice.tanh": 3.0, "choice.gelu": 1.0}
-    found = bridged(made, decision(made, set(scores)), scores)
+    found = reconnect(made, decision(made, set(scores)), scores)
     assert reasons(found) == {
         "y.relu": Why.OWN,
         "y.tanh": Why.BRIDGE,
@@ -70,22 +70,22 @@ def test_the_best_switch_at_the_cut_is_reopened() -> None:
         "choice.tanh": Why.OWN,
         "choice.gelu": Why.OWN,
     }
-    assert bridged(made, decision(made, {"y.relu"}), scores) == decision(made, {"y.relu"}), "nothing is lost"
+    assert reconnect(made, decision(made, {"y.relu"}), scores) == decision(made, {"y.relu"}), "nothing is lost"
 
 
 def test_what_does_not_fit_together_stays_open() -> None:
     joined = "node a = x : optional relu node b = x : optional tanh "
     made = graph(body(joined + "concat(a, b) -> out : conv(3)"))
-    assert kept(bridged(made, decision(made, {"a"}), {"a": 1, "b": 1})) == {"b"}, "a convolution takes any width"
+    assert kept(reconnect(made, decision(made, {"a"}), {"a": 1, "b": 1})) == {"b"}, "a convolution takes any width"
     made = graph(body(joined + "concat(x, x) -> out concat(a, b) -> out", "image(3, 8, 8) -> image(6, 8, 8)"))
-    assert reasons(bridged(made, decision(made, {"a"}), {"a": 1, "b": 1})) == {"a": Why.BRIDGE, "b": Why.KEPT}
+    assert reasons(reconnect(made, decision(made, {"a"}), {"a": 1, "b": 1})) == {"a": Why.BRIDGE, "b": Why.KEPT}
 
 
 def test_a_choice_of_one() -> None:
     made = graph(body("node y = x : choose 1 { relu, tanh, gelu } y -> out x -> out"))
     scores = {"y.relu": 1.0, "y.tanh": 3.0, "y.gelu": 2.0}
-    assert kept(limited(made, decision(made, set()), scores)) == {"y.tanh"}
-    assert reasons(limited(made, decision(made, {"y.tanh"}), scores)) == {
+    assert kept(enforce_limits(made, decision(made, set()), scores)) == {"y.tanh"}
+    assert reasons(enforce_limits(made, decision(made, {"y.tanh"}), scores)) == {
         "y.relu": Why.LIMIT,
         "y.tanh": Why.OWN,
         "y.gelu": Why.KEPT,
@@ -96,7 +96,7 @@ def test_what_a_limit_leaves_stranded_is_closed_too() -> None:
     text = "motif inner { in x x -> out : choose { relu, tanh } } "
     made = graph(text + body("x -> out : choose 1 { inner, gelu }"))
     scores = {gate.group: 1.0 for gate in made.gates} | {"choice.gelu": 2.0}
-    found = limited(made, decision(made, set()), scores)
+    found = enforce_limits(made, decision(made, set()), scores)
     assert kept(found) == {"choice.gelu"}
     assert sorted(reasons(found).values()) == sorted([Why.LIMIT, Why.KEPT, Why.DEAD_END, Why.DEAD_END])
 
@@ -106,7 +106,7 @@ def test_the_best_that_nothing_arrives_at_is_not_the_best() -> None:
     made = graph(body("node a = x : optional relu x, a -> out : choose 1 { conv(), tanh }"))
     scores = {gate.group: 1.0 for gate in made.gates} | {"out.a.conv": 9.0}
     for off in ({"a"}, {"a", "out.x.conv", "out.x.tanh"}):
-        found = limited(made, bridged(made, decision(made, off), scores), scores)
+        found = enforce_limits(made, reconnect(made, decision(made, off), scores), scores)
         assert not too_many(made, found)
         prune(made, found.off)
 
@@ -116,7 +116,7 @@ def test_room_is_used_by_the_best() -> None:
     scores = {"out.x.conv_3": 1.0, "out.x.conv_5": 3.0, "out.x.tanh": 2.0}
     closed = decision(made, set(scores))
     least = len(list(prune(made, closed.off)))
-    found = [enlarged(made, closed, scores, size_at_most(least + room)) for room in range(6)]
+    found = [grow_to_fit(made, closed, scores, size_at_most(least + room)) for room in range(6)]
     assert kept(found[0]) == set()
     assert kept(found[-1]) == set(scores)
     opened = [kept(one) for one in found if len(kept(one)) == 1]
@@ -163,28 +163,28 @@ def test_laws(sharing: float) -> None:
     @given(case=cases(sharing))
     def obeyed(case: tuple[Graph, Decision, Scores, Random]) -> None:
         made, raw, scores, random = case
-        sound = bridged(made, raw, scores)
+        sound = reconnect(made, raw, scores)
         assert kept(raw) <= kept(sound), "it only opens"
-        assert bridged(made, sound, scores) == sound
+        assert reconnect(made, sound, scores) == sound
         left = prune(made, sound.off)
 
-        chosen = limited(made, sound, scores)
+        chosen = enforce_limits(made, sound, scores)
         assert kept(chosen) <= kept(sound), "it only closes"
-        assert limited(made, chosen, scores) == chosen
+        assert enforce_limits(made, chosen, scores) == chosen
         smaller = prune(made, chosen.off)
         assert {gate.group for gate in smaller.gates} == kept(chosen), "there are no dead ends"
         if not sharing:
             assert not too_many(made, chosen)
-        assert without_dead_ends(made, chosen) == chosen
+        assert close_dead_ends(made, chosen) == chosen
 
         most = random.randint(len(list(smaller)), len(list(made)))
-        larger = enlarged(made, chosen, scores, size_at_most(most))
+        larger = grow_to_fit(made, chosen, scores, size_at_most(most))
         assert kept(chosen) <= kept(larger), "it only opens"
         assert len(list(prune(made, larger.off))) <= most
         assert len(too_many(made, larger)) <= len(too_many(made, chosen))
         assert {gate.group for gate in prune(made, larger.off).gates} == kept(larger)
-        assert enlarged(made, larger, scores, size_at_most(most)) == larger
-        assert enlarged(made, chosen, scores, size_at_most(0)) == chosen, "what is too large stays as it is"
+        assert grow_to_fit(made, larger, scores, size_at_most(most)) == larger
+        assert grow_to_fit(made, chosen, scores, size_at_most(0)) == chosen, "what is too large stays as it is"
         assert len(list(smaller)) <= len(list(left))
         for one in (sound, chosen, larger):
             assert all(verdict.keep == verdict.why.keep for verdict in one.verdicts)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from bayesnas_graph.diagnostics import Diagnostic, Label, did_you_mean
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Argument, Op
-from bayesnas_graph.language.elaborate.values import Place, Value, kind, show
+from bayesnas_graph.language.elaborate.values import MotifNode, Value, kind, show
 from bayesnas_graph.language.syntax import ast
 
 
@@ -86,7 +86,7 @@ def accept(cls: type[Op], given: Mapping[str, Value], spans: Mapping[str, Span])
 
 
 def _problem(op: str, name: str, argument: Argument, value: Value, span: Span) -> Diagnostic | None:
-    if isinstance(value, Place):
+    if isinstance(value, MotifNode):
         help = f"arguments first, then the nodes: `{op}(...)({value.name})`"
         return Diagnostic("NAS203", f"`{name}` of `{op}` cannot be a node", Label(span, "this is a node"), help=help)
     is_number = isinstance(value, int | Fraction) and not isinstance(value, bool)

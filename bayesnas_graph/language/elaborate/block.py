@@ -13,7 +13,7 @@ from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Edge, Gate, Graph, Node, Op, Scope, Shape
 from bayesnas_graph.ir.ops import Input
 from bayesnas_graph.language.elaborate.labels import Name
-from bayesnas_graph.language.elaborate.values import Place
+from bayesnas_graph.language.elaborate.values import MotifNode
 from bayesnas_graph.language.syntax import ast
 
 
@@ -56,7 +56,7 @@ class Block:
     """Values are numbered: the inputs first, then what each step gives, in order."""
 
     definition: ast.Motif
-    inputs: tuple[tuple[Place, Shape], ...]
+    inputs: tuple[tuple[MotifNode, Shape], ...]
     steps: tuple[Compute | Nested, ...]
     outputs: tuple[int, ...]
     output_shapes: tuple[Shape, ...]
@@ -81,9 +81,9 @@ def flatten(block: Block, name: str) -> Graph:
     """The graph of a network: every motif written out, nothing in it that does not reach an output."""
     flat = _Flattener()
     inputs = []
-    for place, shape in block.inputs:
-        flat.nodes.append(Node(place.name, Input(), shape, block.definition.span, label=place.text))
-        inputs.append(place.name)
+    for node, shape in block.inputs:
+        flat.nodes.append(Node(node.name, Input(), shape, block.definition.span, label=node.text))
+        inputs.append(node.name)
     outputs = flat.write(block, inputs, _Position(part=name))
     used = flat.reaching(outputs)
     nodes = [node for node in flat.nodes if node.name in used or node.op.is_input]

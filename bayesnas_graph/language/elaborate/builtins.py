@@ -9,7 +9,7 @@ from typing import TypeGuard
 from bayesnas_graph.diagnostics import Diagnostic, Label
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.language.elaborate.arithmetic import ROUNDINGS
-from bayesnas_graph.language.elaborate.values import Number, OptionSet, Place, Range, Value, ValueType, kind
+from bayesnas_graph.language.elaborate.values import MotifNode, Number, OptionSet, Range, Value, ValueType, kind
 
 BUILTINS: dict[str, tuple[str, str]] = {
     "min": ("min(a, b, ...)", "The smallest of some numbers, or of an array of them."),
@@ -64,10 +64,10 @@ def _len(_: str, values: Sequence[Value], spans: Sequence[Span]) -> Value | Diag
 
 
 def _measure(name: str, values: Sequence[Value], spans: Sequence[Span]) -> Value | Diagnostic:
-    place = values[0]
-    if not isinstance(place, Place):
-        return _expected("an input", place, spans[0])
-    if place.shape is None:
+    node = values[0]
+    if not isinstance(node, MotifNode):
+        return _expected("an input", node, spans[0])
+    if node.shape is None:
         return Diagnostic(
             "NAS203",
             f"`{name}` is known for inputs only",
@@ -75,9 +75,9 @@ def _measure(name: str, values: Sequence[Value], spans: Sequence[Span]) -> Value
             help="measure an input of the motif, or put what follows into a motif of its own",
         )
     axis = {"channels": 0, "height": 1, "width": 2}[name]
-    if axis >= len(place.shape):
-        return Diagnostic("NAS211", f"a vector has no {name}", Label(spans[0], f"a vector of {place.shape[0]}"))
-    return place.shape[axis]
+    if axis >= len(node.shape):
+        return Diagnostic("NAS211", f"a vector has no {name}", Label(spans[0], f"a vector of {node.shape[0]}"))
+    return node.shape[axis]
 
 
 def _type(name: str, values: Sequence[Value], spans: Sequence[Span]) -> Value | Diagnostic:

@@ -15,10 +15,10 @@ from bayesnas_graph.language.elaborate.scope import Scope
 from bayesnas_graph.language.elaborate.values import (
     Builtin,
     MotifFunction,
+    MotifNode,
     Operation,
     OptionSet,
     Perhaps,
-    Place,
     Primitive,
     PrimitiveFunction,
     PythonFunction,
@@ -28,7 +28,7 @@ from bayesnas_graph.language.elaborate.values import (
     Use,
     Value,
     kind,
-    places_in,
+    nodes_in,
 )
 from bayesnas_graph.language.syntax import ast
 
@@ -99,24 +99,26 @@ def _call_builtin(evaluator: Evaluator, function: Builtin, expr: ast.Call, scope
 
 def _are_nodes(values: list[Value], function: OperationFunction) -> bool:
     """Whether arguments are nodes to apply a function to, and not values for its parameters."""
-    found = [places_in(value) for value in values]
+    found = [nodes_in(value) for value in values]
     if any(found):
         return True
     takes_none = not isinstance(function, PrimitiveFunction) and not function.definition.parameters
     takes_none |= isinstance(function, PrimitiveFunction) and not function.cls.arguments()
-    return takes_none and all(places is not None for places in found)
+    return takes_none and all(nodes is not None for nodes in found)
 
 
-def _connect(evaluator: Evaluator, operation: Operation, expr: ast.Call, scope: Scope, values: list[Value]) -> Place:
+def _connect(
+    evaluator: Evaluator, operation: Operation, expr: ast.Call, scope: Scope, values: list[Value]
+) -> MotifNode:
     """`conv(16)(x)`: an operation applied to nodes."""
     if scope.apply is None:
         message = "operations can be applied to nodes in motifs only"
         evaluator.fail("NAS203", message, expr.span, "outside of a motif")
     if expr.keywords:
         evaluator.fail("NAS202", "nodes are not given by keyword", expr.keywords[0].span, "not possible here")
-    inputs: list[Place] = []
+    inputs: list[MotifNode] = []
     for argument, value in zip(expr.arguments, values, strict=True):
-        found = places_in(value)
+        found = nodes_in(value)
         if found is None:
             help = "arguments come first, then the nodes: `conv(16)(x)`"
             evaluator.wrong_kind(argument, value, "a node", help)
@@ -158,7 +160,7 @@ def _bound(
         name = parameter.name.name
         if name in given:
             value = evaluator.value(given[name], scope)
-            if places_in(value):
+            if nodes_in(value):
                 help = "nodes are given after the parameters: `f(16)(x)`"
                 evaluator.wrong_kind(given[name], value, "a value", help)
         else:

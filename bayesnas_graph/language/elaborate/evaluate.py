@@ -20,12 +20,12 @@ from bayesnas_graph.language.elaborate.values import (
     POISON,
     Builtin,
     MotifFunction,
+    MotifNode,
     Namespace,
     Number,
     Operation,
     OptionSet,
     Perhaps,
-    Place,
     Poison,
     Primitive,
     PrimitiveFunction,
@@ -37,7 +37,7 @@ from bayesnas_graph.language.elaborate.values import (
     Use,
     Value,
     kind,
-    places_in,
+    nodes_in,
 )
 from bayesnas_graph.language.syntax import ast
 
@@ -116,10 +116,10 @@ class Evaluator:
             self.wrong_kind(expr, value, "a set of operations", "write the candidates in braces: `{ ... }`")
         return value
 
-    def places(self, expr: ast.Expr, scope: Scope) -> tuple[Place, ...]:
+    def nodes(self, expr: ast.Expr, scope: Scope) -> tuple[MotifNode, ...]:
         """A node, or the nodes of an array."""
         value = self.value(expr, scope)
-        found = places_in(value)
+        found = nodes_in(value)
         if found is None:
             help = None
             if not isinstance(value, int | Fraction | bool | tuple | Range | OptionSet):
@@ -364,7 +364,7 @@ class Evaluator:
         help = None
         if isinstance(value, OptionSet | SetFunction):
             help = "choose from it: `choose { ... }`"
-        elif isinstance(value, Place):
+        elif isinstance(value, MotifNode):
             help = "a node is led through an operation by `:`: `node y = x : relu`"
         self.wrong_kind(expr, value, "an operation", help)
 

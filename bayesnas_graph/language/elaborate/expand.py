@@ -17,13 +17,12 @@ from bayesnas_graph.language.elaborate.labels import Name, Names, distinct, edge
 from bayesnas_graph.language.elaborate.limits import LimitReached
 from bayesnas_graph.language.elaborate.structure import check_structure
 from bayesnas_graph.language.elaborate.values import (
+    MotifNode,
     Operation,
     Perhaps,
-    Place,
     Primitive,
     Selection,
     Use,
-    written,
 )
 from bayesnas_graph.language.elaborate.values import (
     Sequence as Chain,
@@ -93,7 +92,7 @@ class Expander:
         return block
 
     def _explain(self, error: NasError) -> None:
-        """Add to a problem inside a motif the places that use the motif."""
+        """Add to a problem inside a motif the statements that use the motif."""
         for diagnostic in error.diagnostics:
             if diagnostic.primary is None:
                 continue
@@ -121,37 +120,37 @@ class _Writer:
     def write(self, use: Use, shapes: tuple[Shape, ...]) -> Block:
         wiring = self.wiring
         self.shapes.extend(shapes)
-        values: dict[Place, int | None] = {place: i for i, place in enumerate(wiring.inputs) if i < len(shapes)}
-        incoming: dict[Place, list[Application]] = {place: [] for place in wiring.places}
+        values: dict[MotifNode, int | None] = {node: i for i, node in enumerate(wiring.inputs) if i < len(shapes)}
+        incoming: dict[MotifNode, list[Application]] = {node: [] for node in wiring.nodes}
         for application in wiring.applications:
-            for place in application.outputs:
-                if place in incoming:
-                    incoming[place].append(application)
+            for node in application.outputs:
+                if node in incoming:
+                    incoming[node].append(application)
         given: dict[Application, list[int] | None] = {}
         problems: list[Diagnostic] = []
-        for place in _in_order(wiring):
+        for node in _in_order(wiring):
             try:
-                values[place] = self._place(place, incoming[place], values, given)
+                values[node] = self._value(node, incoming[node], values, given)
             except LimitReached:
                 raise
             except NasError as error:
-                values[place] = None
+                values[node] = None
                 problems.extend(error.diagnostics)
-        outputs = [values.get(place) for place in wiring.outputs]
+        outputs = [values.get(node) for node in wiring.outputs]
         found = tuple(value for value in outputs if value is not None)
         if not wiring.sound or problems or len(found) < len(outputs):
             raise NasError([*wiring.problems, *problems])
         inputs = tuple(zip(wiring.inputs, shapes, strict=True))
         return Block(use.function.definition, inputs, tuple(self.steps), found, tuple(self.shapes[i] for i in found))
 
-    def _place(
+    def _value(
         self,
-        place: Place,
+        node: MotifNode,
         incoming: Sequence[Application],
-        values: dict[Place, int | None],
+        values: dict[MotifNode, int | None],
         given: dict[Application, list[int] | None],
     ) -> int:
-        """The value of a place: what its incoming operations give, joined."""
+        """The value of a node: what its incoming operations give, joined."""
         found: list[int] = []
         failed = not incoming
         problems: list[Diagnostic] = []
@@ -161,11 +160,11 @@ class _Writer:
                 sources = [values.get(source) for source in application.inputs]
                 inputs = [value for value in sources if value is not None]
                 if len(inputs) == len(sources):
-                    name = node_name(place)
+                    name = node_name(node)
                     if len(incoming) > 1:
                         same = [other for other in incoming[:index] if other.inputs == application.inputs]
-                        name = edge_name(place, application.inputs, sum(map(_is_written, same)) + 1)
-                    elif place is self.wiring.out:
+                        name = edge_name(node, application.inputs, sum(map(_is_written, same)) + 1)
+                    elif node is self.wiring.out:
                         name = Name()  # `x -> out : conv > bn`: the operations are the motif
                     try:
                         given[application] = self._applied(application, inputs, name)
@@ -177,15 +176,15 @@ class _Writer:
             if outputs is None:
                 failed = True
             else:
-                found.append(outputs[application.outputs.index(place)])
+                found.append(outputs[application.outputs.index(node)])
         if failed:
             raise NasError(problems)
-        join = self.wiring.joins.get(place)
+        join = self.wiring.joins.get(node)
         if join is None:
             if len(found) == 1:
                 return found[0]
-            join = Primitive(Sum(), place.span)
-        return self._join(place, join.op, found, incoming)
+            join = Primitive(Sum(), node.span)
+        return self._join(node, join.op, found, incoming)
 
     def _applied(self, application: Application, inputs: list[int], name: Name) -> list[int]:
         if isinstance(application.operation, Primitive) and application.operation.op.is_join:
@@ -210,14 +209,14 @@ class _Writer:
         try:
             join.shape(*shapes)
         except ShapeError as error:
-            places = [
-                Label(place.span, f"`{written(place)}` is {shape_text(shape)}")
-                for place, shape in zip(application.inputs, shapes, strict=True)
+            labels = [
+                Label(node.span, f"`{node.written}` is {shape_text(shape)}")
+                for node, shape in zip(application.inputs, shapes, strict=True)
             ]
             text = f"joined by `{join}`"
-            self.report.fail(_disagreement("NAS201", str(error), text, application.span, places, shapes))
+            self.report.fail(_disagreement("NAS201", str(error), text, application.span, labels, shapes))
 
-    def _join(self, place: Place, op: Op, values: list[int], incoming: Sequence[Application]) -> int:
+    def _join(self, node: MotifNode, op: Op, values: list[int], incoming: Sequence[Application]) -> int:
         shapes = [self.shapes[value] for value in values]
         try:
             shape = op.shape(*shapes)
@@ -227,13 +226,11 @@ class _Writer:
                 for application, shape in zip(incoming, shapes, strict=True)
             ]
             self.report.fail(
-                _disagreement(
-                    "NAS201", str(error), f"`{written(place)}` is joined by `{op}`", place.span, labels, shapes
-                )
+                _disagreement("NAS201", str(error), f"`{node.written}` is joined by `{op}`", node.span, labels, shapes)
             )
         if isinstance(incoming[0].operation, Chain):
-            self.names.release(place.name)  # which the chain has only so that nothing else is called `name.step`
-        return self._compute(self._free(node_name(place)), op, values, shape, place.span)
+            self.names.release(node.name)  # which the chain has only so that nothing else is called `name.step`
+        return self._compute(self._free(node_name(node)), op, values, shape, node.span)
 
     # ---- operations
 
@@ -302,12 +299,12 @@ class _Writer:
             values.append(self._behind(gates[-1], candidate, inputs, inner, span))
         shapes = [self.shapes[value] for value in values]
         if len(set(shapes)) > 1:
-            places = [
+            labels = [
                 Label(candidate.span, f"`{candidate}` gives {shape_text(shape)}")
                 for candidate, shape in zip(selection.candidates, shapes, strict=True)
             ]
             message = "candidates of a choice give different shapes"
-            self.report.fail(_disagreement("NAS209", message, "chosen here", selection.span, places, shapes))
+            self.report.fail(_disagreement("NAS209", message, "chosen here", selection.span, labels, shapes))
         return self._compute(name, Choice(selection.limit), values, shapes[0], selection.span, tuple(gates))
 
     def _behind(self, gate: Gate, operation: Operation, inputs: list[int], name: Name, span: Span) -> int:
@@ -346,11 +343,11 @@ def _gate(id: str, choice: Name, label: str, kind: Kind, span: Span) -> Gate:
     return Gate(id, id, choice.id, label, kind, target=choice.target, source=choice.source, span=span)
 
 
-def _in_order(wiring: Wiring) -> list[Place]:
-    """The places, each after those it reads; ties keep the order of the text."""
-    rank = {place: i for i, place in enumerate(wiring.places)}
-    waiting = dict.fromkeys(wiring.places, 0)
-    readers: dict[Place, list[Place]] = {}
+def _in_order(wiring: Wiring) -> list[MotifNode]:
+    """The nodes, each after those it reads; ties keep the order of the text."""
+    rank = {node: i for i, node in enumerate(wiring.nodes)}
+    waiting = dict.fromkeys(wiring.nodes, 0)
+    readers: dict[MotifNode, list[MotifNode]] = {}
     for application in wiring.applications:
         for source in application.inputs:
             if source in rank:
@@ -358,13 +355,13 @@ def _in_order(wiring: Wiring) -> list[Place]:
                     if target in waiting:
                         waiting[target] += 1
                         readers.setdefault(source, []).append(target)
-    ready = [rank[place] for place, count in waiting.items() if count == 0]
+    ready = [rank[node] for node, count in waiting.items() if count == 0]
     heapify(ready)
     order = []
     while ready:
-        place = wiring.places[heappop(ready)]
-        order.append(place)
-        for reader in readers.get(place, ()):
+        node = wiring.nodes[heappop(ready)]
+        order.append(node)
+        for reader in readers.get(node, ()):
             waiting[reader] -= 1
             if waiting[reader] == 0:
                 heappush(ready, rank[reader])
@@ -403,11 +400,11 @@ def _wrong_network_inputs(wiring: Wiring, definition: ast.Motif) -> Diagnostic:
 
 
 def _disagreement(
-    code: str, message: str, text: str, span: Span, places: Sequence[Label], shapes: Sequence[Shape]
+    code: str, message: str, text: str, span: Span, labels: Sequence[Label], shapes: Sequence[Shape]
 ) -> Diagnostic:
-    """A diagnostic that shows every value with its shape, one label per place in the text."""
+    """A diagnostic that shows every value with its shape, one label per span."""
     merged: dict[Span, list[str]] = {}
-    for label in places:
+    for label in labels:
         merged.setdefault(label.span, []).append(label.text)
     secondary = tuple(Label(where, ", ".join(dict.fromkeys(texts))) for where, texts in merged.items())
     channels, sizes = {shape[0] for shape in shapes}, {shape[1:] for shape in shapes}

@@ -8,9 +8,9 @@ from collections.abc import Sequence as Seq
 from dataclasses import dataclass, replace
 
 from bayesnas_graph.language.elaborate.values import (
+    MotifNode,
     Operation,
     Perhaps,
-    Place,
     Primitive,
     Selection,
     Sequence,
@@ -122,15 +122,15 @@ def _word(text: str) -> str:
     return "".join(c if c.isascii() and c.isalnum() else "_" for c in text).strip("_") or "none"
 
 
-def node_name(node: Place) -> Name:
+def node_name(node: MotifNode) -> Name:
     """The name of a node of the text."""
     declared = node.text if node.declared else ""
     return Name(node.name, node.text, node.text, label=node.text, node=declared, is_node=node.declared)
 
 
-def edge_name(target: Place, inputs: Seq[Place], number: int) -> Name:
+def edge_name(target: MotifNode, inputs: Seq[MotifNode], number: int) -> Name:
     """The name of an operation on one of several edges into a node, the `number`th from these inputs."""
     read = inputs[:4]
-    id = "_".join(place.name.replace(".", "_") for place in read)
-    source = ", ".join(place.text for place in read) + (f" ({number})" if number > 1 else "")
+    id = "_".join(node.name.replace(".", "_") for node in read)
+    source = ", ".join(node.text for node in read) + (f" ({number})" if number > 1 else "")
     return Name(f"{target.name}.{id}", f"{target.text}.{id}", target.text, source, id, target.text)

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.language.elaborate.builtins import BUILTINS
 from bayesnas_graph.language.elaborate.files import Module
-from bayesnas_graph.language.elaborate.values import Operation, Place, Value
+from bayesnas_graph.language.elaborate.values import MotifNode, Operation, Value
 
-Apply = Callable[[Operation, tuple[Place, ...], Span], Place]
+Apply = Callable[[Operation, tuple[MotifNode, ...], Span], MotifNode]
 
 
 class Scope:

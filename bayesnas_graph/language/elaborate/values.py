@@ -160,14 +160,22 @@ class ValueType:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Place:
-    """A node of the motif that is being written out. Two places are the same only if they are one."""
+class MotifNode:
+    """A node of the motif that is being written out, equal to itself only."""
 
     name: str  # in the graph: `h.2`
     text: str  # for people: `h[2]`
     span: Span = field(repr=False)
     shape: Shape | None = None  # known from the start for inputs only
     declared: bool = True  # false for the result of an operation within an expression
+
+    @property
+    def written(self) -> str:
+        """As the text has it: `h[2]`, or the operation with its arguments if the node has no name."""
+        if self.declared:
+            return self.text
+        text = " ".join(self.span.text.split())
+        return text if len(text) <= 40 else f"{text[:37]}..."
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,19 +205,19 @@ Value = (
     | Builtin
     | Namespace
     | ValueType
-    | Place
+    | MotifNode
     | Poison
 )
 
 
-def places_in(value: Value) -> tuple[Place, ...] | None:
+def nodes_in(value: Value) -> tuple[MotifNode, ...] | None:
     """The nodes in a value: itself, or all of an array. None for anything else."""
-    if isinstance(value, Place):
+    if isinstance(value, MotifNode):
         return (value,)
     if isinstance(value, tuple):
-        inside = [places_in(item) for item in value]
+        inside = [nodes_in(item) for item in value]
         if all(found is not None for found in inside):
-            return tuple(place for found in inside if found is not None for place in found)
+            return tuple(node for found in inside if found is not None for node in found)
     return None
 
 
@@ -226,7 +234,7 @@ def kind(value: Value) -> str:
             return "a range"
         case OptionSet() | SetFunction():
             return "a set"
-        case Place():
+        case MotifNode():
             return "a node"
         case Namespace():
             return "an imported file"
@@ -255,7 +263,7 @@ def show(value: Value) -> str:
             return value.cls.name
         case MotifFunction() | SetFunction() | PythonFunction():
             return value.definition.name.name
-        case Builtin() | Place():
+        case Builtin() | MotifNode():
             return value.name
         case ValueType():
             return f"{value.kind}({', '.join(map(str, value.shape))})"
@@ -263,14 +271,6 @@ def show(value: Value) -> str:
             return value.module.file.source.name
         case _:
             return str(value)
-
-
-def written(place: Place) -> str:
-    """A node as it is written in the text: `h[2]`, not `h.2`; an operation with its arguments if it has no name."""
-    if not place.declared:
-        text = " ".join(place.span.text.split())
-        return text if len(text) <= 40 else f"{text[:37]}..."
-    return place.text
 
 
 def type_text(value: ValueType) -> str:

@@ -17,7 +17,7 @@ from bayesnas_graph.language.elaborate.evaluate import Evaluator
 from bayesnas_graph.language.elaborate.labels import Names, label_of
 from bayesnas_graph.language.elaborate.limits import LimitReached
 from bayesnas_graph.language.elaborate.scope import Scope
-from bayesnas_graph.language.elaborate.values import POISON, MotifFunction, Operation, Place, Primitive, Value
+from bayesnas_graph.language.elaborate.values import POISON, MotifFunction, MotifNode, Operation, Primitive, Value
 from bayesnas_graph.language.syntax import ast
 
 QUANTITIES = ("params", "flops", "memory")  # what a budget may limit
@@ -25,11 +25,11 @@ QUANTITIES = ("params", "flops", "memory")  # what a budget may limit
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Application:
-    """An operation that reads some places and contributes to others."""
+    """An operation that reads some nodes and contributes to others."""
 
     operation: Operation
-    inputs: tuple[Place, ...]
-    outputs: tuple[Place, ...]
+    inputs: tuple[MotifNode, ...]
+    outputs: tuple[MotifNode, ...]
     span: Span
 
 
@@ -50,12 +50,12 @@ class Budget:
 class Wiring:
     """What the body of a motif says. Not changed after `wire` has returned it."""
 
-    inputs: list[Place] = field(default_factory=list)
-    places: list[Place] = field(default_factory=list)  # all but the inputs, in the order of the text
-    joins: dict[Place, Primitive] = field(default_factory=dict)
+    inputs: list[MotifNode] = field(default_factory=list)
+    nodes: list[MotifNode] = field(default_factory=list)  # all but the inputs, in the order of the text
+    joins: dict[MotifNode, Primitive] = field(default_factory=dict)
     applications: list[Application] = field(default_factory=list)
-    outputs: list[Place] = field(default_factory=list)
-    out: Place | None = None  # the node `out` of `x -> out`
+    outputs: list[MotifNode] = field(default_factory=list)
+    out: MotifNode | None = None  # the node `out` of `x -> out`
     budgets: list[Budget] = field(default_factory=list)
     sound: bool = True  # false if some statement failed
     problems: list[Diagnostic] = field(default_factory=list)  # why
@@ -80,7 +80,7 @@ class _Run:
         self.function = function
         self.shapes = shapes
         self.wiring = Wiring()
-        self.given: set[Place] = set()  # the inputs, to be asked quickly
+        self.given: set[MotifNode] = set()  # the inputs, to be asked quickly
         self.out_statement: ast.Out | None = None
         self.halted = False  # an assertion failed: what it guarded is not worth looking at
         self.names = Names()
@@ -113,7 +113,7 @@ class _Run:
             case ast.Out():
                 self._output(statement, scope)
             case ast.OutJoin():
-                self.wiring.joins[self._out_place(statement.span)] = self._join(statement.join, scope)
+                self.wiring.joins[self._out_node(statement.span)] = self._join(statement.join, scope)
             case ast.Let():
                 value = self.evaluator.value(statement.value, scope)
                 self._define(statement.name, value, scope)
@@ -143,14 +143,14 @@ class _Run:
             self.evaluator.meter.nodes(count, slot.span)
             self._define(slot.name, tuple(self._next_input(slot, i) for i in range(count)), scope)
 
-    def _next_input(self, slot: ast.Slot, index: int | None = None) -> Place:
+    def _next_input(self, slot: ast.Slot, index: int | None = None) -> MotifNode:
         position = len(self.wiring.inputs)
         # How many there are is compared with what was given when the whole body is known.
         shape = self.shapes[position] if position < len(self.shapes) else None
-        place = Place(*self._names(slot.name.name, index), slot.span, shape)
-        self.wiring.inputs.append(place)
-        self.given.add(place)
-        return place
+        node = MotifNode(*self._names(slot.name.name, index), slot.span, shape)
+        self.wiring.inputs.append(node)
+        self.given.add(node)
+        return node
 
     def _node(self, statement: ast.NodeDeclaration, scope: Scope) -> None:
         if len(statement.slots) > 1 and statement.sources:
@@ -160,40 +160,40 @@ class _Run:
             if slot.variable is not None:
                 self._comprehension(statement, slot, scope)
                 continue
-            places = self._declare(slot, scope)
+            nodes = self._declare(slot, scope)
             if statement.sources:
-                for place in places:
-                    self._connect(statement.sources, (place,), statement.label, statement.span, scope)
+                for node in nodes:
+                    self._connect(statement.sources, (node,), statement.label, statement.span, scope)
             elif statement.label is not None:
                 join = self._join(statement.label, scope)
-                self.wiring.joins.update(dict.fromkeys(places, join))
+                self.wiring.joins.update(dict.fromkeys(nodes, join))
 
-    def _declare(self, slot: ast.Slot, scope: Scope) -> tuple[Place, ...]:
+    def _declare(self, slot: ast.Slot, scope: Scope) -> tuple[MotifNode, ...]:
         name = slot.name.name
         if slot.size is None:
-            place = self._place(name, slot.span)
-            self._define(slot.name, place, scope)
-            return (place,)
+            node = self._new_node(name, slot.span)
+            self._define(slot.name, node, scope)
+            return (node,)
         count = self.evaluator.integer(slot.size, scope, "the number of nodes", 0)
         self.evaluator.meter.nodes(count, slot.span)
-        places = tuple(self._place(name, slot.span, i) for i in range(count))
-        self._define(slot.name, places, scope)
-        return places
+        nodes = tuple(self._new_node(name, slot.span, i) for i in range(count))
+        self._define(slot.name, nodes, scope)
+        return nodes
 
     def _comprehension(self, statement: ast.NodeDeclaration, slot: ast.Slot, scope: Scope) -> None:
         """`node h[i in 0..4] = x : conv(8 * i)`: the elements may read one another."""
         assert slot.size is not None, "the grammar gives both"
         assert slot.variable is not None, "the grammar gives both"
         values = list(self.evaluator.iterate(slot.size, scope))
-        places = tuple(self._place(slot.name.name, slot.span, i) for i in range(len(values)))
-        self._define(slot.name, places, scope)
-        for place, value in zip(places, values, strict=True):
+        nodes = tuple(self._new_node(slot.name.name, slot.span, i) for i in range(len(values)))
+        self._define(slot.name, nodes, scope)
+        for node, value in zip(nodes, values, strict=True):
             inner = Scope(scope.module, scope)
             inner.names[slot.variable.name] = value
             if statement.sources:
-                self._connect(statement.sources, (place,), statement.label, statement.span, inner)
+                self._connect(statement.sources, (node,), statement.label, statement.span, inner)
             elif statement.label is not None:
-                self.wiring.joins[place] = self._join(statement.label, inner)
+                self.wiring.joins[node] = self._join(statement.label, inner)
 
     def _several_outputs(self, statement: ast.NodeDeclaration, scope: Scope) -> None:
         """`node a, b = x : split`: one operation with several outputs."""
@@ -210,35 +210,40 @@ class _Run:
                 help = "apply one: `node a, b = split(16)(x)`"
                 self._fail("NAS210", "only an operation can give several nodes", call.span, "a single value", help)
             operation = self.evaluator.operation(call.function, scope)
-            inputs = [place for e in call.arguments for place in self.evaluator.places(e, scope)]
+            inputs = [node for e in call.arguments for node in self.evaluator.nodes(e, scope)]
         else:
             operation = self.evaluator.operation(label, scope)
-            inputs = [place for e in statement.sources for place in self.evaluator.places(e, scope)]
-        outputs = tuple(place for slot in statement.slots for place in self._declare(slot, scope))
+            inputs = [node for e in statement.sources for node in self.evaluator.nodes(e, scope)]
+        outputs = tuple(node for slot in statement.slots for node in self._declare(slot, scope))
         self.wiring.applications.append(Application(operation, tuple(inputs), outputs, statement.span))
 
     def _edge(self, statement: ast.Edge, scope: Scope) -> None:
-        targets: list[Place] = []
+        targets: list[MotifNode] = []
         for target in statement.targets:
             if isinstance(target, ast.OutTarget):
-                targets.append(self._out_place(target.span))
+                targets.append(self._out_node(target.span))
                 continue
             if isinstance(target, ast.Call):
                 help = "lead it into a node: declare one with `node`"
                 self._fail(
                     "NAS203", "an edge leads into a node", target.span, "this is the result of an operation", help
                 )
-            for place in self.evaluator.places(target, scope):
-                if place in self.given:
-                    self._fail("NAS203", f"`{place.name}` is an input", target.span, "nothing can lead into it")
-                targets.append(place)
+            for node in self.evaluator.nodes(target, scope):
+                if node in self.given:
+                    self._fail("NAS203", f"`{node.name}` is an input", target.span, "nothing can lead into it")
+                targets.append(node)
         self._connect(statement.sources, targets, statement.label, statement.span, scope)
 
     def _connect(
-        self, sources: Sequence[ast.Expr], targets: Sequence[Place], label: ast.Expr | None, span: Span, scope: Scope
+        self,
+        sources: Sequence[ast.Expr],
+        targets: Sequence[MotifNode],
+        label: ast.Expr | None,
+        span: Span,
+        scope: Scope,
     ) -> None:
         """An edge from each source to each target."""
-        found = [place for source in sources for place in self.evaluator.places(source, scope)]
+        found = [node for source in sources for node in self.evaluator.nodes(source, scope)]
         if label is None and len(targets) == 1 and isinstance(sources[0], ast.Call) and len(found) == 1:
             self._hold(found[0], targets[0])
             return
@@ -252,11 +257,11 @@ class _Run:
             for target in targets:
                 self.wiring.applications.append(Application(operation, (source,), (target,), span))
 
-    def _hold(self, place: Place, target: Place) -> None:
+    def _hold(self, node: MotifNode, target: MotifNode) -> None:
         """`node y = f(x)`: the node that holds `f(x)` is `y` itself, not one more beside it."""
-        latest = self.wiring.places.pop()
-        assert place is latest, "applying an operation made it just now"
-        self.names.release(place.name)
+        latest = self.wiring.nodes.pop()
+        assert node is latest, "applying an operation made it just now"
+        self.names.release(node.name)
         self.wiring.applications[-1] = replace(self.wiring.applications[-1], outputs=(target,))
 
     def _output(self, statement: ast.Out, scope: Scope) -> None:
@@ -268,7 +273,7 @@ class _Run:
             )
         self.out_statement = statement
         for value in statement.values:
-            self.wiring.outputs.extend(self.evaluator.places(value, scope))
+            self.wiring.outputs.extend(self.evaluator.nodes(value, scope))
 
     def _for(self, statement: ast.For, scope: Scope) -> None:
         for value in self.evaluator.iterate(statement.values, scope):
@@ -309,13 +314,13 @@ class _Run:
         bound = self.evaluator.integer(statement.bound, scope, "a budget", 0)
         self.wiring.budgets.append(Budget(quantity.name, statement.comparison, bound, statement.span))
 
-    # ---- places
+    # ---- nodes
 
-    def apply(self, operation: Operation, inputs: tuple[Place, ...], span: Span) -> Place:
+    def apply(self, operation: Operation, inputs: tuple[MotifNode, ...], span: Span) -> MotifNode:
         """A new node that holds an operation on nodes: `concat(h)` within an expression."""
-        place = self._place(label_of(operation), span, declared=False)
-        self.wiring.applications.append(Application(operation, inputs, (place,), span))
-        return place
+        node = self._new_node(label_of(operation), span, declared=False)
+        self.wiring.applications.append(Application(operation, inputs, (node,), span))
+        return node
 
     def _names(self, name: str, index: int | None) -> tuple[str, str]:
         """What a node is called in the graph, and by people; a number tells it from others of that name."""
@@ -323,15 +328,15 @@ class _Run:
         suffix = self.names.suffix(id)
         return id + suffix, text + suffix
 
-    def _place(self, name: str, span: Span, index: int | None = None, declared: bool = True) -> Place:
-        place = Place(*self._names(name, index), span, declared=declared)
-        self.wiring.places.append(place)
-        self.evaluator.meter.nodes(len(self.wiring.places), span)
-        return place
+    def _new_node(self, name: str, span: Span, index: int | None = None, declared: bool = True) -> MotifNode:
+        node = MotifNode(*self._names(name, index), span, declared=declared)
+        self.wiring.nodes.append(node)
+        self.evaluator.meter.nodes(len(self.wiring.nodes), span)
+        return node
 
-    def _out_place(self, span: Span) -> Place:
+    def _out_node(self, span: Span) -> MotifNode:
         if self.wiring.out is None:
-            self.wiring.out = self._place("out", span)
+            self.wiring.out = self._new_node("out", span)
         return self.wiring.out
 
     def _join(self, expr: ast.Expr, scope: Scope) -> Primitive:

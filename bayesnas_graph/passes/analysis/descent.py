@@ -28,7 +28,7 @@ class Descent:
         self.surcharge = nesting.most
         self.stop = prices.visited + PATIENCE
         # Of every switch the first use.
-        self.places = {place.group: place for place in nesting.places if place.group}
+        self.uses = {use.group: use for use in nesting.uses if use.group}
         self.sources = {s.group: s.node for sources in reversed(prices.inputs) for s in sources if s.group}
 
     def run(self) -> tuple[On, int]:
@@ -70,7 +70,7 @@ class Descent:
         needed = self._passed(ways, [self.sources[group]])
         if needed is None:
             return None
-        added = {group, *needed, *self.places[group].enclosing()} - on
+        added = {group, *needed, *self.uses[group].enclosing()} - on
         both = on | added
         for limit in self.prices.limits:
             if limit.exceeded(both):

@@ -9,78 +9,78 @@ from bayesnas_graph.passes.analysis.prices import Prices
 
 
 @dataclass(eq=False)
-class Place:
+class SwitchUse:
     """One use of a switch, and what is computed for it alone. The root, without a switch, is the whole network."""
 
     group: str
-    outer: Place | None
+    outer: SwitchUse | None
     depth: int
     own: int = 0  # price of the operations that belong here
-    inner: dict[int, list[Place]] = field(default_factory=lambda: defaultdict(list))  # choice -> its switches
+    inner: dict[int, list[SwitchUse]] = field(default_factory=lambda: defaultdict(list))  # choice -> its switches
 
     def enclosing(self) -> list[str]:
         """The switches further on, which everything from here has to pass too."""
         found = []
-        place = self.outer
-        while place is not None and place.group:
-            found.append(place.group)
-            place = place.outer
+        use = self.outer
+        while use is not None and use.group:
+            found.append(use.group)
+            use = use.outer
         return found
 
 
 class Nesting:
-    """The places of a graph, and what they are worth.
+    """The uses of the switches of a graph, and what they are worth.
 
     An operation belongs to the first switch that all ways from it to an output pass. Unless that switch
     and all around it are on, the operation is of no use.
     """
 
     def __init__(self, prices: Prices) -> None:
-        root = Place("", None, 0)
-        self.places = [root]  # the outer before the inner
+        root = SwitchUse("", None, 0)
+        self.uses = [root]  # the outer before the inner
         found = dict.fromkeys(prices.outputs, root)
         for i in reversed(range(len(prices.ops))):
             if i not in found:
                 continue  # an input that nothing reads
             found[i].own += prices.single[i]
             for source, group in prices.inputs[i]:
-                place = found[i] if group is None else self._inner(found[i], i, group)
-                found[source] = _common(found[source], place) if source in found else place
+                use = found[i] if group is None else self._inner(found[i], i, group)
+                found[source] = _common(found[source], use) if source in found else use
         self.worth: dict[str, int] = defaultdict(int)  # of a switch: what lies behind it, in all its uses together
         self.most = self._value(prices)
 
-    def _inner(self, outer: Place, choice: int, group: str) -> Place:
-        place = Place(group, outer, outer.depth + 1)
-        outer.inner[choice].append(place)
-        self.places.append(place)
-        return place
+    def _inner(self, outer: SwitchUse, choice: int, group: str) -> SwitchUse:
+        use = SwitchUse(group, outer, outer.depth + 1)
+        outer.inner[choice].append(use)
+        self.uses.append(use)
+        return use
 
     def _value(self, prices: Prices) -> int:
         """What an architecture costs at most.
 
-        Choices that share their switches are set together if they belong to one place. In different places
+        Choices that share their switches are set together if they belong to one use. In different uses
         they are set each for itself, and what several candidates read is always there. So no architecture
         is above the result, but there may be none that reaches it.
         """
-        value: dict[Place, int] = {}
-        for place in reversed(self.places):
+        value: dict[SwitchUse, int] = {}
+        for use in reversed(self.uses):
             alike: dict[tuple[frozenset[str], int | None], Counter[str]] = defaultdict(Counter)
-            for choice, candidates in place.inner.items():
+            for choice, candidates in use.inner.items():
                 limit = prices.ops[choice].candidate_limit
                 values = {candidate.group: value[candidate] for candidate in candidates}
                 alike[frozenset(values), limit].update(values)
             kept = (sum(sorted(values.values(), reverse=True)[:limit]) for (_, limit), values in alike.items())
-            value[place] = place.own + sum(kept)
-            if place.group:
-                self.worth[place.group] += value[place]
-        return value[self.places[0]]
+            value[use] = use.own + sum(kept)
+            if use.group:
+                self.worth[use.group] += value[use]
+        return value[self.uses[0]]
 
 
-def _common(one: Place, other: Place) -> Place:
-    """The innermost place that two places are both in."""
+def _common(one: SwitchUse, other: SwitchUse) -> SwitchUse:
+    """The innermost use that two uses are both in."""
     while one is not other:
         if one.depth < other.depth:
             one, other = other, one
-        assert one.outer is not None, "all places are in the root"
+        assert one.outer is not None, "all uses are in the root"
         one = one.outer
     return one

@@ -1,7 +1,7 @@
 """Pictures of networks: a page of panels, drawn as SVG or written as text for other tools."""
 
 from bayesnas_graph.report.pictures.convert import Picture, converted
-from bayesnas_graph.report.pictures.decided import settled, settled_diagram
+from bayesnas_graph.report.pictures.decided import prune_diagram, prune_panel
 from bayesnas_graph.report.pictures.diagram import Box, Choice, Diagram, Panel, Strand, Wire
 from bayesnas_graph.report.pictures.dot import dot_text
 from bayesnas_graph.report.pictures.figure import Ink, figure_of, ink
@@ -32,8 +32,8 @@ __all__ = [
     "lay_out",
     "mermaid_text",
     "panel_svg",
+    "prune_diagram",
+    "prune_panel",
     "rules",
-    "settled",
-    "settled_diagram",
     "svg_text",
 ]

@@ -18,7 +18,7 @@ MOST_OUTCOMES = 6  # panels of one motif
 MOST_USES = 4  # that a note names
 
 
-def settled(panel: Panel, kept: Set[str], closed: Set[int] = frozenset()) -> Panel:
+def prune_panel(panel: Panel, kept: Set[str], closed: Set[int] = frozenset()) -> Panel:
     """A panel in which only the candidates with these switches are left, which are named from the motif on.
 
     Nothing passes the boxes in `closed`. If no way is left, neither is anything else.
@@ -43,7 +43,7 @@ def _left(choice: Choice, kept: Set[str]) -> Choice | None:
     if choice.gate and choice.gate not in kept:
         return None
     strands = tuple(_on(choice.strands, kept))
-    return replace(choice, strands=strands, settled=True) if strands else None
+    return replace(choice, strands=strands, is_decided=True) if strands else None
 
 
 def _on(strands: Sequence[Strand], kept: Set[str]) -> Iterator[Strand]:
@@ -72,7 +72,7 @@ def _reached(start: Iterable[int], edges: Iterable[tuple[int, int]]) -> set[int]
     return found
 
 
-def settled_diagram(diagram: Diagram, kept: Set[str]) -> Diagram:
+def prune_diagram(diagram: Diagram, kept: Set[str]) -> Diagram:
     """A diagram in which only the candidates with these switches are left, by their full names.
 
     Without a way from an input of the network to an output it has no panels.
@@ -136,7 +136,7 @@ def _uses_left(diagram: Diagram, kept: Set[str]) -> dict[tuple[int, str], Panel]
 
     @cache
     def like(number: int, inside: frozenset[str], closed: frozenset[int]) -> Panel:
-        return settled(diagram.panels[number], inside, closed)
+        return prune_panel(diagram.panels[number], inside, closed)
 
     @cache
     def left(number: int, use: str) -> Panel:

@@ -60,7 +60,7 @@ class Choice:
     optional: bool = False  # written `optional`
     gate: str = ""  # the switch of all of it, for `optional choose`
     tip: str = ""
-    settled: bool = False  # nothing is left to choose: all strands are on
+    is_decided: bool = False  # nothing is left to choose: all strands are on
 
     @property
     def gates(self) -> tuple[str, ...]:
@@ -81,12 +81,12 @@ class Choice:
     def note(self) -> str:
         """How many of how many may be on, where that is not simply any number."""
         count = sum(strand.depth == 0 for strand in self.strands)
-        return f"{self.limit} of {count}" if self.limit is not None and not self.settled else ""
+        return f"{self.limit} of {count}" if self.limit is not None and not self.is_decided else ""
 
     @property
     def dashed(self) -> bool:
         """Whether the lines to and from it say that it is optional."""
-        return self.optional and not self.settled
+        return self.optional and not self.is_decided
 
     @property
     def bare(self) -> bool:

@@ -80,12 +80,12 @@ def drop(choice: Choice, style: Style) -> float:
 
     A single line goes straight on.
     """
-    return 0.0 if style.narrow or (choice.settled and len(choice.strands) == 1) else 4.0
+    return 0.0 if style.narrow or (choice.is_decided and len(choice.strands) == 1) else 4.0
 
 
 def lead(choice: Choice) -> float:
     """The room of the diamond before the strands. Where nothing is left to choose there is none."""
-    return 0.0 if choice.settled else 2 * DIAMOND
+    return 0.0 if choice.is_decided else 2 * DIAMOND
 
 
 def strand_room(choice: Choice, style: Style) -> float:

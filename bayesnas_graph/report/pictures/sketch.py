@@ -90,7 +90,7 @@ def _sources(panel: Panel, key: int, bare: dict[int, Choice]) -> Iterator[tuple[
         return
     for source in panel.sources(bare[key]):
         for origin, optional in _sources(panel, source, bare):
-            yield origin, optional or not bare[key].settled
+            yield origin, optional or not bare[key].is_decided
 
 
 def _labels(choice: Choice) -> Iterator[Label]:

@@ -155,7 +155,7 @@ def _choice(placed: Placed, choice: Choice, diagram: Diagram, x: float, y: float
     yield f"<title>{safe(choice.tip)}</title>"
     if choice.bare:
         yield _candidate(choice, choice.strands[0])
-        if choice.settled:
+        if choice.is_decided:
             yield f'<path class="wire" d="M{length(left)} {length(y)}H{length(right)}"/>'
         else:
             yield from _zero(x, y)
@@ -171,7 +171,7 @@ def _choice(placed: Placed, choice: Choice, diagram: Diagram, x: float, y: float
             yield from _strand(strand, style, diagram.colours[strand.label], begin, (right, y), row)
             yield "</g>"
             row += style.pitch
-        if not choice.settled:
+        if not choice.is_decided:
             yield from _zero(left + DIAMOND, y)
     yield "</g>"
 

@@ -91,7 +91,7 @@ def iterate(
     learner = learner.with_prior(decided.prior, units)
     sound, chosen = decided.sound, decided.chosen
     if problem.has_target and problem.on_target(prune(whole, chosen.off)):
-        sound = chosen = bayes.enlarged(whole, chosen, decided.scores, problem.on_target)
+        sound = chosen = bayes.grow_to_fit(whole, chosen, decided.scores, problem.on_target)
     graph = prune(whole, chosen.off)
     architecture = complete(problem, progress, chosen)
     progress = replace(progress, iteration=number, architecture=architecture).with_closed(sound)

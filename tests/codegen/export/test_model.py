@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from bayesnas_graph import passes
 from bayesnas_graph.bayes import Decision
-from bayesnas_graph.bayes.repair import bridged
+from bayesnas_graph.bayes.repair import reconnect
 from bayesnas_graph.codegen.emit import as_state, build, by_gate, by_node, emit, rescaled
 from bayesnas_graph.codegen.export import model_of
 from bayesnas_graph.derive import derive, written
@@ -39,7 +39,7 @@ def drawn(graph: Graph, share: float, seed: int) -> Decision:
     random = Random(seed)
     groups = sorted({gate.group for gate in graph.gates})
     decision = given_switches(graph, {group for group in groups if random.random() < share})
-    return bridged(graph, decision, {group: random.random() for group in groups})
+    return reconnect(graph, decision, {group: random.random() for group in groups})
 
 
 @pytest.mark.parametrize("precision", [torch.float64, torch.float32])

@@ -27,7 +27,7 @@ from bayesnas_graph.report.pictures import (
     lay_out,
     svg_text,
 )
-from bayesnas_graph.report.pictures.decided import settled, settled_diagram
+from bayesnas_graph.report.pictures.decided import prune_diagram, prune_panel
 from bayesnas_graph.report.pictures.diagram import inner_name
 from tests.conftest import SPACES
 from tests.helpers import body, network
@@ -79,7 +79,7 @@ def vertices(panel: Panel) -> list[int]:
 def test_never_more_than_the_whole_and_all_of_it_on_a_way(data: st.DataObject) -> None:
     panel = data.draw(panels())
     kept = data.draw(subset(panel.gates))
-    left = settled(panel, kept)
+    left = prune_panel(panel, kept)
     assert set(left.gates) <= kept
     assert [key for key in vertices(panel) if key in set(vertices(left))] == vertices(left), "in the same order"
     assert set(left.wires) <= set(panel.wires)
@@ -88,37 +88,37 @@ def test_never_more_than_the_whole_and_all_of_it_on_a_way(data: st.DataObject) -
     for key in vertices(left):
         assert any(nx.has_path(ways, source, key) for source in inputs)
         assert any(nx.has_path(ways, key, box.key) for box in left.boxes if box.kind == "output")
-    assert settled(left, kept) == left
+    assert prune_panel(left, kept) == left
 
 
 @given(panels())
 def test_keeping_all_changes_nothing_but_the_diamonds(panel: Panel) -> None:
-    left = settled(panel, set(panel.gates))
-    assert left == replace(panel, choices=tuple(replace(choice, settled=True) for choice in panel.choices))
+    left = prune_panel(panel, set(panel.gates))
+    assert left == replace(panel, choices=tuple(replace(choice, is_decided=True) for choice in panel.choices))
 
 
 @given(st.data())
 def test_more_switches_leave_more(data: st.DataObject) -> None:
     panel = data.draw(panels())
     fewer, more = data.draw(subset(panel.gates)), data.draw(subset(panel.gates))
-    assert set(vertices(settled(panel, fewer))) <= set(vertices(settled(panel, fewer | more)))
+    assert set(vertices(prune_panel(panel, fewer))) <= set(vertices(prune_panel(panel, fewer | more)))
 
 
 def test_a_candidate_needs_one_of_every_choice_within_it() -> None:
     inner = [Strand("x", "h.a.one.x", "h.a.one", 1), Strand("y", "h.a.two.y", "h.a.two", 1)]
     choice = Choice(2, (Strand("a", "h.a", "h"), *inner, Strand("b", "h.b", "h")))
     panel = Panel("m", (), (Box(0, "input", "x"), Box(1, "output", "out")), (choice,), (Wire(0, 2), Wire(2, 1)))
-    assert settled(panel, {"h.a", "h.a.one.x"}).choices == ()
-    assert settled(panel, {"h.a", "h.a.one.x", "h.b"}).gates == ("h.b",)
-    assert settled(panel, {"h.a", "h.a.one.x", "h.a.two.y"}).gates == ("h.a", "h.a.one.x", "h.a.two.y")
-    assert settled(panel, {"h.a.one.x", "h.a.two.y"}).boxes == ()
+    assert prune_panel(panel, {"h.a", "h.a.one.x"}).choices == ()
+    assert prune_panel(panel, {"h.a", "h.a.one.x", "h.b"}).gates == ("h.b",)
+    assert prune_panel(panel, {"h.a", "h.a.one.x", "h.a.two.y"}).gates == ("h.a", "h.a.one.x", "h.a.two.y")
+    assert prune_panel(panel, {"h.a.one.x", "h.a.two.y"}).boxes == ()
 
 
 def test_nothing_passes_a_box_that_is_closed() -> None:
     boxes = Box(0, "input", "x"), Box(1, "motif", "m"), Box(2, "output", "out")
     panel = Panel("m", (), boxes, (), (Wire(0, 1), Wire(1, 2)))
-    assert settled(panel, set()).boxes == boxes
-    assert settled(panel, set(), {1}).boxes == ()
+    assert prune_panel(panel, set()).boxes == boxes
+    assert prune_panel(panel, set(), {1}).boxes == ()
 
 
 # ---- diagrams
@@ -152,13 +152,13 @@ def test_leaves_what_pruning_leaves(name: str, monkeypatch: pytest.MonkeyPatch) 
         try:
             left = passes.prune(graph, off)
         except passes.Disconnected:
-            assert settled_diagram(diagram, kept).panels == ()
+            assert prune_diagram(diagram, kept).panels == ()
             continue
         except passes.Misfit:
             continue
         compared += 1
         wanted = {gate.name for gate in left.gates if gate.group not in zeros}
-        assert shown(settled_diagram(diagram, kept)) == wanted
+        assert shown(prune_diagram(diagram, kept)) == wanted
     assert compared > 3
 
 
@@ -169,7 +169,7 @@ def shown(diagram: Diagram) -> Set[str]:
 def test_a_cell_has_one_outcome() -> None:
     diagram = diagram_of(shipped("quickstart"))
     kept = {gate for gate in diagram.gates if gate.endswith(("h.0.identity", "h.1.entry.sep_conv"))}
-    left = settled_diagram(diagram, kept)
+    left = prune_diagram(diagram, kept)
     assert [panel.title for panel in left.panels] == ["network digits", "cell block"]
     assert left.panels[1].uses == diagram.panels[1].uses
     assert "2 of 24 candidates stay" in " ".join(left.panels[1].notes)
@@ -182,7 +182,7 @@ def test_uses_that_end_differently_have_a_panel_each() -> None:
     chained = "node a = x : pick node b = a : pick node c = b : pick c -> out : relu"
     diagram = diagram_of(network(f"{text} {body(chained)}"))
     wanted = {"a": "relu", "b": "tanh", "c": "relu"}
-    left = settled_diagram(diagram, {gate for gate in diagram.gates if gate.endswith(wanted[gate[0]])})
+    left = prune_diagram(diagram, {gate for gate in diagram.gates if gate.endswith(wanted[gate[0]])})
     titles = [panel.title for panel in left.panels]
     assert titles[1:] == ["motif pick #1", "motif pick #2"]
     assert left.panels[1].uses == ("a", "c")
@@ -200,7 +200,7 @@ def test_more_outcomes_than_can_be_shown_are_counted() -> None:
     kept = set()
     for number, use in enumerate(pick.uses):  # another set of candidates for each use
         kept |= {inner_name(use, gate) for i, gate in enumerate(pick.gates) if (number + 1) >> i & 1}
-    left = settled_diagram(diagram, kept)
+    left = prune_diagram(diagram, kept)
     outcomes = [panel for panel in left.panels if "pick" in panel.title]
     assert len(outcomes) == decided.MOST_OUTCOMES
     assert outcomes[-1].notes[-1] == "not shown: 3 other outcomes, of 3 uses"
@@ -212,10 +212,10 @@ def test_more_outcomes_than_can_be_shown_are_counted() -> None:
 def test_shapes_are_shown_as_long_as_they_are_right() -> None:
     text = body("node h[2] x -> h : choose { relu, tanh } out concat(h)", "image(3, 8, 8) -> image(6, 8, 8)")
     diagram = diagram_of(network(text))
-    whole = settled_diagram(diagram, {gate for gate in diagram.gates if gate.endswith("relu")}).panels[0]
+    whole = prune_diagram(diagram, {gate for gate in diagram.gates if gate.endswith("relu")}).panels[0]
     assert {box.shape for box in whole.boxes} == {"3x8x8", "6x8x8"}
     assert "shapes" in whole.notes[1]
-    less = settled_diagram(diagram, {gate for gate in diagram.gates if gate.endswith("0.relu")}).panels[0]
+    less = prune_diagram(diagram, {gate for gate in diagram.gates if gate.endswith("0.relu")}).panels[0]
     assert less.boxes
     assert {box.shape for box in less.boxes} == {""}
     assert "shapes" not in less.notes[1]
@@ -224,6 +224,6 @@ def test_shapes_are_shown_as_long_as_they_are_right() -> None:
 def test_what_has_become_nothing_is_gone() -> None:
     text = "motif pick { in x x -> out : choose { relu, tanh } }"
     diagram = diagram_of(network(f"{text} {body('node h x -> h : pick x -> h : tanh h -> out : relu')}"))
-    left = settled_diagram(diagram, set())
+    left = prune_diagram(diagram, set())
     assert [panel.title for panel in left.panels] == ["network n"]
     assert not any(box.kind == "motif" for box in left.panels[0].boxes)

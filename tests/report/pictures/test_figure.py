@@ -9,7 +9,7 @@ from itertools import combinations
 import pytest
 
 from bayesnas_graph.language.elaborate import Network
-from bayesnas_graph.report.pictures import Diagram, Panel, diagram_of, figure_of, ink, settled_diagram
+from bayesnas_graph.report.pictures import Diagram, Panel, diagram_of, figure_of, ink, prune_diagram
 from bayesnas_graph.report.pictures.figure import placed_hops
 from bayesnas_graph.report.pictures.sketch import COLUMN, PAGE, Label, Sketch, sketch_of
 from tests.conftest import SPACES
@@ -33,7 +33,7 @@ def darts_v2() -> Diagram:
         names = [f"{node}.{edge}" for node, edges in cell.items() for edge in edges.split()]
         assert set(names) <= set(panel.gates)
         kept |= {f"{use}.{name}" for use in panel.uses for name in names}
-    return settled_diagram(diagram, kept)
+    return prune_diagram(diagram, kept)
 
 
 def drawn(text: str) -> tuple[Diagram, Panel]:
@@ -100,7 +100,7 @@ def test_an_optional_connection_is_dashed_until_it_is_settled() -> None:
     diagram, panel = drawn(body("node h x -> h : relu x -> h : optional identity out h"))
     (edge,) = sketch_of(panel).dashed
     assert "stroke-dasharray" in figure_of(panel, diagram, ink()).svg
-    left = settled_diagram(diagram, diagram.gates)
+    left = prune_diagram(diagram, diagram.gates)
     settled = sketch_of(left.panels[0])
     assert not settled.dashed
     assert edge in settled.edges
