@@ -145,7 +145,7 @@ def test_what_is_done_is_left_alone(run: Run, place: Path) -> None:
     assert result.out.splitlines()[:3] == [
         "sweep .: 0 of 2 runs to do",
         "",
-        "lambda  done    weights  multiply-adds  accuracy  kept    overlap  distinct",
+        "lambda  done    parameters  multiply-adds  accuracy  kept    overlap  distinct",
     ]
     assert not list(place.glob("*.log"))
 

@@ -166,7 +166,7 @@ def _finite(value: Any) -> float:
 # ---- as tables show it
 
 
-LAYER_HEAD = ("layer", "kind", "outputs", "inputs", "groups left", "zero", "weights", "operations")
+LAYER_HEAD = ("layer", "kind", "outputs", "inputs", "groups left", "zero", "parameters", "operations")
 
 
 def layer_cells(layer: Layer) -> tuple[str, ...]:

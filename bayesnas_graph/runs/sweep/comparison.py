@@ -11,7 +11,7 @@ from statistics import fmean
 from bayesnas_graph.runs.sweep.folder import Found, Run
 
 RUN = ("seed", "state", "parameters", "flops", "accuracy", "kept", "switches", "error", "folder")
-POINT = ("done", "weights", "multiply-adds", "accuracy", "kept", "overlap", "distinct")
+POINT = ("done", "parameters", "multiply-adds", "accuracy", "kept", "overlap", "distinct")
 
 Cells = tuple[str, ...]
 

@@ -100,7 +100,7 @@ def test_tables(tmp_path: Path) -> None:
     finish(folder, found[2])
     runs = [run_of(folder, point) for point in found]
     assert summary(runs) == [
-        ("lambda", "done", "weights", "multiply-adds", "accuracy", "kept", "overlap", "distinct"),
+        ("lambda", "done", "parameters", "multiply-adds", "accuracy", "kept", "overlap", "distinct"),
         ("0.1", "2 of 2", "1,500 (1,000-2,000)", "15,000 (10,000-20,000)", "0.5000", "2.5 of 3 (2-3)", "0.50", "2"),
         ("0.2", "1 of 2", "100", "1,000", "0.5000", "2 of 3", "", "1"),
     ]
