@@ -115,4 +115,4 @@ def _epochs(runs: Runs) -> Section:
     if len(runs) == 1:
         label, run = next(iter(runs.items()))
         rows |= {f"{label}, {compression.MAGNITUDE}": run.rival_rows} if run.rival_rows else {}
-    return training_section(rows, "epochs")
+    return training_section(rows, "epochs", "Training during compression")

@@ -38,7 +38,7 @@ def lead(run: ReportedRun) -> str:
 def state_text(run: Traces) -> str:
     """Why a run ended, or that it is not finished."""
     if run.result is not None:
-        return str(run.result.get("why", "all epochs are done"))
+        return str(run.result.get("why", "the run is finished"))
     states = {"running": "the run is still in progress", "stopped": "the run was stopped"}
     return f"{states.get(run.state, 'the run is not finished')}; these are the results so far"
 
