@@ -197,7 +197,7 @@ def test_hovering_tells_everything_about_a_switch(visit: Visit, quickstart: Path
         move(page, 2)
         candidate(page, kept["name"].removeprefix("block:")).locator("text").hover()
         tip = page.locator("#tip")
-        expect(tip).to_contain_text(kept["name"])
+        expect(tip).to_contain_text(kept["text"])
         facts = dict(
             zip(
                 tip.locator("td:first-child").all_inner_texts(),
@@ -220,14 +220,14 @@ def test_hovering_tells_everything_about_a_switch(visit: Visit, quickstart: Path
 def test_a_zero_node_is_a_switch_as_well(visit: Visit, quickstart: Path) -> None:
     with visit(quickstart) as page:
         page.locator('.choice[data-zero="h.0.zero"] > text', has_text="0").last.hover()
-        expect(page.locator("#tip")).to_contain_text("block:h.0.zero")
+        expect(page.locator("#tip")).to_contain_text("block h[0]: zero")
 
 
 def test_a_click_opens_the_history(visit: Visit, quickstart: Path) -> None:
     with visit(quickstart) as page:
         candidate(page, "h.0.sep_conv").locator("text").click()
         detail = page.locator("#detail")
-        expect(detail.locator("h3")).to_have_text("block:h.0.sep_conv")
+        expect(detail.locator("h3")).to_have_text("block h[0]: sep_conv")
         expect(detail.locator("svg.marks")).to_be_visible()
         switch = next(s for s in switches(page) if s["name"] == "block:h.0.sep_conv")
         outcome = f"{'kept' if switch['kept'] else 'removed'}: {switch['reason']}"
@@ -289,7 +289,7 @@ def test_a_switch_is_found_by_its_name(visit: Visit, quickstart: Path) -> None:
         page.keyboard.press("ArrowDown")
         page.keyboard.press("ArrowDown")
         page.keyboard.press("Enter")
-        expect(page.locator("#tip strong")).to_have_text("block:h.2.h_0.sep_conv")
+        expect(page.locator("#tip strong")).to_have_text("block h[2] <- h[0]: sep_conv")
         page.locator("#find").fill("nonsense")
         expect(page.locator("#found")).to_have_text("no matching switch")
         page.keyboard.press("Escape")
@@ -305,7 +305,7 @@ def test_uses_with_their_own_switches_are_distinguished(visit: Visit, own_switch
         expect(page.locator("#tip")).to_be_hidden()
         page.mouse.move(2, 2)
         candidate(page, "h.x.conv_3").locator("text").hover()
-        expect(page.locator("#tip strong")).to_have_text("b.h.x.conv_3")
+        expect(page.locator("#tip strong")).to_have_text("part b.h <- x: conv_3")
         page.locator('details.panel[data-panel="0"] .vertex[data-name="a"]').click()  # the box leads to its use
         expect(panel.locator("select")).to_have_value("0")
 
@@ -315,7 +315,7 @@ def test_several_uses_are_listed(visit: Visit, own_switches: Path) -> None:
         candidate(page, "h.x.conv_3").locator("text").click()
         expect(page.locator("#detail li")).to_have_count(2)
         page.locator("#detail li button").nth(1).click()
-        expect(page.locator("#detail h3")).to_have_text("b.h.x.conv_3")
+        expect(page.locator("#detail h3")).to_have_text("part b.h <- x: conv_3")
 
 
 def test_playing_ends_with_what_was_derived(visit: Visit, quickstart: Path) -> None:
@@ -336,7 +336,7 @@ def test_thousands_of_edges(browser: Browser, tmp_path: Path) -> None:
         assert page.locator("svg *").count() < 3000  # what is alike is drawn once
         page.locator("#find").fill("h.7.y.branch.2.max_pool")
         page.keyboard.press("Enter")
-        expect(page.locator("#tip strong")).to_have_text("h.7.y.branch.2.max_pool")
+        expect(page.locator("#tip strong")).to_have_text("tree h[7].y.branch[2]: max_pool")
         expect(page.locator('details.panel[data-panel="2"] select option:checked')).to_have_text("h.7.y")
         assert found.complaints == []
 
