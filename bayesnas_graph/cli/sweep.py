@@ -89,7 +89,7 @@ def start_sweep(
     grid = points(settings, [axis(text) for text in sweep.sweep or ()], sweep.seeds or 1)
     if any(point.config.data is None for point in grid):
         help = "name a data set, such as `--data digits`; `bayesnas-graph data list` lists them"
-        raise NasError([Diagnostic("NAS601", "there are no data to search on", help=help)])
+        raise NasError([Diagnostic("NAS601", "no data to search on", help=help)])
     networks = {(point.config.network, str(point.config.parameters)): point.config for point in grid}
     subjects = [load_subject(file, one, allow_python=options.allow_python_ops) for one in networks.values()]
     for subject in subjects:

@@ -1,4 +1,4 @@
-"""From what a search decided to a network without choices: a rule, connectivity, and a text."""
+"""From the decision of a search to a network without choices."""
 
 from bayesnas_graph.derive.architecture import Architecture, Origin, of_string
 from bayesnas_graph.derive.derived import Derived, about, derive, given

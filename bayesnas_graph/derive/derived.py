@@ -1,4 +1,4 @@
-"""From a decision to an architecture that holds together, or to the reason why there is none."""
+"""From a decision to a connected architecture, or to the reason why there is none."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes import Disconnected, Misfit, prune
 
-SHOWN = 6  # switches that a message names
+SHOWN = 6  # switches named in a message
 
 
 @dataclass(frozen=True, eq=False)
 class Derived:
-    """An architecture: what is left of a graph, and the decision about every switch of it."""
+    """An architecture: what is left of a graph, and the decision about every switch."""
 
-    graph: Graph  # pruned; its gates are those of what is left
+    graph: Graph  # pruned, with the remaining gates
     decision: Decision
 
 
 def derive(graph: Graph, decision: Decision, rule: Rule | None = None) -> Derived:
-    """The architecture that a decision leaves of a graph, by a rule. Raises NasError if it does not hold together.
+    """Return the architecture that a decision leaves of a graph, by a rule. Raises NasError if it is not connected.
 
-    The graph has its zero switches and its groups. It may be another one than that which was searched, if it has the
-    same switches: cells that were found in a small network are put into a large one.
+    The graph has its zero switches and groups. It may be a different one from that of the search, if it has the same
+    switches: cells found in a small network are put into a large one.
     """
     decision = about(graph, decision)
     decision = apply(rule or Rule(), graph, decision)
@@ -38,7 +38,7 @@ def derive(graph: Graph, decision: Decision, rule: Rule | None = None) -> Derive
     except Disconnected as error:
         raise NasError([_disconnected(graph, error)]) from None
     except Misfit as error:
-        help = "keep more of what that joins, or write the network so that its width may change"
+        help = "keep more of its inputs, or write the network so that its width may change"
         message = f"what is left does not fit together at `{error.node}`: {error.reason}"
         lost = f", as inputs were lost by {_listed(error.narrower)}" if error.narrower else ""
         raise NasError([Diagnostic("NAS613", message + lost, help=help)]) from None
@@ -46,19 +46,19 @@ def derive(graph: Graph, decision: Decision, rule: Rule | None = None) -> Derive
 
 
 def about(graph: Graph, decision: Decision) -> Decision:
-    """A decision about the switches of this graph, in its order. Raises NasError if one is not decided upon."""
+    """Return a decision about the switches of this graph, in its order. Raises NasError if one is missing."""
     known = {verdict.name: verdict for verdict in decision.verdicts}
     wanted = list(dict.fromkeys(gate.group for gate in graph.gates))
     missing = [group for group in wanted if group not in known]
     if missing:
-        message = f"nothing was decided about {_named(graph, missing)} of network `{graph.name}`"
-        help = "take a network with the cells that were searched"
+        message = f"there is no decision about {_named(graph, missing)} of network `{graph.name}`"
+        help = "use a network with the cells that were searched"
         raise NasError([Diagnostic("NAS615", message, _label(graph, missing[0], "not searched"), help=help)])
     return Decision(tuple(known[group] for group in wanted))
 
 
 def given(graph: Graph, kept: Collection[str]) -> Decision:
-    """The decision that keeps these switches and no others."""
+    """Return the decision that keeps exactly these switches."""
     spans: dict[str, dict[Span, None]] = {}
     gates: dict[str, list[str]] = {}
     for edge in graph.edges:
@@ -87,11 +87,11 @@ def given(graph: Graph, kept: Collection[str]) -> Decision:
 
 
 def _disconnected(graph: Graph, error: Disconnected) -> Diagnostic:
-    """Which closed switches are in the way, and where they were written."""
+    """Report which closed switches block the output, and where they are written."""
     lost = "the output" if len(graph.outputs) == 1 else f"output {', '.join(f'`{name}`' for name in error.outputs)}"
     message = f"nothing reaches {lost}: {_named(graph, error.cut)} {'is' if len(error.cut) == 1 else 'are'} off"
-    help = "keep one of them: with `--keep-per-edge 1`, a search with less lambda, or in the architecture given"
-    said = "off, and the way to the output leads through here"
+    help = "keep one of them: use `--keep-per-edge 1`, search with a smaller lambda, or change the given architecture"
+    said = "off, but needed to reach the output"
     labels = [label for label in (_label(graph, group, said) for group in error.cut) if label is not None]
     places = list({label.span: label for label in labels}.values())
     primary, others = (places[0], tuple(places[1:SHOWN])) if places else (None, ())
@@ -115,5 +115,5 @@ def _listed(names: Collection[str]) -> str:
 
 
 def kept_groups(derived: Derived) -> frozenset[str]:
-    """The switches of an architecture."""
+    """Return the switches of an architecture."""
     return frozenset(left_groups(derived.graph))

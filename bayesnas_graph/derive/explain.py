@@ -1,4 +1,4 @@
-"""What was kept and what was dropped, and why, line by line of the text that the switches were written in."""
+"""What was kept and dropped, and why, for every line of the space."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from bayesnas_graph.ir import Graph
 
 @dataclass(frozen=True)
 class Line:
-    """The switches of one line of a text."""
+    """The switches of one line."""
 
     file: str
-    number: int  # 0 for switches that no text tells of
+    number: int  # 0 for switches without a line
     text: str
     kept: tuple[Verdict, ...]
     dropped: tuple[tuple[Why, tuple[Verdict, ...]], ...]  # by reason
 
 
 def explained(graph: Graph, decision: Decision) -> list[Line]:
-    """Every line with switches, in the order of the text. Zero switches count with their candidates."""
+    """Return every line with switches, in order. Zero switches count with their candidates."""
     spans = [edge.switch_span for edge in graph.edges if edge.gate is not None]
     texts = {(span.source.name, span.source.position(span.start)[0]): span.source for span in spans if span is not None}
     lines: dict[tuple[str, int], list[Verdict]] = defaultdict(list)
@@ -44,10 +44,10 @@ def explained(graph: Graph, decision: Decision) -> list[Line]:
 
 
 def as_text(graph: Graph, lines: list[Line], measure: str = "gamma") -> Iterator[str]:
-    """The lines for people: what they kept by name and gamma, or another measure, what they dropped by reason."""
+    """Yield the lines for people: kept switches with their measure, dropped ones by reason."""
     names = {group: gate.text for group, gate in graph.switches.items()}
     for line in lines:
-        yield f"{line.file}:{line.number}  {line.text}" if line.number else "switches that no text tells of"
+        yield f"{line.file}:{line.number}  {line.text}" if line.number else "switches without a line"
         for verdict in line.kept:
             note = "" if verdict.why in (Why.KEPT, Why.GIVEN) else f", {verdict.why}"
             yield f"  + {names[verdict.name]}  {measure} {verdict.gamma:.3g}{note}"

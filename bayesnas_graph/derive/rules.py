@@ -1,7 +1,6 @@
-"""Which switches stay: what the search decided, or a fixed number of the best, or as many as a budget allows.
+"""Which switches are kept: as the search decided, a fixed number of the best, or as many as a budget allows.
 
-A rule makes one decision of another, with a reason for every switch. Whether what is left holds together is asked
-afterwards.
+A rule turns one decision into another, with a reason for every switch. Connectivity is checked afterwards.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ Scores = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Rule:
-    """How an architecture is derived. Without any number, every switch whose entropy is positive stays."""
+    """How an architecture is derived. Without any number, every switch with positive entropy is kept."""
 
-    per_edge: int | None = None  # candidates of every choice
-    per_node: int | None = None  # choices that lead into a node
-    params: int | None = None  # weights at most
-    flops: int | None = None  # multiply-adds at most
+    per_edge: int | None = None  # candidates kept per choice
+    per_node: int | None = None  # choices kept per node
+    params: int | None = None  # most parameters
+    flops: int | None = None  # most multiply-adds
     rank: Ranking = "relevance"
 
     def __str__(self) -> str:
@@ -44,12 +43,12 @@ class Rule:
 
     @property
     def ranked_per_edge(self) -> int | None:
-        """Candidates of a choice, which is one where only edges were counted."""
+        """Candidates per choice; 1 if only edges are limited."""
         return 1 if self.per_edge is None and self.per_node is not None else self.per_edge
 
     @property
     def decides(self) -> bool:
-        """Whether anything was asked for that the search has not decided."""
+        """Whether the rule changes the decision of the search."""
         return self.sized or self.ranked_per_edge is not None
 
     @property
@@ -58,14 +57,14 @@ class Rule:
         return self.params is not None or self.flops is not None
 
     def fits(self, graph: Graph) -> bool:
-        """Whether an architecture is within the budget."""
+        """Return whether an architecture is within the budget."""
         found = cost(graph)
         few = self.params is None or found.parameters <= self.params
         return few and (self.flops is None or found.flops <= self.flops)
 
 
 def apply(rule: Rule, graph: Graph, decision: Decision) -> Decision:
-    """What a rule makes of a decision. Raises NasError if nothing within its budget holds together."""
+    """Apply a rule to a decision. Raises NasError if nothing within its budget is connected."""
     scores = {verdict.name: verdict.worth(rule.rank) for verdict in decision.verdicts}
     if rule.ranked_per_edge is not None:
         decision = _ranked(rule.ranked_per_edge, rule.per_node, graph, decision, scores)
@@ -73,7 +72,7 @@ def apply(rule: Rule, graph: Graph, decision: Decision) -> Decision:
 
 
 def _ranked(count: int, per_node: int | None, graph: Graph, decision: Decision, scores: Scores) -> Decision:
-    """The best candidates of every choice, of the best choices into every node."""
+    """Keep the best candidates of every choice, of the best choices into every node."""
     best: dict[str, Why] = {}
     into: dict[str, list[ChoiceSwitches]] = defaultdict(list)
     for choice in choices(graph):
@@ -94,23 +93,23 @@ def _ranked(count: int, per_node: int | None, graph: Graph, decision: Decision, 
 
 
 def _sized(rule: Rule, graph: Graph, decision: Decision, scores: Scores) -> Decision:
-    """As much as there is room for: the worst go until the rest fits, and then the best come back that fit as well."""
+    """Keep as much as fits: close the worst switches until the rest fits, then reopen the best that still fit."""
     try:
         decision = shrink_to_fit(graph, decision, scores, rule.fits)
         left = prune(graph, decision.off)
     except (Disconnected, Misfit):
-        return decision  # which is told later, and why
+        return decision  # the caller reports why
     if not rule.fits(left):
         found = cost(left)
         left_over = f"{found.parameters:,} weights and {found.flops:,} multiply-adds"
-        message = f"no more switches can be closed, and {left_over} are left"
-        help = "allow more, or begin with less: `--keep-per-edge 1` goes with a budget"
+        message = f"no more switches can be closed, but {left_over} are left"
+        help = "allow more, or combine the budget with `--keep-per-edge 1`"
         raise NasError([Diagnostic("NAS614", message, help=help)])
     return grow_to_fit(graph, decision, scores, rule.fits)
 
 
 def left_groups(graph: Graph) -> set[str]:
-    """The switches that are still in a graph."""
+    """Return the switches that are still in a graph."""
     return {gate.group for gate in graph.gates}
 
 

@@ -1,4 +1,4 @@
-"""A derived network as a `.nas` file, with where it comes from."""
+"""A derived network as a `.nas` file, with its origin."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bayesnas_graph.passes import plain
 
 @dataclass(frozen=True, eq=False)
 class Written:
-    """A fixed network, written down and read again: everything that is exported comes from the text."""
+    """A fixed network, written as text and read again: everything that is exported comes from the text."""
 
     text: str
     network: Network
@@ -26,7 +26,7 @@ class Written:
 
 
 def written(fixed: Graph, doc: str, notes: Mapping[str, str], *, allow_python: bool = False) -> Written:
-    """A fixed graph as a text, and as what the text says."""
+    """Write a fixed graph as text, and read it again."""
     text = unparse(fixed, doc=doc, notes=notes)
     report = Report()
     space = Checker(report, Limits(), allow_python=allow_python).text(Source("derived.nas", text))
@@ -37,10 +37,9 @@ def written(fixed: Graph, doc: str, notes: Mapping[str, str], *, allow_python: b
 
 
 def strength_notes(searched: Graph, decision: Decision, fixed: Graph, called: str) -> dict[str, str]:
-    """What `unparse` is to say of a fixed graph: the gamma of every switch, where its candidate is written.
+    """Return the notes for `unparse`: the measure of every switch, where its candidate is written.
 
-    Strategies that know of no gamma call it something else. A candidate is a use of a motif, an operation, or an edge
-    that hands a value on as it is.
+    A candidate is a use of a motif, an operation, or an edge that passes a value on unchanged.
     """
     gamma = {verdict.name: f"{called} {verdict.gamma:.3g}" for verdict in decision.verdicts}
     named = {node.name for node in fixed} | {scope.name for scope in fixed.scopes}
@@ -48,7 +47,7 @@ def strength_notes(searched: Graph, decision: Decision, fixed: Graph, called: st
     readers = {edge.source: edge for edge in marked.edges}
     found: dict[str, str] = {}
     for mark, edge in marks.items():
-        assert edge.gate is not None, "only what is switched is marked"
+        assert edge.gate is not None, "only switched edges are marked"
         if edge.gate.name in named:
             found[edge.gate.name] = gamma[edge.gate.group]
         elif edge.gate.name in searched[edge.source].behind and edge.source in named:
@@ -62,7 +61,7 @@ def strength_notes(searched: Graph, decision: Decision, fixed: Graph, called: st
 
 
 def _marked(searched: Graph) -> tuple[Graph, dict[str, Edge]]:
-    """The fixed graph with a node more on every edge that had a switch, to see where the edges have come to."""
+    """Return the fixed graph with an additional node on every switched edge, to find where the edges have gone."""
     nodes: list[Node] = []
     edges: list[Edge] = []
     marks: dict[str, Edge] = {}
@@ -71,7 +70,7 @@ def _marked(searched: Graph) -> tuple[Graph, dict[str, Edge]]:
             if edge.gate is None or node.op.is_zero_switch:
                 edges.append(edge)
                 continue
-            mark = f"{node.name}#{edge.slot}"  # which no node is called
+            mark = f"{node.name}#{edge.slot}"  # a name that no node has
             marks[mark] = edge
             nodes.append(Node(mark, Rescale(), searched[edge.source].shape))
             edges += [Edge(edge.source, mark, 0), replace(edge, source=mark, gate=None)]

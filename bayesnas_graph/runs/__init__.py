@@ -1,1 +1,1 @@
-"""What every run has in common: its folder, settings, device, checkpoints and tables, and reading them back."""
+"""What all runs have in common: folders, settings, devices, training loop, checkpoints, tables, and reading them."""

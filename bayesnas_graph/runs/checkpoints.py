@@ -1,4 +1,4 @@
-"""Files of checkpoints, whatever is in them: each is either complete or not there."""
+"""Checkpoint files of any content: each is either complete or absent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bayesnas_graph.runs.device import Device
 VERSION = 1
 
 T = TypeVar("T")
-Content = dict[str, Any]  # tensors, dictionaries, lists, strings and numbers: what can be loaded without running code
+Content = dict[str, Any]  # tensors, dictionaries, lists, strings and numbers, which can be loaded without running code
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,13 @@ class Saved:
     fingerprint: str = ""  # of the space that they belong to
 
     def paths(self) -> list[Path]:
-        """Those that are there, the oldest first."""
+        """Return the existing files, the oldest first."""
         return sorted(self.folder.glob("step-*.pt"))
 
     def write(self, step: int, content: Content) -> Path:
-        """Write one, and remove those that are too many. Raises NasError if there is no room; all others stay."""
+        """Write a checkpoint and remove old ones. Raises NasError if the disk is full; the others stay intact."""
         path = self.folder / f"step-{step:09}.pt"
-        written = BytesIO()  # torch would tell of a full disk in riddles
+        written = BytesIO()  # torch's errors about a full disk are hard to recognise
         torch.save({"version": VERSION, **content, "fingerprint": self.fingerprint}, written)
         with atomic_write(path, FREE_SPACE) as file:
             file.write(written.getbuffer())
@@ -44,16 +44,16 @@ class Saved:
         return path
 
     def read(self, device: Device, restore: Callable[[Content], T]) -> T | None:
-        """What is made of the newest, or None if there is none.
+        """Restore the newest checkpoint; None if there is none.
 
-        Raises NasError if it cannot be read, is of another space, or if nothing can be made of it.
+        Raises NasError if it cannot be read or restored, or belongs to another space.
         """
         paths = self.paths()
         if not paths:
             return None
         content = _read(paths[-1], device)
         if content["fingerprint"] != self.fingerprint:
-            help = "a run goes on with the space it began with"
+            help = "a run can be resumed only with the space it was started with"
             raise NasError([Diagnostic("NAS604", f"`{paths[-1]}` belongs to another space", help=help)])
         try:
             return restore(content)
@@ -64,7 +64,7 @@ class Saved:
 
 
 def _read(path: Path, device: Device) -> Content:
-    """What a file holds, as far as every checkpoint holds it. No code in it is run."""
+    """Read the common part of a checkpoint. No code in it is run."""
     try:
         saved = BytesIO(path.read_bytes())
     except OSError as error:
@@ -72,14 +72,14 @@ def _read(path: Path, device: Device) -> Content:
     try:
         content: Content = torch.load(saved, map_location=device.torch_device, weights_only=True)
         version, _ = content["version"], content["fingerprint"]
-    except Exception:  # torch has no error of its own for what is no checkpoint
+    except Exception:  # torch has no error of its own for invalid files
         raise _unreadable(path, "it is damaged") from None
     if version != VERSION:
-        raise _unreadable(path, f"it has version {version}, and this program reads {VERSION}")
+        raise _unreadable(path, f"it has version {version}, but this program reads {VERSION}")
     return content
 
 
 def _unreadable(path: Path, reason: str) -> NasError:
     older = [other.name for other in sorted(path.parent.glob("step-*.pt")) if other < path]
-    help = f"remove it to go on from `{older[-1]}`" if older else "begin another run: it is the only one"
+    help = f"remove it to resume from `{older[-1]}`" if older else "start another run: it is the only checkpoint"
     return NasError([Diagnostic("NAS603", f"cannot read `{path}`: {reason}", help=help)])

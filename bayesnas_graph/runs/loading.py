@@ -1,4 +1,4 @@
-"""How batches come to where a network is trained."""
+"""Loading data and batches for a run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bayesnas_graph.runs.subject import Subject
 
 
 def loading(data: Data, graph: Graph, config: Samples, seed: int, device: Device) -> Loading:
-    """As settings say, for the part of a batch that a process computes; as vectors, if the network takes them so."""
+    """Return how to load a process's share of the batches; as vectors, if the network reads vectors."""
     (taken,) = (node.shape for node in graph if node.op.is_input)
     return Loading(
         batch=config.batch,
@@ -32,12 +32,12 @@ def loading(data: Data, graph: Graph, config: Samples, seed: int, device: Device
 
 
 def load_data(subject: Subject, config: Samples, seed: int, data_dir: Path, processes: Processes) -> Data:
-    """The data to train on. Raises NasError if there are none, or if their batches cannot be shared out."""
+    """Load the data of a run. Raises NasError if there are none, or if batches cannot be divided among processes."""
     if config.data is None:
-        help = "`--data digits`, for instance; `bayesnas-graph data list` shows what there is"
-        raise NasError([Diagnostic("NAS601", f"there are no data to {config.verb} on", help=help)])
+        help = "name some, such as `--data digits`; `bayesnas-graph data list` lists them"
+        raise NasError([Diagnostic("NAS601", f"no data to {config.verb} on", help=help)])
     if config.batch % (config.accumulate * processes.world):
-        message = f"a batch of {config.batch} is not shared out evenly among {processes.world} processes"
+        message = f"a batch of {config.batch} cannot be divided among {processes.world} processes"
         parts = f" in {config.accumulate} parts each" if config.accumulate > 1 else ""
         help = f"set `batch` to a multiple of {config.accumulate * processes.world}"
         raise NasError([Diagnostic("NAS601", message + parts, help=help)])
@@ -48,8 +48,8 @@ def load_data(subject: Subject, config: Samples, seed: int, data_dir: Path, proc
 
 
 def check_company(graph: Graph, config: Samples) -> None:
-    """Raise NasError if a norm would see one value at a time."""
+    """Raise NasError if a batch norm would see a single value at a time."""
     alone = [node.name for node in graph if node.op.uses_batch_statistics and prod(node.shape[1:]) == 1]
     if alone and config.batch == config.accumulate:
-        message = f"`{alone[0]}` normalises over samples, and they come one at a time"
-        raise NasError([Diagnostic("NAS601", message, help="set `batch` to more, or `accumulate` to less")])
+        message = f"`{alone[0]}` normalises over samples, but there is one sample at a time"
+        raise NasError([Diagnostic("NAS601", message, help="increase `batch`, or reduce `accumulate`")])

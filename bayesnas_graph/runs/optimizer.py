@@ -1,4 +1,4 @@
-"""Optimisers, and what they remember about every weight."""
+"""Optimizers, and their state for every weight."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from torch import Tensor, nn
 
 from bayesnas_graph.runs.config.groups import Weights
 
-Memory = dict[str, dict[str, Tensor]]  # what an optimiser remembers: kind of tensor -> name of the weight -> tensor
+Memory = dict[str, dict[str, Tensor]]  # the state of an optimizer: kind of tensor -> name of the weight -> tensor
 Named = Iterable[tuple[str, nn.Parameter]]
 
 
 def new_optimiser(config: Weights, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
-    """An optimiser that remembers nothing."""
+    """Return an optimizer without state."""
     parameters = parameters or [
         nn.Parameter(torch.zeros(1))
-    ]  # a space of pools has no weights, an optimiser needs some
+    ]  # a space of pools has no weights, but an optimizer needs some
     if config.optimiser == "adamw":
         return torch.optim.AdamW(parameters, config.rate, weight_decay=config.weight_decay)
     settings: dict[str, Any] = {"momentum": config.momentum, "weight_decay": config.weight_decay}
@@ -26,7 +26,7 @@ def new_optimiser(config: Weights, parameters: list[nn.Parameter]) -> torch.opti
 
 
 def memory_of(optimiser: torch.optim.Optimizer, weights: Named) -> Memory:
-    """What an optimiser remembers."""
+    """Return the state of an optimizer."""
     found: Memory = {}
     for name, parameter in weights:
         for kind, value in optimiser.state.get(parameter, {}).items():
@@ -36,11 +36,11 @@ def memory_of(optimiser: torch.optim.Optimizer, weights: Named) -> Memory:
 
 
 def remember(optimiser: torch.optim.Optimizer, weights: Named, memory: Memory) -> None:
-    """Give an optimiser its memory back."""
+    """Restore the state of an optimizer."""
     for name, parameter in weights:
         held = {kind: values[name].to(_device_of(kind, parameter)) for kind, values in memory.items()}
         optimiser.state[parameter] = {kind: value.clone() for kind, value in held.items()}
 
 
 def _device_of(kind: str, parameter: nn.Parameter) -> torch.device:
-    return torch.device("cpu") if kind == "step" else parameter.device  # a count, which torch keeps off the GPU
+    return torch.device("cpu") if kind == "step" else parameter.device  # a counter, which torch keeps on the CPU

@@ -8,7 +8,7 @@ from bayesnas_graph.runs.config.groups import Weights
 
 
 def rate(config: Weights, step: int, total: int) -> float:
-    """The learning rate of the weights in one of `total` steps.
+    """Return the learning rate of the weights in one of `total` steps.
 
     >>> config = Weights(rate=0.1, final_rate=0.0, rate_warmup=2)
     >>> [round(rate(config, step, 10), 3) for step in (0, 1, 2, 5, 9)]
@@ -20,7 +20,7 @@ def rate(config: Weights, step: int, total: int) -> float:
 
 
 def _left(schedule: str, passed: float) -> float:
-    """How much of the way down is still to go, from 1 to 0."""
+    """Return the remaining fraction of the decay, from 1 to 0."""
     if schedule == "cosine":
         return (1 + cos(pi * passed)) / 2
     if schedule == "linear":

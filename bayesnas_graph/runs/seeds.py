@@ -1,6 +1,6 @@
-"""Random numbers that depend on a seed and on where in a search they are used, and on nothing that came before.
+"""Random numbers that depend only on a seed and on where in a run they are used.
 
-So a search that goes on from a checkpoint draws what it would have drawn, and no state of a generator must be kept.
+So a resumed run draws the same numbers, and no state of a generator needs to be saved.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import torch
 
 
 def mixed(*numbers: int | str) -> int:
-    """A seed made of several numbers.
+    """Return a seed made of several numbers.
 
     >>> mixed(0, "step", 1) == mixed(0, "step", 1) != mixed(0, "step", 2)
     True
@@ -22,7 +22,7 @@ def mixed(*numbers: int | str) -> int:
 
 
 def seed_everything(*numbers: int | str) -> None:
-    """Seed the generators that everybody shares: those of torch on all devices, of NumPy and of Python."""
+    """Seed the global generators of torch on all devices, of NumPy and of Python."""
     seed = mixed(*numbers)
     random.seed(seed)
     np.random.seed(seed % 2**32)
@@ -30,5 +30,5 @@ def seed_everything(*numbers: int | str) -> None:
 
 
 def generator(device: torch.device, *numbers: int | str) -> torch.Generator:
-    """A generator of one's own."""
+    """Return a separate generator."""
     return torch.Generator(device).manual_seed(mixed(*numbers))

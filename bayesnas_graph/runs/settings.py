@@ -1,4 +1,4 @@
-"""Settings from files and from the command line, each remembered with the place where it was made."""
+"""Settings from files and from the command line, each with its location for error messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bayesnas_graph.runs.config.groups import Group
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.toml_keys import find
 
-LARGEST = 2**20  # bytes of a file of settings
+LARGEST = 2**20  # bytes of a settings file
 COMMAND_LINE = "the command line"
 
 Told = TypeVar("Told", bound=Group)
@@ -27,24 +27,24 @@ Told = TypeVar("Told", bound=Group)
 
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """Values under their keys, and the text they were read from."""
+    """Values by key, and the text they were read from."""
 
     source: Source
     values: Mapping[str, Any]
 
     @property
     def on_command_line(self) -> bool:
-        """Whether the text is a word or two, and no file."""
+        """Whether the text is from the command line, not from a file."""
         return self.source.name == COMMAND_LINE
 
     def place(self, path: Sequence[str | int]) -> Span | None:
-        """Where the text has a key, or the table it is in."""
+        """Return where the text sets a key, or the table that contains it."""
         found = find(self.source.text, tuple(map(str, path)))
         return found and Span(self.source, *found)
 
 
 def read_settings(path: Path) -> Settings:
-    """The settings in a TOML file. Raises NasError."""
+    """Read a TOML file of settings. Raises NasError."""
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST + 1)
@@ -62,9 +62,9 @@ def read_settings(path: Path) -> Settings:
 
 
 def recipe_of(file: Path, verb: str = "search") -> Path | None:
-    """The settings that come with a space: a file of its name that ends in `.toml`, beside it or shipped with it.
+    """Return the settings that come with a space: `NAME.toml` beside it or shipped with it, or None.
 
-    Those for another verb than `search` end in its name before that, as in `lenet5.compress.toml`.
+    For verbs other than `search`, the file is `NAME.VERB.toml`, such as `lenet5.compress.toml`.
     """
     beside = file.parent / (f"{file.stem}.toml" if verb == "search" else f"{file.stem}.{verb}.toml")
     if file.is_file():
@@ -74,7 +74,7 @@ def recipe_of(file: Path, verb: str = "search") -> Path | None:
 
 
 def assigned(text: str) -> Settings:
-    """`key=value` from the command line. What is no TOML is taken as a text: `data=digits` needs no quotes."""
+    """Parse `key=value` from the command line. A value that is not TOML is text: `data=digits` needs no quotes."""
     source = Source(COMMAND_LINE, text)
     key, equals, value = (part.strip() for part in text.partition("="))
     if not equals or not re.fullmatch(r"[\w-]+(\.[\w-]+)?", key):
@@ -89,7 +89,7 @@ def assigned(text: str) -> Settings:
 
 
 def option(flag: str, key: str, value: object) -> Settings:
-    """An option of the command line as a setting."""
+    """Return an option of the command line as a setting."""
     return Settings(Source(COMMAND_LINE, f"{flag} {value}"), {key: value})
 
 
@@ -99,12 +99,12 @@ def from_values(values: Mapping[str, Any]) -> Settings:
 
 
 def configured(settings: Iterable[Settings]) -> SearchConfig:
-    """The configuration of a search that some settings make. Raises NasError."""
+    """Merge settings into the configuration of a search. Raises NasError."""
     return merged(settings, SearchConfig)
 
 
 def merged(settings: Iterable[Settings], kind: type[Told]) -> Told:
-    """The configuration of some kind that settings make, later ones before earlier ones. Raises NasError."""
+    """Merge settings into a configuration; later ones override earlier ones. Raises NasError."""
     given = list(settings)
     values: dict[str, Any] = {}
     for one in given:
@@ -114,14 +114,14 @@ def merged(settings: Iterable[Settings], kind: type[Told]) -> Told:
     try:
         return kind.model_validate(values)
     except ValidationError as error:
-        report = Report()  # which tells once of a value that could have been one of several kinds, and is none
+        report = Report()  # reports a value only once that fits none of several types
         for fault in error.errors(include_url=False):
             report.add(_wrong(dict(fault), given, kind))
         raise NasError(report.diagnostics) from None
 
 
 def _wrong(fault: dict[str, Any], given: list[Settings], kind: type[Group]) -> Diagnostic:
-    path = fault["loc"][:2]  # the rest tells which kind was tried
+    path = fault["loc"][:2]  # the rest is the type that was tried
     if not path:
         return Diagnostic("NAS601", str(fault["ctx"]["error"]) if "ctx" in fault else fault["msg"])
     key = ".".join(map(str, path))
@@ -165,7 +165,7 @@ def _reason(fault: dict[str, Any]) -> str:
 
 
 def _shown(value: object) -> str:
-    """A value as TOML has it, if it is short."""
+    """Return a value in TOML, if it is short."""
     if isinstance(value, dict | list):
         return "a table" if isinstance(value, dict) else "a list"
     return json.dumps(value) if isinstance(value, bool | str) else str(value)
@@ -178,8 +178,8 @@ def _not_toml(source: Source, reason: str) -> Diagnostic:
     offset = min(sum(len(line) + 1 for line in lines) + int(found[2]) - 1, end) if found else end
     text = reason.partition(" (at")[0]
     label = Label(Span(source, max(0, min(offset, end - 1)), offset + 1), text[:1].lower() + text[1:])
-    help = "write one `key = value` a line; texts in quotes"
-    return Diagnostic("NAS601", "the settings are no TOML", label, help=help)
+    help = "write one `key = value` per line, with texts in quotes"
+    return Diagnostic("NAS601", "the settings file is not valid TOML", label, help=help)
 
 
 def _unreadable(code: str, path: Path, reason: str) -> NasError:

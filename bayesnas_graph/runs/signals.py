@@ -1,4 +1,4 @@
-"""Stopping a run by a signal, between two steps."""
+"""Interrupting a run by a signal, between two steps."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-AGAIN = 1.0  # seconds: `torchrun` hands on a Ctrl-C that its processes have had from the terminal, and means the same
+AGAIN = 1.0  # seconds: `torchrun` forwards a Ctrl-C that its processes have already received from the terminal
 
 
 @contextmanager
 def stopping(*, say: bool = True) -> Iterator[Callable[[], bool]]:
-    """Ctrl-C, a polite kill and a terminal that is gone are heeded after the step that is being taken.
+    """Stop after the current step on Ctrl-C, SIGTERM, or when the terminal is closed.
 
-    A step may be long, so it is said; the second time is heeded at once.
+    A step may take long, so this is announced; a second signal stops at once.
     """
     asked: list[float] = []
 
@@ -25,11 +25,11 @@ def stopping(*, say: bool = True) -> Iterator[Callable[[], bool]]:
         if asked and time.monotonic() - asked[0] > AGAIN:
             raise KeyboardInterrupt
         if say and not asked:
-            with suppress(OSError):  # nobody can hear
-                os.write(2, b"stopping after this step\n")  # printing is not safe here: it may be going on
+            with suppress(OSError):  # the terminal is gone
+                os.write(2, b"stopping after this step\n")  # print is not safe in a signal handler
         asked.append(time.monotonic())
 
-    if threading.current_thread() is not threading.main_thread():  # signals belong to the main thread
+    if threading.current_thread() is not threading.main_thread():  # only the main thread handles signals
         yield lambda: False
         return
     before = {number: signal.signal(number, ask) for number in _heeded()}
@@ -41,7 +41,7 @@ def stopping(*, say: bool = True) -> Iterator[Callable[[], bool]]:
 
 
 def _heeded() -> list[signal.Signals]:
-    """The signals to stop at. Under `nohup` a terminal may go away without harm."""
+    """Return the signals to stop at. Under `nohup`, closing the terminal does no harm."""
     found = [signal.SIGINT, signal.SIGTERM]
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         found.append(signal.SIGHUP)

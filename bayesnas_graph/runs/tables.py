@@ -1,4 +1,4 @@
-"""Tables of a run as CSV: appended row by row, cut back when a run goes back, read as far as they are whole."""
+"""CSV tables of a run: appended row by row, truncated when a run goes back, and readable while they are written."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bayesnas_graph.diagnostics.atomic_files import FREE_SPACE, atomic_write, re
 
 
 def read_table(path: Path) -> list[dict[str, str]]:
-    """The rows of a table; none if it is not there. A line that is not whole, as the last may be, is left out."""
+    """Read the rows of a table; none if the file is missing. Incomplete lines, as the last may be, are skipped."""
     rows = []
     try:
         with path.open(newline="", encoding="utf-8", errors="replace") as file, suppress(csv.Error):
@@ -27,7 +27,7 @@ def read_table(path: Path) -> list[dict[str, str]]:
 
 
 def cut(path: Path, columns: tuple[str, ...], key: str, last: int) -> None:
-    """Leave the rows up to a step or an iteration; a table that is not there, or is another one, is begun."""
+    """Keep the rows up to a step or an iteration; start a new table if there is none, or if it is a different one."""
     rows = [row for row in read_table(path) if tuple(row) == columns and row[key].isdecimal()]
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, columns, lineterminator="\n")
@@ -38,7 +38,7 @@ def cut(path: Path, columns: tuple[str, ...], key: str, last: int) -> None:
 
 
 def append(path: Path, rows: Iterable[Sequence[str]]) -> None:
-    """Add rows to a table. Raises NasError if there is no room."""
+    """Append rows to a table. Raises NasError if the disk is full."""
     try:
         with path.open("a", newline="", encoding="utf-8") as file:
             csv.writer(file, lineterminator="\n").writerows(rows)
@@ -47,7 +47,7 @@ def append(path: Path, rows: Iterable[Sequence[str]]) -> None:
 
 
 def cell(value: float | None) -> str:
-    """A number as it is read back; six digits are enough for a table."""
+    """Format a number for a table, with six digits."""
     if value is None:
         return ""
     return str(value) if isinstance(value, int) else f"{value:.6g}"

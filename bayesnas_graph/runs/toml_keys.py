@@ -1,4 +1,4 @@
-"""Where in a TOML text a key is given its value: what a parser knows, and `tomllib` does not tell."""
+"""Where a TOML text sets a key, which `tomllib` does not report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Path = tuple[str, ...]
 
 
 def find(text: str, path: Path) -> tuple[int, int] | None:
-    r"""From where to where the text has a key with its value, or the head of its table; None if it is not seen.
+    r"""Return the span of a key with its value, or of the header of its table; None if it is not found.
 
     >>> text = "# width = 1\n[parameters]\nwidth = 3  # wide"
     >>> start, end = find(text, ("parameters", "width"))
@@ -42,7 +42,7 @@ def find(text: str, path: Path) -> tuple[int, int] | None:
 
 
 def _silenced(found: re.Match[str]) -> str:
-    """A comment or a string of the same length in which nothing looks like a key."""
+    """Replace a comment or a string by text of the same length that does not look like a key."""
     text = found[0]
     return " " * len(text) if text[0] == "#" else f"{text[0]}{'_' * (len(text) - 2)}{text[-1]}"
 

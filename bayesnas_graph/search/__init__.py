@@ -1,1 +1,1 @@
-"""Searches: training, updates of the prior, checkpoints, runs."""
+"""Searches: the loop, its strategies, and what they measure and decide."""

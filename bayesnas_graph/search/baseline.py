@@ -1,4 +1,4 @@
-"""What strategies have in common that learn a number about every switch, shared by all uses of its cell."""
+"""What strategies share that learn a number about every switch, common to all uses of its cell."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ from bayesnas_graph.search.strategy import Strategy
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judgement:
-    """What a strategy thinks of the switches that are open."""
+    """A strategy's view of the open switches."""
 
-    strengths: Tensor  # of every group; more is better, and none is negative
-    reasons: Sequence[Why]  # why each would stay or go if the search ended here
+    strengths: Tensor  # of every group; more is better, none is negative
+    reasons: Sequence[Why]  # why each would be kept or closed if the search ended here
 
 
 class Baseline(Strategy):
-    """A strategy that judges switches by a strength of its own.
+    """A strategy that judges switches by its own strength.
 
-    In tables and decisions that strength stands where the Bayesian strategy has gamma, and in all rankings.
+    Tables, decisions and rankings contain this strength where the Bayesian strategy has gamma.
     """
 
     @abstractmethod
     def judged(self, learner: SearchLearner, batches: Sequence[Batch], number: int) -> Judgement:
-        """Judge the switches after an iteration; the batches are held out."""
+        """Judge the switches after an iteration, on held-out batches."""
 
     def reopened(self, learner: SearchLearner, groups: Collection[str]) -> None:
-        """Open switches again that were at zero, for an output depends on them."""
+        """Reopen switches that were at zero, because an output depends on them."""
 
     def rest(self, learner: SearchLearner, architecture: Decision) -> None:
-        """Set the gates as accuracy is to be measured: here to what would be derived."""
+        """Set the gates for measuring accuracy: by default, to the architecture that would be derived."""
         kept = [float(group not in architecture.off) for group in learner.switches.groups]
         gates = learner.supernet.gates
         learner.supernet.set_gates(gates.new_tensor(kept)[learner.switches.group])
@@ -75,9 +75,9 @@ class Baseline(Strategy):
 
 
 def fitting(problem: Problem, graph: Graph, chosen: Decision, scores: Mapping[str, float]) -> Decision:
-    """A decision changed so that the architecture has the size that was asked for, if any has.
+    """Change a decision so that the architecture has the requested size, if possible.
 
-    If taking switches away is not enough, one begins anew with all of them, and what is weak for its cost goes first.
+    If removing switches is not enough, start again with all, and first remove those that are weak for their cost.
     """
     smaller = bayes.shrink_to_fit(graph, chosen, scores, problem.on_target)
     if not problem.on_target(prune(graph, smaller.off)):
@@ -89,7 +89,7 @@ def fitting(problem: Problem, graph: Graph, chosen: Decision, scores: Mapping[st
 
 
 def decision_of(learner: SearchLearner, judgement: Judgement) -> Decision:
-    """A judgement as a decision about every open switch."""
+    """Return a judgement as a decision about every open switch."""
     none = torch.zeros(0, dtype=torch.long)
     zeros = torch.zeros_like(judgement.strengths)
     state = State(judgement.strengths, zeros, judgement.strengths, none, none, none)
@@ -100,7 +100,7 @@ def decision_of(learner: SearchLearner, judgement: Judgement) -> Decision:
 
 
 def best_of_choices(learner: SearchLearner, winners: Tensor) -> list[Why]:
-    """The reasons of all groups where each choice has a winner, a candidate or none at all."""
+    """Return the reasons of all groups, given the winner of each choice: a candidate, or none at all."""
     contests = learner.contests
     won = winners.tolist()
     none_won = [False] * contests.count

@@ -21,7 +21,7 @@ LARGEST_GROWTH = 1e6  # of lambda, on the way to a target
 
 @dataclass(frozen=True, slots=True)
 class Shrink:
-    """The shrink budgets of the open switches in a few numbers. Where one is 1, its gates can just reach zero."""
+    """The shrink budgets of the open switches in a few numbers. At 1, the gates of a switch can just reach zero."""
 
     smallest: float
     largest: float
@@ -30,7 +30,7 @@ class Shrink:
 
     @staticmethod
     def of(budgets: Tensor) -> Shrink:
-        """Of the budgets of all open switches. A graph without any has nothing to close."""
+        """Summarise the budgets of all open switches. Without any, there is nothing to close."""
         if not len(budgets):
             return Shrink(inf, inf, 0, 0)
         return Shrink(float(budgets.min()), float(budgets.max()), int(bayes.can_close(budgets).sum()), len(budgets))
@@ -38,10 +38,10 @@ class Shrink:
 
 @torch.no_grad()
 def shrink(problem: Problem, learner: SearchLearner, progress: SearchProgress) -> Tensor:
-    """For every open switch, how far the penalty can move its gates in the steps that are left; 1 is the way to zero.
+    """Return how far the penalty can move the gates of each open switch in the remaining steps, where 1 reaches zero.
 
-    The weights `omega` of the penalty are taken as they are; an update changes them. Gates are on their way already, so
-    that the way is the one from where they are. Before their units are measured, it is the one from 1.
+    The weights `omega` of the penalty are taken as they are, although updates change them. Distances are measured from
+    where the gates are, or from 1 until their units have been measured.
     """
     switches, omega = learner.switches, learner.prior.omega
     rates = torch.tensor(rates_left(problem, progress), dtype=omega.dtype, device=omega.device)
@@ -53,9 +53,9 @@ def shrink(problem: Problem, learner: SearchLearner, progress: SearchProgress) -
 
 
 def rates_left(problem: Problem, progress: SearchProgress) -> list[float]:
-    """The learning rate of the gates in each iteration that is left, times its steps and the growth of lambda.
+    """Return the learning rate of the gates in each remaining iteration, times its steps and the growth of lambda.
 
-    On the way to a target lambda grows after every iteration, for as long as there is one.
+    With a target, lambda grows after every iteration.
     """
     config, growth, found = problem.config, 1.0, []
     for iteration in range(0 if progress.ended else config.iterations):
@@ -68,26 +68,24 @@ def rates_left(problem: Problem, progress: SearchProgress) -> list[float]:
 
 
 def too_weak(problem: Problem, learner: SearchLearner, budgets: Tensor) -> Diagnostic | None:
-    """A warning, if some switches cannot be closed whatever the data say, with what would be enough."""
+    """Return a warning if some switches cannot be closed whatever the data are, with settings that would suffice."""
     found = Shrink.of(budgets)
     if found.able == found.open:
         return None
     if found.able:
         message = (
             f"the penalty cannot close {found.open - found.able:,} of {found.open:,} switches: "
-            f"it moves some gates by {found.smallest:.2g} of their way to zero at most"
+            f"it moves some gates at most {found.smallest:.2g} of the way to zero"
         )
     else:
-        message = (
-            f"the penalty moves gates by {found.largest:.2g} of their way to zero at most, and can close no switch"
-        )
+        message = f"the penalty moves gates at most {found.largest:.2g} of the way to zero, and cannot close any switch"
     steps = ceil(rounded_up(problem.steps / found.smallest))
-    help = f"{_enough(problem.config, learner, budgets)}, or `--steps {steps}`, would be enough for all of them"
+    help = f"{_enough(problem.config, learner, budgets)}, or `--steps {steps}`, would suffice for all of them"
     return Diagnostic("NAS607", message, help=help, severity="warning")
 
 
 def _enough(config: SearchConfig, learner: SearchLearner, budgets: Tensor) -> str:
-    """The intensities that would be enough, as options. Those of zero switches are told where they are others."""
+    """Return the intensities that would suffice, as options. Zero switches are listed if they have their own."""
     if config.lambda_zero is None:
         return f"`--lambda {rounded_up(config.lambda_w / float(budgets.min())):g}`"
     is_zero = learner.switches.is_zero
@@ -97,7 +95,7 @@ def _enough(config: SearchConfig, learner: SearchLearner, budgets: Tensor) -> st
 
 
 def rounded_up(number: float) -> float:
-    """The next number of two digits.
+    """Round up to two digits.
 
     >>> rounded_up(0.0623), rounded_up(218.2), rounded_up(50)
     (0.063, 220.0, 50.0)

@@ -22,18 +22,18 @@ class SearchCheckpoints(Saved):
     """The checkpoints of a search."""
 
     def save(self, learner: SearchLearner, progress: SearchProgress) -> Path:
-        """Write one, and remove those that are too many. Raises NasError if there is no room; all others stay."""
+        """Write a checkpoint and remove old ones. Raises NasError if the disk is full; the others stay intact."""
         return self.write(progress.step, to_plain(learner, progress))
 
     def last(self, problem: Problem, device: Device) -> tuple[SearchLearner, SearchProgress] | None:
-        """The newest, or None if there is none. Raises NasError if it cannot be read or is of another space."""
+        """Return the newest checkpoint, or None. Raises NasError if it cannot be read or belongs to another space."""
         return self.read(device, lambda content: from_plain(content, problem, device))
 
 
 def to_plain(learner: SearchLearner, progress: SearchProgress) -> dict[str, Any]:
-    """Tensors, dictionaries, lists, strings and numbers: what can be loaded without running code.
+    """Return tensors, dictionaries, lists, strings and numbers, which can be loaded without running code.
 
-    Random numbers are a function of the seed and the step, so no state of a generator is among them.
+    Random numbers are a function of the seed and the step, so there is no state of a generator.
     """
     prior = learner.prior
     return {
@@ -50,7 +50,7 @@ def to_plain(learner: SearchLearner, progress: SearchProgress) -> dict[str, Any]
 
 
 def from_plain(content: dict[str, Any], problem: Problem, device: Device) -> tuple[SearchLearner, SearchProgress]:
-    """The learner and the progress that `to_plain` was given."""
+    """Restore the learner and the progress from `to_plain`."""
     progress = SearchProgress.from_plain(content["progress"])
     graph = prune(problem.graph, {verdict.name for verdict in progress.closed})
     learner = begin(graph, problem.config, device)
@@ -58,7 +58,7 @@ def from_plain(content: dict[str, Any], problem: Problem, device: Device) -> tup
     compiled_for = content["fused_for"], content["samples"]
     if compiled_for == (device.fused_for, device.samples(problem.config)):
         take_weights(learner, weights)
-    else:  # on another kind of device, or by another number of processes
+    else:  # on another kind of device, or with another number of processes
         program = program_for(graph, problem.config, *compiled_for)
         memory = {kind: transfer(values, program, learner.supernet.program) for kind, values in memory.items()}
         take_weights(learner, weights, program)
@@ -66,5 +66,5 @@ def from_plain(content: dict[str, Any], problem: Problem, device: Device) -> tup
     learner.scaler.load_state_dict(content["scaler"])
     none = torch.zeros(0, dtype=torch.long, device=device.torch_device)
     prior = State(**content["prior"], negative=none, infinite=none, undetermined=none)
-    beliefs = content.get("beliefs", {})  # which came later than the first checkpoints
+    beliefs = content.get("beliefs", {})  # absent in the oldest checkpoints
     return replace(learner.with_prior(prior, content["units"]), beliefs=beliefs), progress

@@ -1,4 +1,4 @@
-"""Which switches compete, as numbers: what a softmax is taken over, and what one is drawn from."""
+"""Which switches compete, as numbers: for softmax and for drawing."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from bayesnas_graph.passes.analysis import choices
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contests:
-    """The choices of a graph, in each of which one entrant wins.
+    """The choices of a graph, each with one winner.
 
-    The entrants of a choice are its candidates and `none`, which is what its zero switch stands for. An optional
-    operation has a contest of its own with a `none` that is no switch. Entrants that are switches come first, in the
-    order of the groups; the others follow.
+    The entrants of a choice are its candidates and `none`, which its zero switch stands for. An optional operation has
+    its own contest, with a `none` that is not a switch. Switches come first, in the order of the groups.
     """
 
     contest: Tensor  # of every entrant
@@ -27,7 +26,7 @@ class Contests:
 
     @staticmethod
     def of(graph: Graph, groups: tuple[str, ...]) -> Contests:
-        """The contests of a graph whose switches have this order, on the CPU."""
+        """Return the contests of a graph whose switches have this order, on the CPU."""
         number = {name: i for i, name in enumerate(groups)}
         contest: dict[str, int] = {}
         nones: set[str] = set()
@@ -49,19 +48,19 @@ class Contests:
         )
 
     def to(self, device: torch.device | str) -> Contests:
-        """The same on another device."""
+        """Return the same on another device."""
         return replace(self, contest=self.contest.to(device), is_none=self.is_none.to(device))
 
     def entered(self, of_groups: Tensor) -> Tensor:
-        """Numbers of all entrants, given those of the switches; a `none` that is no switch has zero."""
+        """Return the numbers of all entrants, given those of the switches; zero for a `none` that is not a switch."""
         return torch.cat([of_groups, of_groups.new_zeros(len(self.contest) - self.groups)])
 
     def gates(self, weights: Tensor) -> Tensor:
-        """The gates of all groups, given the weights of the entrants: that of `none` goes to nobody."""
+        """Return the gates of all groups, given the weights of the entrants; the weight of `none` is lost."""
         return torch.where(self.is_none, 1.0, weights)[: self.groups]
 
     def softmax(self, logits: Tensor) -> Tensor:
-        """The part that every entrant has of its contest.
+        """Return the share of every entrant in its contest.
 
         >>> one = Contests(torch.tensor([0, 0, 1]), torch.tensor([False, True, False]), 3, 2)
         >>> one.softmax(torch.tensor([0.0, 0.0, 5.0]))
@@ -71,7 +70,7 @@ class Contests:
         return powers / powers.new_zeros(self.count).index_add(0, self.contest, powers)[self.contest]
 
     def winners(self, scores: Tensor) -> Tensor:
-        """Which entrant has the most in its contest; of equals the first.
+        """Return which entrant has the highest score in its contest; the first, if several have.
 
         >>> one = Contests(torch.tensor([0, 0, 1]), torch.tensor([False, True, False]), 3, 2)
         >>> one.winners(torch.tensor([2.0, 2.0, 1.0]))
@@ -83,16 +82,16 @@ class Contests:
         return place == first[self.contest]
 
     def best_candidates(self, scores: Tensor) -> Tensor:
-        """Which entrant wins where `none` does not take part."""
+        """Return which entrant wins without `none`."""
         return self.winners(scores.masked_fill(self.is_none, -torch.inf)) & ~self.is_none
 
     def _best(self, scores: Tensor) -> Tensor:
-        """For every entrant, the most that there is in its contest."""
+        """Return the highest score in the contest of every entrant."""
         most = scores.new_full((self.count,), -torch.inf).scatter_reduce(0, self.contest, scores, "amax")
         return most[self.contest]
 
 
 def gumbel(contests: Contests, numbers: torch.Generator) -> Tensor:
-    """Noise such that the winner of `logits + noise` is drawn with the chances of their softmax."""
+    """Return noise such that the winner of `logits + noise` is drawn with the probabilities of their softmax."""
     uniform = torch.rand(len(contests.contest), generator=numbers, dtype=torch.float64)
     return -(-uniform.clamp(1e-300, 1 - 1e-16).log()).log().to(contests.contest.device)

@@ -1,4 +1,4 @@
-"""What is found between two phases of training."""
+"""What an iteration finds between two phases of training."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from bayesnas_graph.search.progress import SearchProgress
 
 @dataclass(frozen=True, eq=False)
 class Iteration:
-    """What an iteration found."""
+    """The results of an iteration."""
 
     number: int
     decision: Decision  # about the switches that were still open: which of them stay open
     architecture: Decision  # about all switches: what would be derived if the search ended here
     graph: Graph  # that architecture
     cost: Cost
-    reopened: tuple[str, ...]  # switches that stay only because an output depends on them
+    reopened: tuple[str, ...]  # switches that stay open only because an output depends on them
     intensities: tuple[float, float]
-    shrink: Shrink | None  # how far the penalty can still move the gates that are left, where it is what closes them
+    shrink: Shrink | None  # how far the penalty can still move the remaining gates, if it is what closes them
 
 
 def complete(problem: Problem, progress: SearchProgress, decision: Decision) -> Decision:
-    """A decision about the switches that are left, with those that were closed before, in the order of the graph."""
+    """Return a decision with the switches that were closed before, in the order of the graph."""
     known = {verdict.name: verdict for verdict in (*progress.closed, *decision.verdicts)}
     groups = dict.fromkeys(gate.group for gate in problem.graph.gates)
     return replace(decision, verdicts=tuple(known[group] for group in groups))

@@ -1,8 +1,8 @@
-"""A network that is being searched: its program, its weights, its switches and their prior.
+"""A network that is being searched: its program, weights, switches and their prior.
 
-A learner is made for a graph. When switches close for good, another one is made for what is left of the graph, and
-takes over all that the first has learnt. Weights, gates and the optimiser's memory change in every step; everything
-else is replaced as a whole.
+A learner belongs to a graph. When switches are closed for good, another one is made for the remaining graph, and takes
+over everything that was learnt. Weights, gates and the optimizer's state change in every step; everything else is
+replaced as a whole.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ Beliefs = dict[str, Tensor]  # what a strategy has learnt: by name, a number for
 
 @dataclass(frozen=True, eq=False)
 class SearchLearner:
-    """Everything that is learnt, and what is needed to go on learning."""
+    """Everything that is learnt, and what is needed to continue learning."""
 
     config: SearchConfig
     device: Device
     supernet: Supernet
-    network: nn.Module  # what is called in training: the module of the supernet, perhaps wrapped
+    network: nn.Module  # the module to call in training, perhaps wrapped
     switches: Switches
     optimiser: torch.optim.Optimizer
     scaler: torch.amp.GradScaler
     prior: State
-    units: Tensor  # of the gates: the prior is on `w r`. All are 1 before they are measured
+    units: Tensor  # of the gates: the prior is on `w r`. All are 1 until they are measured
     beliefs: Beliefs = field(default_factory=dict)  # of other strategies; they change in every step, as weights do
 
     @property
@@ -50,7 +50,7 @@ class SearchLearner:
 
     @property
     def graph(self) -> Graph:
-        """What is searched, without what has been closed."""
+        """The graph without closed switches."""
         return self.supernet.graph
 
     @cached_property
@@ -59,24 +59,24 @@ class SearchLearner:
         return Contests.of(self.graph, self.switches.groups).to(self.device.torch_device)
 
     def with_prior(self, prior: State, units: Tensor) -> SearchLearner:
-        """The same after an update."""
+        """Return the same after an update."""
         return replace(self, prior=prior, units=units)
 
     def lambda_w(self, intensities: tuple[float, float]) -> Tensor:
-        """The intensity of the penalty for every group."""
+        """Return the intensity of the penalty for every group."""
         return self.switches.by_kind(*intensities)
 
     def memory(self) -> Memory:
-        """What the optimiser remembers."""
+        """Return the optimizer's state."""
         return memory_of(self.optimiser, weights(self.supernet))
 
     def remember(self, memory: Memory) -> None:
-        """Give the optimiser its memory back."""
+        """Restore the optimizer's state."""
         remember(self.optimiser, weights(self.supernet), memory)
 
 
 def begin(graph: Graph, config: SearchConfig, device: Device) -> SearchLearner:
-    """A learner that has learnt nothing: weights are random, gates and prior are 1."""
+    """Return a learner at the start: weights are random, gates and prior are 1."""
     supernet = Supernet.of(graph, device.fused_for, device.samples(config), fuse=config.fuse)
     network = device.prepared(supernet.module)
     switches = Switches.of(graph).to(device.torch_device)
@@ -95,7 +95,7 @@ def begin(graph: Graph, config: SearchConfig, device: Device) -> SearchLearner:
 
 
 def without(learner: SearchLearner, off: Iterable[str]) -> SearchLearner:
-    """The learner of what is left of the graph when some switches are closed, with all that was learnt about it."""
+    """Return the learner of the remaining graph when some switches are closed, with everything that was learnt."""
     graph = passes.prune(learner.graph, frozenset(off))
     found = begin(graph, learner.config, learner.device)
     old, new, narrower = learner.supernet.program, found.supernet.program, cuts(learner.graph, graph)
@@ -116,7 +116,7 @@ def take_weights(learner: SearchLearner, state: Mapping[str, Tensor], program: E
 
 
 def weights(supernet: Supernet) -> list[tuple[str, nn.Parameter]]:
-    """The parameters that are no gates, by name."""
+    """Return the parameters that are not gates, by name."""
     gates = set(supernet.parameters)
     return [(name, parameter) for name, parameter in supernet.module.named_parameters() if parameter not in gates]
 

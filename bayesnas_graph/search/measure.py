@@ -1,4 +1,4 @@
-"""What is measured between two phases of training: curvatures, the units of gates, and how good the network is."""
+"""Measurements between two phases of training: curvatures, units of gates, and accuracy."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ class GateMeasurements:
     """For every gate, on held-out samples."""
 
     h: Tensor  # second derivative of the mean loss
-    units: Tensor  # the size of what it multiplies
-    slopes: Tensor | None = None  # first derivative, where the ranking asks for it
+    units: Tensor  # the magnitude of its input
+    slopes: Tensor | None = None  # first derivative, if the ranking needs it
 
 
 def measure(learner: SearchLearner, batches: Iterable[Batch], iteration: int) -> GateMeasurements:
-    """Curvatures by the estimator of the settings, over all processes."""
+    """Measure curvatures with the estimator of the settings, over all processes."""
     config, device = learner.config, learner.device
     kept = list(batches)
     numbers = generator(device.torch_device, config.seed, "curvature", iteration, device.processes.rank)
     diagonal = config.curvature in (
         "recursive",
         "mean",
-    )  # which are squared on their way, and leave the range of halves
+    )  # they square numbers, beyond the range of half precision
     with nullcontext() if diagonal else device.autocast():
         found = curvature(
             learner.supernet, kept, CrossEntropy(), config.curvature, samples=config.draws, generator=numbers
         )
     samples = sum(len(y) for _, y in kept)
     moments = found.moments
-    if not bool(moments.squares.any()):  # estimators that do not run the compiled network do not see them
+    if not bool(moments.squares.any()):  # estimators that do not run the compiled network do not measure them
         moments = _moments(learner, kept)
     return GateMeasurements(
         h=device.processes.mean(found.h.double(), samples),
@@ -51,13 +51,13 @@ def measure(learner: SearchLearner, batches: Iterable[Batch], iteration: int) ->
 
 
 def sizes(learner: SearchLearner, moments: Moments, samples: int) -> Tensor:
-    """How large what each gate multiplies is, over all processes, as the settings measure it."""
+    """Return the magnitude of each gate's input, over all processes, in the unit of the settings."""
     whole = moments.mapped(lambda numbers: learner.device.processes.mean(numbers, samples))
     return (whole.squares if learner.config.unit == "rms" else whole.spreads).sqrt()
 
 
 def accuracy(learner: SearchLearner, batches: Iterable[Batch]) -> float:
-    """The part of some samples that the network is right about, over all processes."""
+    """Return the accuracy of the network on some samples, over all processes."""
     right = total = 0
     with torch.no_grad(), learner.supernet.measuring() as network, learner.device.autocast():
         for x, y in batches:
@@ -68,7 +68,7 @@ def accuracy(learner: SearchLearner, batches: Iterable[Batch]) -> float:
 
 
 def _slopes(learner: SearchLearner, batches: list[Batch]) -> Tensor:
-    """The gradient of the mean loss by the gates."""
+    """Return the gradient of the mean loss by the gates."""
     parameters = learner.supernet.parameters
     total = torch.zeros_like(learner.supernet.gates, dtype=torch.float64)
     samples = sum(len(y) for _, y in batches)

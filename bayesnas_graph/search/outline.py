@@ -10,7 +10,7 @@ from bayesnas_graph.search.progress import SearchProgress
 
 
 def outline_of(space: str, problem: Problem, device: Device, progress: SearchProgress) -> Outline:
-    """The outline of a search that is about to begin or to go on."""
+    """Return the outline of a search that is about to start or to resume."""
     config, whole = problem.config, cost(problem.graph)
     return Outline(
         space=space,

@@ -1,4 +1,4 @@
-"""What is searched: a graph with all its switches, the data, and how large the result may be."""
+"""What is searched: a graph with all its switches, the data, and the size limits."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ class Problem:
     """A network to search, on some data, under some settings. Nothing in it changes during a search."""
 
     config: SearchConfig
-    graph: Graph  # as written, with zero switches and with groups
+    graph: Graph  # with zero switches and groups
     budgets: tuple[Budget, ...]
     data: Data
 
     @staticmethod
     def of(network: Network, data: Data, config: SearchConfig) -> Problem:
-        """Raises NasError if the data are not what the network takes."""
+        """Raises NasError if the data do not fit the network."""
         parameters = {name: show(value) for name, value in network.arguments}
         outputs = tuple(kind.shape for kind in network.outputs)
         check_fit(data, network.name, tuple(kind.shape for kind in network.inputs), outputs, parameters)
@@ -56,7 +56,7 @@ class Problem:
         problem = Problem(config, passes.run(network.graph(), passes.SWITCHES, options), network.budgets, data)
         if not problem.steps_per_epoch:
             message = f"a batch of {config.batch} is more than the {len(problem.indices[0])} samples to train on"
-            raise NasError([Diagnostic("NAS601", message, help="set `batch` to less")])
+            raise NasError([Diagnostic("NAS601", message, help="reduce `batch`")])
         return problem
 
     @cached_property
@@ -66,7 +66,7 @@ class Problem:
 
     @property
     def steps_per_epoch(self) -> int:
-        """Whole batches in the samples to train on."""
+        """Whole batches per epoch."""
         return steps_per_epoch(len(self.indices[0]), self.config.batch)
 
     @property
@@ -76,43 +76,43 @@ class Problem:
 
     @property
     def warmup(self) -> int:
-        """Steps before the gates move, if there are any."""
+        """Steps before the gates move."""
         warmup = self.steps_per_epoch if self.config.warmup is None else self.config.warmup
         return warmup if self.graph.gates else 0
 
     @property
     def finish(self) -> int:
-        """Steps for the weights of the architecture, once it is found; all of them where it is known from the start."""
+        """Steps for the weights of the final architecture; all steps if there is nothing to decide."""
         finish = self.steps if self.config.finish is None else self.config.finish
         return finish if self.graph.gates else self.total_steps + finish
 
     @property
     def total_steps(self) -> int:
-        """Steps until the architecture is found, if nothing stops it earlier."""
+        """Steps until the architecture is decided, unless it is earlier."""
         return self.warmup + self.config.iterations * self.steps
 
     @property
     def nothing_to_decide(self) -> Diagnostic | None:
-        """A warning, if the network has no switches."""
+        """A warning if the network has no switches."""
         if self.graph.gates:
             return None
-        message = f"network `{self.graph.name}` has no choices: its weights are trained, and nothing is decided"
-        help = "write `choose {...}` or `optional` on some edge; to train it well, use `bayesnas-graph train`"
+        message = f"network `{self.graph.name}` has no choices: only its weights are trained"
+        help = "write `choose {...}` or `optional` on an edge; to train it properly, use `bayesnas-graph train`"
         return Diagnostic("NAS606", message, help=help, severity="warning")
 
     def loading(self, device: Device) -> Loading:
-        """How batches come to a device."""
+        """Return how batches are loaded onto a device."""
         return loading(self.data, self.graph, self.config, self.config.seed, device)
 
     def batches(self, device: Device, step: int) -> Batches:
-        """Batches to train on from a step on, without end."""
+        """Yield batches to train on, from a step on, without end."""
         first, start = divmod(step, self.steps_per_epoch)
         for epoch in count(first):
             yield from training(self.data.train, self.indices[0], self.loading(device), epoch, start)
             start = 0
 
     def held_out_batches(self, device: Device, step: int) -> Batches:
-        """Batches of held-out samples for training gates, augmented likewise, without end."""
+        """Yield augmented batches of held-out samples for training gates, without end."""
         held = self.indices[1]
         loading = self.loading(device)
         if steps_per_epoch(len(held), loading.batch) == 0:
@@ -124,29 +124,29 @@ class Problem:
             start = 0
 
     def measured_batches(self, device: Device, iteration: int) -> Batches:
-        """Held-out samples to measure on, others in every iteration."""
+        """Return held-out samples to measure on, different ones in every iteration."""
         most = self.config.curvature_batches * self.config.batch
         chosen = shuffled(self.indices[1], self.config.seed, iteration)[:most]
         return evaluation(self.data.train, chosen, self.loading(device))
 
     def test_batches(self, device: Device) -> Batches:
-        """All samples of the test set."""
+        """Return all samples of the test set."""
         return evaluation(self.data.test, torch.arange(len(self.data.test)), self.loading(device))
 
     def unmet(self, found: Cost) -> tuple[Budget, ...]:
-        """The `require` clauses that an architecture of this cost does not meet."""
+        """Return the `require` clauses that an architecture of this cost does not meet."""
         spent = {"params": found.parameters, "flops": found.flops, "memory": found.memory(batch=1)}
         return tuple(
             budget for budget in self.budgets if not _MEETS[budget.comparison](spent[budget.quantity], budget.bound)
         )
 
     def on_target(self, graph: Graph) -> bool:
-        """Whether an architecture is no larger than asked for."""
+        """Return whether an architecture is within the target size."""
         found, config = cost(graph), self.config
         few = config.target_params is None or found.parameters <= config.target_params
         return few and (config.target_flops is None or found.flops <= config.target_flops)
 
     @property
     def has_target(self) -> bool:
-        """Whether a size was asked for instead of an intensity."""
+        """Whether a target size is set."""
         return self.config.target_params is not None or self.config.target_flops is not None

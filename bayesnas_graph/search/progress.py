@@ -14,34 +14,36 @@ class SearchProgress(Progress):
     """Everything that is not a tensor. Together with a learner it is the whole state of a search."""
 
     iteration: int = 0  # updates of the prior
-    measured: bool = False  # whether the units of the gates were seen, at the end of warm-up
-    closed: tuple[Verdict, ...] = ()  # switches that are gone for good, with what was last known about them
+    measured: bool = False  # whether the units of the gates were measured, at the end of warm-up
+    closed: tuple[Verdict, ...] = ()  # switches that are closed for good, with what was last known about them
     unchanged: int = 0  # updates since the architecture last changed
     growth: float = 1.0  # factor on the intensity of the penalty, on the way to a target
     architecture: Decision | None = None  # about all switches, as of the last update
-    ended: str = ""  # why there is no more to decide
-    last_step: int = 0  # once it has ended: the step up to which the weights of the architecture are trained
+    ended: str = ""  # why the architecture is final; empty until then
+    last_step: int = 0  # once it has ended: the step until which the weights of the architecture are trained
 
     def with_closed(self, decision: Decision) -> SearchProgress:
-        """The same after an update whose closed switches were taken out."""
+        """Return the progress after an update, with its closed switches removed for good."""
         gone = tuple(verdict for verdict in decision.verdicts if not verdict.keep)
-        settled = self.unchanged + 1 if self.closed and not gone else 0  # before the first closes, nothing is settled
+        settled = (
+            self.unchanged + 1 if self.closed and not gone else 0
+        )  # before the first one closes, nothing is settled
         return replace(self, closed=(*self.closed, *gone), unchanged=settled)
 
     def concluded(self, finish: int) -> SearchProgress:
-        """The same once it has ended: everything is closed that the architecture does not have."""
+        """Return the progress once the architecture is final: everything else is closed."""
         assert self.architecture is not None, "a search ends after an update"
         gone = tuple(verdict for verdict in self.architecture.verdicts if not verdict.keep)
         return replace(self, closed=gone, last_step=self.step + finish)
 
     def to_plain(self) -> dict[str, Any]:
-        """Dictionaries, lists, strings and numbers."""
+        """Return dictionaries, lists, strings and numbers."""
         architecture = None if self.architecture is None else self.architecture.to_plain()
         return vars(self) | {"closed": Decision(self.closed).to_plain()["verdicts"], "architecture": architecture}
 
     @staticmethod
     def from_plain(plain: dict[str, Any]) -> SearchProgress:
-        """What `to_plain` was given."""
+        """Restore the progress from `to_plain`."""
         closed = Decision.from_plain({"verdicts": plain["closed"]}).verdicts
         architecture = None if plain["architecture"] is None else Decision.from_plain(plain["architecture"])
         return SearchProgress(**(plain | {"closed": closed, "architecture": architecture}))

@@ -1,4 +1,4 @@
-"""What strategies have in common that give every candidate a logit, and make gates of their softmax."""
+"""What strategies share that give every candidate a logit, and compute gates by softmax."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bayesnas_graph.search.learner import SearchLearner
 from bayesnas_graph.search.problem import Batch
 from bayesnas_graph.search.strategy import Draw, Part, Rates
 
-NOISE = 1e-3  # of logits in the beginning, as in the code of DARTS
+NOISE = 1e-3  # of logits at the start, as in the code of DARTS
 EPSILON = 1e-8
 
 Noise = Callable[[], Tensor]
@@ -29,12 +29,12 @@ class Relaxation(Baseline):
 
     betas: ClassVar[tuple[float, float]] = (0.5, 0.999)
     decay: ClassVar[float] = 1e-3  # of logits
-    temperatures: ClassVar[tuple[float, float]] = (1.0, 1.0)  # in the beginning and in the end
+    temperatures: ClassVar[tuple[float, float]] = (1.0, 1.0)  # at the start and at the end
     none_may_win: ClassVar[bool] = False  # whether a choice may be left without a candidate
 
     @abstractmethod
     def weights(self, contests: Contests, logits: Tensor, noise: Noise, temperature: float, part: Part) -> Tensor:
-        """What every entrant weighs in a step. Each call of `noise` is another draw of Gumbel noise."""
+        """Return the weight of every entrant in a step. Each call of `noise` draws new Gumbel noise."""
 
     def start(self, learner: SearchLearner, batch: Batch) -> SearchLearner:
         count = len(learner.switches.groups)
@@ -61,7 +61,7 @@ class Relaxation(Baseline):
 
     @torch.no_grad()
     def learn(self, learner: SearchLearner, gradient: Tensor, rate: float) -> None:
-        """A step of Adam."""
+        """Take a step of Adam."""
         beliefs, (keep_mean, keep_square) = learner.beliefs, self.betas
         gradient = gradient + self.decay * beliefs["logits"]
         steps = beliefs["steps"].add_(1)

@@ -1,9 +1,8 @@
-"""Where gates start: so that every candidate contributes as much as any other.
+"""The start values of gates, chosen so that all candidates contribute equally.
 
-A norm gives values of the size 1, a skip hands on whatever comes, and sums of sums grow from node to node. With all
-gates at 1 the largest values would win before anything was learnt. In the unit of contributions a gate that starts at 1
-is `w r = 1`, so it starts at one over the size of what it multiplies. That depends on the gates before it, hence the
-passes.
+A norm returns values of magnitude 1, a skip passes on any value, and sums of sums grow from node to node. With all
+gates at 1, the largest values would win before anything is learnt. So a gate starts at one over the magnitude of its
+input, which is `w r = 1` in the unit of the prior. The input depends on the gates before it, hence several passes.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ from bayesnas_graph.search.learner import SearchLearner
 from bayesnas_graph.search.measure import sizes
 from bayesnas_graph.search.problem import Batch
 
-MOST_PASSES = 50  # each settles one more level of the graph, where nothing normalises
+MOST_PASSES = 50  # each settles one more level of the graph, unless something normalises
 CLOSE = 0.01
-LARGEST = 1e3  # of a gate: what is nearly nothing is not blown up to something
+LARGEST = 1e3  # of a gate: values close to zero are not amplified further
 
 
 @torch.no_grad()
 def equalise(learner: SearchLearner, batch: Batch) -> None:
-    """Set the gates of a learner so that what each contributes has the size 1."""
+    """Set the gates of a learner so that every contribution has magnitude 1."""
     supernet, device = learner.supernet, learner.device
     learner.network.train()
     for _ in range(MOST_PASSES):

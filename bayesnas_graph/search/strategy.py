@@ -1,7 +1,7 @@
-"""What a strategy is: a rule by which gates move in every step, and by which switches are decided on after some.
+"""What a strategy is: a rule for moving gates in every step, and for deciding about switches after some steps.
 
-Everything else is the same for all of them: the supernet, the data, the steps of the weights, checkpoints, and how an
-architecture is made of a decision. Each strategy is a file in `strategies/`, named as the setting names it.
+Everything else is common to all strategies: the supernet, the data, the steps of the weights, checkpoints, and how an
+architecture is derived from a decision. Each strategy is a file in `strategies/`, with the name of the setting.
 """
 
 from __future__ import annotations
@@ -24,41 +24,41 @@ Part = Literal["weights", "gates"]
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """How far a step goes, and which one it is. Gates do not move while the rate of the gates is zero."""
+    """The learning rates of a step, and its number. Gates do not move while their rate is zero."""
 
     weights: float
     gates: float
     intensities: tuple[float, float]  # of the penalty on operations and on zero switches
     slowdown: float = 1.0  # factor on learning rates, after the loss has exploded
     step: int = 0
-    passed: float = 0.0  # the part of the search that is over
-    settled: bool = False  # whether the architecture is found, and its weights alone are trained
+    passed: float = 0.0  # fraction of the search that is over
+    settled: bool = False  # whether the architecture is final, and only its weights are trained
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Draw:
     """The gates of a step, as a function of the numbers that a strategy learns about the switches."""
 
-    numbers: Tensor  # of every group; what gradients are asked for by
+    numbers: Tensor  # of every group; gradients are taken by them
     gates: Tensor  # of every gate
 
 
 class Strategy(ABC):
-    """How gates move, and what becomes of the switches."""
+    """How gates move, and how switches are decided."""
 
     gates_on: ClassVar[Literal["train", "held_out"]] = "train"  # the samples that gates are trained on
-    closes: ClassVar[bool] = False  # whether switches are closed for good while the search goes on
+    closes: ClassVar[bool] = False  # whether switches are closed for good during the search
 
     def start(self, learner: SearchLearner, batch: Batch) -> SearchLearner:
-        """A learner with gates where they start, and with what is believed in the beginning."""
+        """Return a learner with gates and beliefs at their start values."""
         return learner
 
     def warmed_up(self, learner: SearchLearner, batches: Iterable[Batch]) -> SearchLearner:
-        """The learner before the first step of its gates; the batches are held out."""
+        """Return the learner before the first step of its gates; the batches are held out."""
         return learner
 
     def draw(self, learner: SearchLearner, rates: Rates, part: Part) -> Draw | None:
-        """The gates for a step of the weights or of the gates; None where gates are what is learnt."""
+        """Return the gates for a step of the weights or of the gates; None if the gates themselves are learnt."""
         return None
 
     @abstractmethod
@@ -66,19 +66,19 @@ class Strategy(ABC):
         """Learn from the gradient of the loss by the gates, as they were drawn."""
 
     def penalty(self, learner: SearchLearner, intensities: tuple[float, float]) -> float:
-        """What is added to the loss for the gates."""
+        """Return what is added to the loss for the gates."""
         return 0.0
 
     @abstractmethod
     def iterate(
         self, problem: Problem, learner: SearchLearner, progress: SearchProgress, batches: Iterable[Batch]
     ) -> tuple[SearchLearner, SearchProgress, Iteration]:
-        """Look at the switches on held-out batches, decide, and go on with what is left."""
+        """Judge the switches on held-out batches, decide, and continue with what is left."""
 
     def shrink_budgets(self, problem: Problem, learner: SearchLearner, progress: SearchProgress) -> Tensor | None:
         """Return how far a penalty can still move the gates of each switch; None if no penalty closes them."""
         return None
 
     def conclude(self, learner: SearchLearner) -> None:
-        """Set the gates of what was found before its weights are trained: here all candidates count alike."""
+        """Set the gates of the final architecture before its weights are trained; all to 1 by default."""
         learner.supernet.set_gates(torch.ones_like(learner.supernet.gates))

@@ -1,1 +1,1 @@
-"""Trainings: the weights of a network without choices, from random ones to those that are kept."""
+"""Training runs: the weights of a network without choices."""

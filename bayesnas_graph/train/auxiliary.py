@@ -1,7 +1,7 @@
-"""An auxiliary head: a second, small classifier in the middle of a network, which helps to train what is before it.
+"""An auxiliary head: a second, small classifier in the middle of a network, which helps to train the layers before it.
 
-It reads a value in the second half of the network: relu > global_avg_pool > linear. Its loss is added to that of the
-network with a weight. It is part of the graph that is trained, and of none that is kept.
+It reads a value in the second half of the network: relu > global_avg_pool > linear. Its weighted loss is added to that
+of the network. It is part of the trained graph only, not of the result.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from bayesnas_graph.passes.names import FreshNames
 
 
 def with_auxiliary_head(graph: Graph, value: str, classes: int) -> Graph:
-    """The same network with a second output, for so many classes."""
+    """Return the network with a second output for the classes."""
     fresh, nodes, edges = FreshNames(graph), list(graph), list(graph.edges)
     pooled = [GlobalAvgPool()] if len(graph[value].shape) == 3 else []
     head: list[Op] = [Relu(), *pooled, Linear(classes)]
@@ -29,10 +29,10 @@ def with_auxiliary_head(graph: Graph, value: str, classes: int) -> Graph:
 
 
 def place_of_head(graph: Graph, wanted: str | None) -> str:
-    """The value that an auxiliary head reads: that of the operation or motif that is named, or the usual one.
+    """Return the value that an auxiliary head reads: of a named operation or motif, or the default. Raises NasError.
 
-    The usual one is where images become as small as they get: the value of the outermost motif that makes them so and
-    is followed by more on images of that size, such as the last reduction cell of a stack of cells. Raises NasError.
+    The default is where images reach their smallest size: the value of the outermost motif that reduces them and is
+    followed by more operations of that size, such as the last reduction cell of a stack of cells.
     """
     if wanted is not None:
         return _named(graph, wanted)
@@ -40,7 +40,7 @@ def place_of_head(graph: Graph, wanted: str | None) -> str:
     first = next((node for node in images if node.op.is_input), None)
     smallest = images[-1].shape[1:] if images else None
     if first is None or smallest is None or first.shape[1:] == smallest:
-        message = "there is no place for an auxiliary head: images do not get smaller on the way"
+        message = "there is no place for an auxiliary head: images do not get smaller in this network"
         raise NasError([Diagnostic("NAS601", message, help="name one with `auxiliary_at`, or set `auxiliary` to 0")])
     reached = next(node for node in images if node.shape[1:] == smallest)
     for scope in reversed(graph.enclosing(reached.name)):
@@ -62,12 +62,12 @@ def _named(graph: Graph, wanted: str) -> str:
 
 
 def _is_map(shape: Shape) -> bool:
-    """Whether it is an image of more than one pixel."""
+    """Return whether a shape is an image of more than one pixel."""
     return len(shape) == 3 and shape[1] * shape[2] > 1
 
 
 def _made_by(graph: Graph, scope: Scope) -> str | None:
-    """The one value that others read of a motif; None if there are several."""
+    """Return the only value of a motif that others read; None if there are several."""
     inside = _inside(graph, scope)
     read = {edge.source for edge in graph.edges if edge.source in inside and edge.target not in inside}
     made = read | (inside & set(graph.outputs))
@@ -75,7 +75,7 @@ def _made_by(graph: Graph, scope: Scope) -> str | None:
 
 
 def _goes_on(graph: Graph, scope: Scope, value: str) -> bool:
-    """Whether something outside is computed of the value, and is as large."""
+    """Return whether something outside is computed from the value, at the same size."""
     inside, after = _inside(graph, scope), False
     for node in graph:
         after = after or node.name == value

@@ -1,4 +1,4 @@
-"""The whole state of a training in a file."""
+"""The whole state of a training run in a file."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from bayesnas_graph.train.progress import TrainProgress
 
 
 class TrainCheckpoints(Saved):
-    """The checkpoints of a training."""
+    """The checkpoints of a training run."""
 
     def save(self, learner: TrainLearner, progress: TrainProgress) -> Path:
-        """Write one, and remove those that are too many. Raises NasError if there is no room; all others stay."""
+        """Write a checkpoint and remove old ones. Raises NasError if the disk is full; the others stay intact."""
         return self.write(progress.step, {"progress": progress.to_plain(), **learner.to_plain()})
 
     def last(self, problem: TrainingProblem, device: Device) -> tuple[TrainLearner, TrainProgress] | None:
-        """The newest, or None if there is none. Raises NasError if it cannot be read or is of another network."""
+        """Return the newest checkpoint, or None. Raises NasError if it cannot be read or belongs to another network."""
 
         def restore(content: Content) -> tuple[TrainLearner, TrainProgress]:
             learner = begin(problem, device)

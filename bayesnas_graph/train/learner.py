@@ -1,7 +1,7 @@
 """A network that is being trained: its program, its weights, and their running mean.
 
-The program is that of the graph with all that serves training alone. Weights are kept under the names that they have
-in the plainest program of that graph, wherever they are trained, and given away under those of the network itself.
+The program includes everything that is there for training only. Checkpoints name weights as the unfused program of the
+same graph does, independently of the device; exported weights have the names of the network itself.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ State = dict[str, Tensor]
 
 @dataclass(frozen=True, eq=False)
 class TrainLearner:
-    """Everything that is learnt, and what is needed to go on learning. Its tensors change in every step."""
+    """Everything that is learnt, and what is needed to continue learning. Its tensors change in every step."""
 
     problem: TrainingProblem
     device: Device
     program: Emitted  # perhaps fused
-    plain: Emitted  # the same graph, an operation a line
+    plain: Emitted  # the same graph without fusion
     module: nn.Module
-    network: nn.Module  # what is called in training: the module, perhaps wrapped
+    network: nn.Module  # the module to call in training, perhaps wrapped
     optimiser: torch.optim.Optimizer
     scaler: torch.amp.GradScaler
-    mean: State | None  # of the weights over the last steps, where it is asked for
+    mean: State | None  # of the weights over the last steps, if requested
 
     def kept(self) -> State:
-        """The weights that count: their running mean, where there is one."""
+        """Return the final weights: their running mean, if there is one."""
         return self.module.state_dict() if self.mean is None else self.mean
 
     def weights_for(self, network: Emitted) -> State:
-        """The weights that count under the names of another program of the network."""
+        """Return the final weights under the names of another program of the network."""
         found = transfer(self.kept(), self.program, network)
         return {name: value.detach().contiguous() for name, value in found.items()}
 
     def to_plain(self) -> dict[str, object]:
-        """Tensors, dictionaries, lists, strings and numbers. They do not tell where they come from."""
+        """Return tensors, dictionaries, lists, strings and numbers, independent of the device."""
         memory = memory_of(self.optimiser, self.module.named_parameters())
         return {
             "weights": transfer(self.module.state_dict(), self.program, self.plain),
@@ -55,7 +55,7 @@ class TrainLearner:
         }
 
     def take(self, weights: State, mean: State | None, memory: Memory, scaler: Mapping[str, float]) -> None:
-        """Take over what `to_plain` told, here or elsewhere."""
+        """Restore what `to_plain` returned, here or elsewhere."""
         self.module.load_state_dict(transfer(weights, self.plain, self.program))
         if self.mean is not None:
             told = transfer(mean or {}, self.plain, self.program)
@@ -67,7 +67,7 @@ class TrainLearner:
 
 
 def begin(problem: TrainingProblem, device: Device, start: ByNode | None = None) -> TrainLearner:
-    """A learner that has learnt nothing: its weights are random, or those that are given for nodes."""
+    """Return a learner at the start, with random weights or with these weights of nodes."""
     config, graph = problem.config, problem.trained_graph
     program = program_for(graph, config, device.fused_for, device.samples(config))
     module = build(program)
@@ -92,10 +92,10 @@ def begin(problem: TrainingProblem, device: Device, start: ByNode | None = None)
 
 @torch.no_grad()
 def follow(mean: State, state: Mapping[str, Tensor], decay: float, steps: int) -> None:
-    """Move a running mean on to the state after so many steps.
+    """Update a running mean with the state after this many steps.
 
-    It is the mean of the states after all steps, each of which weighs `decay` times what the next one does. That before
-    the first step is not among them, so that a mean of few steps is not one of random weights.
+    It is the mean of the states after all steps, where each weighs `decay` times as much as the next one. The state
+    before the first step is not included, so that a mean of few steps does not contain random weights.
     """
     share = (1 - decay) / (1 - decay**steps)
     for name, value in mean.items():
@@ -106,10 +106,10 @@ def follow(mean: State, state: Mapping[str, Tensor], decay: float, steps: int) -
 
 
 def compile_motifs(network: nn.Module, backend: str = "inductor") -> nn.Module:
-    """Pass the innermost motifs of a network through torch.compile; the network itself.
+    """Compile the innermost motifs of a network with torch.compile; return the network.
 
-    They are few kinds, each used many times, and torch compiles a kind once for every shape. Those in which paths are
-    dropped are left out: each step drops with another chance, and would be compiled anew.
+    There are few kinds, each used many times, and torch compiles a kind once per shape. Motifs with dropped paths are
+    excluded: the probability changes in every step, and they would be compiled again.
     """
     for module in network.modules():
         ours = type(module).__module__ == type(network).__module__

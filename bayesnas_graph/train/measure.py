@@ -1,4 +1,4 @@
-"""How good a network is, and how fast."""
+"""The accuracy and the latency of a network."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torch.nn import functional as F
 from bayesnas_graph.ir import Shape
 from bayesnas_graph.runs.device import Device
 
-WARM_UP = 5  # runs before those that are measured: torch chooses kernels and asks for memory in the first
+WARM_UP = 5  # runs before measuring: torch selects kernels and allocates memory first
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Seconds for a batch: the median of some runs, and the quarters below and above it."""
+    """Seconds per batch: the median of some runs, and the quartiles."""
 
     batch: int
     median: float
@@ -37,7 +37,7 @@ class Latency:
 
 @torch.no_grad()
 def score(network: nn.Module, batches: Iterable[tuple[Tensor, Tensor]], device: Device) -> Score:
-    """The mean loss and the part of the samples that a network is right about, over all processes."""
+    """Return the mean loss and the accuracy of a network, over all processes."""
     network.eval()
     found, samples = torch.zeros(2, dtype=torch.float64), 0
     for x, y in batches:
@@ -54,7 +54,7 @@ def score(network: nn.Module, batches: Iterable[tuple[Tensor, Tensor]], device: 
 
 
 def latency(network: nn.Module, shapes: Sequence[Shape], batch: int, device: Device, runs: int) -> Latency:
-    """How long a network takes for a batch of values of the shapes that it reads."""
+    """Measure how long a network takes for a batch of inputs of these shapes."""
     return latencies([network], shapes, batch, device, runs)[0]
 
 
@@ -62,7 +62,7 @@ def latency(network: nn.Module, shapes: Sequence[Shape], batch: int, device: Dev
 def latencies(
     networks: Sequence[nn.Module], shapes: Sequence[Shape], batch: int, device: Device, runs: int
 ) -> list[Latency]:
-    """The same for networks that read the same. They take turns, so that what else the machine does hits all alike."""
+    """Measure several networks with the same inputs. They take turns, so that other load affects all equally."""
     values = [torch.zeros(batch, *shape, device=device.torch_device) for shape in shapes]
     if device.channels_last:
         values = [value.contiguous(memory_format=torch.channels_last) if value.ndim == 4 else value for value in values]
@@ -86,7 +86,7 @@ def _summed_up(batch: int, seconds: list[float]) -> Latency:
 
 
 def _wait(device: torch.device) -> None:
-    """Until the device has done all that it was asked for."""
+    """Wait until the device has finished its work."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
     elif device.type == "mps":

@@ -1,7 +1,7 @@
-"""Paths that are left out at random while a network is trained, as a graph that has a place for it.
+"""Paths that are dropped at random during training, as a graph with an operation for it.
 
-A path is a term of a sum that is computed for this sum alone: nothing else reads it. A value that a sum only takes
-over, as it does from a skip connection, is read elsewhere, too, and is never left out.
+A path is a term of a sum that nothing else reads. The input of a skip connection is read elsewhere, too, and is never
+dropped.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bayesnas_graph.passes.names import FreshNames, prefix_of
 
 @dataclass(frozen=True)
 class Dropped(Untrained):
-    """A value that may be left out, which `runtime.dropping` tells when the network runs."""
+    """A value that may be dropped, with the probability that `runtime.dropping` sets."""
 
     name: ClassVar[str] = "dropped"
 
@@ -29,7 +29,7 @@ class Dropped(Untrained):
 
 
 def paths(graph: Graph) -> tuple[Edge, ...]:
-    """The edges that are paths."""
+    """Return the edges that are paths."""
     readers = Counter(edge.source for edge in graph.edges)
     readers.update(graph.outputs)
     return tuple(
@@ -42,7 +42,7 @@ def paths(graph: Graph) -> tuple[Edge, ...]:
 
 
 def with_dropped_paths(graph: Graph) -> Graph:
-    """The same network, in which every path may be left out."""
+    """Return the network with an operation that may drop each path."""
     found, fresh = set(paths(graph)), FreshNames(graph)
     nodes: list[Node] = []
     edges: list[Edge] = []
@@ -59,7 +59,7 @@ def with_dropped_paths(graph: Graph) -> Graph:
 
 
 def _is_own(graph: Graph, value: str, readers: Counter[str]) -> bool:
-    """Whether a value is computed for its one reader. What is handed on unchanged is the value that is handed on."""
+    """Return whether a value has a single reader. Operations that pass a value on are followed to their input."""
     while readers[value] == 1 and (graph[value].op.passes_through or graph[value].op.only_scales):
         value = graph.inputs(value)[0].source
     return readers[value] == 1 and not graph[value].op.is_input

@@ -29,35 +29,35 @@ Batches = Iterator[tuple[Tensor, Tensor]]
 
 @dataclass(frozen=True, eq=False)
 class TrainingProblem:
-    """A network to train, on some data, under some settings. Nothing in it changes during a training."""
+    """A network to train, on some data, under some settings. Nothing in it changes during training."""
 
     config: TrainConfig
-    graph: Graph  # what is kept in the end
+    graph: Graph  # the final network
     data: Data
-    samples: Tensor | None = None  # numbers of those that are trained on; all of the training set if None
+    samples: Tensor | None = None  # indices of the samples to train on; all if None
 
     @staticmethod
     def of(network: Network, data: Data, config: TrainConfig, samples: Tensor | None = None) -> TrainingProblem:
-        """Raises NasError if the network cannot be trained, or if the data are not what it takes."""
+        """Raises NasError if the network cannot be trained, or if the data do not fit it."""
         check_fixed(network)
         check_network_fits(network, data)
         problem = TrainingProblem(config, network.graph(), data, samples)
         if not cost(problem.graph).parameters:
             message = f"network `{network.name}` has no weights: there is nothing to train"
-            raise NasError([Diagnostic("NAS610", message, help="put a convolution or a linear layer into it")])
+            raise NasError([Diagnostic("NAS610", message, help="add a convolution or a linear layer")])
         side = min(data.shape[1:], default=0)
         if config.cutout and config.cutout >= side:
-            message = f"`cutout` blanks squares of {config.cutout} pixels, and images of `{data.name}` have {side}"
-            raise NasError([Diagnostic("NAS601", message, help=f"`-s cutout={side // 2}` is half of a side")])
+            message = f"`cutout` blanks squares of {config.cutout} pixels, but images of `{data.name}` have {side}"
+            raise NasError([Diagnostic("NAS601", message, help=f"`-s cutout={side // 2}` is half a side")])
         if not problem.steps_per_epoch:
             message = f"a batch of {config.batch} is more than the {len(problem.indices)} samples to train on"
-            raise NasError([Diagnostic("NAS601", message, help="set `batch` to less")])
-        _ = problem.trained_graph  # for a wrong place of its head is told of now
+            raise NasError([Diagnostic("NAS601", message, help="reduce `batch`")])
+        _ = problem.trained_graph  # reports a wrong place of the auxiliary head now
         return problem
 
     @cached_property
     def trained_graph(self) -> Graph:
-        """The network with all that is there for training alone: paths that are dropped, an auxiliary head."""
+        """The network with what is there for training only: dropped paths and an auxiliary head."""
         config, graph = self.config, self.graph
         place = place_of_head(graph, config.auxiliary_at) if config.auxiliary else None
         if config.drop_path:
@@ -66,44 +66,44 @@ class TrainingProblem:
 
     @property
     def indices(self) -> Tensor:
-        """The numbers of the samples that are trained on."""
+        """The indices of the samples to train on."""
         return torch.arange(len(self.data.train)) if self.samples is None else self.samples
 
     @property
     def steps_per_epoch(self) -> int:
-        """Whole batches of the samples that are trained on."""
+        """Whole batches per epoch."""
         return steps_per_epoch(len(self.indices), self.config.batch)
 
     @property
     def total_steps(self) -> int:
-        """Steps of the whole training."""
+        """Steps of the whole run."""
         return self.config.epochs * self.steps_per_epoch
 
     def rate(self, step: int) -> float:
-        """The learning rate in a step."""
+        """Return the learning rate of a step."""
         return rate(self.config, step, self.total_steps)
 
     def drop(self, step: int) -> float:
-        """The chance that a path is dropped in a step: it rises from zero with every step."""
+        """Return the probability that a path is dropped in a step; it rises from zero."""
         return self.config.drop_path * step / self.total_steps
 
     def loading(self, device: Device) -> Loading:
-        """How batches come to a device."""
+        """Return how batches are loaded onto a device."""
         return loading(self.data, self.graph, self.config, self.config.seed, device)
 
     def batches(self, device: Device, step: int) -> Batches:
-        """Batches to train on from a step on, without end."""
+        """Yield batches to train on, from a step on, without end."""
         first, start = divmod(step, self.steps_per_epoch)
         for epoch in count(first):
             yield from training(self.data.train, self.indices, self.loading(device), epoch, start)
             start = 0
 
     def test_batches(self, device: Device) -> Batches:
-        """All samples of the test set."""
+        """Return all samples of the test set."""
         return evaluation(self.data.test, torch.arange(len(self.data.test)), self.loading(device))
 
 
 def check_network_fits(network: Network, data: Data) -> None:
-    """Raise NasError if data are not what a network takes."""
+    """Raise NasError if data do not fit a network."""
     inputs, outputs = (tuple(kind.shape for kind in kinds) for kinds in (network.inputs, network.outputs))
     check_fit(data, network.name, inputs, outputs, {name: show(value) for name, value in network.arguments})

@@ -139,7 +139,7 @@ def test_far_too_much_of_the_penalty(run: Run, folder: Path, height: str, prune:
     """It ends with a network, or reports that there is none."""
     result = sound(run("compress", "small.nas", *FAST, "--lambda", height, "-s", f"prune={prune}", "-o", "run"))
     if result.code:
-        assert "error[NAS621]: the penalty has closed every way through the network" in result.err
+        assert "error[NAS621]: the penalty has closed every path through the network" in result.err
         assert not (folder / "run" / "result.json").exists()
         assert sound(run("compress", "--resume", "run")).code == 1, "and it stays so"
     else:

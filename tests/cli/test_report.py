@@ -108,7 +108,7 @@ def test_damaged_files_are_reported_and_omitted(reported: Reported, run: Path, n
     assert (warning.code, warning.severity) == ("NAS602", "warning")
     assert warning.message == f"cannot read `{run / name}`: it is damaged"
     reported("run")
-    assert f"{name}`: it is damaged; what it held is left out." in (run / "report.html").read_text()
+    assert f"{name}`: it is damaged; its content is omitted." in (run / "report.html").read_text()
 
 
 def test_an_incomplete_line_is_not_damage(run: Path) -> None:

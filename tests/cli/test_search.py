@@ -86,7 +86,7 @@ def test_folders(run: Run, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["tiny.nas"], 1, "error[NAS601]: there are no data to search on"),
+        (["tiny.nas"], 1, "error[NAS601]: no data to search on"),
         (["tiny.nas", "--data", "digit"], 1, "error[NAS501]: unknown data set `digit`"),
         (["tiny.nas", "--data", "no.module:data"], 1, "error[NAS505]"),
         (["tiny.nas", *DATA, "-s", "held_out=0.001"], 1, "error[NAS601]: only 0 of 200 samples are held out"),

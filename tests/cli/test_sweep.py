@@ -169,7 +169,7 @@ def test_wrong_spaces_and_parameters_are_found_before_anything_starts(run: Run, 
 
 def test_no_data(run: Run) -> None:
     result = run("search", "tiny.nas", "--seeds", "2")
-    assert (result.code, "NAS601]: there are no data to search on" in result.err) == (1, True)
+    assert (result.code, "NAS601]: no data to search on" in result.err) == (1, True)
 
 
 def test_a_folder_is_never_overwritten(run: Run, place: Path) -> None:

@@ -90,7 +90,7 @@ def test_what_cannot_be_trained(run: Run, folder: Path) -> None:
     )
     assert not (folder / "runs").exists()
     assert run("train").code == 2
-    assert "there are no data to train on" in run("train", "fixed.nas").err
+    assert "no data to train on" in run("train", "fixed.nas").err
     assert "there is no network `nte`" in run("train", "fixed.nas", *DATA, "--network", "nte").err
 
 

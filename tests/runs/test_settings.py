@@ -153,14 +153,14 @@ def test_settings_that_do_not_go_together(tmp_path: Path) -> None:
 def test_no_toml(text: str, place: str, reason: str, tmp_path: Path) -> None:
     said = complaint(tmp_path, text)
     head, arrow, *_, help = said.splitlines()
-    assert head == "error[NAS601]: the settings are no TOML"
+    assert head == "error[NAS601]: the settings file is not valid TOML"
     assert arrow == f" --> net.toml:{place}"
     assert reason in said.lower()
-    assert help == "  = help: write one `key = value` a line; texts in quotes"
+    assert help == "  = help: write one `key = value` per line, with texts in quotes"
 
 
 def test_no_end_of_lists_in_lists(tmp_path: Path) -> None:
-    assert complaint(tmp_path, "x = " + "[" * 5000).startswith("error[NAS601]: the settings are no TOML\n")
+    assert complaint(tmp_path, "x = " + "[" * 5000).startswith("error[NAS601]: the settings file is not valid TOML\n")
     assert complaint(tmp_path, "", "x=" + "[" * 5000).startswith("error[NAS601]: there is no setting `x`\n")
 
 

@@ -106,12 +106,12 @@ def test_the_warning_says_how_many_cannot_be_closed() -> None:
     asked, learner = started(**{"lambda": 0.01})
     none = too_weak(asked, learner, shrink(asked, learner, SearchProgress()))
     assert none is not None
-    assert none.message == "the penalty moves gates by 0.14 of their way to zero at most, and can close no switch"
+    assert none.message == "the penalty moves gates at most 0.14 of the way to zero, and cannot close any switch"
     asked, learner = started(**{"lambda": 0.3, "lambda_zero": 0.001})
     some = too_weak(asked, learner, shrink(asked, learner, SearchProgress()))
     assert some is not None
     assert some.message.startswith(
-        "the penalty cannot close 2 of 7 switches: it moves some gates by 0.014 of their way"
+        "the penalty cannot close 2 of 7 switches: it moves some gates at most 0.014 of the way"
     )
     assert "--lambda-zero" in (some.help or "")
     assert "--lambda " not in (some.help or "")

@@ -206,7 +206,7 @@ DAMAGES: dict[Callable[[Path], None], str] = {
     of_another_kind: "it is damaged",
     without_weights: "it does not belong to this run",
     of_another_width: "it does not belong to this run",
-    of_tomorrow: "it has version 2, and this program reads 1",
+    of_tomorrow: "it has version 2, but this program reads 1",
     folder: "is a directory",
 }
 
@@ -231,7 +231,7 @@ def test_what_cannot_be_read(damage: Callable[[Path], None], searched_once: Path
     (diagnostic,) = error.value.diagnostics
     assert diagnostic.code == "NAS603"
     assert diagnostic.message == f"cannot read `{last}`: {DAMAGES[damage]}"
-    assert diagnostic.help == "remove it to go on from `step-000000032.pt`"
+    assert diagnostic.help == "remove it to resume from `step-000000032.pt`"
     assert not (run / "marker").exists()
     assert (last.read_bytes() if last.is_file() else None) == before
     last.rename(tmp_path / "removed")
@@ -245,7 +245,7 @@ def test_the_only_one(tmp_path: Path) -> None:
         searched(tmp_path)
     assert render(error.value.diagnostics[0]) == (
         f"error[NAS603]: cannot read `{tmp_path}/step-000000000.pt`: it is damaged\n"
-        " = help: begin another run: it is the only one\n"
+        " = help: start another run: it is the only checkpoint\n"
     )
 
 
@@ -267,7 +267,7 @@ def test_full_disk(programs: Launcher) -> None:
     code, printed = programs.run(*begin, "-o", "full", largest_file=min(sizes) // 2)
     assert code == 1
     assert "error[NAS012]: cannot write `full/checkpoints/step-000000000.pt`: file too large\n" in printed
-    assert "make room, then go on with `--resume`" in printed
+    assert "free some disk space, then continue with `--resume`" in printed
     assert programs.run("search", "--resume", "full")[0] == 0
     assert_same_run(programs.folder / "roomy", programs.folder / "full")
 

@@ -139,9 +139,9 @@ def test_torchrun(programs: Launcher, together: Path) -> None:
 def test_a_batch_that_cannot_be_shared_out() -> None:
     given = Subject("tiny", "tiny", network(TINY), ())
     for settings, world, said in (
-        ({"batch": 9}, 2, "a batch of 9 is not shared out evenly among 2 processes"),
-        ({"batch": 10, "accumulate": 5}, 4, "a batch of 10 is not shared out evenly among 4 processes in 5 parts each"),
-        ({"held_out": 0.01, "batch": 3}, 3, "of 200 samples 2 are held out to measure on"),
+        ({"batch": 9}, 2, "a batch of 9 cannot be divided among 2 processes"),
+        ({"batch": 10, "accumulate": 5}, 4, "a batch of 10 cannot be divided among 4 processes in 5 parts each"),
+        ({"held_out": 0.01, "batch": 3}, 3, "only 2 of 200 samples are held out"),
         ({"held_out": 0.001}, 1, "of 200 samples 0 are held out to measure on"),
     ):
         with pytest.raises(NasError) as error:

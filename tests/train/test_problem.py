@@ -47,13 +47,13 @@ def test_a_network_without_weights() -> None:
 
 
 def test_settings_that_do_not_go_with_the_data() -> None:
-    assert said(data=None)[:2] == ("NAS601", "there are no data to train on")
+    assert said(data=None)[:2] == ("NAS601", "no data to train on")
     assert said(batch=1000)[:2] == ("NAS601", "a batch of 1000 is more than the 200 samples to train on")
-    assert said(batch=25, world=2)[1] == "a batch of 25 is not shared out evenly among 2 processes"
+    assert said(batch=25, world=2)[1] == "a batch of 25 cannot be divided among 2 processes"
     assert said(cutout=16) == (
         "NAS601",
-        "`cutout` blanks squares of 16 pixels, and images of `tiny` have 8",
-        "`-s cutout=4` is half of a side",
+        "`cutout` blanks squares of 16 pixels, but images of `tiny` have 8",
+        "`-s cutout=4` is half a side",
     )
     assert said(FIXED.replace("classes(10)", "classes(7)").replace("linear(10)", "linear(7)"))[0] == "NAS504"
     assert said(auxiliary_at="nowhere")[0] == "NAS601"

@@ -1,4 +1,4 @@
-"""A network in the formats of other tools: each file is loaded again and compared before it stands under its name."""
+"""A network in the formats of other tools: each file is loaded and compared before it gets its name."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.atomic_files import atomic_write
 from bayesnas_graph.ir import Shape
 
-LARGEST_DIFFERENCE = 1e-4  # between the outputs of a file and of its network, relative to the largest of them
-LARGEST_ONNX = 2**31 - 1  # bytes that a file can have without others beside it
-EXAMPLES = 2  # samples that a network is shown to an exporter with: one would be taken for the only size of a batch
-CHECKED = (1, 3)  # sizes of the batches that a file is compared on, neither of them the exporter's
-LONGEST_REASON = 240  # characters of what an exporter says
+LARGEST_DIFFERENCE = 1e-4  # between the outputs of a file and of its network, relative to the largest output
+LARGEST_ONNX = 2**31 - 1  # bytes of a single file
+EXAMPLES = 2  # samples that an exporter sees: with one, it would fix the batch size
+CHECKED = (1, 3)  # batch sizes for comparing, different from the number of examples
+LONGEST_REASON = 240  # characters of an exporter's message
 
 Inputs = tuple[Tensor, ...]
-Run = Callable[..., Any]  # takes a batch of every input, gives a tensor or several
+Run = Callable[..., Any]  # takes a batch of every input, returns one or several tensors
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A file that computes what the network does."""
+    """A file that computes the same as the network."""
 
     path: Path
-    difference: float  # the largest that was found, relative to the largest output
+    difference: float  # the largest difference, relative to the largest output
     bytes: int
 
 
@@ -49,46 +49,46 @@ class _Format:
 
 
 def write_onnx(module: nn.Module, shape: Shape | Sequence[Shape], path: Path) -> Checked:
-    """Write a network as ONNX, its weights included, for batches of any size.
+    """Write a network as ONNX, with its weights, for batches of any size.
 
     `shape` is that of one sample, or of one sample of each input. The module itself is not changed. Raises NasError if
-    a package is missing, if the network is too large for one file or cannot be exported, if the file cannot be
-    written, or if it does not compute what the network does; then there is the file that was there before, or none.
+    a package is missing, if the network is too large for one file or cannot be exported, if the file cannot be written,
+    or if it does not compute the same; an existing file then stays as it was.
     """
     _need("onnx", "onnxscript", "onnxruntime")
     size = sum(tensor.numel() * tensor.element_size() for tensor in module.state_dict().values())
     if size > LARGEST_ONNX:
-        message = f"cannot write the network as ONNX: its weights take {size / 2**30:.1f} GiB, and a file holds 2 GiB"
-        raise NasError([Diagnostic("NAS618", message, help="write TorchScript, or a program of torch.export")])
+        message = f"cannot write the network as ONNX: weights of {size / 2**30:.1f} GiB exceed the limit of 2 GiB"
+        raise NasError([Diagnostic("NAS618", message, help="write TorchScript or torch.export instead")])
     return _written(_Format("ONNX", _onnx, _load_onnx), module, shape, path)
 
 
 def write_torchscript(module: nn.Module, shape: Shape | Sequence[Shape], path: Path) -> Checked:
-    """Write a network as TorchScript, which C++ can load without Python. For the rest see `write_onnx`."""
+    """Write a network as TorchScript, which C++ can load without Python. Otherwise like `write_onnx`."""
     return _written(_Format("TorchScript", _torchscript, _load_torchscript), module, shape, path)
 
 
 def write_program(module: nn.Module, shape: Shape | Sequence[Shape], path: Path) -> Checked:
-    """Write a network as a program of torch.export, for batches of any size. For the rest see `write_onnx`."""
+    """Write a network as a program of torch.export, for batches of any size. Otherwise like `write_onnx`."""
     return _written(_Format("torch.export", _program, _load_program), module, shape, path)
 
 
 def _written(form: _Format, module: nn.Module, shape: Shape | Sequence[Shape], path: Path) -> Checked:
     random = torch.Generator().manual_seed(0)
     example, *batches = (_inputs(shape, size, random) for size in (EXAMPLES, *CHECKED))
-    help = "operations in Python must be made of torch functions, whatever the values and the size of the batch"
+    help = "operations in Python must consist of torch functions, independent of values and batch size"
     with _quiet(), _failing("NAS618", f"cannot write the network as {form.name}", help):
-        network = deepcopy(module).cpu().float().eval()  # exporters leave traces in what they are given
+        network = deepcopy(module).cpu().float().eval()  # exporters change the module
         expected = [_tensors(network(*batch)) for batch in batches]
         content = form.export(network, example)
     if not all(output.isfinite().all() for outputs in expected for output in outputs):
-        message = f"cannot write the network as {form.name}: not all its outputs are finite, so nothing can be compared"
-        raise NasError([Diagnostic("NAS618", message, help="take weights from before the training went wrong")])
+        message = f"cannot write the network as {form.name}: its outputs are not all finite, so they cannot be compared"
+        raise NasError([Diagnostic("NAS618", message, help="use weights from before the training diverged")])
     with atomic_write(path) as file:
         file.write(content)
         file.flush()
-        help = "write another format; an operation in Python must compute the same every time"
-        with _quiet(), _failing("NAS617", f"`{path}` would not run as the network does", help):
+        help = "write another format; an operation in Python must be deterministic"
+        with _quiet(), _failing("NAS617", f"`{path}` would not run like the network", help):
             run = form.load(Path(file.name))
             found = [_tensors(run(*batch)) for batch in batches]
             difference = max(map(_difference, expected, found))
@@ -102,10 +102,10 @@ def _written(form: _Format, module: nn.Module, shape: Shape | Sequence[Shape], p
 
 
 def _captured(network: nn.Module, example: Inputs) -> ExportedProgram:
-    """The calls that a network makes, for batches of any size; an error if these depend on values."""
+    """Capture the calls of a network, for batches of any size; fails if they depend on values."""
     program = torch.export.export(network, example, dynamic_shapes=_dynamic(example))
     for node in program.graph.nodes:
-        node.meta.pop("stack_trace", None)  # it names files of this computer, which are of no use elsewhere
+        node.meta.pop("stack_trace", None)  # it contains paths of this computer
     return program
 
 
@@ -115,9 +115,9 @@ def _dynamic(example: Inputs) -> tuple[dict[int, Dim], ...]:
 
 def _onnx(network: nn.Module, example: Inputs) -> bytes:
     program = _captured(network, example)
-    # The shapes are in the program already; given again, they tell what the size of the batch is called.
+    # The program has the shapes already; passed again, they name the batch dimension.
     written = torch.onnx.export(program, dynamo=True, dynamic_shapes=_dynamic(example), verbose=False)
-    assert written is not None, "it is the exporter that gives something back"
+    assert written is not None, "the new exporter returns a program"
     content: bytes = written.model_proto.SerializeToString()
     return content
 
@@ -125,7 +125,7 @@ def _onnx(network: nn.Module, example: Inputs) -> bytes:
 def _load_onnx(path: Path) -> Run:
     onnxruntime = import_module("onnxruntime")
     options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4  # what is fatal; it does not write by way of Python
+    options.log_severity_level = 4  # fatal errors only; it does not log through Python
     options.intra_op_num_threads = 1  # a handful of samples
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     names = [given.name for given in session.get_inputs()]
@@ -138,7 +138,7 @@ def _load_onnx(path: Path) -> Run:
 
 
 def _torchscript(network: nn.Module, example: Inputs) -> bytes:
-    _captured(network, example)  # tracing alone would take one branch of an `if` for the whole network
+    _captured(network, example)  # tracing alone would miss branches of an `if`
     content = BytesIO()
     with _importable(network):
         torch.jit.save(torch.jit.trace(network, example, check_trace=False), content)  # type: ignore[no-untyped-call]
@@ -147,7 +147,7 @@ def _torchscript(network: nn.Module, example: Inputs) -> bytes:
 
 @contextmanager
 def _importable(network: nn.Module) -> Iterator[None]:
-    """The classes of a network as if a file had them: TorchScript does not read names such as `<network Net>` again."""
+    """Give the classes of a network an importable module name: TorchScript cannot read `<network Net>` again."""
     classes = {type(part) for part in network.modules()}
     before = {cls: cls.__module__ for cls in classes if not cls.__module__.replace(".", "_").isidentifier()}
     for cls in before:
@@ -189,7 +189,7 @@ def _tensors(outputs: Any) -> list[Tensor]:
 
 
 def _difference(expected: list[Tensor], found: list[Tensor]) -> float:
-    """The largest over all outputs; infinite if one is no number or has another shape."""
+    """Return the largest difference over all outputs; infinite if one is not finite or has another shape."""
     differences = [
         (one - other).abs().max() / one.abs().max().clamp_min(torch.finfo(one.dtype).tiny)
         if one.shape == other.shape
@@ -199,7 +199,7 @@ def _difference(expected: list[Tensor], found: list[Tensor]) -> float:
     return float(torch.stack(differences).nan_to_num(torch.inf, torch.inf).max())
 
 
-# ---------------------------------------------------------------------------------------- what goes wrong
+# ---------------------------------------------------------------------------------------- errors
 
 
 def _need(*packages: str) -> None:
@@ -214,7 +214,7 @@ def _need(*packages: str) -> None:
 
 @contextmanager
 def _failing(code: str, message: str, help: str) -> Iterator[None]:
-    """Whatever goes wrong inside is a diagnostic: exporters raise errors of any kind, and run what the user wrote."""
+    """Turn any error inside into a diagnostic: exporters raise all kinds of errors, and run user code."""
     try:
         with torch.no_grad():
             yield
@@ -223,11 +223,11 @@ def _failing(code: str, message: str, help: str) -> Iterator[None]:
 
 
 def _reason(error: BaseException) -> str:
-    """What was wrong in the first place, in one line."""
+    """Return the original cause, in one line."""
     while error.__cause__ is not None:
         error = error.__cause__
     lines = str(error).splitlines() or [type(error).__name__]
-    if any("Traceback" in line for line in lines):  # TorchScript puts one into its message, and the reason below it
+    if any("Traceback" in line for line in lines):  # TorchScript includes one in its message, with the reason below it
         lines = [lines[-1].removeprefix("RuntimeError: ")]
     text = shorten(" ".join(lines), LONGEST_REASON, placeholder=" ...").rstrip(".")
     return text if text[1:2].isupper() else text[:1].lower() + text[1:]
@@ -235,7 +235,7 @@ def _reason(error: BaseException) -> str:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Nothing inside is printed, warned of or logged."""
+    """Suppress output, warnings and logs."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:

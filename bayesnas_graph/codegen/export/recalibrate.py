@@ -1,4 +1,4 @@
-"""The statistics of batch norms, taken anew."""
+"""Recalibration of batch norms."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 
 def recalibrate(module: nn.Module, batches: Iterable[Tensor]) -> int:
-    """Set the running statistics of all batch norms to their averages over some batches; how many norms there are.
+    """Set the running statistics of all batch norms to their averages over some batches; return the number of norms.
 
-    Each batch counts alike, however large it is, and is normalised by its own statistics, as in training; so what a
-    norm sees are the outputs of norms before it that know the batch, too. All else is as in evaluation: dropout is
-    off. Weights stay as they are, and so do the modes of all modules. Without a batch nothing is changed.
+    Every batch counts equally, and is normalised by its own statistics, as in training, so norms see the outputs of
+    earlier norms for the same batch. Everything else is as in evaluation: dropout is off. Weights and the modes of
+    modules are not changed. Without a batch, nothing is changed.
 
     >>> network = nn.Sequential(nn.BatchNorm1d(1), nn.Dropout()).eval()
     >>> recalibrate(network, [torch.tensor([[1.0], [3.0]]), torch.tensor([[5.0], [7.0]])])
@@ -37,7 +37,7 @@ def recalibrate(module: nn.Module, batches: Iterable[Tensor]) -> int:
 
 @contextmanager
 def _only_training(module: nn.Module, norms: list[_BatchNorm]) -> Iterator[None]:
-    """These norms in training, with plain averages, and all else at rest."""
+    """Put only these norms into training mode, with plain averages."""
     modes = {part: part.training for part in module.modules()}
     momenta = [norm.momentum for norm in norms]
     module.eval()

@@ -1,1 +1,1 @@
-"""What a run has left in its folder, read back without torch, also while it still writes."""
+"""Reading run folders without torch, also while a run is writing."""

@@ -1,4 +1,4 @@
-"""What the files of a compression tell: its loops, what is left of every layer, and the networks that it compares."""
+"""What the files of a compression run contain: its loops, what is left of every layer, and the networks compared."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ class Network:
     flops: int
     operations: int
     accuracy: float
-    latency: dict[int, float]  # by samples of a batch: seconds
+    latency: dict[int, float]  # seconds by batch size
 
     @property
     def error(self) -> float:
-        """On the test set, in %."""
+        """The error on the test set, in %."""
         return 100 * (1 - self.accuracy)
 
 
 @dataclass(frozen=True)
 class Loop:
-    """What a loop has come to, and how the network that it left did after the next loop's training, if there was one.
+    """The result of a loop, and the error of its network after the training of the next loop, if there was one.
 
-    A loop trains first and removes then. So its own epochs tell of the network that the loop before has left.
+    A loop trains first and prunes then, so its own epochs belong to the network that the previous loop has left.
     """
 
     number: int
@@ -52,20 +52,20 @@ class Loop:
 
 @dataclass(frozen=True)
 class Compression:
-    """A compression as its folder shows it. What has not been written yet is None or empty."""
+    """A compression run as its folder shows it. What has not been written yet is None or empty."""
 
     traces: Traces
     loops: tuple[Loop, ...]
     layers: tuple[Layer, ...]
-    rival_rows: tuple[Numbers, ...]  # the epochs of the rival
+    rival_rows: tuple[Numbers, ...]  # the epochs of the baseline
     whole: Network | None
     left: Network | None
     rival: Network | None
-    cut: float | None  # the error of what is left before it was trained, in %
+    cut: float | None  # the error of the pruned network before fine-tuning, in %
 
 
 def read_compression(found: Traces) -> Compression:
-    """What there is to know about a compression beyond what every run has."""
+    """Read what a compression run has beyond other runs."""
     result = read_json(found.folder / "result.json", {}) or {}
     return Compression(
         traces=found,
@@ -107,7 +107,7 @@ def _count(value: object) -> int:
 
 def _layers(path: Path) -> Iterator[Layer]:
     try:
-        found = json.loads(path.read_bytes(), parse_constant=int)  # what is no number is no JSON either
+        found = json.loads(path.read_bytes(), parse_constant=int)  # infinity and nan are not valid JSON
     except (OSError, ValueError, RecursionError):
         return
     for layer in found if isinstance(found, list) else ():
@@ -156,21 +156,21 @@ def _cut(plain: Any) -> float | None:
 
 
 def _finite(value: Any) -> float:
-    """A number. Raises ValueError if it is infinite, as JSON like `1e999` is, and OverflowError or TypeError."""
+    """Return a number. Raises ValueError if it is infinite, like `1e999` in JSON, or OverflowError or TypeError."""
     number = float(value)
     if not abs(number) < LARGEST:
         raise ValueError("infinite")
     return number
 
 
-# ---- as tables show it
+# ---- as cells of tables
 
 
 LAYER_HEAD = ("layer", "kind", "outputs", "inputs", "groups left", "zero", "parameters", "operations")
 
 
 def layer_cells(layer: Layer) -> tuple[str, ...]:
-    """A layer under these headings, of a run that was read or of one that has just ended."""
+    """Return a layer as cells under these headings."""
     groups = ", ".join(f"{name} {share}" for name, share in layer.groups.items())
     return (
         layer.name,
@@ -185,7 +185,7 @@ def layer_cells(layer: Layer) -> tuple[str, ...]:
 
 
 def latency_cells(batch: int, seconds: float) -> tuple[str, str]:
-    """A time that a batch takes, and what it is a time of.
+    """Return the latency of a batch, with its label.
 
     >>> latency_cells(1, 0.0035), latency_cells(64, 0.00012)
     (('1 image', '3.5 ms'), ('64 images', '120 us'))

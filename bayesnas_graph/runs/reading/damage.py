@@ -1,4 +1,4 @@
-"""Files of a run that are there and cannot be read, so that nobody takes a damaged run for one that is not finished."""
+"""Files of a run that exist but cannot be read, so that a damaged run is not mistaken for an unfinished one."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from bayesnas_graph.runs.reading.run import Traces, read_json
 
 
 def damage(found: Traces) -> tuple[Diagnostic, ...]:
-    """A warning for each of them. What is read from the others is told all the same."""
-    help = "what it held is left out"
+    """Return a warning for each of them."""
+    help = "its content is omitted"
     return tuple(
         Diagnostic("NAS602", f"cannot read `{path}`: it is damaged", help=help, severity="warning")
         for path in _damaged(found, RunPaths(found.folder))
@@ -26,7 +26,7 @@ def _damaged(found: Traces, paths: RunPaths) -> Iterator[Path]:
         yield paths.result
     if paths.decision.exists() and not _is_decision(paths):
         yield paths.decision
-    tables = {paths.metrics: "step", paths.updates: "iteration", paths.history: "switch"}  # a column that each has
+    tables = {paths.metrics: "step", paths.updates: "iteration", paths.history: "switch"}  # a column of each table
     yield from (path for path, column in tables.items() if path.exists() and not _is_table(path, column))
 
 
@@ -36,7 +36,7 @@ def _is_decision(paths: RunPaths) -> bool:
 
 
 def _is_table(path: Path, column: str) -> bool:
-    """Whether all lines have as many cells. The last one does not count while it is written."""
+    """Return whether all lines have the same number of cells. An unfinished last line does not count."""
     try:
         rows = list(csv.reader(path.read_text(encoding="utf-8").split("\n")[:-1], strict=True))
     except (OSError, ValueError, csv.Error):

@@ -1,4 +1,4 @@
-"""What was decided in the end about every switch, as `decision.json` has it."""
+"""The final decision about every switch, from `decision.json`."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from bayesnas_graph.runs.reading.run import read_json
 
 @dataclass(frozen=True)
 class Final:
-    """Whether a switch stays, and why."""
+    """Whether a switch is kept, and why."""
 
     keep: bool
     why: str
 
 
 def read_final(paths: RunPaths) -> dict[str, Final]:
-    """By the name of the switch; nothing if the run has not come to a decision, or if it cannot be read."""
+    """Read the decision by name of the switch; empty if there is none yet, or if it cannot be read."""
     found = read_json(paths.decision, {"verdicts": list}) or {"verdicts": []}
     kinds = {"name": str, "keep": bool, "why": str}
     return {

@@ -1,4 +1,4 @@
-"""What was known about every switch at every update, as `switches.csv` has it."""
+"""The state of every switch at every update, from `switches.csv`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from bayesnas_graph.runs.paths import RunPaths
 from bayesnas_graph.runs.reading.run import read_rows
 
-LARGEST = 3.4e38  # infinite numbers are written as the largest, and this is that of the smallest kind of them
+LARGEST = 3.4e38  # infinite numbers are written as the largest one, at least that of single precision
 
 
 @dataclass(frozen=True)
 class Moment:
-    """A switch at an update. A number that is infinite, or was not written, is None."""
+    """A switch at an update. A number is None if it is infinite or missing."""
 
     iteration: int
     keep: bool
@@ -22,13 +22,13 @@ class Moment:
     gamma: float | None
     s: float | None
     omega: float | None
-    entropy: float | None  # None also where gamma is zero
-    w: tuple[float | None, ...]  # one of every use
+    entropy: float | None  # also None if gamma is zero
+    w: tuple[float | None, ...]  # one for every use
     h: tuple[float | None, ...]
 
 
 def read_history(paths: RunPaths) -> dict[str, tuple[Moment, ...]]:
-    """The moments of every switch, in order. The last of a switch that was closed is the one at which it was."""
+    """Read the history of every switch, in order. It ends where the switch was closed."""
     found: dict[str, dict[int, Moment]] = defaultdict(dict)
     for row in read_rows(paths.history):
         moment = _moment(row)
@@ -38,7 +38,7 @@ def read_history(paths: RunPaths) -> dict[str, tuple[Moment, ...]]:
 
 
 def _moment(row: Mapping[str, str]) -> Moment | None:
-    """What a line says, if it is one of a history."""
+    """Parse a row; None if it is not part of a history."""
     if row.get("keep") not in ("0", "1"):
         return None
     try:

@@ -1,4 +1,4 @@
-"""What is known about a search before its first step, in plain values: what it is shown by, here or from its folder."""
+"""What is known about a search before its first step, in plain values, for displays and reports."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from bayesnas_graph.runs.config.search import SearchConfig
 
-USUAL: Mapping[str, Kind] = {"zero": "zero", "optional": "optional"}  # by operation, where `outline.json` has no kind
+USUAL: Mapping[str, Kind] = {"zero": "zero", "optional": "optional"}  # by operation, if `outline.json` has no kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +25,9 @@ class Switch:
     """A switch as a reader of the space knows it."""
 
     name: str
-    part: str  # the cell that it is in; elsewhere the motif, or the network
-    choice: str  # the place that it stands at: `h[1] <- entry`
-    operation: str  # what it lets through; `zero` is all of a choice
+    part: str  # the cell that contains it; elsewhere the motif, or the network
+    choice: str  # its place: `h[1] <- entry`
+    operation: str  # what it switches; `zero` for a whole choice
     kind: Kind = "candidate"
 
     @property
@@ -43,7 +43,7 @@ class Switch:
 
 @dataclass(frozen=True)
 class Outline:
-    """What is searched, on what, for how long."""
+    """What is searched, on what, and for how long."""
 
     space: str
     network: str
@@ -52,12 +52,12 @@ class Outline:
     seed: int
     warmup: int  # steps
     steps: int  # of an iteration
-    iterations: int  # at most; once the architecture is found, as many as it took
-    finish: int  # steps in the end for the weights of what is left
+    iterations: int  # at most; once the architecture is final, the actual number
+    finish: int  # final steps for the weights of the architecture
     switches: tuple[Switch, ...]
     parameters: int  # of all candidates together
     flops: int
-    wanted: tuple[str, ...]  # sizes that were asked for
+    wanted: tuple[str, ...]  # target sizes
     strategy: str = DEFAULT
 
     def __post_init__(self) -> None:
@@ -66,7 +66,7 @@ class Outline:
 
     @property
     def total_steps(self) -> int:
-        """Steps of the whole search, if nothing stops it earlier."""
+        """Steps of the whole search, unless it stops earlier."""
         return self.warmup + self.iterations * self.steps + self.finish
 
     @property
@@ -76,14 +76,14 @@ class Outline:
         return f"network {self.network} of {self.space} on {self.data}, {self.device}, seed {self.seed}{suffix}"
 
     def phase(self, step: int) -> str:
-        """What the step with this number, counted from 1, belongs to."""
+        """Return the phase that a step, counted from 1, belongs to."""
         if self.warmup and step <= self.warmup:
             return "warm-up"
         iteration = max(1, ceil((step - self.warmup) / self.steps))
         return "finish" if iteration > self.iterations else f"iteration {iteration}/{self.iterations}"
 
     def to_json(self) -> bytes:
-        """As it is written into the folder of a run."""
+        """Return the content of `outline.json`."""
         plain = _adapter().dump_python(self, mode="json")
         for switch in plain["switches"]:
             if switch["kind"] == USUAL.get(switch["operation"], "candidate"):
@@ -92,7 +92,7 @@ class Outline:
 
     @staticmethod
     def from_json(text: bytes) -> Outline:
-        """What `to_json` was given. Raises ValueError if it is none."""
+        """Parse the content of `outline.json`. Raises ValueError."""
         found = _adapter().validate_json(text)
         told = [
             switch if "kind" in plain else replace(switch, kind=USUAL.get(switch.operation, "candidate"))
@@ -102,13 +102,13 @@ class Outline:
 
 
 def targets(config: SearchConfig) -> list[str]:
-    """The sizes that the settings ask for."""
+    """Return the target sizes of the settings."""
     sizes = {"params": config.target_params, "flops": config.target_flops}
     return [at_most(quantity, size) for quantity, size in sizes.items() if size is not None]
 
 
 def at_most(quantity: str, size: int) -> str:
-    """A size that is asked for, as a `require` clause says it.
+    """Format a target size like a `require` clause.
 
     >>> at_most("params", 20_000)
     'params <= 20,000'
@@ -117,7 +117,7 @@ def at_most(quantity: str, size: int) -> str:
 
 
 def switches_of(graph: Graph) -> Iterator[Switch]:
-    """The switches of a graph, in its order, each once."""
+    """Yield the switches of a graph, in its order, each once."""
     for group, gate in graph.switches.items():
         yield Switch(group, gate.part, gate.place, gate.operation, gate.kind)
 

@@ -1,4 +1,4 @@
-"""What the files of a run tell, also while it writes them, and where they are damaged. Torch is not needed for it."""
+"""What the files of a run contain, also while it is writing and if they are damaged. Needs no torch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bayesnas_graph.runs.reading.outline import Outline, Switch
 
 Numbers = dict[str, float]
 
-_METRICS = ("step", "loss", "accuracy", "seconds")  # what must be in a row for it to count
+_METRICS = ("step", "loss", "accuracy", "seconds")  # required columns of a row
 _UPDATES = ("iteration", "accuracy", "parameters", "flops", "lambda", "seconds")
 _MANIFEST = {"space": str, "network": str, "begun": str, "config": dict}
 _RESULT = {"why": str, "parameters": int, "flops": int, "accuracy": float, "unmet": list}
@@ -30,18 +30,18 @@ class Traces:
 
     folder: Path
     manifest: dict[str, Any]
-    running: bool | None  # None if that cannot be found out
+    running: bool | None  # None if unknown
     outline: Outline | None
     rows: tuple[Numbers, ...]  # of the log
     updates: tuple[Numbers, ...]
     closed: frozenset[str]  # switches
-    checkpoint: int | None  # the step of the last
+    checkpoint: int | None  # the step of the last one
     result: dict[str, Any] | None
     heard: datetime | None  # when the log was last written
 
     @property
     def state(self) -> Literal["running", "stopped", "finished", "unfinished"]:
-        """Whether somebody works on it."""
+        """Whether a process is working on the run."""
         if self.running:
             return "running"
         if self.result is not None:
@@ -56,7 +56,7 @@ class Traces:
 
     @property
     def begun(self) -> datetime | None:
-        """When it was begun."""
+        """When it was started."""
         try:
             return datetime.fromisoformat(self.manifest["begun"]).astimezone(UTC)
         except (ValueError, OverflowError):
@@ -64,7 +64,7 @@ class Traces:
 
     @property
     def step(self) -> int:
-        """The last that is known of."""
+        """The last known step."""
         return max(int(self.rows[-1]["step"]) if self.rows else 0, self.checkpoint or 0)
 
     @property
@@ -74,13 +74,13 @@ class Traces:
 
     @property
     def sizes(self) -> tuple[int, int] | None:
-        """Weights and multiply-adds of the architecture so far."""
+        """Parameters and multiply-adds of the current architecture."""
         last = self.result or (self.updates[-1] if self.updates else None)
         return None if last is None else (int(last["parameters"]), int(last["flops"]))
 
     @property
     def switches(self) -> tuple[Switch, ...]:
-        """All of them, if it was written which there are."""
+        """All switches, if known."""
         return self.outline.switches if self.outline else ()
 
     @property
@@ -90,7 +90,7 @@ class Traces:
 
     @property
     def left(self) -> float | None:
-        """Seconds to the end, if it runs and goes on as it does."""
+        """Seconds to the end at the current pace, if it is running."""
         if not (self.running and self.outline and self.rows):
             return None
         updates = max(0, self.outline.iterations - self.iteration)
@@ -99,7 +99,7 @@ class Traces:
 
 
 def read_traces(paths: RunPaths) -> Traces:
-    """What there is to know about a run. Raises NasError if the folder is none."""
+    """Read a run folder. Raises NasError if it is not one."""
     manifest = read_json(paths.manifest_file, _MANIFEST)
     if manifest is None:
         raise _no_run(paths)
@@ -119,15 +119,15 @@ def read_traces(paths: RunPaths) -> Traces:
 
 def _no_run(paths: RunPaths) -> NasError:
     if paths.manifest_file.exists():
-        message, help = f"cannot read `{paths.manifest_file}`", "it is damaged, and nothing else tells what the run was"
+        message, help = f"cannot read `{paths.manifest_file}`", "it is damaged, and nothing else describes the run"
         return NasError([Diagnostic("NAS602", message, help=help)])
     inside = sorted(file.parent for file in paths.path.glob("*/run.json"))
-    help = f"it holds runs, such as `{inside[0]}`" if inside else "name the folder that `search` wrote"
+    help = f"it contains runs, such as `{inside[0]}`" if inside else "name the folder that `search` wrote"
     return NasError([Diagnostic("NAS602", f"`{paths.path}` is not a run folder", help=help)])
 
 
 def is_locked(path: Path) -> bool | None:
-    """Whether a process holds a lock. It is taken for a moment to see that, and given back."""
+    """Return whether a process holds a lock, by taking it for a moment; None if unknown."""
     from filelock import FileLock, Timeout
 
     if not path.exists():
@@ -151,9 +151,9 @@ def _outline(path: Path) -> Outline | None:
 
 
 def read_json(path: Path, kinds: Mapping[str, type]) -> dict[str, Any] | None:
-    """A dictionary with values of these kinds under these keys, or None."""
+    """Read a JSON object with values of these types; None if it is anything else."""
     try:
-        found = json.loads(path.read_bytes(), parse_constant=int)  # what is no number is no JSON either
+        found = json.loads(path.read_bytes(), parse_constant=int)  # infinity and nan are not valid JSON
     except (OSError, ValueError, RecursionError):
         return None
     whole = isinstance(found, dict) and all(isinstance(found.get(key), kind) for key, kind in kinds.items())
@@ -161,7 +161,7 @@ def read_json(path: Path, kinds: Mapping[str, type]) -> dict[str, Any] | None:
 
 
 def read_numbers(path: Path, needed: tuple[str, ...]) -> Iterator[Numbers]:
-    """The rows of a table of numbers. Lines that are not whole, or hold something else, are skipped."""
+    """Read a table of numbers. Incomplete and other lines are skipped."""
     for row in read_rows(path):
         try:
             numbers = {key: float(value) for key, value in row.items()}
@@ -172,7 +172,7 @@ def read_numbers(path: Path, needed: tuple[str, ...]) -> Iterator[Numbers]:
 
 
 def _closed(paths: RunPaths) -> Iterator[str]:
-    """The switches that some update has closed, which is for good, or the decision in the end."""
+    """Yield the switches that were closed by an update or by the final decision."""
     yield from (row["switch"] for row in read_rows(paths.history) if row.get("keep") == "0" and "switch" in row)
     decision = read_json(paths.decision, {"verdicts": list}) or {"verdicts": []}
     yield from (verdict["name"] for verdict in decision["verdicts"] if _is_closed(verdict))
@@ -183,7 +183,7 @@ def _is_closed(verdict: object) -> bool:
 
 
 def read_rows(path: Path) -> Iterator[dict[str, str]]:
-    """The lines of a table that have all their columns, the last one only if it was finished."""
+    """Yield the complete lines of a table."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -1,4 +1,4 @@
-"""How the runs of a sweep stand, as its folder shows it."""
+"""The state of the runs of a sweep, as its folder shows it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def is_sweep(path: Path) -> bool:
-    """Whether a folder is that of a sweep."""
+    """Return whether a folder is a sweep folder."""
     return (path / "sweep.json").exists()
 
 
 def read_sweep(path: Path) -> tuple[Asked, tuple[Run, ...]]:
-    """What was asked for, and what has become of it, in the order of the grid. Raises NasError if this is no sweep."""
+    """Read the request and the state of every run, in the order of the grid. Raises NasError if this is not a sweep."""
     from bayesnas_graph.runs.sweep.folder import SweepFolder
 
     folder = SweepFolder(path)
@@ -28,7 +28,7 @@ def read_sweep(path: Path) -> tuple[Asked, tuple[Run, ...]]:
 
 
 def _run(folder: SweepFolder, point: Point, said: dict[str, str]) -> Run:
-    """A run by its own folder, or else by what the table says. A sweep that was killed has not said so there."""
+    """Return the state of a run by its own folder, or by the table, which a killed sweep has not updated."""
     from bayesnas_graph.runs.sweep.folder import Run, run_of
 
     run = run_of(folder, point)

@@ -1,1 +1,1 @@
-"""Sweeps: grids of searches, on local devices or on a cluster, side by side in a table."""
+"""Sweeps: grids of searches, on local devices or on a cluster, compared in a table."""

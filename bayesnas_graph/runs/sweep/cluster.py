@@ -1,4 +1,4 @@
-"""Runs on the machines of a Ray cluster, which all see the folder of the sweep under the same path."""
+"""Runs on the machines of a Ray cluster, which must all see the sweep folder under the same path."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from typing import Any
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.runs.sweep.pool import Job, started
 
-FAILED, CANCELLED = 1, 130  # exit codes of runs that have none of their own
-FOREVER = 10.0**9  # seconds: waiting without a limit would not let an interrupt through
+FAILED, CANCELLED = 1, 130  # exit codes of runs without their own
+FOREVER = 10.0**9  # seconds: waiting without a limit would block interrupts
 
 
 def installed() -> Any:
-    """Ray itself. Raises NasError if it is not there."""
+    """Import Ray. Raises NasError if it is not installed."""
     try:
         return import_module("ray")
     except ImportError:
@@ -29,21 +29,21 @@ def installed() -> Any:
 
 
 def connect(ray: Any) -> None:
-    """Get in touch with the cluster that RAY_ADDRESS names, or start one of this machine alone. Raises NasError."""
+    """Connect to the cluster at RAY_ADDRESS, or start one on this machine. Raises NasError."""
     address = os.environ.get("RAY_ADDRESS") or "local"
     try:
         ray.init(address=address, log_to_driver=False, logging_level="error")
     except (OSError, RuntimeError, ValueError) as error:
-        message = f"there is no Ray cluster at `{address}`: {str(error).partition(chr(10))[0]}"
-        help = "RAY_ADDRESS names one; without it, one of this machine alone is started"
+        message = f"cannot connect to a Ray cluster at `{address}`: {str(error).partition(chr(10))[0]}"
+        help = "set RAY_ADDRESS; without it, a cluster is started on this machine"
         raise NasError([Diagnostic("NAS609", message, help=help)]) from None
 
 
 def call(arguments: Sequence[str], environment: Mapping[str, str], log: str) -> int:
-    """A run, wherever Ray wants it. It is told when the task is cancelled, and then waited for all the same."""
+    """Run the program on a machine of the cluster. When the task is cancelled, stop it and wait for it."""
     if not Path(log).parent.is_dir():
         raise FileNotFoundError(f"{platform.node()} does not see `{Path(log).parent}`, which all machines must share")
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # shells turn it off for what runs in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # shells disable it for background jobs
     process = started(arguments, environment, Path(log))
     try:
         return process.wait(timeout=FOREVER)
@@ -54,12 +54,12 @@ def call(arguments: Sequence[str], environment: Mapping[str, str], log: str) -> 
 
 @dataclass
 class RayPool:
-    """A cluster. Ray itself is given, connected."""
+    """A connected Ray cluster."""
 
     ray: Any
-    jobs: int | None = None  # at a time; as many as the cluster has room for if None
-    gpus: bool = True  # whether a run takes one, where there are any
-    _running: dict[Any, Job] = field(default_factory=dict)  # by what Ray knows it by
+    jobs: int | None = None  # at a time; as many as the cluster can run if None
+    gpus: bool = True  # whether a run uses a GPU, if there are any
+    _running: dict[Any, Job] = field(default_factory=dict)  # by Ray's handle
 
     @property
     def running(self) -> tuple[str, ...]:
@@ -92,12 +92,12 @@ class RayPool:
         self.ray.shutdown()
 
     def _code(self, task: Any, job: Job) -> int:
-        """How a run ended. Where Ray could not even start it, its log tells."""
+        """Return the exit code of a run. If Ray could not start it, the reason is added to its log."""
         try:
             return int(self.ray.get(task))
         except self.ray.exceptions.TaskCancelledError:
             return CANCELLED
-        except Exception as error:  # Ray hands on whatever went wrong, as an error of its own
+        except Exception as error:  # Ray wraps any error in its own
             cause = getattr(error, "cause", None) or error
             reason = str(cause).strip().partition("\n")[0] or type(cause).__name__
             with suppress(OSError), job.log.open("a", encoding="utf-8") as file:

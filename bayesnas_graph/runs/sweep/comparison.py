@@ -1,4 +1,4 @@
-"""The runs of a sweep side by side: what each point of the grid comes to over its seeds."""
+"""The runs of a sweep compared: the results of each point of the grid over its seeds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Cells = tuple[str, ...]
 
 
 def summary(runs: Sequence[Run]) -> list[Cells]:
-    """A heading, and a row for each point of the grid: mean and range over the seeds that are done."""
+    """Return a header, and a row for each point of the grid: mean and range over the finished seeds."""
     by_point: dict[tuple[tuple[str, str], ...], list[Run]] = {}
     for run in runs:
         by_point.setdefault(run.point.values, []).append(run)
@@ -42,9 +42,9 @@ def _row(runs: Sequence[Run]) -> Cells:
 
 
 def overlap(architectures: Sequence[frozenset[str]]) -> float | None:
-    """How much of two architectures they have in common, on average over all pairs; None if there is no pair.
+    """Return the overlap of architectures, averaged over all pairs; None if there is no pair.
 
-    Of two it is the number of candidates that both keep, over the number that one of them keeps.
+    It is the number of candidates that both keep, divided by the number that either keeps.
 
     >>> overlap([frozenset("ab"), frozenset("ab"), frozenset("b")])
     0.6666666666666666
@@ -54,7 +54,7 @@ def overlap(architectures: Sequence[frozenset[str]]) -> float | None:
 
 
 def _spread(found: Sequence[Found], number: Callable[[Found], float], form: str, of: str = "") -> str:
-    """A mean, and from where to where it goes if it is not always the same."""
+    """Return a mean, with the range if the values differ."""
     values = [number(one) for one in found]
     if not values:
         return ""
@@ -63,7 +63,7 @@ def _spread(found: Sequence[Found], number: Callable[[Found], float], form: str,
 
 
 def to_csv(runs: Sequence[Run]) -> str:
-    """A row for each run, with all digits."""
+    """Return a row for each run, with all digits."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*(key for key, _ in runs[0].point.values), *RUN])
@@ -76,7 +76,7 @@ def to_csv(runs: Sequence[Run]) -> str:
 
 
 def to_markdown(title: str, runs: Sequence[Run]) -> str:
-    """The summary, and below it what failed."""
+    """Return the summary, and a list of failures."""
     heading, *rows = summary(runs)
     lines = [f"# {title}", "", _line(heading), _line(["---"] * len(heading)), *map(_line, rows)]
     failed = [f"- {_escaped(run.point.shown)}: {_escaped(run.error)}" for run in runs if run.state == "failed"]

@@ -1,4 +1,4 @@
-"""A sweep: the folder with all its runs, what was asked for, and how far each run has come."""
+"""A sweep folder: what was requested, the runs, and their state."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from bayesnas_graph.runs.reading.outline import Outline
 from bayesnas_graph.runs.settings import Settings
 from bayesnas_graph.runs.sweep.grid import Point, axis, points
 
-TAIL = 4096  # bytes at the end of a log that are looked at
+TAIL = 4096  # bytes read from the end of a log
 LONGEST = 200  # characters of an error in a table
 
 State = Literal["waiting", "running", "done", "failed", "stopped"]
 
 
 class Asked(BaseModel):
-    """What was asked for, as `sweep.json` has it."""
+    """What was requested, as `sweep.json` has it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     version: Literal[1] = 1
-    space: str  # as it was named on the command line
+    space: str  # as named on the command line
     file: str  # its copy in the folder
     python_ops: bool
     data_dir: str
-    settings: dict[str, Any]  # that all runs share; defaults are not among them
+    settings: dict[str, Any]  # that all runs share, without defaults
     sweep: list[str]  # `key=a,b,c`, as on the command line
     seeds: int = Field(ge=1)
     begun: str
@@ -47,7 +47,7 @@ class Asked(BaseModel):
 
 
 class Found(BaseModel):
-    """What a run has found, as its `result.json` has it."""
+    """The result of a run, from its `result.json`."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -60,29 +60,29 @@ class Found(BaseModel):
 
 @dataclass(frozen=True)
 class Run:
-    """A point and what has become of it."""
+    """A point of the grid and the state of its run."""
 
     point: Point
     state: State = "waiting"
     found: Found | None = None
     architecture: frozenset[str] = frozenset()  # the candidates that are kept
-    error: str = ""  # the first line of what it said when it failed
+    error: str = ""  # the first line of its error message
 
 
 @dataclass(frozen=True)
 class SweepFolder:
-    """Where everything about a sweep is."""
+    """The files of a sweep."""
 
     path: Path
 
     @property
     def own(self) -> RunFolder:
-        """The folder itself, which is locked and written to as that of a run is."""
+        """The folder itself, which is locked and written like a run folder."""
         return RunFolder(self.path)
 
     @property
     def asked_file(self) -> Path:
-        """What was asked for."""
+        """What was requested."""
         return self.path / "sweep.json"
 
     @property
@@ -96,15 +96,15 @@ class SweepFolder:
         return self.path / "table.md"
 
     def run(self, point: Point) -> RunFolder:
-        """The folder of a run, as any other."""
+        """Return the run folder of a point."""
         return RunFolder(self.path / point.name)
 
     def log(self, point: Point) -> Path:
-        """What a run has printed."""
+        """Return the log of a run."""
         return self.path / f"{point.name}.log"
 
     def asked(self) -> Asked:
-        """What was asked for. Raises NasError if this is no sweep."""
+        """Read what was requested. Raises NasError if this is not a sweep folder."""
         try:
             return Asked.model_validate_json(self.asked_file.read_bytes())
         except FileNotFoundError:
@@ -117,20 +117,20 @@ class SweepFolder:
             raise NasError([Diagnostic("NAS602", message)]) from None
 
     def make_room(self, point: Point) -> None:
-        """Remove what is left of a run that was killed before it had begun: it has no `run.json`."""
+        """Remove the remains of a run that was killed before it had a `run.json`."""
         run = self.run(point)
         if run.path.is_dir() and not run.manifest_file.exists():
             shutil.rmtree(run.path)
 
 
 def run_of(folder: SweepFolder, point: Point) -> Run:
-    """What has become of a point, as far as its folder shows: it is done, or it is not."""
+    """Return the state of a point, judging by its folder: done or not."""
     run = folder.run(point)
     try:
         found = Found.model_validate_json(run.result.read_bytes())
         verdicts = json.loads(run.decision.read_bytes())["verdicts"]
         kept = frozenset(str(verdict["name"]) for verdict in verdicts if verdict["keep"])
-    except (OSError, ValueError, KeyError, TypeError):  # a run that goes on writes them anew
+    except (OSError, ValueError, KeyError, TypeError):  # a resumed run writes them again
         return Run(point)
     return Run(point, "done", found, kept - _zeros(run))
 
@@ -145,7 +145,7 @@ def _zeros(run: RunFolder) -> frozenset[str]:
 
 
 def arguments(folder: SweepFolder, asked: Asked, point: Point, data_dir: Path | None, threads: int) -> Iterator[str]:
-    """The command that begins a run, or goes on with it."""
+    """Yield the command that starts or resumes a run."""
     run, sweep = folder.run(point), folder.path.absolute()
     yield "search"
     if run.manifest_file.is_file():
@@ -161,27 +161,27 @@ def arguments(folder: SweepFolder, asked: Asked, point: Point, data_dir: Path | 
 
 
 def words(settings: Mapping[str, Any], table: str = "") -> Iterator[str]:
-    """Settings as they are written on the command line: values in TOML, of which JSON has what is needed here."""
+    """Yield settings as written on the command line: values in TOML, for which JSON is good enough here."""
     for key, value in settings.items():
         if isinstance(value, dict):
             yield from words(value, f"{key}.")
         else:
-            written = json.dumps(value, ensure_ascii=False).replace("\x7f", r"\u007f")  # which TOML wants escaped
+            written = json.dumps(value, ensure_ascii=False).replace("\x7f", r"\u007f")  # TOML requires it to be escaped
             yield f"{table}{key}={written}"
 
 
 def last_line(log: Path) -> str:
-    """What a run printed last; nothing if it has not said anything yet."""
+    """Return the last line that a run has printed; empty if there is none."""
     said = next((line for line in reversed(_tail(log)) if line.strip()), "")
     return "" if said.startswith("$ ") else said.strip()
 
 
 def first_error(log: Path) -> str:
-    """What a run that failed says about it. A log holds each command after a `$`, and what it printed."""
+    """Return the error message of a failed run. A log contains each command after a `$`, and its output."""
     lines = _tail(log, 16 * TAIL)
     begun = max((i for i, line in enumerate(lines) if line.startswith("$ ")), default=-1)
     printed = [line.strip() for line in lines[begun + 1 :] if line.strip()]
-    said = next((line for line in printed if line.startswith("error")), printed[-1] if printed else "it said nothing")
+    said = next((line for line in printed if line.startswith("error")), printed[-1] if printed else "no output")
     return said if len(said) <= LONGEST else f"{said[:LONGEST]} ..."
 
 

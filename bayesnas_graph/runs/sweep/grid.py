@@ -1,4 +1,4 @@
-"""A grid of settings: every combination of the values that some of them are to have, each with some seeds."""
+"""A grid of settings: every combination of some values, each with several seeds."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.settings import Settings, assigned, configured
 
 MOST = 10_000  # runs of a sweep
-LONGEST = 120  # characters of a folder's name
+LONGEST = 120  # characters of a folder name
 
 _KNOWN = {known for name, field in SearchConfig.model_fields.items() for known in (name, field.alias)}
 
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """A setting, and the values that it is to have one after another."""
+    """A setting, and its values."""
 
     key: Span
     values: tuple[Span, ...]
@@ -29,7 +29,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Point:
-    """One run of a sweep: values as they were written, a seed, and all settings that follow."""
+    """One run of a sweep: values as written, a seed, and the resulting settings."""
 
     name: str  # of its folder
     values: tuple[tuple[str, str], ...]
@@ -43,7 +43,7 @@ class Point:
 
 
 def axis(text: str) -> Axis:
-    """`key=a,b,c` from the command line. A comma in quotes or braces parts nothing. Raises NasError.
+    """Parse `key=a,b,c` from the command line. Commas in quotes or braces do not separate. Raises NasError.
 
     >>> [value.text for value in axis("data=digits, 'folder:a,b'").values]
     ['digits', "'folder:a,b'"]
@@ -52,17 +52,17 @@ def axis(text: str) -> Axis:
     key, equals, _ = text.partition("=")
     if not equals or not key.strip():
         label = Label(Span(source, 0, len(text)), "should be `key=a,b,c`")
-        raise NasError([Diagnostic("NAS601", f"`{text}` is nothing to sweep over", label)])
+        raise NasError([Diagnostic("NAS601", f"`{text}` is not an axis of a sweep", label)])
     found = Axis(_stripped(source, 0, len(key)), tuple(_parted(source, len(key) + 1)))
     empty = next((value for value in found.values if not value.text), None)
     if empty is not None:
-        label = Label(empty, "nothing stands here")
+        label = Label(empty, "no value here")
         raise NasError([Diagnostic("NAS601", f"a value of `{found.key.text}` is missing", label)])
     return found
 
 
 def points(told: Sequence[Settings], axes: Sequence[Axis], seeds: int) -> tuple[Point, ...]:
-    """The whole grid, each point checked. Raises NasError with all that is wrong, each value told of once."""
+    """Return the whole grid, validated. Raises NasError with all errors, each once."""
     first = configured(told).seed
     _check_axes(axes, seeds)
     report, known = Report(), dict[str, tuple[Span, ...]]()
@@ -86,7 +86,7 @@ def points(told: Sequence[Settings], axes: Sequence[Axis], seeds: int) -> tuple[
 
 @dataclass(frozen=True, eq=False)
 class _Chosen(Settings):
-    """A value of an axis. What is wrong with it is shown where it stands among the others."""
+    """A value of an axis, with its location for error messages."""
 
     axis: Axis
     value: Span
@@ -109,16 +109,16 @@ def _check_axes(axes: Sequence[Axis], seeds: int) -> None:
     for axis in axes:
         name = axis.key.text
         if name == "seed":
-            help = "`--seeds 5` takes five of them, from `--seed` on"
-            report.add(Diagnostic("NAS601", "seeds are no axis of a grid", Label(axis.key), help=help))
+            help = "`--seeds 5` takes five seeds, starting at `--seed`"
+            report.add(Diagnostic("NAS601", "a seed cannot be an axis of a grid", Label(axis.key), help=help))
         if name in seen:
-            before = (Label(seen[name], "here before"),)
-            help = "write all its values after one `--sweep`"
+            before = (Label(seen[name], "first here"),)
+            help = "write all values after one `--sweep`"
             report.add(Diagnostic("NAS601", f"`{name}` is swept over twice", Label(axis.key), before, help=help))
         seen.setdefault(name, axis.key)
     number = prod(len(axis.values) for axis in axes) * seeds
     if number > MOST:
-        help = f"a sweep has {MOST:,} at most"
+        help = f"a sweep has at most {MOST:,}"
         report.add(Diagnostic("NAS601", f"the grid has {number:,} runs", help=help))
     if report.diagnostics:
         raise NasError(report.diagnostics)
@@ -128,7 +128,7 @@ def _twice(first: tuple[Span, ...], second: tuple[Span, ...]) -> Diagnostic:
     """Two points of a grid that are the same search."""
     one, other = next((a, b) for a, b in zip(first, second, strict=True) if a is not b)
     label = Label(other, f"the same search as with `{one.text}`")
-    help = "leave one out; does another setting keep it from having an effect?"
+    help = "omit one; or does another setting disable it?"
     return Diagnostic("NAS601", f"`{other.text}` makes no difference", label, help=help)
 
 
@@ -138,14 +138,14 @@ def _named(axes: Sequence[Axis], found: Sequence[tuple[tuple[Span, ...], SearchC
         values = tuple((axis.key.text, span.text) for axis, span in zip(axes, spans, strict=True))
         words = ",".join(f"{key}={value}" for key, value in (*values, ("seed", str(config.seed))))
         name = re.sub(r"[^A-Za-z0-9_.,=+-]+", "_", words)
-        if len(name) > LONGEST or name.lower() in taken:  # some file systems do not tell A from a
+        if len(name) > LONGEST or name.lower() in taken:  # some file systems ignore case
             name = f"{name[:LONGEST]},{number}"
         taken.add(name.lower())
         yield Point(name, values, config.seed, config)
 
 
 def _parted(source: Source, start: int) -> Iterator[Span]:
-    """What stands between commas."""
+    """Yield the parts between commas."""
     value = re.compile(r"""(?:"[^"]*"|'[^']*'|\{[^}]*\}|[^,])*""")
     while True:
         match = value.match(source.text, start)

@@ -1,4 +1,4 @@
-"""Runs in processes of their own, some at a time on the cores and devices of this machine."""
+"""Runs in separate processes, on the cores and devices of this machine."""
 
 from __future__ import annotations
 
@@ -33,35 +33,35 @@ class Pool(Protocol):
 
     @property
     def running(self) -> tuple[str, ...]:
-        """The names of the runs that were started and have not ended."""
+        """The names of the runs in progress."""
 
     @property
     def room(self) -> bool:
-        """Whether another one may be started."""
+        """Whether another run can be started."""
 
     def start(self, job: Job) -> None:
         """Start a run."""
 
     def ended(self, seconds: float) -> list[tuple[str, int]]:
-        """Wait for so long at most; those that have ended since, with their exit codes."""
+        """Wait at most this long; return the runs that have ended, with their exit codes."""
 
     def stop(self) -> None:
-        """Tell all to save their state and end."""
+        """Ask all runs to save their state and end."""
 
     def kill(self) -> None:
-        """End all at once."""
+        """Kill all runs."""
 
 
 @dataclass(frozen=True)
 class Slots:
-    """How many runs there may be at a time, what is special to each, and how many threads it has."""
+    """The environments of parallel runs, and the threads of each."""
 
     environments: tuple[Environment, ...]
-    threads: int  # of a run that is not told otherwise
+    threads: int  # of a run without a setting for it
 
 
 def slots(jobs: int | None, threads: int, devices: Sequence[Environment], cores: int) -> Slots:
-    """One for each device, or else as many as the cores can serve, unless a number of jobs is given.
+    """Return one slot per device, or as many as the cores allow, unless a number of jobs is given.
 
     >>> len(slots(None, 2, (), cores=8).environments), slots(3, 0, (), cores=8).threads
     (4, 1)
@@ -69,17 +69,17 @@ def slots(jobs: int | None, threads: int, devices: Sequence[Environment], cores:
     if devices:
         number = jobs or len(devices)
         return Slots(tuple(devices[i % len(devices)] for i in range(number)), threads or max(1, cores // number))
-    threads = threads or 1  # runs beside each other use a core better than threads in one do
+    threads = threads or 1  # parallel runs use cores better than threads do
     return Slots(({},) * (jobs or max(1, cores // threads)), threads)
 
 
 def usable_cores() -> int:
-    """The cores that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def devices(wanted: Iterable[str]) -> tuple[Environment, ...]:
-    """The devices of this machine that runs with such settings would take, each by what makes it the only one."""
+    """Return the devices that runs with these settings would use, each as an environment that selects it."""
     import torch
 
     kinds = set(wanted)
@@ -93,7 +93,7 @@ def devices(wanted: Iterable[str]) -> tuple[Environment, ...]:
 def started(
     arguments: Sequence[str], environment: Environment, log: Path, program: Sequence[str] = PROGRAM
 ) -> subprocess.Popen[bytes]:
-    """The program as another process, out of reach of what is typed here; what it prints is added to a log."""
+    """Start the program in another session, so that Ctrl-C does not reach it; append its output to a log."""
     with log.open("ab") as file:
         file.write(f"$ bayesnas-graph {shlex.join(arguments)}\n".encode())
         file.flush()
@@ -138,13 +138,13 @@ class LocalPool:
             time.sleep(0.02)
 
     def stop(self) -> None:
-        # A polite kill and Ctrl-C mean the same to a search, but shells let those in the background ignore the latter.
+        # SIGTERM and Ctrl-C mean the same to a search, but shells let background jobs ignore the latter.
         for _, process in self._running.values():
             process.terminate()
 
     def kill(self) -> None:
         for _, process in self._running.values():
-            with suppress(ProcessLookupError):  # it has ended by itself
-                os.killpg(process.pid, signal.SIGKILL)  # with the processes that read data for it
+            with suppress(ProcessLookupError):  # it has already ended
+                os.killpg(process.pid, signal.SIGKILL)  # including its data loading processes
             process.wait()
         self._running.clear()

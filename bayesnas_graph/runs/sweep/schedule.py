@@ -1,4 +1,4 @@
-"""A sweep that is going on: the runs that are left are started as there is room, and the tables follow."""
+"""A sweep in progress: runs are started as soon as there is room, and the tables are updated."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from bayesnas_graph.runs.sweep.folder import Asked, Run, SweepFolder, arguments,
 from bayesnas_graph.runs.sweep.grid import Point
 from bayesnas_graph.runs.sweep.pool import Job, Pool
 
-TURN = 0.2  # seconds between two looks at what was asked
+TURN = 0.2  # seconds between checks
 
 
 class Teller(Protocol):
-    """Somebody who shows how a sweep goes."""
+    """Shows the progress of a sweep."""
 
     def ended(self, run: Run, number: int, total: int) -> None:
-        """A run has ended, as so many of all."""
+        """A run has ended, the given one of all."""
 
     def stopping(self) -> None:
-        """All runs were told to save their state and end."""
+        """All runs were asked to save their state and end."""
 
     def turn(self, runs: Sequence[Run]) -> None:
-        """So all runs are at this time."""
+        """The current state of all runs."""
 
 
 @dataclass
 class Sweep:
-    """The state of all runs. What is done stays done."""
+    """The state of all runs. Finished runs are kept."""
 
     folder: SweepFolder
     asked: Asked
     points: Sequence[Point]
-    data_dir: Path | None = None  # if not where it was
-    options: tuple[str, ...] = ()  # that are passed on to every run
+    data_dir: Path | None = None  # if it has changed
+    options: tuple[str, ...] = ()  # that are passed to every run
     _runs: dict[str, Run] = field(init=False)  # by name
 
     def __post_init__(self) -> None:
@@ -46,7 +46,7 @@ class Sweep:
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        """All of them, in the order of the grid."""
+        """All runs, in the order of the grid."""
         return tuple(self._runs.values())
 
     @property
@@ -56,11 +56,11 @@ class Sweep:
 
     @property
     def over(self) -> int:
-        """How many have come to an end, good or bad."""
+        """The number of runs that have ended, successfully or not."""
         return sum(run.state in ("done", "failed") for run in self.runs)
 
     def run(self, pool: Pool, threads: int, stop: Callable[[], bool], teller: Teller) -> bool:
-        """Run what is left; whether all of it was. Raises NasError if a table cannot be written."""
+        """Run what is left; return False if it was interrupted. Raises NasError if a table cannot be written."""
         waiting, stopped = deque(self.left), False
         self.write_tables()
         try:
@@ -77,14 +77,14 @@ class Sweep:
                     self._runs[name] = self._ended(self._runs[name].point, code, stopped)
                     self.write_tables()
                     teller.ended(self._runs[name], self.over, len(self.runs))
-        except KeyboardInterrupt:  # nobody waits for those that are running
+        except KeyboardInterrupt:  # nobody waits for the running ones
             self._runs |= {name: replace(self._runs[name], state="stopped") for name in pool.running}
             self.write_tables()
             raise
         return not stopped
 
     def write_tables(self) -> None:
-        """Write both, each as a whole or not at all."""
+        """Write both tables, each completely or not at all."""
         own = self.folder.own
         own.write(self.folder.table, to_csv(self.runs))
         own.write(self.folder.summary, to_markdown(f"Sweep of {self.asked.space}", self.runs))
@@ -97,7 +97,7 @@ class Sweep:
 
     def _ended(self, point: Point, code: int, stopped: bool) -> Run:
         run = run_of(self.folder, point)
-        if run.state == "done":  # even if it was killed while it said so
+        if run.state == "done":  # even if it was killed while finishing
             return run
         if stopped:
             return Run(point, "stopped")

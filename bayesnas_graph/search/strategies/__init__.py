@@ -1,4 +1,4 @@
-"""Strategies by name: every file here is one, and has it under the name `STRATEGY`."""
+"""Strategies by name: each is a file here, which defines `STRATEGY`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from bayesnas_graph.search.strategy import Strategy
 
 
 def strategy_of(config: SearchConfig) -> Strategy:
-    """The strategy that the settings ask for."""
+    """Return the strategy that the settings name."""
     return _strategy(config.strategy)
 
 
 @cache
 def _strategy(name: str) -> Strategy:
     found = import_module(f"{__name__}.{name}").STRATEGY
-    assert isinstance(found, Strategy), f"{name}.py has a strategy"
+    assert isinstance(found, Strategy), f"{name}.py defines a strategy"
     return found

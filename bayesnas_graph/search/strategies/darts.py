@@ -2,8 +2,8 @@
 
 H. Liu, K. Simonyan, Y. Yang: DARTS: Differentiable Architecture Search. ICLR 2019.
 
-`none` takes part in the softmax and is left out when the best candidate of a choice is taken, as in the paper. That
-only two choices into each node are kept is a matter of `derive --keep-per-node 2`.
+As in the paper, `none` takes part in the softmax and is ignored when the best candidate of a choice is selected. To
+keep only two choices into each node, use `derive --keep-per-node 2`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bayesnas_graph.search.strategy import Part
 
 
 class Darts(Relaxation):
-    """All candidates at once, each by its part of a softmax."""
+    """All candidates at once, weighted by softmax."""
 
     gates_on = "held_out"
 
@@ -26,7 +26,7 @@ class Darts(Relaxation):
         return contests.softmax(logits)
 
     def rest(self, learner: SearchLearner, architecture: Decision) -> None:
-        """Leave all candidates in, as in training: one alone is not what the weights were trained for."""
+        """Keep all candidates, as in training: the weights were not trained for one alone."""
         contests = learner.contests
         gates = contests.gates(contests.softmax(contests.entered(learner.beliefs["logits"])))
         learner.supernet.set_gates(gates[learner.switches.group].to(learner.supernet.gates.dtype))

@@ -1,10 +1,10 @@
-"""DSO-NAS: every operation has a scaling factor under an l1 penalty, and goes when its factor is zero.
+"""DSO-NAS: every operation has a scaling factor under an l1 penalty, and is removed when its factor is zero.
 
 X. Zhang, Z. Huang, N. Wang: You Only Search Once: Single Shot Neural Architecture Search via Direct Sparse
 Optimization. 2018.
 
 Factors are trained together with the weights on the same samples, by accelerated proximal gradient steps with
-Nesterov's momentum, which make exact zeros. Of the two switches that an edge has here, the factor is on the operation.
+Nesterov's momentum, which produce exact zeros. The factor is on the operation, not on the zero switch.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOMENTUM = 0.9
 
 
 class Dso(Baseline):
-    """Scaling factors that the penalty takes to zero."""
+    """Scaling factors that the penalty shrinks to zero."""
 
     closes = True
 
@@ -34,7 +34,7 @@ class Dso(Baseline):
         return replace(learner, beliefs={"factors": ones, "velocity": torch.zeros_like(ones)})
 
     def draw(self, learner: SearchLearner, rates: Rates, part: Part) -> Draw:
-        """The factors, a step of the momentum ahead."""
+        """Return the factors, one step of the momentum ahead."""
         ahead = learner.beliefs["factors"] + MOMENTUM * learner.beliefs["velocity"]
         ahead = ahead.requires_grad_()
         contests = learner.contests
@@ -63,18 +63,18 @@ class Dso(Baseline):
         return Judgement(strengths, [Why.KEPT if strength > 0 else Why.OWN for strength in strengths.tolist()])
 
     def reopened(self, learner: SearchLearner, groups: Collection[str]) -> None:
-        """Let them start again at one."""
+        """Reset them to one."""
         again = torch.tensor([name in groups for name in learner.switches.groups], device=learner.units.device)
         factors = learner.beliefs["factors"]
         factors.copy_(torch.where(again & (factors == 0), 1.0, factors))
 
     def rest(self, learner: SearchLearner, architecture: object) -> None:
-        """Leave the factors in."""
+        """Keep the factors."""
         gates = self.draw(learner, Rates(0.0, 0.0, (0.0, 0.0)), "weights").gates.detach()
         learner.supernet.set_gates(gates.to(learner.supernet.gates.dtype))
 
     def conclude(self, learner: SearchLearner) -> None:
-        """Leave the factors in: weights have been trained with them."""
+        """Keep the factors: the weights were trained with them."""
         self.rest(learner, None)
 
 

@@ -2,8 +2,8 @@
 
 X. Dong, Y. Yang: Searching for a Robust Neural Architecture in Four GPU Hours. CVPR 2019.
 
-Logits are trained on held-out samples. Only the candidate that was drawn has a gradient, and through it all logits of
-its choice. As in DARTS, `none` is left out when the best candidate of a choice is taken.
+Logits are trained on held-out samples. Only the drawn candidate has a gradient, which reaches all logits of its choice.
+As in DARTS, `none` is ignored when the best candidate of a choice is selected.
 """
 
 from __future__ import annotations

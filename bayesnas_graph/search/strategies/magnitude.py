@@ -1,7 +1,7 @@
-"""Magnitude pruning of gates: they are trained as weights are, without a penalty, and the largest stays.
+"""Magnitude pruning of gates: they are trained like weights, without a penalty, and the largest one is kept.
 
-What everybody tries first, and what the Bayesian strategy would be without its prior. All gates begin at 1 and follow
-the gradient on the samples that weights are trained on, with the decay of the weights.
+The obvious first attempt, and the Bayesian strategy without its prior. All gates start at 1 and follow the gradient on
+the training samples, with the weight decay of the weights.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Magnitude(Baseline):
         return Judgement(strengths, best_of_choices(learner, winners))
 
     def rest(self, learner: SearchLearner, architecture: Decision) -> None:
-        """Leave all candidates in, as in training."""
+        """Keep all candidates, as in training."""
         gates = learner.beliefs["gates"][learner.switches.group]
         learner.supernet.set_gates(gates.to(learner.supernet.gates.dtype))
 

@@ -2,10 +2,9 @@
 
 H. Cai, L. Zhu, S. Han: ProxylessNAS: Direct Neural Architecture Search on Target Task and Hardware. ICLR 2019.
 
-For a step of the logits two candidates of every choice are drawn by their chances, and one of the two is open. What
-the loss says about both gates moves the two logits, and the chances of all others stay what they were. Logits are
-trained on held-out samples; `none` is a candidate like any other. Of the paper's losses this is the one that
-does not know of latency.
+For a step of the logits, two candidates of every choice are drawn by their probabilities, and one of them is open. The
+gradients of both gates move the two logits; the probabilities of all others stay the same. Logits are trained on
+held-out samples, and `none` is a candidate like any other. This is the loss of the paper without latency.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ class Proxyless(Relaxation):
 
     @torch.no_grad()
     def learn(self, learner: SearchLearner, gradient: Tensor, rate: float) -> None:
-        """A step of Adam, after which the two logits of a choice have the same chance together as before it."""
+        """Take a step of Adam, after which the two logits of a choice have the same total probability as before."""
         contests, logits = learner.contests, learner.beliefs["logits"]
         before = logits.clone()
         super().learn(learner, gradient, rate)
@@ -52,7 +51,7 @@ class Proxyless(Relaxation):
 
 
 def _total(contests: Contests, moved: Tensor, logits: Tensor) -> Tensor:
-    """The sum over each contest of the powers of its logits that were moved."""
+    """Return the sum over each contest of the exponentials of the logits that were moved."""
     powers = torch.where(moved, logits.exp(), 0)
     return powers.new_zeros(contests.count).index_add(0, contests.contest, powers)
 

@@ -1,9 +1,9 @@
-"""Random search with weight sharing: weights are trained on architectures drawn evenly, and the best of some is taken.
+"""Random search with weight sharing: weights are trained on random architectures, and the best of a sample wins.
 
 L. Li, A. Talwalkar: Random Search and Reproducibility for Neural Architecture Search. UAI 2019.
 
-At an update, `samples` architectures are drawn and compared on the same held-out samples, with the weights that all of
-them share. `none` may be drawn like any candidate; what falls apart by it is drawn again.
+At an update, `samples` architectures are drawn and compared on the same held-out samples, with shared weights. `none`
+may be drawn like any candidate; disconnected architectures are drawn again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from bayesnas_graph.search.measure import accuracy
 from bayesnas_graph.search.problem import Batch
 from bayesnas_graph.search.strategy import Draw, Part, Rates
 
-MOST_TRIES = 100  # at an architecture that holds together
+MOST_TRIES = 100  # to draw a connected architecture
 
 
 class Random(Baseline):
@@ -37,7 +37,7 @@ class Random(Baseline):
         """Learn nothing."""
 
     def judged(self, learner: SearchLearner, batches: Sequence[Batch], number: int) -> Judgement:
-        """Strengths are the mean accuracies of the architectures with a switch, and 1 more for those of the best."""
+        """Return strengths: the mean accuracy of the architectures with a switch, plus 1 for those of the best one."""
         contests, switches = learner.contests, learner.switches
         numbers = generator(torch.device("cpu"), learner.config.seed, "samples", number)
         best, most = None, -1.0
@@ -51,18 +51,18 @@ class Random(Baseline):
             right, times = right + found * stays, times + stays
             if found > most:
                 best, most = winners, found
-        assert best is not None, "there is a sample"
+        assert best is not None, "there is at least one sample"
         strengths = right / times.clamp(min=1) + _stays(learner, best)
         return Judgement(strengths, best_of_choices(learner, best))
 
 
 def _drawn(learner: SearchLearner, numbers: torch.Generator) -> Tensor:
-    """One entrant of every contest."""
+    """Draw one entrant of every contest."""
     return learner.contests.winners(gumbel(learner.contests, numbers))
 
 
 def _sound(learner: SearchLearner, numbers: torch.Generator) -> Tensor:
-    """The same, such that the architecture holds together; if that is too rare, without `none`."""
+    """Draw a connected architecture; without `none` if that is too rare."""
     for _ in range(MOST_TRIES):
         winners = _drawn(learner, numbers)
         kept = zip(learner.switches.groups, _stays(learner, winners).tolist(), strict=True)
@@ -75,7 +75,7 @@ def _sound(learner: SearchLearner, numbers: torch.Generator) -> Tensor:
 
 
 def _stays(learner: SearchLearner, winners: Tensor) -> Tensor:
-    """For every group 1 if it is in the architecture of these winners, else 0."""
+    """Return 1 for every group in the architecture of these winners, and 0 for the others."""
     kept = [float(why.keep) for why in best_of_choices(learner, winners)]
     return torch.tensor(kept, dtype=torch.float64, device=winners.device)
 

@@ -2,8 +2,8 @@
 
 S. Xie, H. Zheng, C. Liu, L. Lin: SNAS: Stochastic Neural Architecture Search. ICLR 2019.
 
-The samples come from a Gumbel softmax whose temperature falls, so that they get ever closer to one candidate alone.
-`none` is a candidate like any other. Of the paper's losses this is the one without a resource constraint.
+The samples come from a Gumbel softmax whose temperature falls, so that they approach a single candidate. `none` is a
+candidate like any other. This is the loss of the paper without a resource constraint.
 """
 
 from __future__ import annotations

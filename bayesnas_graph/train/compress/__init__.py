@@ -1,1 +1,1 @@
-"""Structured compression: groups of weights go, and the network gets smaller with them."""
+"""Structured compression: groups of weights are removed, and the network shrinks."""

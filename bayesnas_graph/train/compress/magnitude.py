@@ -1,4 +1,4 @@
-"""The rival: groups of weights go by their size, all at once, whatever the data say."""
+"""The baseline: groups of weights are pruned by magnitude, all at once, without regard to the data."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from bayesnas_graph.train.compress.selection import Pruning, Ranked, Target, pru
 
 
 def pruned_by_magnitude(graph: Graph, weights: ByNode, groups: tuple[Groups, ...], target: Target) -> Pruning:
-    """Let the smallest groups go until a network is as small as it is to be.
+    """Remove the smallest groups until the network meets the target.
 
-    Layers have weights of different sizes, so a group is measured by its root mean square beside that of its layer.
+    Layers have weights of different magnitude, so the root mean square of a group is divided by that of its layer.
     """
     masks = masks_of(groups, weights)
     sizes = {some: _relative(some, weights) for some in groups}

@@ -1,4 +1,4 @@
-"""What is measured on held-out samples, and what follows from it: the penalty of a loop, and what goes after it."""
+"""Measurements on held-out samples, and their consequences: the penalty of a loop, and what is pruned after it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Measured:
 
 
 def measured(graph: Graph, weights: ByNode, batches: Iterable[tuple[Tensor, Tensor]], device: Device) -> Measured:
-    """The curvature by every weight, and the loss."""
+    """Measure the curvature by every weight, and the loss."""
     kept, mean = list(batches), device.processes.mean
     network = ReferenceNetwork(graph).to(device.torch_device).take(weights).eval()
     samples = sum(len(y) for _, y in kept)
@@ -44,7 +44,7 @@ def measured(graph: Graph, weights: ByNode, batches: Iterable[tuple[Tensor, Tens
 
 
 def penalty(graph: Graph, weights: ByNode, groups: tuple[Groups, ...], found: Measured, lambda_w: float) -> Penalty:
-    """The penalty that suits weights."""
+    """Return the penalty that suits these weights."""
     masks = masks_of(groups, weights)
     priors = {some: settled(some, weights, found.h, masks, lambda_w) for some in groups}
     needed = {some.layer for some in groups if not is_connected(graph, {some.layer})}
@@ -54,11 +54,11 @@ def penalty(graph: Graph, weights: ByNode, groups: tuple[Groups, ...], found: Me
 def judged(
     graph: Graph, weights: ByNode, groups: tuple[Groups, ...], found: Measured, config: CompressConfig, lambda_w: float
 ) -> Pruning:
-    """What is left of a network after a loop. Raises NasError if nothing gets through it any more."""
+    """Return what is left of a network after a loop. Raises NasError if its output no longer depends on its input."""
     zeros = {some: some.norms(weights) == 0 for some in groups}
     if not gets_through(graph, weights):
-        message = "the penalty has closed every way through the network"
-        raise NasError([Diagnostic("NAS621", message, help="begin again with a smaller `lambda`")])
+        message = "the penalty has closed every path through the network"
+        raise NasError([Diagnostic("NAS621", message, help="start again with a smaller `lambda`")])
     masks = without(masks_of(groups, weights), zeros)
     target = Target(config.target_operations, config.target_params)
     if config.prune == "zero":

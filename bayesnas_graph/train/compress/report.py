@@ -12,11 +12,11 @@ from bayesnas_graph.runs.layers import Layer, Share
 from bayesnas_graph.train.compress.groups import Groups, regrouped
 from bayesnas_graph.train.compress.patterns import is_layer, named
 
-MOST_WIDTHS = 8  # layers of a network that is told by its widths
+MOST_WIDTHS = 8  # layers of a network that is described by its widths
 
 
 def layer_reports(graph: Graph, groups: Iterable[Groups], shrunk: Shrunk) -> list[Layer]:
-    """One for every layer of a network, in order."""
+    """Return what is left of every layer of a network, in order."""
     left = shrunk.graph
     before, after = operations_by_node(graph), operations_by_node(left)
     by_layer: dict[str, list[Groups]] = {}
@@ -48,10 +48,10 @@ def layer_reports(graph: Graph, groups: Iterable[Groups], shrunk: Shrunk) -> lis
 
 
 def widths(graph: Graph) -> str:
-    """The features that layers read, one after another, as papers tell small networks by: `465-37-90-10`.
+    """Return the widths of layers, as papers describe small networks: `465-37-90-10`.
 
-    Of a convolution they are its filters, of linear layers what the first reads and what each gives. Of larger networks
-    it is said how many layers they have.
+    These are the filters of convolutions, and the inputs and outputs of linear layers. Larger networks are described by
+    their number of layers.
     """
     layers = [node for node in graph if is_layer(node)]
     if len(layers) > MOST_WIDTHS:
@@ -65,12 +65,12 @@ def widths(graph: Graph) -> str:
 
 
 def _left_of(groups: Groups, shrunk: Shrunk) -> int:
-    """How many groups of a layer are left."""
+    """Return how many groups of a layer are left."""
     return sum(int((own.norms(shrunk.tensors) > 0).sum()) for own in regrouped([groups], shrunk.graph))
 
 
 def _count(graph: Graph, groups: Groups) -> int:
-    """How many groups a layer has."""
+    """Return how many groups a layer has."""
     node = graph[groups.layer]
     side = getattr(node.op, "k", 1)
     sizes = {"n": node.shape[0], "c": _inputs(graph, node.name), "m": side, "k": side}
@@ -86,6 +86,6 @@ def _parameters(graph: Graph, name: str) -> int:
 
 
 def _weights(graph: Graph, name: str) -> int:
-    """Those of a layer, its bias apart."""
+    """Return the weights of a layer without its bias."""
     bias = graph[name].shape[0] if getattr(graph[name].op, "bias", False) else 0
     return _parameters(graph, name) - bias

@@ -1,4 +1,4 @@
-"""Which groups of weights go: those that cost the least for what they save, as long as it is next to nothing."""
+"""Which groups of weights are removed: those that cost the least for what they save, as long as the total is small."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from bayesnas_graph.train.compress.connectivity import gets_through
 from bayesnas_graph.train.compress.groups import Groups
 from bayesnas_graph.train.compress.masks import Masks, alive, masked, without
 
-Going = dict[Groups, Tensor]  # which groups go
+Going = dict[Groups, Tensor]  # which groups are removed
 
 
 @dataclass(frozen=True)
 class Size:
-    """How large a network is."""
+    """The size of a network."""
 
     parameters: int
     flops: int  # multiply-adds
-    operations: int  # as papers on compression count
+    operations: int  # as papers on compression count them
 
     @staticmethod
     def of(graph: Graph) -> Size:
@@ -37,34 +37,34 @@ class Size:
 
 @dataclass(frozen=True)
 class Target:
-    """How small a network is to become; None for as small as it gets."""
+    """The size to reach; None for as small as possible."""
 
     operations: int | None = None
     parameters: int | None = None
 
     @property
     def is_given(self) -> bool:
-        """Whether there is one."""
+        """Whether there is a target."""
         return self.operations is not None or self.parameters is not None
 
     def is_met(self, size: Size) -> bool:
-        """Whether a network is small enough; never if nobody said what that is."""
+        """Return whether a network meets the target; False if there is none."""
         few = self.operations is None or size.operations <= self.operations
         return self.is_given and few and (self.parameters is None or size.parameters <= self.parameters)
 
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """All groups that are left, the first to go first."""
+    """All remaining groups, in the order of removal."""
 
     groups: Sequence[Groups]
     alive: Mapping[Groups, Tensor]
-    place: Mapping[Groups, Tensor]  # how many go before a group
-    costs: Tensor  # of all groups that are left, in that order
+    place: Mapping[Groups, Tensor]  # how many groups are removed before a group
+    costs: Tensor  # of all remaining groups, in that order
 
     @staticmethod
     def by(scores: Mapping[Groups, Tensor], costs: Mapping[Groups, Tensor], masks: Masks) -> Ranked:
-        """Those of the lowest scores first."""
+        """Rank groups by score, the lowest first."""
         groups = list(scores)
         left = {some: alive(some, masks) for some in groups}
         flat = torch.cat([torch.where(left[some], scores[some], torch.inf).flatten() for some in groups])
@@ -76,7 +76,7 @@ class Ranked:
         return Ranked(groups, left, place, torch.cat([costs[some].flatten() for some in groups])[order[:total]])
 
     def first(self, count: int, spared: Collection[int] = ()) -> Going:
-        """So many of them, but for those at some places."""
+        """Return the first groups, except for those at some ranks."""
         places = self.costs.new_tensor(list(spared), dtype=torch.long)
         return {
             some: (self.place[some] < count) & self.alive[some] & ~torch.isin(self.place[some], places)
@@ -84,17 +84,17 @@ class Ranked:
         }
 
     def within(self, most: float) -> int:
-        """How many can go until they cost more than this together."""
+        """Return how many groups can be removed within a total cost."""
         return int((self.costs.double().cumsum(0) <= most).sum())
 
 
 def per_operation(graph: Graph, costs: Mapping[Groups, Tensor], masks: Masks) -> dict[Groups, Tensor]:
-    """What groups cost, for every operation that is saved with them."""
+    """Return the cost of groups per operation that is saved."""
 
     def saved(groups: Groups) -> Tensor:
         positions = prod(graph[groups.layer].shape[1:])
         kept = masks[groups.layer]["weight"] * 2 * positions
-        weight = groups.layer, "weight"  # what goes with a filter saves next to nothing
+        weight = groups.layer, "weight"  # what is removed together with a filter saves next to nothing
         return groups.sums(lambda *tensor: kept if tensor == weight else kept.new_zeros(len(kept)))
 
     return {groups: found / saved(groups).clamp(min=1) for groups, found in costs.items()}
@@ -102,7 +102,7 @@ def per_operation(graph: Graph, costs: Mapping[Groups, Tensor], masks: Masks) ->
 
 @dataclass(frozen=True, eq=False)
 class Pruning:
-    """What pruning has come to."""
+    """The result of pruning."""
 
     masks: Masks
     shrunk: Shrunk
@@ -110,9 +110,9 @@ class Pruning:
 
 
 def prune(graph: Graph, weights: ByNode, masks: Masks, ranked: Ranked, most: int, target: Target) -> Pruning:
-    """Let the first groups go, at most so many, and no more than the target asks for.
+    """Remove the first groups, at most this many, and no more than the target requires.
 
-    A group without which nothing would get through the network stays, and the next one goes.
+    A group that the output depends on is kept, and the next one is removed instead.
     """
     spared = _spared(graph, weights, masks, ranked, most)
 
@@ -126,13 +126,13 @@ def prune(graph: Graph, weights: ByNode, masks: Masks, ranked: Ranked, most: int
 
 
 def pruned(graph: Graph, weights: ByNode, masks: Masks) -> Pruning:
-    """What is left of a network under masks."""
+    """Return what is left of a network under masks."""
     shrunk = shrink(graph, masked(weights, masks))
     return Pruning(masks, shrunk, Size.of(shrunk.graph))
 
 
 def _fewest(make: Callable[[int], Pruning], most: int, enough: Callable[[Pruning], bool]) -> Pruning:
-    """The first of a growing row that is enough. The last is."""
+    """Return the first of a growing sequence that is enough; the last one is."""
     low, high, best = 0, most, make(most)
     while low < high:
         middle = (low + high) // 2
@@ -145,13 +145,13 @@ def _fewest(make: Callable[[int], Pruning], most: int, enough: Callable[[Pruning
 
 
 def _spared(graph: Graph, weights: ByNode, masks: Masks, ranked: Ranked, most: int) -> list[int]:
-    """The places of the groups that must stay where the others go, the first ones first."""
+    """Return the ranks of the groups that must be kept, in order."""
     spared: list[int] = []
 
     def is_closed(count: int) -> bool:
         return not gets_through(graph, masked(weights, without(masks, ranked.first(count, spared))))
 
-    if is_closed(0):  # and nothing can be done about it
+    if is_closed(0):  # nothing can be done about it
         return spared
     while is_closed(most):
         spared.append(bisect_left(range(most), True, key=is_closed) - 1)

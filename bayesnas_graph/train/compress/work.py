@@ -1,7 +1,7 @@
-"""A compression: a dense training, loops under the penalty, and a training of what is left.
+"""A compression run: dense training, loops under the penalty, and fine-tuning of the smaller network.
 
-Each stage is a training with its own checkpoints, and leaves its weights in a file. What is to be done next follows
-from which of them are there, so that a compression can stop anywhere and go on as if nothing had happened.
+Each stage is a training with its own checkpoints, and leaves its weights in a file. The next stage follows from which
+files exist, so a run can be interrupted anywhere and resumed.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ from bayesnas_graph.train.loop import AfterStep, Training, nothing
 from bayesnas_graph.train.measure import Score, score
 from bayesnas_graph.train.problem import TrainingProblem
 
-# One over the number of samples is what Bayes' rule asks for. It is more than small networks bear.
+# Bayes' rule asks for one over the number of samples. That is too much for small networks.
 TEMPERED = 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class Smaller:
-    """A network that was made smaller, as a text, with its weights and how good it is."""
+    """A smaller network as text, with its weights and scores."""
 
     shrunk: Shrunk
     text: Written
     weights: ByNode  # of the nodes of the text
-    before: Score  # on the test set, when it was cut
-    score: Score  # when it was trained
+    before: Score  # on the test set, before fine-tuning
+    score: Score  # after fine-tuning
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,11 +71,13 @@ class Compression:
 
     @cached_property
     def groups(self) -> tuple[Groups, ...]:
-        """All groups of weights. Raises NasError for patterns that there are not, and if there are no groups."""
+        """All groups of weights. Raises NasError for unknown patterns, or if there are no groups."""
         found = groups_of(self.graph, self.config.patterns)
         if not found:
             message = f"there is nothing to remove from network `{self.subject.network.name}`"
-            help = "say which weights go together: `--pattern conv=filter,channel --pattern linear=row,column`"
+            help = (
+                "define which weights are removed together: `--pattern conv=filter,channel --pattern linear=row,column`"
+            )
             raise NasError([Diagnostic("NAS620", message, help=help)])
         return found
 
@@ -86,11 +88,11 @@ class Compression:
 
     @property
     def intensity(self) -> float:
-        """Of the penalty in the first loop."""
+        """The intensity of the penalty in the first loop."""
         return self.config.lambda_w or TEMPERED / len(self.held_out[0])
 
     def doc(self, graph: Graph) -> str:
-        """A few lines on where what is left comes from."""
+        """Return a few lines on the origin of a smaller network."""
         size, config = Size.of(graph), self.config
         return "\n".join(
             [
@@ -104,7 +106,7 @@ class Compression:
         )
 
     def check(self) -> None:
-        """Raise NasError for all that can be known to be wrong before anything is done."""
+        """Raise NasError for everything that can be checked before the start."""
         for config in (self.config.dense, self.config.loop(1)):
             TrainingProblem.of(self.subject.network, self.data, config, self.held_out[0])
         if len(self.held_out[1]) < self.device.processes.world:
@@ -114,7 +116,7 @@ class Compression:
 
     @property
     def target(self) -> Target:
-        """How small it is to become."""
+        """The size to reach."""
         return Target(self.config.target_operations, self.config.target_params)
 
     def held_out_batches(self, graph: Graph, occasion: int) -> Iterator[tuple[Tensor, Tensor]]:
@@ -141,7 +143,7 @@ class CompressWork:
         return self.problem.config
 
     def dense(self) -> tuple[ByNode, Score]:
-        """The first stage: the weights of the whole network."""
+        """Run the first stage: train the whole network."""
         problem = TrainingProblem.of(
             self.problem.subject.network, self.problem.data, self.config.dense, self.problem.held_out[0]
         )
@@ -153,7 +155,7 @@ class CompressWork:
         return weights, self._score(self.problem.graph, weights)
 
     def loops(self, weights: ByNode) -> Shrunk:
-        """The second stage: loop by loop groups go, and the network gets smaller."""
+        """Run the second stage: loop by loop, groups are removed and the network shrinks."""
         left = Shrunk(self.problem.graph, weights, {})
         for number in range(1, self.config.loops + 1):
             if self.problem.target.is_met(Size.of(left.graph)):
@@ -162,7 +164,7 @@ class CompressWork:
         return left
 
     def _loop(self, left: Shrunk, number: int) -> Shrunk:
-        """A training under the penalty, and what is left after it."""
+        """Train under the penalty, and prune."""
         config, graph = self.config, left.graph
         intensity = self.problem.intensity * config.lambda_growth ** (number - 1)
         groups = regrouped(self.problem.groups, graph)
@@ -180,7 +182,7 @@ class CompressWork:
     def _removed(
         self, graph: Graph, weights: ByNode, groups: tuple[Groups, ...], number: int, intensity: float
     ) -> ByNode:
-        """The weights with zeros where something goes."""
+        """Return the weights with zeros for removed groups."""
         start = time.perf_counter()
         found = measured(graph, weights, self.problem.held_out_batches(graph, 2 * number), self.device)
         pruning = judged(graph, weights, groups, found, self.config, intensity)
@@ -190,19 +192,19 @@ class CompressWork:
         return masked(weights, pruning.masks)
 
     def fine(self, left: Shrunk) -> Smaller:
-        """The third stage: what is left is trained, on all samples."""
+        """Run the third stage: fine-tune the smaller network, on all samples."""
         before = self.config.epochs + self.loops_done * self.config.loop_epochs
         return self._trained("fine", left, self.config.fine_epochs, before)
 
     def baseline(self, weights: ByNode, left: Shrunk) -> Smaller:
-        """Another network of the same size, made by magnitude out of the same weights and trained for as long."""
+        """Prune the same weights by magnitude to the same size, and train the result as long."""
         target = Target(Size.of(left.graph).operations)
         found = pruned_by_magnitude(self.problem.graph, weights, self.problem.groups, target).shrunk
         return self._trained("rival", found, self.loops_done * self.config.loop_epochs + self.config.fine_epochs)
 
     @property
     def loops_done(self) -> int:
-        """How many loops there were."""
+        """The number of finished loops."""
         return self.device.processes.broadcast(len(list(self.folder.stage("x").parent.glob("loop-*.safetensors"))))
 
     def _trained(self, name: StageName, left: Shrunk, epochs: int, epochs_before: int = 0) -> Smaller:
@@ -217,7 +219,7 @@ class CompressWork:
         return Smaller(left, text, weights, before, self._score(text.graph, weights))
 
     def _stage(self, stage: Stage, start: ByNode | None, after_step: AfterStep = nothing) -> ByNode:
-        """The weights that a training ends with, which may have ended before."""
+        """Return the weights at the end of a training, from its file if it has finished before."""
         return self._once(stage.name, stage.problem.graph, lambda: self._training(stage, start, after_step))
 
     def _training(self, stage: Stage, start: ByNode | None, after_step: AfterStep) -> ByNode:
@@ -238,17 +240,17 @@ class CompressWork:
         return by_node(outcome.weights, outcome.program)
 
     def _once(self, name: str, graph: Graph, work: Callable[[], ByNode]) -> ByNode:
-        """The weights that some work ends with, out of a file if it was done before."""
+        """Return the weights at the end of some work, from a file if it was done before."""
         path, program = self.folder.stage(name), emit(graph, standalone=True)
         if not self.device.processes.broadcast(path.is_file()):
             found = work()
             if self.device.processes.first:
                 write_weights(path, as_state(found, {}, program), self.problem.subject.fingerprint)
-            self.device.processes.any(False)  # nobody reads before it is written
+            self.device.processes.any(False)  # wait until it is written
         return self._on_device(by_node(read_weights(path), program))
 
     def _given(self) -> ByNode | None:
-        """The weights that the compression was given."""
+        """Return the weights that the run started with."""
         path = self.folder.stage("given")
         if not path.is_file():
             return None
@@ -275,7 +277,7 @@ class CompressWork:
 
 
 def _zeros(weights: ByNode) -> Masks:
-    """Masks of the weights that are zero inside of kernels that are not."""
+    """Return masks of the zero weights inside of kernels."""
     return {
         node: {"weight": (named["weight"] != 0).to(named["weight"].dtype)}
         for node, named in weights.items()

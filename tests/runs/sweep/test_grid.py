@@ -71,10 +71,10 @@ def test_the_same_search_twice(values: str) -> None:
 
 
 def test_a_grid_that_is_none() -> None:
-    assert said("lambda") == [("`lambda` is nothing to sweep over", "lambda")]
+    assert said("lambda") == [("`lambda` is not an axis of a sweep", "lambda")]
     assert said("lambda=1,,2") == [("a value of `lambda` is missing", "")]
     assert said("lambda=1, ") == [("a value of `lambda` is missing", "")]
-    assert said("seed=1,2") == [("seeds are no axis of a grid", "seed")]
+    assert said("seed=1,2") == [("a seed cannot be an axis of a grid", "seed")]
     assert said("lambda=1", "lambda=2") == [("`lambda` is swept over twice", "lambda")]
     assert said("lambda=1,2", seeds=6000) == [("the grid has 12,000 runs", "")]
     ((message, value),) = said(told=["seed=2147483647"], seeds=2)

@@ -195,7 +195,7 @@ def test_without_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
         raise ConnectionError(f"nobody at {address}\nreally")
 
     monkeypatch.setenv("RAY_ADDRESS", "far:6379")
-    with pytest.raises(NasError, match=r"NAS609: there is no Ray cluster at `far:6379`: nobody at far:6379$"):
+    with pytest.raises(NasError, match=r"NAS609: cannot connect to a Ray cluster at `far:6379`: nobody at far:6379$"):
         cluster.connect(SimpleNamespace(init=init))
 
 

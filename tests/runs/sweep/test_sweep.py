@@ -73,9 +73,9 @@ def test_a_damaged_sweep(tmp_path: Path, text: str) -> None:
 
 def test_the_log_tells_of_the_last_command(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    assert (last_line(log), first_error(log)) == ("", "it said nothing")
+    assert (last_line(log), first_error(log)) == ("", "no output")
     log.write_text("$ search\nerror[NAS1]: old\n$ search\n")
-    assert (last_line(log), first_error(log)) == ("", "it said nothing")
+    assert (last_line(log), first_error(log)) == ("", "no output")
     log.write_text("$ search\nerror[NAS1]: old\n$ search\nstep 1\nerror[NAS2]: new\n --> here\n\nerror[NAS3]: more\n")
     assert (last_line(log), first_error(log)) == ("error[NAS3]: more", "error[NAS2]: new")
     log.write_text("$ search\nstep 1\n" + "x" * 1000 + "\n")

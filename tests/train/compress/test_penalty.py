@@ -223,4 +223,4 @@ def test_nothing_gets_through_any_more() -> None:
         verdict(weights)
     (diagnostic,) = error.value.diagnostics
     assert diagnostic.code == "NAS621"
-    assert diagnostic.message == "the penalty has closed every way through the network"
+    assert diagnostic.message == "the penalty has closed every path through the network"

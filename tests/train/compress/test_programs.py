@@ -193,5 +193,5 @@ def test_too_few_samples_for_two(programs: Launcher) -> None:
     runs = programs.start_together(*BEGIN, "-o", "few", "-s", "held_out=0.005")
     (first, printed), (second, silent) = (run.ended() for run in runs)
     assert (first, second) == (1, 1), printed + silent
-    assert "error[NAS601]: of 200 samples 1 are held out to measure on" in printed + silent
+    assert "error[NAS601]: only 1 of 200 samples are held out" in printed + silent
     assert "Traceback" not in printed + silent
