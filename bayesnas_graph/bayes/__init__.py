@@ -1,4 +1,4 @@
-"""The search itself: what is computed from gates, curvatures and the graph."""
+"""The Bayesian search: functions of gates, curvatures and the graph."""
 
 from bayesnas_graph.bayes.curvature import Curvature, curvature
 from bayesnas_graph.bayes.decision import Decision, Location, Verdict, Why, decide, verdicts

@@ -1,16 +1,16 @@
-"""How the loss curves along every gate: its second derivative, by six estimators behind one function.
+"""The second derivative of the loss along every gate, by six estimators behind one function.
 
-All report the second derivative of the mean loss over samples, so that it does not depend on the size of a batch.
-Norms are at rest while it is measured. A network of convolutions and ReLUs is then linear in each gate by itself,
-piece by piece, and `exact` and `ggn` agree to rounding.
+All report the second derivative of the mean loss over samples, so that it does not depend on the batch size.
+Norms are in evaluation mode. A network of convolutions and ReLUs is then piecewise linear in each gate, and `exact`
+and `ggn` agree up to rounding.
 
 | estimator | what it is | backward passes |
 |---|---|---|
 | `exact` | the second derivative, by differentiating twice | one per gate |
 | `ggn` | the Gauss-Newton part: the curvature of the loss at the outputs, carried back exactly | one per output |
 | `fisher` | an unbiased estimate of `ggn`, from labels drawn from the network's own predictions | one per draw |
-| `empirical` | the same with the labels of the data, which is no estimate of `ggn` but often taken for one | one |
-| `recursive` | a diagonal carried back from operation to operation, all that is off it dropped | about one |
+| `empirical` | the same with the labels of the data; not an estimate of `ggn`, but often used as one | one |
+| `recursive` | a diagonal carried back from operation to operation, off-diagonal terms dropped | about one |
 | `mean` | the same for one mean sample, without positions: the cheapest, as in the paper | a fraction of one |
 """
 
@@ -31,25 +31,25 @@ from bayesnas_graph.runtime import Watch, watched
 
 @dataclass(frozen=True, eq=False)
 class Curvature:
-    """What was measured, for every gate in the order of `Supernet.names`."""
+    """The measured curvature of every gate, in the order of `Supernet.names`."""
 
     h: Tensor  # the second derivative of the mean loss
-    moments: Moments  # of what the gate is a factor of
+    moments: Moments  # of the input of the gate
     names: tuple[str, ...]
 
     @property
     def undetermined(self) -> tuple[str, ...]:
-        """The gates along which the loss does not curve at all: the data say nothing about them."""
+        """The gates with zero curvature: the data say nothing about them."""
         return self._where(self.h == 0)
 
     @property
     def negative(self) -> tuple[str, ...]:
-        """The gates along which it curves downwards, which only `exact` and `recursive` can tell."""
+        """The gates with negative curvature, which only `exact` and `recursive` can report."""
         return self._where(self.h < 0)
 
     @property
     def infinite(self) -> tuple[str, ...]:
-        """The gates for which there is no number, because the network has overflowed."""
+        """The gates without a finite curvature, because the network overflowed."""
         return self._where(~self.h.isfinite())
 
     def _where(self, mask: Tensor) -> tuple[str, ...]:
@@ -58,7 +58,7 @@ class Curvature:
 
 @dataclass(frozen=True, eq=False)
 class _Measure:
-    """A network, a loss, and what an estimator may be told."""
+    """A network, a loss, and the options of an estimator."""
 
     supernet: Supernet
     loss: Loss
@@ -80,7 +80,7 @@ def curvature(
     samples: int = 1,
     generator: torch.Generator | None = None,
 ) -> Curvature:
-    """Measure the curvature along every gate, on all of some batches. `samples` is for `fisher` alone."""
+    """Measure the curvature along every gate on some batches. Only `fisher` uses `samples`."""
     if len(supernet.graph.outputs) != 1:
         raise ValueError(f"a loss is of one output, and the network has {len(supernet.graph.outputs)}")
     measure = _Measure(supernet, loss, samples, generator)
@@ -98,7 +98,7 @@ def curvature(
     return Curvature(h.to(supernet.gates.dtype), Moments.average(seen), supernet.names)
 
 
-_Seen = tuple[Tensor, Moments]  # by an estimator in a batch: the sum over its samples, and what the gates multiply
+_Seen = tuple[Tensor, Moments]  # of a batch: the sum over its samples, and the moments of the gates' inputs
 
 
 def _watched(measure: _Measure, x: Tensor, columns: Callable[[Tensor], Iterable[Tensor]]) -> _Seen:

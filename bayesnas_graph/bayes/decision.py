@@ -1,4 +1,4 @@
-"""What a search decides about every switch, and why."""
+"""The decision about every switch, with reasons."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ class Why(StrEnum):
 
     OWN = "own switch off"
     ZERO = "its zero switch off"
-    BEFORE = "nothing before it"  # or too little, with what it has itself
-    UNDETERMINED = "undetermined"  # the data say nothing about it, so taking it out costs nothing
+    BEFORE = "nothing before it"  # or too little, combined with its own variance
+    UNDETERMINED = "undetermined"  # the data say nothing about it, so removing it costs nothing
     DEAD_END = "dead end"  # it is on, but leads to no output
-    LIMIT = "others of its choice are better"  # of which only so many may stay
-    NODE = "others into its node are better"  # likewise
+    LIMIT = "others of its choice are better"  # only a limited number may stay
+    NODE = "others into its node are better"  # only a limited number may stay
     SIZE = "no room for it"  # the architecture would be too large
     LEFT_OUT = "not in the architecture"  # that was given
-    NEEDED = "undetermined but needed"  # taking it out would cost an output
-    BRIDGE = "off but needed"  # likewise; it is the best of those that could stay in its place
+    NEEDED = "undetermined but needed"  # removing it would lose an output
+    BRIDGE = "off but needed"  # the best of the switches that could reconnect the output
     ROOM = "off but there is room"  # the architecture may be larger than it would be without it
-    BEST = "best of its choice"  # or one of the best, where a fixed number stays
+    BEST = "best of its choice"  # or one of the best, if a fixed number stays
     GIVEN = "in the architecture"  # that was given
     KEPT = "kept"
 
@@ -49,7 +49,7 @@ class Why(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where in a text something was written. Lines and columns begin at 1; the end is not included."""
+    """A range of a text. Lines and columns begin at 1; the end is exclusive."""
 
     file: str
     line: int
@@ -59,13 +59,13 @@ class Location:
 
     @staticmethod
     def of(span: Span) -> Location:
-        """The place of a span."""
+        """The location of a span."""
         return Location(span.source.name, *span.source.position(span.start), *span.source.position(span.end))
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is decided about one switch. It has a value and a curvature for each of its gates."""
+    """The decision about one switch, with a value and a curvature for each of its gates."""
 
     name: str
     keep: bool
@@ -73,17 +73,17 @@ class Verdict:
     gamma: float
     s: float
     omega: float
-    entropy: float | None  # None where gamma is zero, and there is no bound
+    entropy: float | None  # None where gamma is zero
     gates: tuple[str, ...]
     w: tuple[float, ...]
     h: tuple[float, ...]
     places: tuple[Location, ...]
-    relevance: float = 0.0  # what it is worth by three rankings, as of the update that the rest is from
+    relevance: float = 0.0  # scores by three rankings, from the same update as the rest
     removal: float = 0.0
     magnitude: float = 0.0
 
     def worth(self, ranking: Ranking) -> float:
-        """What it is worth by a ranking; more is better."""
+        """Its score by a ranking; more is better."""
         match ranking:
             case "gamma":
                 return self.gamma
@@ -97,10 +97,10 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Decision:
-    """What is decided about all switches of a graph.
+    """The decision about all switches of a graph.
 
-    If the graph falls apart by it, that is told and nothing else happens: `lost` are the outputs that nothing
-    reaches, `cut` the closed switches at which the way to them ends. `misfit` tells what no longer fits together.
+    If the graph falls apart, this is only reported: `lost` are the outputs that nothing reaches, `cut` the closed
+    switches at which the paths to them end. `misfit` says which shapes no longer fit together.
     """
 
     __pydantic_config__ = ConfigDict(allow_inf_nan=False, extra="forbid")
@@ -116,13 +116,13 @@ class Decision:
         return frozenset(verdict.name for verdict in self.verdicts if not verdict.keep)
 
     def changed(self, names: Iterable[str], why: Why) -> Decision:
-        """The same but for some switches, for which there is another reason."""
+        """A copy with another reason for some switches."""
         others = frozenset(names)
         verdicts = (replace(v, keep=why.keep, why=why) if v.name in others else v for v in self.verdicts)
         return replace(self, verdicts=tuple(verdicts))
 
     def ranked(self, worth: Mapping[Ranking, Mapping[str, float]]) -> Decision:
-        """The same, with what every switch is worth by all rankings."""
+        """A copy with the scores of every switch by all rankings."""
         relevance, removal, magnitude = worth["relevance"], worth["removal"], worth["magnitude"]
         verdicts = (
             replace(v, relevance=relevance[v.name], removal=removal[v.name], magnitude=magnitude[v.name])
@@ -137,7 +137,7 @@ class Decision:
 
     @staticmethod
     def from_plain(plain: object) -> Decision:
-        """The decision that `to_plain` was given. Raises pydantic's ValidationError if it is none."""
+        """Read what `to_plain` wrote. Raises pydantic's ValidationError."""
         return _adapter().validate_python(plain)
 
 
@@ -147,10 +147,10 @@ def _adapter() -> TypeAdapter[Decision]:
 
 
 def decide(graph: Graph, switches: Switches, state: State, h: Tensor, w: Tensor) -> Decision:
-    """Decide about every switch of a graph, given the last update and the `h` and `w` that it was made from.
+    """Decide about every switch of a graph, given the last update and its `h` and `w`.
 
-    A switch is off where gamma says so. Of the rest, those about which the data say nothing go too, unless an
-    output depends on them, and then what no longer lies on a way from an input to an output.
+    A switch is off if its gamma is too small. Of the rest, undetermined switches are closed too, unless an output
+    depends on them, and then everything that is no longer on a path from an input to an output.
     """
     off = _closed(switches, state.gamma)
     undetermined = {switches.groups[i] for i in state.undetermined.tolist()} - off
@@ -185,17 +185,17 @@ def _closed(switches: Switches, variances: Tensor) -> set[str]:
 
 @dataclass(frozen=True)
 class _Outcome:
-    """What becomes of a graph."""
+    """The graph after pruning."""
 
     removed: set[str]  # of the undetermined groups
-    left: set[str] | None = None  # groups that are still in the graph; None if there is no graph
+    left: set[str] | None = None  # groups still in the graph; None if it fell apart
     lost: tuple[str, ...] = ()
     cut: tuple[str, ...] = ()
     misfit: str | None = None
 
 
 def _outcome(graph: Graph, off: set[str], undetermined: set[str]) -> _Outcome:
-    """Prune, and give undetermined switches back for as long as the graph falls apart without them."""
+    """Prune, and restore undetermined switches as long as the graph falls apart without them."""
     removed = undetermined
     while True:
         try:
@@ -212,7 +212,7 @@ def _outcome(graph: Graph, off: set[str], undetermined: set[str]) -> _Outcome:
 
 
 def _arriving(switches: Switches, off: set[str]) -> set[str]:
-    """The groups that something arrives at: where gamma is positive if what is on is 1 and what is off is 0."""
+    """The groups that are reached from an input: gamma is positive when open switches are 1 and closed ones 0."""
     structure = switches.structure
     s = torch.tensor([group not in off for group in switches.groups], dtype=torch.float64, device=switches.group.device)
     gamma = structure.reduce(whole_path(structure, structure.spread(s)))
@@ -220,7 +220,7 @@ def _arriving(switches: Switches, off: set[str]) -> set[str]:
 
 
 def _under_closed_zeros(graph: Graph, closed: set[str]) -> set[str]:
-    """The groups that have, in each of their uses, a closed zero switch on a choice around them."""
+    """The groups with a closed zero switch on a choice around them in each use."""
     choices = {gate.choice for gate in graph.gates if gate.is_zero and gate.group in closed}
     found: dict[str, bool] = {}
     for edge in graph.edges:
@@ -231,7 +231,7 @@ def _under_closed_zeros(graph: Graph, closed: set[str]) -> set[str]:
 
 
 def verdicts(switches: Switches, state: State, h: Tensor, w: Tensor, reasons: Iterable[Why]) -> Iterator[Verdict]:
-    """What is decided about every switch, given why."""
+    """The decisions about all switches, given the reasons."""
     members: list[list[int]] = [[] for _ in switches.groups]
     for gate, group in enumerate(switches.group.tolist()):
         members[group].append(gate)
@@ -254,6 +254,6 @@ def verdicts(switches: Switches, state: State, h: Tensor, w: Tensor, reasons: It
 
 
 def _numbers(values: Tensor) -> list[float]:
-    """As Python has them; infinite ones, which JSON lacks, as the largest."""
+    """As Python floats; infinite values, which JSON lacks, become the largest float."""
     found: list[float] = values.nan_to_num().tolist()
     return found

@@ -1,7 +1,7 @@
-"""The variance `gamma` of every switch, once what comes before it counts.
+"""The variance `gamma` of every switch, given the switches before it.
 
-`analysis.dependency` says what depends on what. Here that is computed, for all switches of a level at a time:
-the number of operations grows with the depth of the graph and not with its size.
+`analysis.dependency` says what depends on what. Here the variances are computed, all switches of a level at a
+time: the number of operations grows with the depth of the graph, not with its size.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Structure:
         )
 
     def to(self, device: torch.device | str) -> Structure:
-        """The same on another device."""
+        """A copy on another device."""
         return replace(
             self,
             levels=tuple(level.to(device) for level in self.levels),
@@ -71,26 +71,26 @@ class Structure:
         )
 
     def spread(self, of_groups: Tensor) -> Tensor:
-        """What every switch has from its group."""
+        """Spread values of groups to their switches."""
         return of_groups[self.group]
 
     def reduce(self, of_switches: Tensor) -> Tensor:
-        """What every group has from its switches: the largest, for a switch is off only if it is off everywhere."""
+        """Reduce values of switches to their groups by the maximum: a group is off only if it is off everywhere."""
         return of_switches.new_zeros(self.groups).scatter_reduce_(0, self.group, of_switches, "amax")
 
 
 def independent(structure: Structure, s: Tensor) -> Tensor:  # noqa: ARG001
-    """The variance of every switch as it is alone: nothing depends on anything, which is what the others improve on."""
+    """The variance of every switch alone, without dependencies: the baseline for the others."""
     return s.clamp(max=torch.finfo(s.dtype).max)
 
 
 def one_hop(structure: Structure, s: Tensor) -> Tensor:
-    """The variance of every switch, given that of each alone, where only the switches next before it count."""
+    """The variance of every switch, given its own, counting only the switches directly before it."""
     return _gamma(structure, s, hands_on_itself=~structure.is_zero)
 
 
 def whole_path(structure: Structure, s: Tensor) -> Tensor:
-    """The variance of every switch, given that of each alone, where all switches before it count."""
+    """The variance of every switch, given its own, counting all switches before it."""
     return _gamma(structure, s, hands_on_itself=torch.zeros_like(structure.is_zero))
 
 
@@ -103,9 +103,9 @@ DEPENDENCIES: dict[Reach, Callable[[Structure, Tensor], Tensor]] = {
 
 @torch.no_grad()
 def _gamma(structure: Structure, s: Tensor, hands_on_itself: Tensor) -> Tensor:
-    """One walk over the levels. `s` may be infinite; the result is not, but at most the largest number there is."""
+    """One walk over the levels. `s` may be infinite; the result is at most the largest float."""
     switches = len(structure.group)
-    others = structure.terms - switches  # are no switches, so nothing turns them off but what they read
+    others = structure.terms - switches  # not switches: only their inputs can turn them off
     alone = torch.cat([s, s.new_full((others,), torch.inf)])
     stops = torch.cat([hands_on_itself, hands_on_itself.new_zeros(others)])
     flow = alone.clone()  # of every term, given what comes before it
@@ -122,10 +122,10 @@ def _gamma(structure: Structure, s: Tensor, hands_on_itself: Tensor) -> Tensor:
 
 
 def _both(a: Tensor, resistance: Tensor) -> Tensor:
-    """`a` and something of which the reciprocal is given.
+    """The harmonic sum of `a` and a value given by its reciprocal.
 
-    Reciprocals of zero are infinite and come back as zero, those of infinity the other way round. As nothing
-    is subtracted or multiplied, nothing can become nan. The minimum mends what rounding adds.
+    Reciprocals of zero are infinite and vice versa. Nothing is subtracted or multiplied, so nothing becomes nan.
+    The minimum removes what rounding adds.
     """
     return torch.minimum(a, (a.reciprocal() + resistance).reciprocal())
 

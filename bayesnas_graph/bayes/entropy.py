@@ -1,4 +1,4 @@
-"""When a switch is off: when the normal distribution of its gate has no entropy left."""
+"""A switch is off when the normal distribution of its gate has no entropy left."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def entropy(gamma: Tensor) -> Tensor:
 
 
 def keep(gamma: Tensor) -> Tensor:
-    """Where the entropy is positive. Variances are compared instead: that cannot be blurred by a logarithm.
+    """Where the entropy is positive. Compares variances, which avoids the rounding of a logarithm.
 
     >>> import torch
     >>> keep(torch.tensor([0.0, 0.058, 0.059, 1.0]))

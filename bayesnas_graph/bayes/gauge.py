@@ -1,9 +1,9 @@
-"""The gauge: gates are held at a size that the loss cannot see and the penalty should not.
+"""The gauge: gates are kept at a common scale, which the loss does not see and the penalty should not.
 
-The value of a node is a sum of gated terms, and what reads it mostly normalises it. So the common scale of all
-gates into a node is nearly free. Left alone, the penalty shrinks all of them together until the graph is dead,
-whatever its parts are good for. The gauge holds the norm of the gates into a node at what it was in the
-beginning, the root of their number. Then one gate can only shrink as others grow: shrinking is competition.
+The value of a node is a sum of gated terms, and its readers mostly normalise it. So the common scale of all
+gates into a node is nearly free. Without a gauge, the penalty shrinks all of them together until the graph is dead.
+The gauge keeps the norm of the gates into a node at its initial value, the square root of their number. Then one
+gate can only shrink as others grow: the gates compete.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from bayesnas_graph.ir import Edge, Graph
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gauge:
-    """Which gates have a common scale. Gate number `gates[i]` belongs to set number `sets[i]`."""
+    """The sets of gates with a common scale. Gate number `gates[i]` belongs to set number `sets[i]`."""
 
     gates: Tensor
     sets: Tensor
-    norms: Tensor  # of every set, the root of the number of its gates
+    norms: Tensor  # of every set, the square root of the number of its gates
 
     @staticmethod
     def of(graph: Graph, gates: Sequence[str]) -> Gauge:
@@ -40,15 +40,15 @@ class Gauge:
         )
 
     def to(self, device: torch.device | str) -> Gauge:
-        """The same on another device."""
+        """A copy on another device."""
         return replace(self, gates=self.gates.to(device), sets=self.sets.to(device), norms=self.norms.to(device))
 
 
 @torch.no_grad()
 def rescale(gauge: Gauge, w: Tensor, r: Tensor | None = None) -> Tensor:
-    """Gates with every set at its norm; with `r`, the size of what each gate multiplies, that of contributions `w r`.
+    """Rescale every set to its norm; with `r`, the magnitude of each gate's input, the norm is of `w r`.
 
-    The ratios within a set stay what they are. A set of zeros stays zero: there is nothing to rescale.
+    The ratios within a set stay the same. A set of zeros stays zero.
 
     >>> one_node = Gauge(torch.tensor([0, 1]), torch.tensor([0, 0]), torch.tensor([2.0]).sqrt())
     >>> rescale(one_node, torch.tensor([0.4, 0.0, 0.3]))
@@ -63,11 +63,10 @@ def rescale(gauge: Gauge, w: Tensor, r: Tensor | None = None) -> Tensor:
 
 @torch.no_grad()
 def in_gauge(gauge: Gauge, w: Tensor, r: Tensor) -> Tensor:
-    """The sizes `r` of what gates multiply, measured by the size of the node they lead to.
+    """The magnitudes `r` of the gates' inputs, in units of the node they lead to.
 
-    As the loss does not see the scale of a node, its unit can be chosen: it is the one in which the contributions
-    `w r` have the norm that the gauge holds them at. So `rescale` changes nothing when a unit is new, however large
-    or small the values of the network happen to be.
+    The loss does not see the scale of a node, so its unit is free. It is chosen such that the contributions `w r`
+    have the norm of the gauge. So `rescale` changes nothing right after a unit was measured.
 
     >>> one_node = Gauge(torch.tensor([0, 1]), torch.tensor([0, 0]), torch.tensor([2.0]).sqrt())
     >>> in_gauge(one_node, torch.tensor([1.0, 1.0, 1.0]), torch.tensor([50.0, 50.0, 7.0]))
@@ -81,7 +80,7 @@ def in_gauge(gauge: Gauge, w: Tensor, r: Tensor) -> Tensor:
 
 
 def common_scales(graph: Graph) -> list[tuple[str, ...]]:
-    """The names of gates that have a common scale, set by set.
+    """The names of gates with a common scale, set by set.
 
     A node of the text is a sum, of sums perhaps, of choices and of optional operations. Written out, it is a sum
     of terms, each of which passes through gates on its way: its candidate's first, then the zero switch behind the
@@ -89,8 +88,8 @@ def common_scales(graph: Graph) -> list[tuple[str, ...]]:
     all of them then multiplies the node. If a term reaches the node without a gate, as a plain skip does, the
     node has a scale of its own, and its gates are left alone.
 
-    A zero switch in front of a choice is no factor of the node, for there are operations in between. Those of the
-    choices into one node make a set all the same; else they would be shrunk together too.
+    A zero switch in front of a choice is not a factor of the node: there are operations in between. But the zero
+    switches of the choices into one node form a set too; otherwise they would shrink together as well.
     """
     places = _places(graph)
     sets: dict[tuple[str, int, bool], dict[str, None]] = defaultdict(dict)
@@ -111,9 +110,9 @@ def common_scales(graph: Graph) -> list[tuple[str, ...]]:
 
 
 def _places(graph: Graph) -> dict[str, tuple[str, int]]:
-    """For everything that adds up or hands on: the node that it is a part of, and the number of gates in between.
+    """For every sum and gated value: the node it is part of, and the number of gates in between.
 
-    What a sum alone reads is a part of it. What several read, or an operation, is a node.
+    A value read by one sum only is part of it. A value read by several, or by an operation, is a node.
     """
     readers: dict[str, list[Edge]] = defaultdict(list)
     for edge in graph.edges:

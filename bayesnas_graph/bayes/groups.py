@@ -21,8 +21,8 @@ def group_sums(values: Tensor, group: Tensor, groups: int) -> Tensor:
 def group_norms(values: Tensor, group: Tensor, groups: int) -> Tensor:
     """The Euclidean norm of every group.
 
-    Values are divided by the largest of their group before they are squared, so that neither tiny nor huge ones
-    are lost, and the norm of a single value is its size to the last bit.
+    Values are divided by the largest of their group before they are squared, to avoid underflow and overflow;
+    the norm of a single value is exact.
 
     >>> group_norms(torch.tensor([3e-30, -7.0, 4e-30]), torch.tensor([0, 1, 0]), 2)
     tensor([5.0000e-30, 7.0000e+00])

@@ -1,8 +1,8 @@
-"""Losses, and how they curve at the outputs of a network.
+"""Losses, and their second derivatives with respect to the outputs of a network.
 
-A loss is a mean over samples. Its second derivative with respect to the outputs of one sample is a matrix, which is
-asked for in three forms: its diagonal; columns whose outer products add up to it; and a random column whose outer
-product is it on average. None of them depends on the targets, nor on label smoothing.
+A loss is a mean over samples. Its second derivative with respect to the outputs of one sample is a matrix, needed
+in three forms: its diagonal; columns whose outer products add up to it; and a random column whose expected outer
+product it is. None of them depends on the targets, nor on label smoothing.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from torch.nn import functional as F
 
 
 class Loss(Protocol):
-    """What estimators of curvature ask of a loss."""
+    """The interface of a loss for estimators of curvature."""
 
     def __call__(self, outputs: Tensor, targets: Tensor) -> Tensor:
         """The mean over samples."""
 
     def diagonal(self, outputs: Tensor) -> Tensor:
-        """The second derivative of a sample's loss by each of its outputs."""
+        """The second derivative of a sample's loss with respect to each of its outputs."""
 
     def columns(self, outputs: Tensor) -> Iterator[Tensor]:
-        """For every sample, vectors `v` of which `v v^T` add up to the matrix of second derivatives."""
+        """For every sample, vectors `v` whose `v v^T` add up to the matrix of second derivatives."""
 
     def draw(self, outputs: Tensor, generator: torch.Generator | None = None) -> Tensor:
-        """For every sample, a random vector `v` of which `v v^T` is that matrix on average."""
+        """For every sample, a random vector `v` whose `v v^T` is that matrix on average."""
 
 
 @dataclass(frozen=True)
 class CrossEntropy:
-    """Of classes, given one number per class. A random column is the gradient for a label drawn from the prediction."""
+    """Cross-entropy over classes. A random column is the gradient for a label drawn from the prediction."""
 
     label_smoothing: float = 0.0
 
@@ -79,7 +79,7 @@ class SquaredError:
 
 @dataclass(frozen=True)
 class BinaryCrossEntropy:
-    """Of yes or no for every output, given its logit; the mean over the outputs of a sample."""
+    """Binary cross-entropy of every output, given its logit; the mean over the outputs of a sample."""
 
     def __call__(self, outputs: Tensor, targets: Tensor) -> Tensor:
         return F.binary_cross_entropy_with_logits(outputs, targets)
@@ -101,7 +101,7 @@ def _count(outputs: Tensor) -> int:
 
 
 def _one_by_one(values: Tensor) -> Iterator[Tensor]:
-    """Vectors with one of the values each."""
+    """Vectors with one non-zero value each."""
     for k in range(_count(values)):
         column = torch.zeros_like(values)
         column.view(len(values), -1)[:, k] = values.view(len(values), -1)[:, k]

@@ -1,8 +1,8 @@
-"""The step that the penalty takes: gates are moved towards zero, and stop there.
+"""The proximal step of the penalty: gates move towards zero and stop there.
 
-The penalty is `lambda_w omega |w|`, with the norm for a group. A gradient step on it would jump to and fro around
-zero. The proximal step solves `min |w - v|^2 / 2 + threshold |w|` instead, `v` being what the loss has made of the
-gates, and gives exact zeros.
+The penalty is `lambda_w omega |w|`, with the norm for a group. A gradient step on it would oscillate around
+zero. The proximal step solves `min |w - v|^2 / 2 + threshold |w|` instead, with `v` the gates after the
+step of the loss, and gives exact zeros.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def proximal_step(
 ) -> Tensor:
     """The gates after the penalty's share of a step at this learning rate.
 
-    With `r`, the size of what each gate multiplies, the penalty is on contributions: `lambda_w omega |w r|`.
+    With `r`, the magnitude of each gate's input, the penalty is on contributions: `lambda_w omega |w r|`.
     """
     threshold = rate * lambda_w.to(w.dtype) * omega
     if r is None:
@@ -33,7 +33,7 @@ def proximal_step(
 
 
 def penalty(switches: Switches, w: Tensor, omega: Tensor, lambda_w: Tensor, r: Tensor | None = None) -> Tensor:
-    """What is added to the mean loss: `lambda_w omega |w|`, summed over the groups."""
+    """The penalty added to the mean loss: `lambda_w omega |w|`, summed over the groups."""
     sizes = w if r is None else w * unit(r)
     return (lambda_w.to(w.dtype) * omega * group_norms(sizes, switches.group, len(switches.groups))).sum()
 
@@ -48,7 +48,7 @@ def soft_threshold(v: Tensor, threshold: Tensor) -> Tensor:
 
 
 def block_soft_threshold(v: Tensor, threshold: Tensor, group: Tensor) -> Tensor:
-    """The norm of each group moved towards zero by its threshold, the ratios within a group staying what they are.
+    """Move the norm of each group towards zero by its threshold; the ratios within a group stay the same.
 
     >>> block_soft_threshold(torch.tensor([3.0, 4.0, 0.5]), torch.tensor([2.5, 1.0]), torch.tensor([0, 0, 1]))
     tensor([1.5000, 2.0000, 0.0000])
@@ -59,9 +59,9 @@ def block_soft_threshold(v: Tensor, threshold: Tensor, group: Tensor) -> Tensor:
 
 
 def weighted_soft_threshold(v: Tensor, threshold: Tensor, group: Tensor, r: Tensor) -> Tensor:
-    """The proximal step of `threshold |w r|`, the norm of each group being that of the products.
+    """The proximal step of `threshold |w r|`, with the norm over each group.
 
-    At the solution `w = v / (1 + threshold r^2 / rho)`, where `rho` is the norm of `w r`. All `r` equal, this is
+    At the solution `w = v / (1 + threshold r^2 / rho)`, where `rho` is the norm of `w r`. With equal `r` this is
     the block soft threshold by `threshold r`.
 
     >>> w = weighted_soft_threshold(torch.tensor([1.0, 1.0]), torch.tensor([0.5]), torch.tensor([0, 0]), torch.ones(2))
@@ -74,7 +74,7 @@ def weighted_soft_threshold(v: Tensor, threshold: Tensor, group: Tensor, r: Tens
 
 
 def _size_of_contribution(a: Tensor, b: Tensor, group: Tensor, groups: int) -> Tensor:
-    """For every group the `rho` at which the norm of `a / (rho + b)` is 1, or zero if there is none above zero.
+    """For every group the `rho` at which the norm of `a / (rho + b)` is 1, or zero if no positive one exists.
 
     The reciprocal of that norm is concave and nearly a straight line, so Newton's method from below never
     overshoots.
@@ -95,10 +95,11 @@ def _size_of_contribution(a: Tensor, b: Tensor, group: Tensor, groups: int) -> T
 def shrink_budget(
     switches: Switches, rates: Tensor, omega: Tensor, lambda_w: Tensor, r: Tensor | None = None
 ) -> Tensor:
-    """How far the penalty can move the gates of each group in steps at these learning rates, with omega as it is.
+    """How far the penalty can move the gates of each group in steps at these learning rates, at the current omega.
 
-    Gates start at 1. Where this is less than 1, the group cannot be closed however useless it is: `rates` are too
-    few or too low, or the intensity is. A group moves its norm, which for `m` equal gates is `sqrt(m)` times each.
+    Gates start at 1. Where this is less than 1, the group cannot be closed, however useless: there are too few steps,
+    or the learning rates or the intensity are too low. A group moves its norm, which for `m` equal gates is
+    `sqrt(m)` times each.
     """
     sizes = torch.ones_like(switches.group, dtype=omega.dtype) if r is None else unit(r).to(omega.dtype)
     start = group_norms(sizes.reciprocal(), switches.group, len(switches.groups))

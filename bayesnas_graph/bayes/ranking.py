@@ -1,7 +1,7 @@
-"""An order among switches, for where one is needed: one candidate per edge, two edges per node, a budget of size.
+"""Rankings of switches, needed to keep one candidate per edge, two edges per node, or a given size.
 
-`gamma` says whether a switch is off. As an order it is poor: `s = |w| sqrt(gamma + 1/H)` is largest where the
-curvature is smallest, that is for the candidates that matter least. The others ask what a switch is good for.
+`gamma` says whether a switch is off. It ranks poorly: `s = |w| sqrt(gamma + 1/H)` is largest where the
+curvature is smallest, that is, for the candidates that matter least. The others measure what a switch contributes.
 More is better in all of them.
 """
 
@@ -19,7 +19,7 @@ from bayesnas_graph.ir.literals import Ranking
 def score(
     ranking: Ranking, switches: Switches, gamma: Tensor, h: Tensor, w: Tensor, gradient: Tensor, lambda_w: Tensor
 ) -> Tensor:
-    """What every group is worth by this ranking. `gradient` is that of the mean loss, for every gate."""
+    """The score of every group by this ranking. `gradient` is the gradient of the mean loss, for every gate."""
     if ranking == "gamma":
         return gamma
     if ranking == "relevance":
@@ -30,9 +30,9 @@ def score(
 
 
 def relevance(switches: Switches, gamma: Tensor, h: Tensor, w: Tensor, lambda_w: Tensor) -> Tensor:
-    """`w^2 (H + 1/gamma)`: the square of a gate beside its variance once the data are seen.
+    """`w^2 (H + 1/gamma)`: the square of a gate relative to its posterior variance.
 
-    An order among switches that are on. Of one that is off, the variance is small for that reason alone.
+    Only meaningful among open switches: a closed one has a small variance anyway.
     """
     largest = torch.finfo(w.dtype).max
     curvature = (h.clamp(min=0) / lambda_w.to(h.dtype)[switches.group]).clamp(max=largest)
@@ -42,10 +42,10 @@ def relevance(switches: Switches, gamma: Tensor, h: Tensor, w: Tensor, lambda_w:
 
 
 def removal(switches: Switches, h: Tensor, w: Tensor, gradient: Tensor) -> Tensor:
-    """`w^2 h / 2 - w g`: by how much the mean loss grows if the gates go to zero, as far as a parabola tells."""
+    """`w^2 h / 2 - w g`: the growth of the mean loss if the gates become zero, to second order."""
     return group_sums(0.5 * w.square() * h - w * gradient, switches.group, len(switches.groups))
 
 
 def magnitude(switches: Switches, w: Tensor) -> Tensor:
-    """The root mean square of the gates: what is pruned by where nothing is known about the loss."""
+    """The root mean square of the gates: magnitude pruning."""
     return group_norms(w, switches.group, len(switches.groups)) / switches.members.to(w.dtype).sqrt()

@@ -1,4 +1,4 @@
-"""Curvature along gates, by the diagonal that is carried backwards from operation to operation."""
+"""Curvature along gates, from the diagonal carried backwards from operation to operation."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from bayesnas_graph.runtime import channel_means
 def recursive(
     supernet: Supernet, loss: Loss, x: Tensor, targets: Tensor, *, of_means: bool = False
 ) -> tuple[Tensor, Moments]:
-    """The sum over samples of the second derivatives along all gates, and how large what these multiply is.
+    """The sum over samples of the second derivatives along all gates, and the magnitude of each gate's input.
 
-    It begins at the outputs with the diagonal of the loss and asks every operation for its rule. A gate with the
-    value `w` on a value `z` hands on `w^2 H` and feels `z^2 H`. With `of_means` there is one sample, the mean of
-    all, and each channel has its mean everywhere: a fraction of the work, and less to go by.
+    It begins at the outputs with the diagonal of the loss and applies the rule of every operation. A gate with the
+    value `w` on a value `z` passes on `w^2 H`, and its own second derivative is `z^2 H`. With `of_means` there is
+    one sample, the mean of all, and each channel has its mean everywhere: a fraction of the work, and less accurate.
     """
     network = supernet.reference(merge_common_subexpressions(supernet.graph)).eval()
     place = {name: i for i, name in enumerate(supernet.names)}

@@ -1,8 +1,8 @@
-"""From what the switches say to an architecture: what the text allows, what holds together, and how large it may be.
+"""Turn a decision into a valid architecture: within limits, connected, and of the requested size.
 
-`decide` asks every switch. The answers may not add up: a choice of one keeps two candidates, an output is lost, or
-more is closed than a wanted size asks for. Each function here mends one of these and returns another decision; where
-one switch must be preferred to another, a score tells which is worth more.
+`decide` looks at every switch alone. The result may not be valid: a `choose 1` keeps two candidates, an output is
+lost, or more is closed than the requested size needs. Each function here repairs one of these and returns a new
+decision, preferring switches with higher scores.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ Scores = Mapping[str, float]  # of every group; more is better
 
 
 def reconnect(graph: Graph, decision: Decision, scores: Scores) -> Decision:
-    """Open switches again for as long as an output is lost: of those at which a way to it ends, the best.
+    """Reopen switches until no output is lost, each time the best of those that cut an output off.
 
-    If what is left does not fit together, all that was to be closed stays open.
+    If the remaining shapes do not fit together, everything stays open.
     """
     while True:
         try:
@@ -33,10 +33,10 @@ def reconnect(graph: Graph, decision: Decision, scores: Scores) -> Decision:
 
 
 def enforce_limits(graph: Graph, decision: Decision, scores: Scores) -> Decision:
-    """Close what a choice has too many of: `choose 1` keeps the best of its candidates.
+    """Close surplus candidates: `choose 1` keeps the best.
 
-    Where uses of a cell share their switches, the best may be one that nothing arrives at in some use. What cannot be
-    closed there without a loss stays.
+    If uses of a cell share their switches, the best may be unreachable in some use. Candidates that cannot be closed
+    without losing an output stay.
     """
     decision = close_dead_ends(graph, decision)
     surplus: set[str] = set()
@@ -53,9 +53,9 @@ def enforce_limits(graph: Graph, decision: Decision, scores: Scores) -> Decision
 
 
 def shrink_to_fit(graph: Graph, decision: Decision, scores: Scores, fits: Callable[[Graph], bool]) -> Decision:
-    """Close switches, the worst first, until what is left fits, or nothing more can go.
+    """Close switches, the worst first, until the graph fits or nothing more can be closed.
 
-    Raises Disconnected or Misfit if there is nothing to begin with.
+    Raises Disconnected or Misfit if the decision is not valid to begin with.
     """
     left = prune(graph, decision.off)
     for name in sorted({gate.group for gate in left.gates}, key=lambda name: (scores[name], name)):
@@ -70,10 +70,10 @@ def shrink_to_fit(graph: Graph, decision: Decision, scores: Scores, fits: Callab
 
 
 def grow_to_fit(graph: Graph, decision: Decision, scores: Scores, fits: Callable[[Graph], bool]) -> Decision:
-    """Open switches again, the best first, as long as what they belong to fits and no choice has too many.
+    """Reopen switches, the best first, as long as the graph fits and choices stay within their limits.
 
-    A switch alone may add nothing, for what it leads to is still closed: it is opened all the same, and counts when
-    the others follow.
+    A switch alone may add nothing while its path is still closed: it is opened anyway, and counts once the others
+    follow.
     """
     limits = _limits(graph)
     for group in _best_first(decision.off, scores):
@@ -85,7 +85,7 @@ def grow_to_fit(graph: Graph, decision: Decision, scores: Scores, fits: Callable
 
 
 def _limits(graph: Graph) -> list[tuple[tuple[str, ...], int]]:
-    """The candidates of every choice that may keep only so many of them."""
+    """The candidates and the limit of every choice that has one."""
     found: dict[tuple[str, ...], int] = {}
     for node in graph:
         if node.op.candidate_limit is not None:
@@ -94,14 +94,14 @@ def _limits(graph: Graph) -> list[tuple[tuple[str, ...], int]]:
 
 
 def close_dead_ends(graph: Graph, decision: Decision) -> Decision:
-    """Close what no longer lies on a way from an input to an output."""
+    """Close switches that are not on a path from an input to an output."""
     left = {gate.group for gate in prune(graph, decision.off).gates}
     stranded = [verdict.name for verdict in decision.verdicts if verdict.keep and verdict.name not in left]
     return decision.changed(stranded, Why.DEAD_END)
 
 
 def _holds(graph: Graph, decision: Decision) -> bool:
-    """Whether what is left is connected and fits together."""
+    """Whether the pruned graph is connected and its shapes fit."""
     try:
         prune(graph, decision.off)
     except (Disconnected, Misfit):

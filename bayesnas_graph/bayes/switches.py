@@ -1,4 +1,4 @@
-"""The switches of a graph as numbers, made once and used in every step of a search."""
+"""The switches of a graph as tensors, made once and used in every step of a search."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from bayesnas_graph.passes.analysis.dependency import dependency
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Switches:
-    """Gates, groups, and how they belong together.
+    """Gates, groups, and their relations.
 
-    A gate is a number that is trained: it has a value `w` and a curvature `h`. It may be on several edges, as the
-    zero switch in front of a choice of two inputs is. A group is a switch that is decided on: it has `gamma`,
-    `omega` and `s`. Its gates stand at one place in all uses of a cell; elsewhere it has one.
+    A gate is a trained number with a value `w` and a curvature `h`. It may be on several edges, like the zero switch
+    in front of a choice with two inputs. A group is a switch to decide about, with `gamma`, `omega` and `s`. It has
+    one gate in each use of its cell, or one gate outside cells.
     """
 
     gates: tuple[str, ...]
     groups: tuple[str, ...]
     spans: tuple[tuple[Span, ...], ...]  # of every group, where it was written
     group: Tensor  # of every gate
-    members: Tensor  # of every group, how many gates it has
+    members: Tensor  # the number of gates of every group
     is_zero: Tensor  # of every group, whether it is a zero switch
     gate: Tensor  # of every edge with a gate, in the order of `Graph.gates`
     structure: Structure  # what depends on what, by these edges
@@ -58,7 +58,7 @@ class Switches:
         )
 
     def to(self, device: torch.device | str) -> Switches:
-        """The same on another device."""
+        """A copy on another device."""
         return replace(
             self,
             group=self.group.to(device),
@@ -70,6 +70,6 @@ class Switches:
         )
 
     def by_kind(self, operation: float, zero: float, dtype: torch.dtype = torch.float64) -> Tensor:
-        """One number for every group: the first for operations, the second for zero switches."""
+        """A number for every group: `operation`, or `zero` for zero switches."""
         numbers = torch.tensor([operation, zero], dtype=dtype, device=self.is_zero.device)
         return numbers[self.is_zero.long()]

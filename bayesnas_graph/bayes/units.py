@@ -1,13 +1,13 @@
-"""In what a gate is measured: by itself, or by what it contributes.
+"""The unit of a gate: its value, or its contribution.
 
 A variance is an absolute number, and a threshold on it too. If the output of a candidate is multiplied by `c`, the
 same network has the gate `w / c` and the curvature `c^2 h`, and another variance: whether the candidate is
-kept would depend on the scale in which its output happens to come. With `r` the size of that output,
+kept would depend on the scale of its output. With `r` the magnitude of that output,
 
     w~ = w r        h~ = h / r^2
 
-do not change. Whatever is computed from these, in place of `w` and `h`, is blind to the scale. Where all outputs
-have the size 1 it is the same. The size is what varies: the mean of a channel is taken away by the norm that reads it.
+do not change. Results computed from these instead of `w` and `h` do not depend on the scale. If all outputs have
+magnitude 1, both are the same. The magnitude ignores channel means, which the norm that reads them removes.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from torch import Tensor
 
 
 def unit(r: Tensor) -> Tensor:
-    """The sizes of outputs as units. An output that is always zero gives none, and its gate is taken as it is."""
+    """The magnitudes of outputs as units; 1 for an output that is always zero."""
     return torch.where(r > 0, r, 1)
 
 
 def contributions(h: Tensor, w: Tensor, r: Tensor) -> tuple[Tensor, Tensor]:
-    """Curvatures and gates, measured by what the gates contribute.
+    """Curvatures and gates in units of contributions.
 
     >>> contributions(h=torch.tensor([8.0]), w=torch.tensor([2.0]), r=torch.tensor([2.0]))
     (tensor([2.]), tensor([4.]))

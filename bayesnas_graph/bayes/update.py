@@ -1,11 +1,11 @@
 """One iteration of the Bayesian update: from gates and curvatures to variances.
 
-    H       =  h / lambda_w                      the curvature beside a penalty of this intensity
-    omega^2 =  sum of H / (1 + gamma H)          over the gates of a group, with the gamma of the iteration before
+    H       =  h / lambda_w                      the curvature relative to the penalty
+    omega^2 =  sum of H / (1 + gamma H)          over the gates of a group, with the gamma of the previous iteration
     s       =  |w| / omega                       the variance of a switch by itself, with the norm for a group
-    gamma   =  dependency(s)                     its variance once what it depends on counts
+    gamma   =  dependency(s)                     its variance given the switches it depends on
 
-Everything is finite for whatever finite `h`, `w` and `gamma` come in. What had to be bent for that is told.
+The results are finite for all finite `h`, `w` and `gamma`. Values clamped for that are reported.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ LARGEST = 1e12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class State:
-    """What an update leaves behind, for every group, and what was odd about it, as numbers of gates or groups."""
+    """The result of an update for every group, and the gates and groups that needed clamping."""
 
     gamma: Tensor
     omega: Tensor
     s: Tensor
-    negative: Tensor  # gates whose curvature was below zero, and was taken to be zero
-    infinite: Tensor  # gates whose curvature was beyond all numbers, and was taken to be the largest
+    negative: Tensor  # gates with negative curvature, clamped to zero
+    infinite: Tensor  # gates with infinite curvature, clamped to the largest float
     undetermined: Tensor  # groups about which the data say nothing: their strength would be beyond `LARGEST`
 
     @staticmethod
     def start(switches: Switches, dtype: torch.dtype = torch.float64) -> State:
-        """Before the first update everything is 1."""
+        """The state before the first update: all ones."""
         ones = torch.ones(len(switches.groups), dtype=dtype, device=switches.group.device)
         none = switches.group.new_zeros(0)
         return State(ones, ones, ones, none, none, none)
@@ -54,10 +54,10 @@ def update(
 ) -> State:
     """One iteration.
 
-    `gamma` is that of the iteration before, for every group; `h`, the second derivatives of the mean loss, and `w`
-    are for every gate; `lambda_w` is for every group, as from `Switches.by_kind`. To measure gates by what they
-    contribute, hand in `contributions(h, w, r)`. Raises ValueError for what is no number, and for an intensity that
-    is not positive.
+    `gamma` is from the previous iteration, for every group; `h`, the second derivatives of the mean loss, and `w`
+    are for every gate; `lambda_w` is for every group, as from `Switches.by_kind`. To measure gates by their
+    contributions, pass `contributions(h, w, r)`. Raises ValueError for nan and for an intensity that is not
+    positive.
     """
     _check_numbers(switches, h, w)
     if not bool(((lambda_w > 0) & lambda_w.isfinite()).all()):
@@ -80,7 +80,7 @@ def update(
 
 
 def posterior_variance(gamma: Tensor, curvature: Tensor) -> Tensor:
-    """`C = 1 / (1/gamma + H)`: what is left of the variance `gamma` once the data are seen.
+    """`C = 1 / (1/gamma + H)`: the posterior variance.
 
     >>> posterior_variance(torch.tensor([0.0, 1.0, 1.0]), torch.tensor([3.0, 3.0, 0.0]))
     tensor([0.0000, 0.2500, 1.0000])
@@ -91,8 +91,9 @@ def posterior_variance(gamma: Tensor, curvature: Tensor) -> Tensor:
 def omega_squared(gamma: Tensor, curvature: Tensor) -> Tensor:
     """`(gamma - C) / gamma^2 = H / (1 + gamma H)`, the weight of the penalty on a gate, squared.
 
-    The left side loses all digits where the data say little, and the product `gamma H` may be beyond all numbers.
-    Computed as `1 / (1/H + gamma)`, neither happens; the reciprocal of zero is infinite and comes back as zero.
+    The left side loses all digits where the data say little, and the product `gamma H` may overflow.
+    Computed as `1 / (1/H + gamma)`, neither happens; the reciprocal of zero is infinite, and the
+    reciprocal of that is zero again.
 
     >>> omega_squared(torch.tensor([1.0, 1e30, 1.0]), torch.tensor([3.0, 1e30, 0.0]))
     tensor([7.5000e-01, 1.0000e-30, 0.0000e+00])
@@ -101,7 +102,7 @@ def omega_squared(gamma: Tensor, curvature: Tensor) -> Tensor:
 
 
 def strength(norm: Tensor, omega: Tensor) -> Tensor:
-    """`s = |w| / omega`, at most `LARGEST`. A gate at zero has the strength zero, whatever the data say.
+    """`s = |w| / omega`, at most `LARGEST`. A gate at zero has strength zero, whatever the data say.
 
     >>> strength(torch.tensor([0.5, 0.0, 0.5]), torch.tensor([2.0, 0.0, 0.0]))
     tensor([2.5000e-01, 0.0000e+00, 1.0000e+12])

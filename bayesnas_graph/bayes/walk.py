@@ -1,6 +1,6 @@
-"""The way back through a graph, from operation to operation, with the diagonal that each rule makes of the next.
+"""Walk backwards through a graph and carry the diagonal of second derivatives from operation to operation.
 
-It begins at the output with the diagonal of the loss. A gate with the value `w` hands on `w^2` times what it is handed.
+It begins at the output with the diagonal of the loss. A gate with the value `w` multiplies it by `w^2`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bayesnas_graph.ir.ops.curvature import Local
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arrival:
-    """What arrives at an edge: how the loss curves along what the operation reads there."""
+    """The second derivatives of the loss along the value on an edge."""
 
     edge: Edge
     value: Tensor  # at the start of the edge, before its gate
@@ -28,7 +28,7 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Visit:
-    """An operation on the way."""
+    """An operation on the walk."""
 
     node: Node
     local: Local
@@ -36,10 +36,10 @@ class Visit:
 
 
 class Walk:
-    """A network with all its values for a batch, to be walked through once.
+    """A network with all its values for a batch, for one walk.
 
-    It asks for a network in evaluation mode, with one output. With `of_means` there is one sample, the mean of all, and
-    each channel has its mean everywhere.
+    The network must be in evaluation mode and have one output. With `of_means` there is one sample, the mean of all,
+    and each channel has its mean everywhere.
     """
 
     def __init__(
@@ -48,12 +48,12 @@ class Walk:
         self.graph = network.graph
         self.network = network
         self.of_means = of_means
-        self.values, self.gradients = self._forward(loss, x, targets)  # whole, be it a walk of means or not
+        self.values, self.gradients = self._forward(loss, x, targets)  # the full value, even in a walk of means
         (output,) = self.graph.outputs
         self.hessians: dict[str, Tensor] = {output: self._mean(loss.diagonal(self.values[output]))}
 
     def _forward(self, loss: Loss, x: Tensor, targets: Tensor) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-        """Every value, and the gradients of those whose rule asks for them."""
+        """All values, and the gradients of those whose rule needs them."""
         bent = [node.name for node in self.graph if node.op.has_second_derivative]
         with torch.set_grad_enabled(bool(bent)):
             values = self.network.values(x.detach().requires_grad_(bool(bent)))  # a rule may ask before any weight
@@ -67,12 +67,12 @@ class Walk:
 
     @torch.no_grad()
     def run(self, see: Callable[[Visit], None]) -> None:
-        """Walk back, and show every operation once all that read it have been visited."""
+        """Walk back, and yield every operation after all its readers."""
         for node in reversed(list(self.graph)):
             if node.op.is_input:
                 continue
             see(self._visit(node))
-            self.values.pop(node.name)  # all that read it have been visited: it is needed no more
+            self.values.pop(node.name)  # all its readers have been visited
 
     def _visit(self, node: Node) -> Visit:
         edges = self.graph.inputs(node.name)

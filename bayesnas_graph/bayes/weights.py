@@ -1,4 +1,4 @@
-"""How the loss curves along every weight: the diagonal that is carried backwards, as far as each weight."""
+"""Second derivatives of the loss with respect to every weight, from the diagonal carried backwards."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from bayesnas_graph.codegen.supernet import ReferenceNetwork, at_rest
 def weight_curvature(
     network: ReferenceNetwork, batches: Iterable[tuple[Tensor, Tensor]], loss: Loss
 ) -> dict[str, dict[str, Tensor]]:
-    """The second derivative of the mean loss by every weight: node -> parameter -> a tensor of its shape.
+    """The second derivative of the mean loss for every weight: node -> parameter -> a tensor of its shape.
 
-    It is the mean over all samples of all batches, with norms at rest. What a diagonal cannot hold is dropped at every
-    operation, as by `recursive`. Smooth activations make some numbers negative: who needs none must clamp them. Gates,
-    where there are any, have the values they have.
+    The mean over all samples of all batches, with norms in evaluation mode. Off-diagonal terms are dropped at every
+    operation, as by `recursive`. Smooth activations make some values negative: clamp them if needed. Gates keep
+    their current values.
 
     >>> import torch
     >>> from bayesnas_graph.bayes import SquaredError
@@ -48,7 +48,7 @@ def weight_curvature(
 
 
 def _add(totals: dict[str, dict[str, Tensor]], walk: Walk, samples: int) -> None:
-    """Add what the weights feel on a walk: a mean, which counts once for every sample."""
+    """Add the second derivatives of the weights on a walk: a mean, counted once per sample."""
 
     def feel(visit: Visit) -> None:
         for name, h in visit.node.op.weight_curvature(visit.local).items():

@@ -82,7 +82,7 @@ def switch_text(part: str, place: str, operation: str) -> str:
 class Node:
     """One operation, computing one value."""
 
-    name: str  # unique in its graph; dots separate the motifs it stands in
+    name: str  # unique in its graph; dots separate the motifs it is in
     op: Op
     shape: Shape
     span: Span | None = field(default=None, compare=False, repr=False)
@@ -93,10 +93,10 @@ class Node:
 
     @property
     def stands_for(self) -> tuple[tuple[str, ...], ...]:
-        """The nodes of the elaborated graph whose work it does: itself, unless a pass has put others together.
+        """The nodes of the elaborated graph that it computes: itself, unless a pass has merged others into it.
 
-        There is one entry for each equal part of its channels, and all nodes of an entry have that part: the
-        merged node of `a` and `b` stands for `(("a", "b"),)`, and the wide one for `(("a",), ("b",))`.
+        There is one entry for each equal part of its channels, listing the nodes with that part: `(("a", "b"),)`
+        if `a` and `b` were merged, `(("a",), ("b",))` if they were put side by side.
         """
         return self.replaces or ((self.name,),)
 
@@ -125,7 +125,7 @@ class Edge:
 class Scope:
     """One use of a motif: the nodes whose names begin with `name` and a dot.
 
-    A choice is a scope too, made of its candidates and of the choice itself, which has the scope's name.
+    A choice is a scope too: its candidates, and the choice itself, which has the name of the scope.
     """
 
     name: str
@@ -138,10 +138,10 @@ class Scope:
 
 
 class Graph:
-    """A directed graph without cycles, complete when constructed and frozen after.
+    """A directed acyclic graph, frozen once constructed.
 
     A multigraph keyed by slot, because `sum(x, x)` is two edges between the same two nodes. Nodes
-    keep the order in which they were given, which has every value before its uses.
+    keep the order in which they were given: every value before its uses.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class Graph:
         outputs: Iterable[str],
         scopes: Iterable[Scope] = (),
     ) -> None:
-        import networkx as nx  # here, because checking a file needs no graph and this takes a while
+        import networkx as nx  # slow to import, and checking a file needs no graph
 
         graph: nx.MultiDiGraph[str] = nx.MultiDiGraph()
         for node in nodes:
@@ -167,7 +167,7 @@ class Graph:
         self.name = name
         self.outputs = tuple(outputs)
         self._chains: dict[str, tuple[Scope, ...]] = {"": ()}
-        self.scopes = tuple(scopes)  # like spans, they tell where nodes come from and do not count when compared
+        self.scopes = tuple(scopes)  # like spans, not compared
         self.nx: nx.MultiDiGraph[str] = nx.freeze(graph)
 
     @cached_property
@@ -175,13 +175,13 @@ class Graph:
         return {scope.name: scope for scope in self.scopes}
 
     def enclosing(self, name: str) -> tuple[Scope, ...]:
-        """The scopes that a node stands in, the innermost first."""
+        """The scopes around a node, the innermost first."""
         own = self._scopes.get(name)
         around = self._around(name.rpartition(".")[0])
         return (own, *around) if own is not None and own.role == "choice" else around
 
     def _around(self, name: str) -> tuple[Scope, ...]:
-        """The scope of a name, if there is one, and those around it; asked once for all that stands in it."""
+        """The scope of this name, if there is one, and the scopes around it; computed once per name."""
         unknown = []
         while name not in self._chains:
             unknown.append(name)
@@ -193,7 +193,7 @@ class Graph:
         return found
 
     def replace(self, nodes: Iterable[Node], edges: Iterable[Edge], outputs: Iterable[str]) -> Graph:
-        """A graph of other nodes and edges, under the same name."""
+        """A graph with the same name and scopes, and these nodes and edges."""
         return Graph(self.name, nodes, edges, outputs, self.scopes)
 
     def __iter__(self) -> Iterator[Node]:
@@ -243,7 +243,7 @@ class Graph:
         return [*around, name] if name in self._choices else around
 
     def __eq__(self, other: object) -> bool:
-        """Equal operations, shapes, names, edges and order; where they were written does not matter."""
+        """Whether operations, shapes, names, edges and order are equal; spans do not matter."""
         if not isinstance(other, Graph):
             return NotImplemented
         return (list(self), self.edges, self.outputs) == (list(other), other.edges, other.outputs)
@@ -261,6 +261,6 @@ class Graph:
         return f"<graph {self.name}: {len(self):,} nodes, {len(self.edges):,} edges, {len(self.gates):,} gates>"
 
     def _repr_svg_(self) -> str | None:
-        """What a notebook shows. It asks the graph, but what draws graphs knows them, so that is found by its name."""
+        """The picture that a notebook shows. The report package imports graphs, so it is imported by name here."""
         svg: str | None = import_module("bayesnas_graph.report.notebook").graph_svg(self)
         return svg

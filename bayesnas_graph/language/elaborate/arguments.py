@@ -1,4 +1,4 @@
-"""Which argument of a call goes to which parameter, and whether a primitive accepts it."""
+"""Match the arguments of a call with parameters, and check those of primitives."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def primitive_signature(cls: type[Op]) -> Signature:
 def arrange(
     signature: Signature, arguments: Sequence[ast.Expr], keywords: Sequence[ast.Keyword], span: Span
 ) -> dict[str, ast.Expr] | Diagnostic:
-    """The expression for each parameter that a call gives, or what is wrong with the call."""
+    """The expression for each given parameter, or a diagnostic about the call."""
 
     def wrong(message: str, at: Span, text: str, help: str | None = None) -> Diagnostic:
         defined = (Label(signature.span, "defined here"),) if signature.span else ()

@@ -1,4 +1,4 @@
-"""A motif written out for given arguments and input shapes, and the way from there to a flat graph.
+"""Motifs expanded for given arguments and input shapes, and how they become a flat graph.
 
 Blocks nest as motifs do, and a motif that is used a hundred times in the same way is one block that
 is referred to a hundred times. That keeps checking fast, and it is what limits are counted on.
@@ -63,22 +63,22 @@ class Block:
 
     @cached_property
     def nodes(self) -> int:
-        """How many primitives it has, those of nested blocks included."""
+        """The number of primitives, including nested blocks."""
         return sum(1 if isinstance(step, Compute) else step.block.nodes for step in self.steps)
 
     @cached_property
     def edges(self) -> int:
-        """How many values its primitives read."""
+        """The number of values that its primitives read."""
         return sum(len(step.inputs) if isinstance(step, Compute) else step.block.edges for step in self.steps)
 
     @cached_property
     def choices(self) -> int:
-        """How many choices and optional operations it has."""
+        """The number of choices and optional operations."""
         return sum(bool(step.gates) if isinstance(step, Compute) else step.block.choices for step in self.steps)
 
 
 def flatten(block: Block, name: str) -> Graph:
-    """The graph of a network: every motif written out, nothing in it that does not reach an output."""
+    """The graph of a network: all motifs expanded, without nodes that reach no output."""
     flat = _Flattener()
     inputs = []
     for node, shape in block.inputs:
@@ -96,10 +96,10 @@ class _Position:
     """Where a block is written to."""
 
     part: str  # the cell around it; elsewhere its motif, or the network
-    prefix: str = ""  # what its names begin with
+    prefix: str = ""  # of its names
     text: str = ""  # the use for people, from the network on
     in_cell: bool = False
-    inside: str = ""  # what names begin with from the cell on
+    inside: str = ""  # of its names within the cell
     use: str = ""  # the use for people, from the part on
     behind: tuple[str, ...] = ()  # the gates of the candidates that it is a part of
 
@@ -115,7 +115,7 @@ class _Position:
         return _Position(self.part, prefix, text, True, f"{self.inside}{step.name}.", use, behind)
 
     def within(self, text: str) -> str:
-        """What a step is called for people, from the network on."""
+        """The name of a step for people, from the network on."""
         return f"{self.text}.{text}" if self.text else text
 
     def gate(self, gate: Gate) -> Gate:
@@ -162,7 +162,7 @@ class _Flattener:
         return [values[i] for i in block.outputs]
 
     def _cell(self, definition: ast.Motif) -> str:
-        """A name for a cell: its own, numbered where another file has a cell of the same name."""
+        """The name of a cell, numbered if another file has a cell of the same name."""
         if definition not in self.cells:
             name = definition.name.name
             same = sum(other.name.name == name for other in self.cells)

@@ -30,7 +30,7 @@ _ARITY = {"min": (1, None), "max": (1, None), "image": (2, 3)}  # all others tak
 
 
 def call_builtin(name: str, values: Sequence[Value], spans: Sequence[Span], span: Span) -> Value | Diagnostic:
-    """The result of a function, or what is wrong with its arguments."""
+    """The result of a function, or a diagnostic about its arguments."""
     least, most = _ARITY.get(name, (1, 1))
     if len(values) < least or (most is not None and len(values) > most):
         label = Label(span, f"{len(values)} given")

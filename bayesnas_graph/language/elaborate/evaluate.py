@@ -44,7 +44,7 @@ from bayesnas_graph.language.syntax import ast
 
 @dataclass
 class Evaluator:
-    """Evaluates expressions. It holds what is the same for a whole run and changes nothing but counters and caches."""
+    """Evaluates expressions. Holds the state shared by a whole run: counters and caches."""
 
     report: Report
     meter: Meter
@@ -356,7 +356,7 @@ class Evaluator:
         )
 
     def as_operation(self, expr: ast.Expr, value: Value, scope: Scope) -> Operation:
-        """A value as an operation: a bare name stands for a call without arguments."""
+        """A value as an operation: a bare name is a call without arguments."""
         if isinstance(value, Primitive | Use | Sequence | Selection | Perhaps):
             return value
         if isinstance(value, PrimitiveFunction | MotifFunction | PythonFunction):

@@ -1,4 +1,4 @@
-"""Motifs to blocks: operations written out in the order of the graph, shapes known as it goes."""
+"""Expand motifs to blocks: operations in the order of the graph, with their shapes."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ from bayesnas_graph.language.elaborate.values import (
 from bayesnas_graph.language.elaborate.wiring import Application, Wiring, wire
 from bayesnas_graph.language.syntax import ast
 
-BLOCK_COST = 100  # steps that writing a motif out is worth, beside those of its body
-FRAMES = 3  # how many of the uses that led to a problem are shown with it
+BLOCK_COST = 100  # steps charged for expanding a motif, besides the steps of its body
+FRAMES = 3  # uses shown with a problem inside a motif
 
 
 class Expander:
-    """Writes motifs out, each once for the same arguments and input shapes."""
+    """Expands motifs, each once for the same arguments and input shapes."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator = evaluator
         self.report = evaluator.report
         self._blocks: dict[object, Block | None] = {}  # None for one that has problems
-        self._open: set[object] = set()  # those being written out
+        self._open: set[object] = set()  # blocks being expanded
         self._wirings: dict[Block, Wiring] = {}
-        self._uses: list[tuple[str, Span]] = []  # what is being written out, and where it is used
+        self._uses: list[tuple[str, Span]] = []  # the motifs being expanded, with their uses
 
     def block(self, use: Use, shapes: tuple[Shape, ...], span: Span) -> Block:
         """The block of a motif. Raises NasError if it has problems; they are reported once."""
@@ -70,7 +70,7 @@ class Expander:
         return block
 
     def wiring(self, block: Block) -> Wiring:
-        """What the body of a block's motif said."""
+        """The wiring of a block's motif."""
         return self._wirings[block]
 
     def _expand(self, use: Use, shapes: tuple[Shape, ...], span: Span) -> Block:
@@ -150,7 +150,7 @@ class _Writer:
         values: dict[MotifNode, int | None],
         given: dict[Application, list[int] | None],
     ) -> int:
-        """The value of a node: what its incoming operations give, joined."""
+        """The value of a node: the results of its incoming operations, joined."""
         found: list[int] = []
         failed = not incoming
         problems: list[Diagnostic] = []
@@ -200,7 +200,7 @@ class _Writer:
         return outputs
 
     def _check_join(self, application: Application, join: Op, inputs: list[int]) -> None:
-        """`concat(a, b)`: the nodes must fit each other, and there must be some."""
+        """`concat(a, b)`: there must be nodes, and their shapes must fit."""
         if not inputs:
             help = "the array it is given is empty"
             label = Label(application.span, "no nodes")
@@ -229,13 +229,13 @@ class _Writer:
                 _disagreement("NAS201", str(error), f"`{node.written}` is joined by `{op}`", node.span, labels, shapes)
             )
         if isinstance(incoming[0].operation, Chain):
-            self.names.release(node.name)  # which the chain has only so that nothing else is called `name.step`
+            self.names.release(node.name)  # the chain only reserved it for its steps
         return self._compute(self._free(node_name(node)), op, values, shape, node.span)
 
     # ---- operations
 
     def apply(self, operation: Operation, inputs: list[int], name: Name, span: Span) -> list[int]:
-        """Write an operation out under a name, or under its own if that is empty; the values that it gives."""
+        """Expand an operation under a name, or under its own label if that is empty; return its values."""
         named = name if name.id else name.inner(label_of(operation))
         match operation:
             case Primitive(op=Identity()) if len(inputs) == 1:
@@ -250,7 +250,7 @@ class _Writer:
                 return list(range(first, len(self.shapes)))
             case Chain():
                 if name.id:
-                    name = self._free(name)  # its steps are called `name.step`, and nothing else may be
+                    name = self._free(name)  # reserves `name.step` for its steps
                 labels = numbered([label_of(step) for step in operation.steps])
                 for label, step in zip(labels, operation.steps, strict=True):
                     inputs = self.apply(step, inputs, name.inner(label), span)
@@ -308,7 +308,7 @@ class _Writer:
         return self._compute(name, Choice(selection.limit), values, shapes[0], selection.span, tuple(gates))
 
     def _behind(self, gate: Gate, operation: Operation, inputs: list[int], name: Name, span: Span) -> int:
-        """Write out what a gate switches; the one value that it gives."""
+        """Expand the operation behind a gate; return its only value."""
         around, self.behind = self.behind, (*self.behind, gate.name)
         try:
             values = self.apply(operation, inputs, name, span)
@@ -344,7 +344,7 @@ def _gate(id: str, choice: Name, label: str, kind: Kind, span: Span) -> Gate:
 
 
 def _in_order(wiring: Wiring) -> list[MotifNode]:
-    """The nodes, each after those it reads; ties keep the order of the text."""
+    """The nodes, each after the nodes it reads; ties keep the order of the text."""
     rank = {node: i for i, node in enumerate(wiring.nodes)}
     waiting = dict.fromkeys(wiring.nodes, 0)
     readers: dict[MotifNode, list[MotifNode]] = {}

@@ -1,4 +1,4 @@
-"""Files and what they import: text to modules with names."""
+"""Load files and their imports as modules."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Module:
     lost: set[str] = field(default_factory=set)  # names that could not be read; "" if nobody knows which
 
     def may_define(self, name: str) -> bool:
-        """Whether an unknown name may stand in a part that could not be read, which was reported."""
+        """Whether an unknown name may be defined in a part that could not be read (already reported)."""
         return name in self.lost or "" in self.lost
 
     @property
@@ -35,7 +35,7 @@ class Module:
         return tuple(d for d in self.own.values() if isinstance(d, ast.Motif) and d.role == "network")
 
     def find(self, name: str) -> tuple[Module, ast.Definition] | None:
-        """The definition that a name at the top of this file stands for, with the module it stands in."""
+        """The definition behind a top-level name of this file, with its module."""
         if name in self.own:
             return self, self.own[name]
         if name in self.imported:
@@ -146,7 +146,7 @@ class Loader:
             return
         for name, definition in found.own.items():
             if isinstance(definition, ast.Motif) and definition.role == "network":
-                continue  # what a file is for, not what it offers: every file may have a `search`
+                continue  # networks are not imported: every file may have a `search`
             before = module.imported.get(name)
             if before is not None and before[0] is not found:
                 first = Label(before[1].span, "from this file")
@@ -198,7 +198,7 @@ class Loader:
 
 
 def shown_name(module: Module, written: str, path: Path) -> str:
-    """How an imported file is called in messages: relative to its importer, or by its name if shipped."""
+    """The name of an imported file in messages: relative to its importer, or its own name if shipped."""
     if path.parent == folder("spaces").resolve() and (module.path is None or path.parent != module.path.parent):
         return f"<shipped>/{written}"
     return str(Path(module.file.source.name).parent / written)

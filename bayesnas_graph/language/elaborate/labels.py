@@ -1,4 +1,4 @@
-"""What operations are called in the names of nodes and switches."""
+"""Labels of operations, and names of nodes and switches made from them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def label_of(operation: Operation) -> str:
 
 
 def distinct(operations: Seq[Operation]) -> list[str]:
-    """Names for candidates: arguments are told where the name alone is not enough, `sep_conv_3` and `sep_conv_5`."""
+    """Distinct labels for candidates, with arguments where needed: `sep_conv_3` and `sep_conv_5`."""
     labels = [label_of(operation) for operation in operations]
     for label in {name for name, count in Counter(labels).items() if count > 1}:
         same = [i for i, name in enumerate(labels) if name == label]
@@ -45,13 +45,13 @@ def distinct(operations: Seq[Operation]) -> list[str]:
         ]
         for i, given in zip(same, arguments, strict=True):
             labels[i] = "_".join([label, *(_word(given[n]) for n in differing if n in given)])
-    names = Names(["zero"])  # as the compiler calls the zero switch of a choice
+    names = Names(["zero"])  # reserved for the zero switch of a choice
     return [names.unique(label) for label in labels]
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """What a step of a motif is called, in the graph and by people."""
+    """The name of a step of a motif, in the graph and for people."""
 
     id: str = ""  # `h.1.x.conv`
     text: str = ""  # the same as people write it: `h[1].x.conv`
@@ -75,7 +75,7 @@ class Name:
 
 
 class Names:
-    """Names that are taken. A second of one name gets a number."""
+    """Names in use. A repeated name gets a number."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self._taken = set(taken)
@@ -86,7 +86,7 @@ class Names:
         return name + self.suffix(name)
 
     def suffix(self, name: str) -> str:
-        """Take a name; what it gets appended: nothing, or a number if it was taken before."""
+        """Reserve a name and return the suffix that makes it unique: empty, or a number."""
         suffix = ""
         while name + suffix in self._taken:
             self._repeats[name] += 1
@@ -95,12 +95,12 @@ class Names:
         return suffix
 
     def release(self, name: str) -> None:
-        """Let a name be given again."""
+        """Make a name available again."""
         self._taken.discard(name)
 
 
 def numbered(labels: Seq[str]) -> list[str]:
-    """Labels of which the later ones are numbered where they are equal.
+    """Labels with numbers appended to repeated ones.
 
     >>> numbered(["relu", "conv", "bn", "conv"])
     ['relu', 'conv', 'bn', 'conv_2']

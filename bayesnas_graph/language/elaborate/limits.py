@@ -1,4 +1,4 @@
-"""Bounds on what a text may ask for, so that no file can hang or fill the machine that opens it."""
+"""Limits on evaluation, so that no file can hang the machine or exhaust its memory."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import NoReturn
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError, Report
 from bayesnas_graph.diagnostics.source import Span
 
-LARGEST_NUMBER = 10**18  # of any number, numerator or denominator
+LARGEST_NUMBER = 10**18  # for any number, numerator or denominator
 LARGEST_FILE = 16 * 2**20  # bytes
 
 
 class LimitReached(NasError):
-    """Ends the whole run: whatever came after would only reach the limit again."""
+    """Ends evaluation: anything later would reach the limit again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How large a space may become. The defaults are far above every published space."""
+    """The largest space allowed. The defaults are far above every published space."""
 
     nodes: int = 1_000_000
     edges: int = 4_000_000
     depth: int = 200  # motifs within motifs
-    steps: int = 400_000  # expressions evaluated, statements run; a motif used twice in one way counts once
+    steps: int = 400_000  # expressions and statements evaluated; a motif used twice in the same way counts once
 
 
 class Meter:
@@ -35,22 +35,22 @@ class Meter:
         self.limits = limits
         self.report = report
         self.left = limits.steps
-        self.inside: list[str] = []  # what is being written out, outermost first
+        self.inside: list[str] = []  # the definitions being expanded, outermost first
 
     def step(self, span: Span, cost: int = 1) -> None:
-        """Count one step, or something that takes as long as several."""
+        """Count a step, or work that takes as long as `cost` steps."""
         self.left -= cost
         if self.left < 0:
             self._stop(self._too_long(span, "evaluation stopped here"))
 
     def ahead(self, count: int, span: Span) -> None:
-        """Stop at once if `count` more steps would be too many, without taking them."""
+        """Stop if `count` more steps would exceed the limit, without taking them."""
         if count > self.left:
             self._stop(self._too_long(span, f"this alone takes {count:,} steps"))
 
     @contextmanager
     def deeper(self, name: str, span: Span) -> Iterator[None]:
-        """Count one definition within another, and stop where they never end."""
+        """Count one definition inside another, and stop at the depth limit."""
         if len(self.inside) >= self.limits.depth:
             names = list(dict.fromkeys(self.inside[-8:]))
             route = f" ({' > '.join(names)})" if len(names) > 1 else ""
@@ -69,16 +69,16 @@ class Meter:
             self.inside.pop()
 
     def number_too_large(self, span: Span) -> NoReturn:
-        """Stop at a number that is out of bounds."""
+        """Stop at a number that is too large."""
         self._stop(Diagnostic("NAS405", "number too large", Label(span, "more than 10^18")))
 
     def nodes(self, count: int, span: Span) -> None:
-        """Stop if a graph would have more nodes than allowed."""
+        """Stop if a graph has too many nodes."""
         if count > self.limits.nodes:
             self._stop(too_large("nodes", count, self.limits.nodes, span))
 
     def edges(self, count: int, span: Span) -> None:
-        """Stop if a graph would have more edges than allowed."""
+        """Stop if a graph has too many edges."""
         if count > self.limits.edges:
             self._stop(too_large("edges", count, self.limits.edges, span))
 

@@ -26,7 +26,7 @@ class Loaded:
 
     @property
     def own_files(self) -> tuple[tuple[Path, str], ...]:
-        """The files that are not shipped with this program, with their texts; that of the network first."""
+        """The files that are not shipped with this program, with their texts; the file of the network first."""
         library = folder("spaces").resolve()
         own, *imported = self.modules
         kept = [own, *(module for module in imported if module.path and library not in module.path.parents)]
@@ -63,7 +63,7 @@ def load_network(
 
 
 def _located(file: Path) -> tuple[Path, str]:
-    """Return the file that is meant, and the name it is shown by. A folder stands for the first `.nas` file in it."""
+    """Return the file meant by a path, and its name for messages. A folder means its first `.nas` file."""
     if file.is_file():
         return file, str(file)
     inside = sorted(file.rglob("*.nas")) if file.is_dir() else []

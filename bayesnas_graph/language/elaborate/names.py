@@ -46,7 +46,7 @@ class _Names:
 
 
 def check_names(module: Module, report: Report) -> None:
-    """Report what is wrong with the names of a file."""
+    """Report problems with the names of a file."""
     checker = _Checker(module, report)
     for definition in module.own.values():
         checker.definition(definition)
@@ -209,7 +209,7 @@ class _Checker:
             self.report.add(problem)
 
     def signature(self, function: ast.Expr, names: _Names) -> Signature | None:
-        """The signature of what is called, where that is plain from the text."""
+        """The signature of the called definition, if the text alone determines it."""
         definition: ast.Definition | None = None
         if isinstance(function, ast.Name) and names.find(function.name) is None:
             if function.name in PRIMITIVES:

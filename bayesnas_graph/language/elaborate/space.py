@@ -70,7 +70,7 @@ class Space:
 
 
 class Checker:
-    """Checks files; those that several of them import are read once."""
+    """Checks files. A file imported several times is read once."""
 
     def __init__(self, report: Report, limits: Limits | None = None, *, allow_python: bool = False) -> None:
         self.report = report

@@ -1,4 +1,4 @@
-"""Is the body of a motif a sound graph? No cycles, every node fed, every node of use."""
+"""Check the graph of a motif: no cycles, every node has an input and is used."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.language.elaborate.values import MotifNode
 from bayesnas_graph.language.elaborate.wiring import Application, Wiring
 
-Sources = dict[MotifNode, dict[MotifNode, Application]]  # for every node, what it reads and by which operation
+Sources = dict[MotifNode, dict[MotifNode, Application]]  # of every node, what it reads, by which operation
 
 
 def check_structure(wiring: Wiring, report: Report) -> list[Diagnostic]:
-    """What is wrong: cycles, nodes that nothing flows into, dead ends. Unused inputs are only warned about."""
+    """Report cycles, nodes without input and dead ends, and return them; unused inputs are warnings."""
     sources: Sources = {node: {} for node in (*wiring.inputs, *wiring.nodes)}
     for application in wiring.applications:
         for target in application.outputs:
@@ -24,7 +24,7 @@ def check_structure(wiring: Wiring, report: Report) -> list[Diagnostic]:
 
 
 def _cycle(sources: Sources) -> list[Diagnostic]:
-    """The first cycle found, told whole."""
+    """The first cycle, with all its edges."""
     backwards = _find_cycle(sources)
     if not backwards:
         return []
@@ -39,7 +39,7 @@ def _cycle(sources: Sources) -> list[Diagnostic]:
 
 
 def _find_cycle(sources: Sources) -> list[MotifNode]:
-    """Nodes of which each reads the next and the last reads the first; empty if there are none."""
+    """Nodes of a cycle, each reading the next; empty if there is no cycle."""
     done: set[MotifNode] = set()
     for start in sources:
         path: dict[MotifNode, None] = {}  # in the order of the walk

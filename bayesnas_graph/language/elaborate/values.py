@@ -1,7 +1,7 @@
-"""What an expression can mean.
+"""Values of expressions.
 
 Numbers are `int` or `Fraction`, truth values `bool`, arrays tuples. Everything else is a class here.
-All values but nodes are hashable and equal when they mean the same: sets and caches rely on it.
+All values except nodes are hashable and compare by meaning, which sets and caches rely on.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Perhaps:
-    """An operation that may be left out."""
+    """An optional operation."""
 
     operation: Operation
     span: Span = field(compare=False, repr=False)
@@ -103,14 +103,14 @@ class OptionSet:
 
 @dataclass(frozen=True, slots=True)
 class PrimitiveFunction:
-    """A primitive that waits for its arguments."""
+    """A primitive without its arguments."""
 
     cls: type[Op]
 
 
 @dataclass(frozen=True, slots=True)
 class MotifFunction:
-    """A motif that waits for its arguments."""
+    """A motif without its arguments."""
 
     module: Module
     definition: ast.Motif
@@ -118,7 +118,7 @@ class MotifFunction:
 
 @dataclass(frozen=True, slots=True)
 class SetFunction:
-    """A set that waits for its arguments."""
+    """A set without its arguments."""
 
     module: Module
     definition: ast.SetDefinition
@@ -126,7 +126,7 @@ class SetFunction:
 
 @dataclass(frozen=True, slots=True)
 class PythonFunction:
-    """A Python operation that waits for its arguments."""
+    """A Python operation without its arguments."""
 
     module: Module
     definition: ast.PythonOperation
@@ -153,7 +153,7 @@ class Namespace:
 
 @dataclass(frozen=True, slots=True)
 class ValueType:
-    """What a network takes or gives: `image(3, 32, 32)`, `vector(784)`, `classes(10)`."""
+    """The type of an input or output: `image(3, 32, 32)`, `vector(784)`, `classes(10)`."""
 
     kind: Literal["image", "vector", "classes"]
     shape: Shape
@@ -166,7 +166,7 @@ class MotifNode:
     name: str  # in the graph: `h.2`
     text: str  # for people: `h[2]`
     span: Span = field(repr=False)
-    shape: Shape | None = None  # known from the start for inputs only
+    shape: Shape | None = None  # only known for inputs
     declared: bool = True  # false for the result of an operation within an expression
 
     @property
@@ -180,7 +180,7 @@ class MotifNode:
 
 @dataclass(frozen=True, slots=True)
 class Poison:
-    """Stands for a value whose computation failed. Who reads it fails silently: it was reported."""
+    """The value of a failed computation. Reading it fails silently; the error has already been reported."""
 
 
 POISON = Poison()
@@ -222,7 +222,7 @@ def nodes_in(value: Value) -> tuple[MotifNode, ...] | None:
 
 
 def kind(value: Value) -> str:
-    """What a value is, in words: `a number`, `an operation`."""
+    """The kind of a value, in words: `a number`, `an operation`."""
     match value:
         case bool():
             return "a truth value"

@@ -1,4 +1,4 @@
-"""The body of a motif, run: its nodes, and which operation leads from where to where.
+"""Run the body of a motif: its nodes, and the operations between them.
 
 Nothing is known about shapes yet except those of the inputs.
 """
@@ -35,7 +35,7 @@ class Application:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """A `require` clause: kept with the network, enforced when an architecture is derived."""
+    """A `require` clause: stored with the network, enforced when an architecture is derived."""
 
     quantity: str
     comparison: str
@@ -48,7 +48,7 @@ class Budget:
 
 @dataclass
 class Wiring:
-    """What the body of a motif says. Not changed after `wire` has returned it."""
+    """The nodes and operations of a motif. Not changed after `wire` has returned it."""
 
     inputs: list[MotifNode] = field(default_factory=list)
     nodes: list[MotifNode] = field(default_factory=list)  # all but the inputs, in the order of the text
@@ -80,9 +80,9 @@ class _Run:
         self.function = function
         self.shapes = shapes
         self.wiring = Wiring()
-        self.given: set[MotifNode] = set()  # the inputs, to be asked quickly
+        self.given: set[MotifNode] = set()  # the inputs, for fast lookup
         self.out_statement: ast.Out | None = None
-        self.halted = False  # an assertion failed: what it guarded is not worth looking at
+        self.halted = False  # an assertion failed: the statements it guards are skipped
         self.names = Names()
 
     # ---- statements
@@ -145,7 +145,7 @@ class _Run:
 
     def _next_input(self, slot: ast.Slot, index: int | None = None) -> MotifNode:
         position = len(self.wiring.inputs)
-        # How many there are is compared with what was given when the whole body is known.
+        # The number of inputs is checked when the whole body is known.
         shape = self.shapes[position] if position < len(self.shapes) else None
         node = MotifNode(*self._names(slot.name.name, index), slot.span, shape)
         self.wiring.inputs.append(node)
@@ -258,7 +258,7 @@ class _Run:
                 self.wiring.applications.append(Application(operation, (source,), (target,), span))
 
     def _hold(self, node: MotifNode, target: MotifNode) -> None:
-        """`node y = f(x)`: the node that holds `f(x)` is `y` itself, not one more beside it."""
+        """`node y = f(x)`: `y` itself holds `f(x)`, not another node beside it."""
         latest = self.wiring.nodes.pop()
         assert node is latest, "applying an operation made it just now"
         self.names.release(node.name)
@@ -283,7 +283,7 @@ class _Run:
             inner.names[statement.variable.name] = value
             self.block(statement.body, inner)
             if sound and not self.wiring.sound:
-                return  # the next rounds would say the same
+                return  # the next rounds would report the same
 
     def _if(self, statement: ast.If, scope: Scope) -> None:
         branch = statement.yes if self.evaluator.truth(statement.condition, scope) else statement.no
@@ -323,7 +323,7 @@ class _Run:
         return node
 
     def _names(self, name: str, index: int | None) -> tuple[str, str]:
-        """What a node is called in the graph, and by people; a number tells it from others of that name."""
+        """The id and the text of a node, numbered if the name is taken."""
         id, text = (name, name) if index is None else (f"{name}.{index}", f"{name}[{index}]")
         suffix = self.names.suffix(id)
         return id + suffix, text + suffix
@@ -355,7 +355,7 @@ class _Run:
         self.evaluator.fail(code, message, span, text, help)
 
     def finish(self) -> None:
-        """Settle what the outputs are."""
+        """Determine the outputs."""
         definition = self.function.definition
         if self.wiring.out is not None and self.out_statement is not None:
             label = Label(self.wiring.out.span, "edges lead into `out`")

@@ -1,4 +1,4 @@
-"""What is different between two graphs, node by node and switch by switch."""
+"""The differences between two graphs, node by node and switch by switch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bayesnas_graph.language.json.switches import SwitchChanges, compare_switche
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A node that both graphs have, with another operation, other arguments or another shape."""
+    """A node in both graphs whose operation, arguments or shape changed."""
 
     before: Node
     after: Node
@@ -23,11 +23,11 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Rewired:
-    """A node that both graphs have and that reads something else, or in another order."""
+    """A node in both graphs whose inputs or their order changed."""
 
     before: str
     after: str
-    old: tuple[str, ...]  # the names of what it reads; those of the second graph where both have them
+    old: tuple[str, ...]  # the names of its inputs; as in the second graph for nodes in both
     new: tuple[str, ...]
 
 
@@ -41,7 +41,7 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class PortChange:
-    """An input or output that is another; None where there is none of that number."""
+    """A changed input or output; None if one graph does not have it."""
 
     number: int
     before: Port | None
@@ -50,7 +50,7 @@ class PortChange:
 
 @dataclass(frozen=True)
 class Difference:
-    """Everything that is different. Nothing is, apart from names, if `same`."""
+    """All differences. If `same`, there are none except in names."""
 
     fingerprints: tuple[str, str]
     added: tuple[Node, ...] = ()
@@ -66,16 +66,16 @@ class Difference:
 
     @property
     def same(self) -> bool:
-        """Whether they are one space."""
+        """Whether the spaces are the same."""
         return self.same_graph and not self.budgets_added and not self.budgets_removed
 
     @property
     def same_graph(self) -> bool:
-        """Whether the graphs are one, whatever is required of the architectures in them."""
+        """Whether the graphs are the same, regardless of budgets."""
         return self.fingerprints[0] == self.fingerprints[1]
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values, nothing left out."""
+        """All of it as plain values."""
         return {
             "version": 1,
             "same": self.same,
@@ -102,7 +102,7 @@ def compare(before: Graph, after: Graph, budgets: tuple[Iterable[str], Iterable[
     required, requires = map(list, budgets)
     switches = compare_switches(before, after, matching)
     pairs = [(before[old], after[new]) for old, new in matching.after.items()]
-    # The order of the second graph, in which the rest of it is told.
+    # In the order of the second graph, like the rest.
     order = {node.name: i for i, node in enumerate(after)}
     pairs.sort(key=lambda pair: order[pair[1].name])
     return Difference(
@@ -146,7 +146,7 @@ def _ports(old: list[Port], new: list[Port], matching: Matching) -> tuple[PortCh
 def _rewired(
     before: Graph, after: Graph, pairs: list[tuple[Node, Node]], matching: Matching, switches: SwitchChanges
 ) -> Iterable[Rewired]:
-    """Nodes that read something else, other than candidates that are told of as switches."""
+    """Nodes whose inputs changed, except candidates, which are reported as switches."""
     gone = {switch.group for switch in switches.removed}
     new_groups = {switch.group for switch in switches.added}
     for old, new in pairs:

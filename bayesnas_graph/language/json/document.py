@@ -1,4 +1,4 @@
-"""A graph as a JSON document, and a document as a graph: nothing is lost but the places in the text."""
+"""Convert graphs to JSON documents and back. Only the spans are lost."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _scope(scope: Scope) -> ScopeDocument:
 def from_document(document: GraphDocument, source_name: str = "<document>") -> Graph:
     """The graph that a document describes. Raises NasError if it describes none.
 
-    The places in the text are not taken over: they are of use only beside the text itself.
+    The spans are not restored: they are only useful together with the text.
     """
     nodes: dict[str, Node] = {}
     for i, node in enumerate(document.nodes):
@@ -119,7 +119,7 @@ def from_json(text: str, source_name: str) -> Graph:
         data = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_once)
     except json.JSONDecodeError as error:
         fail(source_name, [], f"it is not JSON, line {error.lineno}, column {error.colno}: {_lower(error.msg)}")
-    except ValueError as error:  # a constant, a key given twice, a number with thousands of digits
+    except ValueError as error:  # a constant, a repeated key, a number with thousands of digits
         fail(source_name, [], f"it is not JSON: {_lower(str(error))}")
     except RecursionError:
         fail(source_name, [], "it is nested too deeply")
@@ -161,7 +161,7 @@ def _place(span: Span | None) -> PlaceDocument | None:
 
 
 def _check_version(data: object, source_name: str) -> None:
-    """Tell a document of another kind or time apart from a faulty one, before anything else is said about it."""
+    """Report a document of another kind or version before anything else."""
     if not isinstance(data, dict):
         fail(source_name, [], f"a graph is an object, this is {shown(data)}")
     if data.get("schema") != SCHEMA:

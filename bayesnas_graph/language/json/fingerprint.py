@@ -34,21 +34,21 @@ def fingerprint(graph: Graph) -> str:
 
 
 def is_commutative(op: Op) -> bool:
-    """Whether the order of its inputs does not matter. What works place by place on any number of values is so."""
+    """Whether the order of its inputs does not matter."""
     return op.is_pointwise
 
 
 def op_key(op: Op) -> str:
     """A text that is the same for operations that compute the same in the same way."""
     document = op_document(op)
-    # What a text calls an operation of the user's is a name like that of a node.
+    # The name that a text gives to a Python operation does not matter, like the names of nodes.
     args = {name: value for name, value in document.args.items() if not (op.is_python and name == "called")}
     return json.dumps([document.name, args], sort_keys=True)
 
 
 def op_identity(op: Op) -> object:
-    """Equal where `op_key` is, and found faster."""
-    # In Python 2 and 2.0 are equal, and to the code of a user they are not.
+    """Equal where `op_key` is, but faster to compute."""
+    # 2 == 2.0 in Python, but a user's code may tell them apart.
     return op_key(op) if op.is_python else op
 
 
@@ -88,7 +88,7 @@ class _Colouring:
                 self.members[group].append((source, target, slot))
             self.reads[target].append((source, slot, group))
             self.readers[source].append((target, slot, group))
-        self.groups: list[Colour] = [b"group"] * len(groups) + [b""]  # the last is that of an edge without a gate
+        self.groups: list[Colour] = [b"group"] * len(groups) + [b""]  # the last is for edges without a gate
 
     def digest(self) -> str:
         classes = 0
@@ -118,7 +118,7 @@ class _Colouring:
 
 
 def _hash(parts: Iterable[bytes]) -> Colour:
-    """A hash that tells where one part ends and the next begins."""
+    """A hash of parts that depends on where each part ends."""
     whole = sha256()
     for part in parts:
         whole.update(len(part).to_bytes(8, "big"))

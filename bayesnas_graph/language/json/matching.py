@@ -1,4 +1,4 @@
-"""Which node of one graph is which node of another: by name, and where names differ by what leads to it."""
+"""Match the nodes of two graphs, by name, or by their ancestors where names differ."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ class _Side:
             self.readers[edge.source].append((edge.target, slot))
 
     def ancestry(self, known: dict[str, str], numbers: dict[object, int]) -> dict[str, int]:
-        """A number for each node, equal where what leads to it is: up to the first nodes that are matched."""
+        """A number for each node, equal for equal ancestors, up to the nearest matched nodes."""
         return self._tokens(self.nodes, self.reads, known, numbers)
 
     def descent(self, known: dict[str, str], numbers: dict[object, int]) -> dict[str, int]:
-        """A number for each node, equal where what it leads to is."""
+        """A number for each node, equal for equal descendants."""
         return self._tokens(reversed(self.nodes), self.readers, known, numbers)
 
     def _tokens(
@@ -111,7 +111,7 @@ def _match_equal(found: Matching, left: _Side, right: _Side, with_descent: bool)
 
 
 def _match_renamed(found: Matching, left: _Side, right: _Side) -> None:
-    """Match nodes that stand in a motif of which another node was matched under another name."""
+    """Match nodes of a motif if another node of the motif was matched under another name."""
     moved: dict[str, str] = {}
     for old, new in found.after.items():
         if old != new:

@@ -15,7 +15,7 @@ from bayesnas_graph.ir import Edge, Gate, Node, Scope
 
 
 class Origins:
-    """The parts of a document, whose names are read."""
+    """Reads the names in a document."""
 
     def __init__(self, name: str, nodes: Mapping[str, Node], edges: Iterable[Edge], scopes: Iterable[Scope]) -> None:
         self.name = name

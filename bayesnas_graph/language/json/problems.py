@@ -1,4 +1,4 @@
-"""What is wrong with a document, told with the place in it: `nodes[3].op.args.k`."""
+"""Errors in documents, with the path of the faulty value: `nodes[3].op.args.k`."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def printable(text: str) -> str:
 
 
 def fail_with(source_name: str, data: object, error: ValidationError) -> NoReturn:
-    """Give up on a document that does not have the form of one; the first fault is told."""
+    """Raise NasError for the first error of a document that does not match the schema."""
     first = error.errors(include_url=False)[0]
     path, holder = _resolve(data, first)
     if first["type"] == "missing":
@@ -65,7 +65,7 @@ def fail_with(source_name: str, data: object, error: ValidationError) -> NoRetur
 
 
 def _resolve(data: object, error: Mapping[str, Any]) -> tuple[list[Step], object]:
-    """The part of an error's location that is in the data, and what stands there."""
+    """The part of an error's location that exists in the data, and the value there."""
     path: list[Step] = []
     here: Any = data
     for step in error["loc"]:

@@ -1,4 +1,4 @@
-"""Operations as plain JSON and back. The declaration of an operation says what is accepted."""
+"""Convert operations to plain JSON and back, checked against their declarations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NOWHERE = Source("", "")  # a document has paths, not spans: the offset is the 
 
 
 def op_document(op: Op) -> OpDocument:
-    """An operation as plain JSON, every argument told."""
+    """An operation as plain JSON, with all its arguments."""
     if isinstance(op, PythonOp):
         values: dict[str, JsonValue] = dict(op.values)
         return OpDocument(name=op.name, args={"called": op.called, "target": op.target, "values": values})

@@ -12,7 +12,7 @@ LONGEST_CYCLE = 8  # nodes of a cycle that are named
 
 
 def in_order(nodes: Mapping[str, Node], edges: Sequence[Edge], source_name: str) -> list[Node]:
-    """The nodes, each after those it reads, and otherwise as they were given."""
+    """The nodes, each after the nodes it reads, otherwise in the given order."""
     rank = {name: i for i, name in enumerate(nodes)}
     names = list(nodes)
     waiting = dict.fromkeys(nodes, 0)
@@ -40,7 +40,7 @@ def in_order(nodes: Mapping[str, Node], edges: Sequence[Edge], source_name: str)
 
 
 def _cycle(left: set[str], edges: Sequence[Edge]) -> list[str]:
-    """A cycle among nodes of which each reads another, the first node again at its end."""
+    """A cycle among these nodes, ending with its first node."""
     source = {edge.target: edge.source for edge in edges if edge.target in left and edge.source in left}
     walk = [min(left)]
     seen = {walk[0]: 0}
@@ -101,7 +101,7 @@ def _check_node(node: Node, slots: Mapping[int, Edge], nodes: Mapping[str, Node]
     if invalid := node.op.invalid_argument():
         fail(source_name, ["nodes", i, "op", "args", invalid[0]], invalid[1])
     if node.op.is_input or node.op.is_python:
-        return  # the shape of an input is what it is said to be, and Python is not run to find one out
+        return  # inputs declare their shapes, and Python is not run to compute one
     shapes = [nodes[slots[slot].source].shape for slot in range(given)]
     try:
         shape = node.op.shape(*shapes)

@@ -1,4 +1,4 @@
-"""Nodes that came or went together: a motif that was added is one thing, not a hundred."""
+"""Nodes that were added or removed together: an added motif is one change, not a hundred."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Subtree:
 
 
 def part_of(names: Iterable[str]) -> dict[str, int]:
-    """How many of the names are this name, or begin with it and a dot.
+    """Count the names that are equal to each prefix, or below it.
 
     >>> part_of(["a.b", "a.c"])["a"]
     2
@@ -30,7 +30,7 @@ def part_of(names: Iterable[str]) -> dict[str, int]:
 
 
 def paths(name: str) -> Iterator[str]:
-    """What a node stands in, outermost first, and the node itself.
+    """The prefixes of a name, the shortest first, and the name itself.
 
     >>> list(paths("a.b.c"))
     ['a', 'a.b', 'a.b.c']
@@ -43,7 +43,7 @@ def paths(name: str) -> Iterator[str]:
 
 
 def subtrees(nodes: Sequence[Node], graph: Graph, told: Collection[str]) -> list[Subtree]:
-    """The largest subtrees of the graph that consist of these nodes only, without those below a name in `told`."""
+    """The largest subtrees of the graph that consist of these nodes only, except those below a name in `told`."""
     own, whole = part_of(node.name for node in nodes), part_of(node.name for node in graph)
     found: dict[str, int] = {}
     for node in nodes:

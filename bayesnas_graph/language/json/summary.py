@@ -1,4 +1,4 @@
-"""A difference in a few lines: what happened to many nodes alike is told once."""
+"""A difference in a few lines: the same change to many nodes is one line."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from bayesnas_graph.language.json.problems import printable
 from bayesnas_graph.language.json.subtrees import Subtree, part_of, subtrees
 from bayesnas_graph.language.json.switches import Switch, cell_uses, within
 
-NAMED = 3  # places that a line names before it counts
+NAMED = 3  # names on a line before the rest is counted
 
 
 @dataclass
 class _Line:
-    """One thing that happened, and all the places where it did."""
+    """One change, and all places where it happened."""
 
     places: dict[str, None] = field(default_factory=dict)
     times: int = 0
@@ -27,7 +27,7 @@ class _Line:
 
 
 class _Lines:
-    """Lines under construction, by what they say but for the places."""
+    """Lines under construction, by their text without the places."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str | None, str], _Line] = {}
@@ -35,7 +35,7 @@ class _Lines:
     def add(
         self, verb: str, where: tuple[str | None, str], detail: str, *, times: int = 1, operations: int = 0
     ) -> None:
-        """Something happened at a place, which is named from its cell on."""
+        """Add a change at a place, named from its cell on."""
         cell, place = where
         line = self._found.setdefault((verb, cell, detail), _Line())
         line.places[place] = None
@@ -56,7 +56,7 @@ class _Lines:
 
 
 def summary(difference: Difference, before: Graph, after: Graph) -> list[str]:
-    """The difference as lines of text; none if there is none."""
+    """The difference as lines of text; empty if there is none."""
     if difference.same:
         return []
     lines = [_port("input", change) for change in difference.inputs]
@@ -84,7 +84,7 @@ def _port(kind: str, change: PortChange) -> str:
 
 
 def _cells(before: Graph, after: Graph) -> Iterator[str]:
-    """Cells that are used more or less often, or one in the place of another."""
+    """Cells that are used more or less often, or replaced by another."""
     old, new = cell_uses(before), cell_uses(after)
     other: dict[tuple[str, str], list[str]] = {}
     for use, cell in new.items():
@@ -153,13 +153,13 @@ def _operations(difference: Difference, before: Graph, after: Graph) -> Iterable
 
 def _change(change: Change) -> str:
     old, new = str(change.before.op), str(change.after.op)
-    if old == new:  # the text of an operation in Python does not tell where it is from
+    if old == new:  # the text of a Python operation does not include its module
         old, new = (op.target if isinstance(op, PythonOp) else repr(op) for op in (change.before.op, change.after.op))
     return f"{old} -> {new}"
 
 
 def _is_reshaped(change: Change) -> bool:
-    """Whether only the shape is another, mostly because of something before it."""
+    """Whether only the shape changed, usually because of an earlier change."""
     return op_identity(change.before.op) == op_identity(change.after.op)
 
 
@@ -218,7 +218,7 @@ def _renamed(difference: Difference) -> Iterable[str]:
 
 
 def _step(old: str, new: str) -> str:
-    """What differs between two names: the part of the path that was renamed."""
+    """The parts of two names that differ."""
     a, b = old.split("."), new.split(".")
     while len(a) > 1 and len(b) > 1 and a[-1] == b[-1]:
         a.pop()
@@ -229,6 +229,6 @@ def _step(old: str, new: str) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """The first few names, and how many more there are."""
+    """The first few names, and the number of others."""
     shown = ", ".join(names[:NAMED])
     return shown if len(names) <= NAMED else f"{shown} and {len(names) - NAMED:,} more"

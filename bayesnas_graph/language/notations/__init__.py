@@ -1,6 +1,6 @@
-"""Architectures in the notations of others: genotypes of DARTS, cells of NAS-Bench-201.
+"""Architectures as DARTS genotypes and NAS-Bench-201 cells.
 
-An architecture is the set of the groups of switches that are kept, and a notation another way to write it.
+An architecture is the set of kept groups of switches; a notation is another way to write it.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ def read_architecture(text: str, graph: Graph) -> frozenset[str]:
     source = string_source(text)
     help = "write `Genotype(normal=[...], ...)` as DARTS does, or `|...~0|+|...` as NAS-Bench-201 does"
     whole = Span(source, 0, len(source.text))
-    unreadable(whole, "the architecture is in no notation that is known", "neither a genotype nor a cell", help)
+    unreadable(whole, "the notation of the architecture is unknown", "neither a genotype nor a cell", help)
 
 
 def write_architecture(kept: Collection[str], graph: Graph) -> str | None:
-    """The architecture in the notation for the graph's space; None if there is none for it.
+    """The architecture in the notation of the graph's space; None if the space has no notation.
 
     Raises NasError if the notation cannot express the architecture.
     """

@@ -39,14 +39,14 @@ CONCAT = tuple(range(FIRST, FIRST + DARTS.nodes))
 
 @dataclass(frozen=True, slots=True)
 class Genotype:
-    """Two cells, each as pairs of an operation and the number of what it reads: two pairs for each node.
+    """Two cells, each as pairs of an operation and the number of its input: two pairs per node.
 
-    The inputs of a cell are 0 and 1, its nodes 2 to 5. A node adds up what its pairs give, so their order means
-    nothing to a network; but genotypes are equal only if it is the same.
+    The inputs of a cell are 0 and 1, its nodes 2 to 5. A node sums its pairs, so their order does not matter
+    to a network, but it does when genotypes are compared.
     """
 
     normal: Pairs
-    normal_concat: tuple[int, ...]  # the nodes that the cell gives
+    normal_concat: tuple[int, ...]  # the nodes that the cell outputs
     reduce: Pairs
     reduce_concat: tuple[int, ...]
 
@@ -69,7 +69,7 @@ def _numbers(numbers: tuple[int, ...]) -> str:
 
 
 def parse_genotype(text: str) -> Genotype:
-    """The genotype that a text describes, as DARTS and its relatives print it. Raises NasError.
+    """Parse a genotype as DARTS and its relatives print it. Raises NasError.
 
     Nothing in the text is executed.
 
@@ -81,14 +81,14 @@ def parse_genotype(text: str) -> Genotype:
 
 
 def groups_of(genotype: Genotype, graph: Graph) -> frozenset[str]:
-    """The groups to keep in a graph of the space; for a pair with `none` there are none. Raises NasError."""
+    """The groups to keep in a graph of the space; none for a pair with `none`. Raises NasError."""
     normal = _operations("normal", DARTS.cells[0], genotype.normal, genotype.normal_concat)
     reduce = _operations("reduce", DARTS.cells[1], genotype.reduce, genotype.reduce_concat)
     return DARTS.groups([*normal, *reduce], graph)
 
 
 def _operations(field: str, cell: str, pairs: Pairs, concat: tuple[int, ...]) -> list[tuple[Edge, str]]:
-    """The operations of a cell with their edges. Raises NasError if the cells of the space cannot be so."""
+    """The operations of a cell with their edges. Raises NasError if the space has no such cell."""
     if concat != CONCAT:
         help = "a cell of this space gives all its nodes in their order: anything else cannot be expressed"
         unfitting(f"`{field}_concat` is {shown(_numbers(concat))}, not `{_numbers(CONCAT)}`", help)
@@ -110,7 +110,7 @@ def _operations(field: str, cell: str, pairs: Pairs, concat: tuple[int, ...]) ->
 
 
 def genotype_of(kept: Collection[str], graph: Graph) -> Genotype:
-    """The genotype in which these groups are kept, the pairs of a node in the order of what they read.
+    """The genotype that keeps these groups, the pairs of a node in the order of their inputs.
 
     Raises NasError unless every node keeps two edges, with one operation on each.
     """

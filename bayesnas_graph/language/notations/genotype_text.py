@@ -60,7 +60,7 @@ def _check_brackets(source: Source) -> None:
 
 @dataclass(frozen=True)
 class _Reader:
-    """Walks over the tree of an expression that begins at `start`, and knows where everything stands."""
+    """Walks the tree of an expression that begins at `start`, keeping track of positions."""
 
     source: Source
     start: int
@@ -72,7 +72,7 @@ class _Reader:
             start = min(self._offset(error.lineno or 1, (error.offset or 1) - 1), len(self.source.text))
             end = self._offset(error.end_lineno or 1, (error.end_offset or 1) - 1)
             _fail(Span(self.source, start, max(start, end)), "cannot be understood")
-        except (RecursionError, MemoryError):  # what is chained is nested, too: `f()()()()`
+        except (RecursionError, MemoryError):  # chains are nested too: `f()()()()`
             _fail(Span(self.source, self.start, len(self.source.text)), "nested too deeply")
 
     def _offset(self, line: int, column: int) -> int:

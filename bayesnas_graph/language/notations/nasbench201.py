@@ -34,7 +34,7 @@ _EDGES = tuple(NASBENCH201.edges)
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The operations of the six edges: those into the first node, into the second, into the third."""
+    """The operations of the six edges, by target node."""
 
     operations: tuple[str, ...]
 
@@ -44,14 +44,14 @@ class Cell:
 
 
 def _opening(node: int, input: int) -> str:
-    """What stands before an edge, apart from the edge before it."""
+    """The separator before an edge."""
     if input:
         return ""
     return "|" if node == 1 else "+|"
 
 
 def parse_cell(text: str) -> Cell:
-    """The cell that a text describes. Raises NasError, which says where the text is wrong.
+    """Parse a cell. Raises NasError with the position of the error.
 
     >>> parse_cell("|nor_conv_3x3~0|+|none~0|skip_connect~1|+|none~0|none~1|avg_pool_3x3~2|").operations
     ('nor_conv_3x3', 'none', 'skip_connect', 'none', 'none', 'avg_pool_3x3')
@@ -76,11 +76,11 @@ def parse_cell(text: str) -> Cell:
 
 def _fail(span: Span, label: str) -> NoReturn:
     form = Cell(("nor_conv_3x3", NONE, "skip_connect", NONE, NONE, "avg_pool_3x3"))
-    unreadable(span, "this is no cell of NAS-Bench-201", label, f"a cell looks like `{form}`")
+    unreadable(span, "this is not a cell of NAS-Bench-201", label, f"a cell looks like `{form}`")
 
 
 def groups_of(cell: Cell, graph: Graph) -> frozenset[str]:
-    """The groups to keep in a graph of the space; on an edge with `none` there are none. Raises NasError."""
+    """The groups to keep in a graph of the space; none for an edge with `none`. Raises NasError."""
     return NASBENCH201.groups(zip(_EDGES, cell.operations, strict=True), graph)
 
 

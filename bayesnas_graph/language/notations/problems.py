@@ -1,4 +1,4 @@
-"""What is wrong with an architecture string, or with an architecture that cannot be written as one."""
+"""Errors in architecture strings, and for architectures that cannot be written as one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LONGEST_NAME = 60  # characters of a name that a message repeats
 
 
 def string_source(text: str) -> Source:
-    r"""The text of an architecture, with line ends as our places count them. Raises NasError if it is too long.
+    r"""The text of an architecture with normalised line ends. Raises NasError if it is too long.
 
     >>> string_source("a\r\nb").text
     'a\nb'
@@ -20,23 +20,23 @@ def string_source(text: str) -> Source:
     source = Source("architecture", text.replace("\r\n", "\n").replace("\r", "\n"))
     if len(source.text) > LONGEST_TEXT:
         label = f"the first {LONGEST_TEXT:,} characters end here"
-        help = "give the architecture alone, without what stands around it"
+        help = "give the architecture alone, without the text around it"
         unreadable(Span(source, LONGEST_TEXT, LONGEST_TEXT + 1), "the architecture is too long", label, help)
     return source
 
 
 def unreadable(span: Span, message: str, label: str, help: str) -> NoReturn:
-    """Give up on a text that is no architecture."""
+    """Raise NasError for a text that is not an architecture."""
     raise NasError([Diagnostic("NAS701", message, Label(span, label), help=help)])
 
 
 def unfitting(message: str, help: str) -> NoReturn:
-    """Give up on an architecture that the space, or the notation, does not have."""
+    """Raise NasError for an architecture that the space or the notation cannot express."""
     raise NasError([Diagnostic("NAS702", message, help=help)])
 
 
 def shown(name: object) -> str:
-    """A name for a message: short, in backticks, and unable to move the cursor of a terminal.
+    """A name for a message: short, in backticks, without control characters.
 
     >>> shown("skip_connect")
     '`skip_connect`'

@@ -1,4 +1,4 @@
-"""Answers about a graph: what it costs, and how many architectures it holds."""
+"""Questions about a graph: its cost, its choices, the number of its architectures."""
 
 from bayesnas_graph.passes.analysis.candidates import cost_by_switch
 from bayesnas_graph.passes.analysis.choices import ChoiceSwitches, choices

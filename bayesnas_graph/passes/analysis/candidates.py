@@ -1,4 +1,4 @@
-"""What every switch of a space stands for, in weights and multiply-adds."""
+"""The cost of the operations behind every switch."""
 
 from __future__ import annotations
 

@@ -15,11 +15,11 @@ class ChoiceSwitches:
 
     candidates: tuple[str, ...]
     zero: str | None
-    node: str  # that it leads into, by the name it has where it was met first
+    node: str  # that it leads into, by its name in the first use
 
 
 def choices(graph: Graph) -> list[ChoiceSwitches]:
-    """All choices, each once however many uses share it."""
+    """All choices; a choice shared by several uses is listed once."""
     readers: dict[str, list[str]] = defaultdict(list)
     for edge in graph.edges:
         readers[edge.source].append(edge.target)
@@ -36,7 +36,7 @@ def choices(graph: Graph) -> list[ChoiceSwitches]:
 
 
 def _joined_at(graph: Graph, readers: Mapping[str, list[str]], name: str) -> str:
-    """The node at which a value meets others, or the last that it alone leads to."""
+    """The first join on the way from a node, or the last node before the path branches."""
     while len(readers[name]) == 1:
         name = readers[name][0]
         if graph[name].op.is_join and len(graph.inputs(name)) > 1:

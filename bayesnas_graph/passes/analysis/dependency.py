@@ -1,4 +1,4 @@
-"""Which switches a switch depends on, laid out so that all of them are computed at once.
+"""The switches that each switch depends on, laid out so that all are computed together.
 
 Information flows through a switch if and only if something before it is on, and it is on itself. For the
 strengths `s` of switches, "or" is addition and "and" is a harmonic sum, so that a switch which depends on
@@ -50,26 +50,26 @@ class Dependency:
 
     Switches are numbered like `Graph.gates`, that is by their edges: a gate on two edges is two switches of
     one group. They are the first terms; the other terms are operations that need several sums at once.
-    The number of levels is that of terms on the longest way through the graph: operations that hand on
-    what they are given do not count, nor does what depends on nothing.
+    The number of levels is the number of terms on the longest path through the graph, without operations
+    that only pass values on and terms that depend on nothing.
     """
 
     gates: tuple[Gate, ...]
     spans: tuple[Span | None, ...] = field(compare=False, repr=False)  # where a gate was written
     groups: tuple[str, ...]
-    group: tuple[int, ...]  # of every gate, as a place in `groups`
+    group: tuple[int, ...]  # of every gate, as an index into `groups`
     is_zero: tuple[bool, ...]  # of every gate, whether it is a zero switch
     inside: tuple[int, ...]  # gates of choices with a zero switch behind them, ...
     outside: tuple[int, ...]  # ... and that zero switch; one entry for each choice around a gate
     levels: tuple[Level, ...]
-    terms: int  # how many there are
+    terms: int  # their number
     sums: int
 
 
 def dependency(graph: Graph) -> Dependency:
     """Find what every switch of a graph depends on.
 
-    The work is that of writing every sum down once, which for most graphs is about their size.
+    Takes time proportional to the total length of the sums, for most graphs about their size.
     """
     edges = [edge for edge in graph.edges if edge.gate is not None]
     number = {edge: i for i, edge in enumerate(edges)}
@@ -98,12 +98,12 @@ def dependency(graph: Graph) -> Dependency:
     )
 
 
-_Sum = frozenset[int]  # the terms of which any will do
-_ALWAYS = None  # in place of a sum: on, whatever the switches are
+_Sum = frozenset[int]  # terms of which one is enough
+_ALWAYS = None  # instead of a sum: always on
 
 
 def _joined(op: Op, inputs: list[_Sum | None], program: _Program) -> _Sum | None:
-    """What an operation hands on, given what it reads."""
+    """The sum that an operation passes on, given those it reads."""
     depending = [before for before in inputs if before is not _ALWAYS]
     if op.tolerates_missing_inputs:
         return frozenset[int]().union(*depending) if len(depending) == len(inputs) else _ALWAYS
@@ -129,7 +129,7 @@ class _Program:
         return frozenset((number,))
 
     def all_of(self, needed: list[_Sum]) -> _Sum | None:
-        """What needs several sums at once: a term of its own, unless there is one sum only or none."""
+        """A term that needs several sums together; with one sum or none, no term is needed."""
         parts = frozenset[_Sum]().union(*(self._needs.get(each, {each}) for each in needed))
         if len(parts) < 2:
             return next(iter(parts), _ALWAYS)
@@ -163,8 +163,8 @@ class _Program:
 
 
 def _behind_choices(graph: Graph, number: dict[Edge, int]) -> list[tuple[int, int]]:
-    """Pairs of a switch and a zero switch behind a choice that it is a part of."""
-    zeros: dict[str, int] = {}  # of choices; a zero switch that reads another choice stands in front of its own
+    """Pairs of a switch and the zero switch behind a choice around it."""
+    zeros: dict[str, int] = {}  # of choices; a zero switch that reads another choice is in front of its own
     for edge, i in number.items():
         if edge.gate is not None and edge.gate.is_zero and edge.gate.choice == edge.source:
             zeros[edge.source] = i

@@ -9,7 +9,7 @@ from itertools import cycle
 from bayesnas_graph.passes.analysis.nesting import Nesting
 from bayesnas_graph.passes.analysis.prices import Prices, Source
 
-PATIENCE = 1_000_000  # how many nodes a search may look at before it takes what it has: a second or two
+PATIENCE = 1_000_000  # nodes a search may visit before it returns its best result: a second or two
 
 On = frozenset[str]
 
@@ -32,7 +32,7 @@ class Descent:
         self.sources = {s.group: s.node for sources in reversed(prices.inputs) for s in sources if s.group}
 
     def run(self) -> tuple[On, int]:
-        """The switches of the smallest architecture found, and what it costs."""
+        """The switches of the smallest architecture found, and its price."""
         on, best = self._start()
         ways = self._ways(on=on)
         tried = 0  # switches since the last one that gained something
@@ -66,7 +66,7 @@ class Descent:
         return None if way is None else self._reduced(way, way)
 
     def _with(self, group: str, on: On, ways: dict[int, list[int]]) -> On | None:
-        """One more switch on, and all that it needs to be of use, if others can be closed for it."""
+        """Open one more switch and all that it needs, if others can be closed for it."""
         needed = self._passed(ways, [self.sources[group]])
         if needed is None:
             return None
@@ -79,7 +79,7 @@ class Descent:
         return None if less >= on else self._reduced(less, added)
 
     def _reduced(self, on: On, some: Set[str]) -> On:
-        """Close those of some switches that can be closed, beginning with what saves most."""
+        """Close as many of these switches as possible, the most expensive first."""
         costs = {group: self.prices.of(on - {group}) for group in sorted(some & on)}
         for _, group in sorted((cost, group) for group, cost in costs.items() if cost is not None):
             if self.prices.of(on - {group}) is not None:
@@ -134,7 +134,7 @@ class Descent:
         return found
 
     def _passed(self, ways: dict[int, list[int]], nodes: list[int]) -> Counter[str] | None:
-        """The switches on the ways to some nodes, and how often each is passed; None if there is no way."""
+        """The switches on the paths to some nodes, and how often each occurs; None if there is no path."""
         passed: Counter[str] = Counter()
         seen: set[int] = set()
         waiting = list(nodes)

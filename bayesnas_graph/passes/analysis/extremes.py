@@ -15,11 +15,11 @@ from bayesnas_graph.passes.analysis.prices import Measure, Prices
 
 @dataclass(frozen=True, slots=True)
 class Extreme:
-    """An architecture that can be derived, as the groups of its closed switches, and what it costs."""
+    """An architecture as the groups of its closed switches, and its price."""
 
     cost: int
     off: frozenset[str]
-    proven: bool  # that there is none beyond it
+    proven: bool  # whether none is smaller or larger
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def _smallest(prices: Prices, nesting: Nesting) -> Extreme:
 
 
 def _least(prices: Prices) -> tuple[frozenset[str], int]:
-    """The smallest of all architectures, and of those that cost the same the first with the fewest switches on."""
+    """The smallest architecture; among equals the first with the fewest open switches."""
     sizes = range(len(prices.groups) + 1)
     settings = (frozenset(on) for size in sizes for on in combinations(prices.groups, size))
     costs = ((on, prices.of(on)) for on in settings)

@@ -1,4 +1,4 @@
-"""Choices within candidates of choices, and what can be computed behind each switch."""
+"""Choices within candidates of choices, and the price of the operations behind each switch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bayesnas_graph.passes.analysis.prices import Prices
 
 @dataclass(eq=False)
 class SwitchUse:
-    """One use of a switch, and what is computed for it alone. The root, without a switch, is the whole network."""
+    """One use of a switch, and the price of what is computed only for it. The root is the whole network."""
 
     group: str
     outer: SwitchUse | None
@@ -19,7 +19,7 @@ class SwitchUse:
     inner: dict[int, list[SwitchUse]] = field(default_factory=lambda: defaultdict(list))  # choice -> its switches
 
     def enclosing(self) -> list[str]:
-        """The switches further on, which everything from here has to pass too."""
+        """The switches that enclose it."""
         found = []
         use = self.outer
         while use is not None and use.group:
@@ -29,10 +29,10 @@ class SwitchUse:
 
 
 class Nesting:
-    """The uses of the switches of a graph, and what they are worth.
+    """The uses of the switches of a graph, and their prices.
 
-    An operation belongs to the first switch that all ways from it to an output pass. Unless that switch
-    and all around it are on, the operation is of no use.
+    An operation belongs to the first switch on all its paths to an output. It is only used if that switch
+    and all switches around it are on.
     """
 
     def __init__(self, prices: Prices) -> None:
@@ -46,7 +46,7 @@ class Nesting:
             for source, group in prices.inputs[i]:
                 use = found[i] if group is None else self._inner(found[i], i, group)
                 found[source] = _common(found[source], use) if source in found else use
-        self.worth: dict[str, int] = defaultdict(int)  # of a switch: what lies behind it, in all its uses together
+        self.worth: dict[str, int] = defaultdict(int)  # price behind each switch, in all its uses together
         self.most = self._value(prices)
 
     def _inner(self, outer: SwitchUse, choice: int, group: str) -> SwitchUse:
@@ -56,11 +56,11 @@ class Nesting:
         return use
 
     def _value(self, prices: Prices) -> int:
-        """What an architecture costs at most.
+        """An upper bound on the price of an architecture.
 
         Choices that share their switches are set together if they belong to one use. In different uses
-        they are set each for itself, and what several candidates read is always there. So no architecture
-        is above the result, but there may be none that reaches it.
+        they are set independently, and what several candidates read is always counted. So no architecture
+        exceeds the result, but perhaps none reaches it.
         """
         value: dict[SwitchUse, int] = {}
         for use in reversed(self.uses):

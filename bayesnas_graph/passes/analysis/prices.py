@@ -1,4 +1,4 @@
-"""What single architectures of a space cost, told without building their graphs."""
+"""Prices of architectures of a space, computed without building their graphs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Source(NamedTuple):
 
 
 class Limit(NamedTuple):
-    """Of these switches at most so many are on."""
+    """At most `most` of these switches are on."""
 
     groups: frozenset[str]
     most: int
@@ -97,7 +97,7 @@ class Prices:
         return total if fits else None
 
     def _wanted(self, on: Set[str]) -> dict[int, list[int]]:
-        """All that the outputs ask for through open switches, with what it asks for itself."""
+        """All nodes that the outputs need through open switches."""
         opened: dict[int, list[int]] = defaultdict(list)
         for group in sorted(on):
             for target, source in self._switched[group]:

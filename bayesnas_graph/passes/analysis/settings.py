@@ -10,9 +10,9 @@ from bayesnas_graph.ir import Graph
 
 @dataclass(frozen=True, slots=True)
 class Switches:
-    """The switches of a space, those that uses of a cell share being one."""
+    """The switches of a space; switches shared by uses of a cell count once."""
 
-    choices: int  # choices and optional operations, those that are shared counted once
+    choices: int  # choices and optional operations, shared ones counted once
     candidates: int  # switches of candidates and of optional operations
     gates: int  # the same, counted in every use
     settings: int  # in how many ways they can be set

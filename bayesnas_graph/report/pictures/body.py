@@ -37,15 +37,15 @@ class Body:
 
 @dataclass(frozen=True)
 class Opened:
-    """The panel of a block that has one of its own."""
+    """A block with a panel of its own."""
 
-    title: str  # of the boxes that stand for it
+    title: str  # of its boxes
     panel: int
-    inside: str = ""  # where in the block it begins, if the block only passes its inputs on
+    inside: str = ""  # the inner use, if the block only passes its inputs on
 
 
 def body_of(block: Block, opened: Callable[[Block], Opened | None]) -> Body:
-    """The body of a block. `opened` tells which blocks have a panel of their own."""
+    """The body of a block. `opened` returns the panel of a block that has one."""
     return grouped(_Builder(block, opened).build())
 
 
@@ -59,7 +59,7 @@ class _Builder:
         self.boxes: list[Box] = []
         self.choices: list[Choice] = []
         self.wires: Counter[tuple[int, int]] = Counter()
-        self.vertices: dict[int, int] = {}  # of every value, what gives it
+        self.vertices: dict[int, int] = {}  # of every value, the vertex that produces it
         self.next = 0
 
     def build(self) -> Body:
@@ -115,7 +115,7 @@ class _Builder:
             self.vertices[output] = pill
 
     def _later(self, run: Run, step: Nested, output: int) -> None:
-        """One of several uses in a row, which share the box of the first; the shape is that of the last."""
+        """One of several uses in a row, which share the box of the first and have the shape of the last."""
         key = self.vertices[run.first_value]
         self.vertices[output] = key
         for source in step.inputs:
@@ -175,7 +175,7 @@ class _Builder:
     # ---- help
 
     def _readers(self) -> dict[int, list[int | None]]:
-        """Who reads each value: steps outside candidates, and None for the motif's own output."""
+        """The readers of each value: steps outside candidates, and None for an output of the motif."""
         values = len(self.decisions.producers)
         readers: dict[int, list[int | None]] = {value: [] for value in range(values)}
         for value in self.block.outputs:
@@ -228,7 +228,7 @@ def _lines(name: str) -> tuple[str, ...]:
 
 
 def _declared(block: ast.Block) -> Iterator[list[str]]:
-    """The names of each declaration of nodes, those in loops and branches included."""
+    """The names in each declaration of nodes, including loops and branches."""
     for statement in block.statements:
         match statement:
             case ast.NodeDeclaration():
@@ -248,7 +248,7 @@ def _in_branches(statement: ast.If) -> Iterator[list[str]]:
 
 
 def summarised(body: Body) -> Body:
-    """Inputs and outputs, and one box for all between."""
+    """Inputs, outputs, and one box for everything in between."""
     ends = [box for box in body.boxes if box.kind in ("input", "output")]
     text = counted(len(body.boxes) - len(ends), "box"), counted(len(body.choices), "choice")
     middle = Box(max(box.key for box in body.boxes) + len(body.choices) + 1, "motif", "…", text)
@@ -257,7 +257,7 @@ def summarised(body: Body) -> Body:
 
 
 def grouped(body: Body) -> Body:
-    """Operations in a row as one box each, where there are many boxes."""
+    """Merge operations in a row into one box if there are many boxes."""
     if len(body.boxes) <= MANY_BOXES:
         return body
     boxes = {box.key: box for box in body.boxes}

@@ -1,4 +1,4 @@
-"""Choices found again in a block, where they are written out as candidates and a sum."""
+"""Find the choices of a block, which are expanded to candidates and a sum."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from bayesnas_graph.report.pictures.diagram import Strand
 
 @dataclass(frozen=True)
 class Decision:
-    """A choice of a block that stands in no candidate of another."""
+    """A choice of a block, outside the candidates of other choices."""
 
     step: Compute
     strands: tuple[Strand, ...]
     sources: tuple[int, ...]  # the values that its candidates read
     limit: int | None
     optional: bool
-    gate: str = ""  # the switch of all of it, for `optional choose`
+    gate: str = ""  # the switch of the whole choice, for `optional choose`
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Decisions:
 
     found: dict[int, Decision]
     inside: frozenset[int]
-    producers: tuple[int | None, ...]  # the step that gives each value; None for inputs
+    producers: tuple[int | None, ...]  # the step that produces each value; None for inputs
 
 
 def decisions_of(block: Block) -> Decisions:
@@ -38,7 +38,7 @@ def decisions_of(block: Block) -> Decisions:
         producers.extend([index] * (1 if isinstance(step, Compute) else len(step.block.outputs)))
     search = _Search(block, tuple(producers))
     found = {}
-    for index in reversed(range(len(block.steps))):  # a choice stands behind those within its candidates
+    for index in reversed(range(len(block.steps))):  # a choice comes after those within its candidates
         step = block.steps[index]
         if isinstance(step, Compute) and step.gates and index not in search.inside:
             found[index] = search.decision(step)
@@ -57,7 +57,7 @@ class _Search:
         inner = self._wrapped(step) if optional else None
         strands, members = self._strands(step, 0, sources)
         self.inside |= members
-        if inner is not None:  # `optional choose`: one thing to the reader
+        if inner is not None:  # `optional choose` is one choice to people
             strands = [replace(strand, depth=strand.depth - 1) for strand in strands[1:]]
         selection = (inner or step).op
         limit = selection.limit if isinstance(selection, ChoiceOp) else None
@@ -65,7 +65,7 @@ class _Search:
         return Decision(step, tuple(strands), tuple(sources), limit, optional, gate)
 
     def _wrapped(self, step: Compute) -> Compute | None:
-        """The choice that an `optional` is about, if it is about nothing else."""
+        """The choice inside `optional choose`; None for other optional operations."""
         producer = self.producers[step.inputs[0]]
         inner = None if producer is None else self.block.steps[producer]
         if not isinstance(inner, Compute) or not isinstance(inner.op, ChoiceOp):
@@ -73,7 +73,7 @@ class _Search:
         return inner if step.gates[0].name in inner.behind else None
 
     def _strands(self, step: Compute, depth: int, sources: dict[int, None]) -> tuple[list[Strand], set[int]]:
-        """The candidates of a choice, each followed by those of the choices in it, and the steps of them all."""
+        """The candidates of a choice, each followed by those of the choices in it, and all their steps."""
         strands: list[Strand] = []
         steps: set[int] = set()
         for gate, value in zip(step.gates, step.inputs, strict=True):
@@ -92,7 +92,7 @@ class _Search:
         return strands, steps
 
     def _members(self, gate: str, value: int, sources: dict[int, None]) -> set[int]:
-        """The steps of a candidate; what they read from elsewhere is added to `sources`."""
+        """The steps of a candidate; values read from elsewhere are added to `sources`."""
         members: set[int] = set()
         waiting = [value]
         while waiting:
@@ -107,11 +107,11 @@ class _Search:
 
 
 def _hands_on(parts: Iterable[Compute | Nested]) -> bool:
-    """Whether a candidate is a mere connection."""
+    """Whether a candidate only passes its input on."""
     return all(part.op.passes_through if isinstance(part, Compute) else _hands_on(part.block.steps) for part in parts)
 
 
 def _recipe(parts: list[Compute | Nested]) -> str:
-    """What a candidate does."""
+    """The operations of a candidate."""
     shown = [str(part.op) if isinstance(part, Compute) else part.block.definition.name.name for part in parts]
     return " > ".join(shown) or "identity"

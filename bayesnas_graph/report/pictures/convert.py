@@ -18,7 +18,7 @@ from bayesnas_graph.diagnostics import Diagnostic, NasError
 Kind = Literal["png", "pdf"]
 
 SCREEN = 2.0  # pixels per unit: sharp on screens of today
-PRINT = 300 / 96  # likewise on paper
+PRINT = 300 / 96  # the same for paper
 POINTS = 72 / 96  # in a pixel
 SECONDS = 120  # that a converter may take
 
@@ -39,7 +39,7 @@ def converted(picture: Picture, kind: Kind) -> bytes:
     for name, convert in _CONVERTERS:
         try:
             found = convert(picture, kind)
-        except Exception as error:  # who knows what a package raises; the next one may do better
+        except Exception as error:  # any exception of a package: try the next one
             failures.append(f"{name}: {_reason(error)}")
             continue
         if found is not None:
@@ -68,7 +68,7 @@ def _vl_convert(picture: Picture, kind: Kind) -> bytes | None:
 
 
 def _sized(picture: Picture) -> str:
-    """The SVG with its size in points, for what takes pixels for points."""
+    """The SVG with its size in points, for converters that take pixels for points."""
     size = f'width="{picture.width * POINTS:g}" height="{picture.height * POINTS:g}"'
     return re.sub(r'width="[^"]*" height="[^"]*"', size, picture.svg, count=1)
 

@@ -1,7 +1,7 @@
-"""What is left of a picture when it is known which candidates stay.
+"""Prune a picture to the candidates that stay.
 
-Strands that are off vanish, and with them whatever lies on no way from an input to an output any more. The uses of a
-motif may end differently: its panel is shown once for every outcome.
+Closed strands are removed, and everything that is no longer on a path from an input to an output. The uses of a
+motif may have different outcomes: its panel is shown once for each.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ MOST_USES = 4  # that a note names
 
 
 def prune_panel(panel: Panel, kept: Set[str], closed: Set[int] = frozenset()) -> Panel:
-    """A panel in which only the candidates with these switches are left, which are named from the motif on.
+    """A panel with only the candidates of these switches, which are named from the motif on.
 
-    Nothing passes the boxes in `closed`. If no way is left, neither is anything else.
+    Boxes in `closed` pass nothing on. If no path is left, the panel is empty.
     """
     choices = [left for choice in panel.choices if (left := _left(choice, kept)) is not None]
     vertices = {box.key for box in panel.boxes} - closed | {choice.key for choice in choices}
@@ -47,7 +47,7 @@ def _left(choice: Choice, kept: Set[str]) -> Choice | None:
 
 
 def _on(strands: Sequence[Strand], kept: Set[str]) -> Iterator[Strand]:
-    """The strands that something passes: they are on, and so is one at least in every choice within them."""
+    """The open strands: those that are on, with at least one open strand in every choice within them."""
     for index, strand in enumerate(strands):
         if strand.depth > strands[0].depth or strand.gate not in kept:
             continue
@@ -73,9 +73,9 @@ def _reached(start: Iterable[int], edges: Iterable[tuple[int, int]]) -> set[int]
 
 
 def prune_diagram(diagram: Diagram, kept: Set[str]) -> Diagram:
-    """A diagram in which only the candidates with these switches are left, by their full names.
+    """A diagram with only the candidates of these switches, given by full names.
 
-    Without a way from an input of the network to an output it has no panels.
+    Without a path from an input of the network to an output it has no panels.
     """
     outcomes = _outcomes(diagram, kept)
     numbers = {(o.panel, o.index): number for number, o in enumerate(o for o in outcomes if o.index < MOST_OUTCOMES)}
@@ -96,16 +96,16 @@ def prune_diagram(diagram: Diagram, kept: Set[str]) -> Diagram:
 
 @dataclass(frozen=True, eq=False)
 class _Outcome:
-    """What some uses of a motif have become."""
+    """The outcome of some uses of a motif."""
 
     panel: int
-    index: int  # among the outcomes of the motif
+    index: int  # among the outcomes of its motif
     count: int  # of them
-    hidden: int  # uses whose outcomes are not shown, where this is the last that is
+    hidden: int  # uses with outcomes that are not shown; set on the last outcome shown
     left: Panel
     uses: tuple[str, ...]
-    names: tuple[str, ...]  # of the motifs that have become this
-    alone: bool  # whether no other use of these motifs has become something else
+    names: tuple[str, ...]  # of the motifs with this outcome
+    alone: bool  # whether all uses of these motifs have this outcome
 
     @property
     def suffix(self) -> str:
@@ -132,7 +132,7 @@ def _outcomes(diagram: Diagram, kept: Set[str]) -> list[_Outcome]:
 
 
 def _uses_left(diagram: Diagram, kept: Set[str]) -> dict[tuple[int, str], Panel]:
-    """What is left of every panel in every use that is still reached."""
+    """The pruned panel of every use that is still reached."""
 
     @cache
     def like(number: int, inside: frozenset[str], closed: frozenset[int]) -> Panel:
@@ -150,7 +150,7 @@ def _uses_left(diagram: Diagram, kept: Set[str]) -> dict[tuple[int, str], Panel]
         inner for panel in diagram.panels for use in panel.uses for box in panel.boxes for inner in _inside(box, use)
     }
     every = [(number, use) for number, panel in enumerate(diagram.panels) for use in panel.uses]
-    waiting = [each for each in every if each not in in_boxes]  # the network, and what stands in candidates
+    waiting = [each for each in every if each not in in_boxes]  # the network, and uses in candidates
     while waiting:
         each = waiting.pop()
         panel = left(*each)
@@ -169,7 +169,7 @@ def _inside(box: Box, use: str) -> Iterator[tuple[int, str]]:
 def _reopened(
     box: Box, outcome: _Outcome, ends: dict[tuple[int, str], _Outcome], numbers: dict[tuple[int, int], int]
 ) -> Box:
-    """A box that opens the panel of what it has become; of the first such, if its uses have become several."""
+    """A box that opens the panel of its outcome; the first, if its uses have several."""
     if box.opens is None:
         return box
     insides = {inner: ends[inner] for use in outcome.uses for inner in _inside(box, use) if inner in ends}
@@ -181,7 +181,7 @@ def _reopened(
 
 
 def _is_narrower(left: Panel, whole: Panel) -> bool:
-    """Whether something is stacked of less than before. Then shapes behind it are others, which only a graph knows."""
+    """Whether a concatenation lost inputs. Then the shapes after it change, which only a graph knows."""
     before, after = (Counter(wire.target for wire in panel.wires) for panel in (whole, left))
     return any(box.stacks and after[box.key] < before[box.key] for box in left.boxes)
 

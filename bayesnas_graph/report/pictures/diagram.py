@@ -1,4 +1,4 @@
-"""What is drawn, before anything is known about where: the same for a picture and for text.
+"""The contents of a drawing without positions, for pictures and for text.
 
 A panel is a graph of boxes and choices. Both are numbered together, and wires lead from number to
 number: from the source of a choice to the choice, and from there to the node that takes its sum.
@@ -24,12 +24,12 @@ class Box:
     kind: Kind
     title: str
     lines: tuple[str, ...] = ()  # smaller, below the title
-    shape: str = ""  # of what it gives
+    shape: str = ""  # of its value
     tip: str = ""  # shown when the pointer rests on it
     name: str = ""  # of the node that holds the result, where it is not the title
-    opens: int | None = None  # the number of the panel that shows what is inside
-    steps: tuple[str, ...] = ()  # the uses that it stands for, named from the motif on
-    stacks: bool = False  # the more flows in, the wider it is
+    opens: int | None = None  # the number of the panel that shows its inside
+    steps: tuple[str, ...] = ()  # its uses, named from the motif on
+    stacks: bool = False  # concatenates: more inputs make it wider
 
     @property
     def opened(self) -> bool:
@@ -46,61 +46,61 @@ class Strand:
     choice: str  # the choice that it is in, also named from the motif on
     depth: int = 0  # 1 for a candidate of a choice within a candidate, and so on
     tip: str = ""
-    plain: bool = False  # a mere connection, which computes nothing
+    plain: bool = False  # only passes its input on
     switch: str = ""  # the name of the switch for people, from the motif on
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Candidates between a node and another. All may be off: then the node gets nothing from here."""
+    """Candidates between two nodes. If all are off, nothing is passed on."""
 
     key: int
     strands: tuple[Strand, ...]
-    limit: int | None = None  # how many may be on; None for any number
+    limit: int | None = None  # of candidates that may be on; None for any number
     optional: bool = False  # written `optional`
-    gate: str = ""  # the switch of all of it, for `optional choose`
+    gate: str = ""  # the switch of the whole choice, for `optional choose`
     tip: str = ""
     is_decided: bool = False  # nothing is left to choose: all strands are on
 
     @property
     def gates(self) -> tuple[str, ...]:
-        """Its switches, but for that of the zero node."""
+        """Its switches, except the zero switch."""
         return (*((self.gate,) if self.gate else ()), *(strand.gate for strand in self.strands))
 
     @property
     def zero(self) -> str:
-        """The switch of all candidates together, as the compiler calls it, if it has one."""
+        """The id of its zero switch, if it has one."""
         return zero_name(self.strands[0].choice)
 
     @property
     def has_zero(self) -> bool:
-        """Whether there is such a switch: an `optional` operation needs none."""
+        """Whether it has a zero switch: an `optional` operation does not."""
         return not self.optional or bool(self.gate)
 
     @property
     def note(self) -> str:
-        """How many of how many may be on, where that is not simply any number."""
+        """The limit, as `1 of 4`; empty if any number may be on."""
         count = sum(strand.depth == 0 for strand in self.strands)
         return f"{self.limit} of {count}" if self.limit is not None and not self.is_decided else ""
 
     @property
     def dashed(self) -> bool:
-        """Whether the lines to and from it say that it is optional."""
+        """Whether the lines to and from it are dashed, for optional."""
         return self.optional and not self.is_decided
 
     @property
     def bare(self) -> bool:
-        """Whether this is an optional connection: there is nothing to tell but that it may be off."""
+        """Whether this is an optional connection without an operation."""
         return self.optional and [strand.label for strand in self.strands] == ["identity"]
 
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """A value on its way."""
+    """A value from one vertex to another."""
 
     source: int
     target: int
-    count: int = 1  # how many values, where several go the same way
+    count: int = 1  # number of values, if several take the same path
 
 
 @dataclass(frozen=True)
@@ -112,27 +112,27 @@ class Panel:
     boxes: tuple[Box, ...]
     choices: tuple[Choice, ...]
     wires: tuple[Wire, ...]
-    uses: tuple[str, ...] = ()  # the places of the motif in the graph; "" for the network itself
-    named: tuple[str, ...] = ()  # what the motif is called in each of them: motifs that look alike share a panel
+    uses: tuple[str, ...] = ()  # the uses of the motif in the graph; "" for the network itself
+    named: tuple[str, ...] = ()  # the name of the motif in each use: motifs that look alike share a panel
     role: str = "motif"
-    alias: str = ""  # the motif that is drawn, where that with the name of the panel merely passes its inputs to it
+    alias: str = ""  # the drawn motif, if the named one only passes its inputs to it
 
     @property
     def gates(self) -> tuple[str, ...]:
-        """The switches that it shows, those of zero nodes left out."""
+        """Its switches, except zero switches."""
         return tuple(gate for choice in self.choices for gate in choice.gates)
 
     @cached_property
     def titles(self) -> dict[int, str]:
-        """What each box is called, by its number."""
+        """The title of each box, by its number."""
         return {box.key: box.name or box.title or "…" for box in self.boxes}
 
     def sources(self, choice: Choice) -> list[int]:
-        """What a choice reads."""
+        """The vertices that a choice reads."""
         return [wire.source for wire in self.wires if wire.target == choice.key]
 
     def target(self, choice: Choice) -> int:
-        """What reads a choice: one box or other choice, always."""
+        """The only reader of a choice: a box or another choice."""
         return next(wire.target for wire in self.wires if wire.source == choice.key)
 
     def route(self, choice: Choice) -> str:
@@ -143,7 +143,7 @@ class Panel:
 
 
 def inner_name(use: str, name: str) -> str:
-    """The full name of what is called `name` in a motif.
+    """The full name of `name` in a use of a motif.
 
     >>> inner_name("stem.block", "h.0.conv"), inner_name("", "h.0.conv")
     ('stem.block.h.0.conv', 'h.0.conv')
@@ -177,12 +177,12 @@ class Diagram:
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """The names of candidates that stand in a panel, in the order of their colours."""
+        """The names of the candidates shown, in the order of their colours."""
         return tuple(sorted({strand.label for strand in self._strands()}, key=lambda name: self.colours[name]))
 
     @property
     def gates(self) -> set[str]:
-        """The full names of all switches that are drawn, those of zero nodes left out."""
+        """The full names of all switches shown, except zero switches."""
         return {inner_name(use, gate) for panel in self.panels for gate in panel.gates for use in panel.uses}
 
     def only(self, numbers: Sequence[int]) -> Diagram:

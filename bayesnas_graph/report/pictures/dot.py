@@ -9,7 +9,7 @@ _SHAPES = {"input": "oval", "output": "oval", "node": "oval", "operation": "box"
 
 
 def dot_text(diagram: Diagram) -> str:
-    """One cluster per panel; a choice is a diamond from which one edge per candidate leads on."""
+    """One cluster per panel; a choice is a diamond with one outgoing edge per candidate."""
     lines = [
         "digraph {",
         "  rankdir=LR;",
@@ -54,7 +54,7 @@ def _attributes(box: Box) -> str:
 
 
 def _quoted(*lines: str) -> str:
-    r"""Lines as one quoted string, in which nothing but the breaks between them has a meaning.
+    r"""Lines as one quoted string with everything escaped except the line breaks.
 
     >>> print(_quoted('say "x"', "a\\b"))
     "say \"x\"\na\\b"

@@ -23,7 +23,7 @@ def turning(hop: Hop, r: float) -> str:
 
 
 def bend(begin: tuple[float, float], end: tuple[float, float]) -> str:
-    """A curve that is level at both ends."""
+    """A curve with horizontal ends."""
     middle = length((begin[0] + end[0]) / 2)
     return f"C{middle} {length(begin[1])} {middle} {length(end[1])} {pair(end)}"
 
@@ -31,7 +31,7 @@ def bend(begin: tuple[float, float], end: tuple[float, float]) -> str:
 def text_element(
     x: float, y: float, text: str, size: float, *, bold: bool = False, kind: str = "", anchor: str = "start"
 ) -> str:
-    """A line of text, of which `anchor` tells what stands at `x`."""
+    """A line of text. `anchor` says which point of it is at `x`."""
     more = (' font-weight="bold"' if bold else "") + (f" class={quoteattr(kind)}" if kind else "")
     more += f' text-anchor="{anchor}"' if anchor != "start" else ""
     return f'<text x="{length(x)}" y="{length(y)}" font-size="{size:g}"{more}>{safe(text)}</text>'

@@ -1,4 +1,4 @@
-"""A panel as a figure for a paper: nodes and arrows, and nothing else. Lengths are in points."""
+"""A panel as a figure for a paper: only nodes and arrows. Lengths are in points."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ FONTS = "Helvetica, Arial, Liberation Sans, sans-serif"
 
 @dataclass(frozen=True)
 class Ink:
-    """The colours of a figure. With no colours for candidates they are told apart by their names alone."""
+    """The colours of a figure. Without colours, candidates differ by name only."""
 
     text: str
-    line: str  # around boxes, and of what is no candidate
+    line: str  # around boxes, and of lines that are not candidates
     node: str
     operation: str
-    ground: str | None  # None for a transparent one
+    ground: str | None  # None for transparent
     candidates: tuple[str, ...]
 
 
@@ -136,7 +136,7 @@ def _before(point: tuple[float, float], x: float, y: float) -> tuple[tuple[float
 
 
 def placed_hops(sketch: Sketch, placement: Placement) -> list[Hop]:
-    """The hops of a sketch. They leave and enter boxes side by side, where they would meet in one point."""
+    """The hops of a sketch. They leave and enter boxes side by side instead of in one point."""
     found = list(placement.hops)
     leaving: dict[int, list[int]] = {}
     entering: dict[int, list[int]] = {}

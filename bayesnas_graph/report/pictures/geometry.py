@@ -1,4 +1,4 @@
-"""Places for the vertices of one panel: columns from left to right, in as many rows as the width asks for."""
+"""Positions of the vertices of a panel: columns from left to right, in as many rows as the width requires."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ SCREEN = Gaps()
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The room of a vertex: around the height at which wires meet it, above and below differ."""
+    """The size of a vertex, above and below the height at which wires meet it."""
 
     width: float
     above: float
     below: float
-    touch: float = 0.0  # the width of what wires lead to
-    late: bool = False  # stands beside what reads it, not beside what it reads
+    touch: float = 0.0  # the width of the part that wires lead to
+    late: bool = False  # placed beside its reader, not beside its source
 
 
 @dataclass(frozen=True, slots=True)
 class Hop:
     """A piece of wire between neighbouring columns, or from the end of a row to the next."""
 
-    source: int  # the vertex that it comes from, even if that is columns away
+    source: int  # the vertex it comes from, even several columns away
     target: int | None  # None where it ends in a bend
     points: tuple[tuple[float, float], ...]
-    leads_to: tuple[int, ...]  # the vertices that what runs through it comes to in the end
+    leads_to: tuple[int, ...]  # the vertices that its wires finally reach
     turns: bool = False  # into the next row
     starts: bool = True  # at the vertex itself, and not at a bend
 
@@ -93,7 +93,7 @@ def _rows(layers: Layers, widths: Sequence[float], limit: float, gap: float) -> 
 
 
 def _heights(layers: Layers, sizes: Sequence[Size], gaps: Gaps) -> list[float]:
-    """How far down each vertex is: near what it is connected with, and clear of its neighbours."""
+    """The vertical position of each vertex: near its neighbours on wires, without overlap."""
     neighbours: dict[int, list[tuple[int, int]]] = {vertex: [] for vertex in range(len(sizes))}
     for source, target in layers.hops:
         weight = STRAIGHT[(source >= layers.bends) + (target >= layers.bends)]
@@ -122,7 +122,7 @@ def _heights(layers: Layers, sizes: Sequence[Size], gaps: Gaps) -> list[float]:
 
 
 def _only_before(layers: Layers) -> dict[int, int]:
-    """What stands before each vertex, where the hop between them is the only one for both."""
+    """The predecessor of each vertex, if the hop between them is the only one for both."""
     leaving = Counter(source for source, _ in layers.hops)
     entering = Counter(target for _, target in layers.hops)
     return {
@@ -133,7 +133,7 @@ def _only_before(layers: Layers) -> dict[int, int]:
 
 
 def _spread(wanted: Sequence[float], sizes: Sequence[Size], gaps: Gaps) -> list[float]:
-    """The places nearest to those wanted, in least squares, that keep the order and the distances.
+    """The positions nearest to the wanted ones, in least squares, that keep the order and the distances.
 
     Without the distances this is isotonic regression: neighbours in conflict are pooled at their mean.
     """

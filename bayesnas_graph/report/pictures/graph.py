@@ -1,6 +1,6 @@
-"""A flat graph as a diagram, whatever passes have made of it.
+"""A flat graph as a diagram, before or after passes.
 
-Motifs are opened level by level, as far as the picture can still be read. Every use that stays closed is one box.
+Motifs are opened level by level while the picture stays readable. Every closed use is one box.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from bayesnas_graph.report.pictures.body import LARGEST, Body, grouped, summaris
 from bayesnas_graph.report.pictures.diagram import Box, Choice, Diagram, Panel, Strand, Wire
 from bayesnas_graph.report.pictures.words import counted, settings_lines
 
-MOST_BOXES = 60  # boxes and choices that are looked at one by one
-MOST_STRANDS = 12  # of one choice; more are only counted
+MOST_BOXES = 60  # boxes and choices that are readable
+MOST_STRANDS = 12  # of one choice; more become a box
 
 
 def diagram_of_graph(graph: Graph) -> Diagram:
@@ -41,7 +41,7 @@ def diagram_of_graph(graph: Graph) -> Diagram:
 
 
 def _closed_by(enclosing: Iterable[Scope]) -> tuple[Scope, ...]:
-    """The scopes that a node stands in, from the outermost to the first choice, which is never opened."""
+    """The scopes around a node, from the outermost to the first choice, which is never opened."""
     chain: list[Scope] = []
     for scope in reversed(tuple(enclosing)):
         chain.append(scope)
@@ -51,7 +51,7 @@ def _closed_by(enclosing: Iterable[Scope]) -> tuple[Scope, ...]:
 
 
 def _closed(chain: tuple[Scope, ...], level: int) -> Scope | None:
-    """The scope that stands for a node in the picture; None where the node stands for itself."""
+    """The scope that represents a node in the picture; None if the node is shown itself."""
     if level < len(chain):
         return chain[level]
     return chain[-1] if chain and chain[-1].role == "choice" else None
@@ -64,9 +64,9 @@ def _body(graph: Graph, chains: dict[str, tuple[Scope, ...]], level: int) -> Bod
 
 
 def _without_cycles(graph: Graph, owners: dict[str, str]) -> dict[str, str]:
-    """Owners of which none lies both before and behind another: those that do are one.
+    """Merge owners that are both before and after each other.
 
-    In what is written there are none, but passes share work between motifs.
+    An elaborated graph has none, but passes share work between motifs.
     """
     import networkx as nx
 
@@ -114,7 +114,7 @@ class _Builder:
                 boxes.append(replace(self._box(owner), key=key))
             else:
                 choices.append(choice)
-                if len(self.readers[owner]) != 1 or self._is_output(owner):  # a choice leads to one place
+                if len(self.readers[owner]) != 1 or self._is_output(owner):  # a choice has one reader
                     key += 1
                     leaves[owner] = key
                     wires[enters[owner], key] += 1
@@ -131,7 +131,7 @@ class _Builder:
         return Body(tuple(boxes), tuple(choices), tuple(Wire(*ends, count) for ends, count in wires.items()))
 
     def _choice(self, owner: str, key: int) -> Choice | None:
-        """What an owner is if it is a choice that can be shown, or an optional connection."""
+        """An owner as a choice, if it is one that can be shown, or an optional connection."""
         scope = self.scopes.get(owner)
         if scope is not None and scope.role != "choice":
             return None
@@ -140,7 +140,7 @@ class _Builder:
         if last is None or not gated or len(gated) > MOST_STRANDS or len(gated) < len(self.graph.inputs(owner)):
             return None
         if scope is None and len(gated) > 1:
-            return None  # part of a choice that a pass has taken to pieces
+            return None  # part of a choice that a pass has split
         strands = []
         for edge in gated:
             assert edge.gate is not None
@@ -167,7 +167,7 @@ class _Builder:
         return Box(-1, "operation", node.op.label, settings_lines(node.op), shape, tip)
 
     def _title(self, owner: str) -> str:
-        """What the text calls a node or the use of a motif; what a pass has added is called after where it is."""
+        """The name of a node or use in the text; for nodes added by passes, their local name."""
         scope = self.scopes.get(owner)
         label = scope.label if scope is not None else self.graph[owner].label
         around = next((outer.name for outer in self.graph.enclosing(owner) if outer.name != owner), "")

@@ -24,7 +24,7 @@ class Layers:
 
 
 def layered(count: int, edges: Sequence[tuple[int, int]], late: frozenset[int]) -> Layers:
-    """Arrange vertices 0 to `count`. Those in `late` stand as far right as they can, the others as far left."""
+    """Arrange vertices 0 to `count`. Vertices in `late` are as far right as possible, the others as far left."""
     rank = _ranks(count, edges, late)
     columns: list[list[int]] = [[] for _ in range(max(rank, default=0) + 1)]
     for vertex in range(count):
@@ -45,7 +45,7 @@ def layered(count: int, edges: Sequence[tuple[int, int]], late: frozenset[int]) 
 
 
 def _ranks(count: int, edges: Sequence[tuple[int, int]], late: frozenset[int]) -> list[int]:
-    """The column of each vertex: behind all it reads."""
+    """The column of each vertex: after all it reads."""
     after: dict[int, list[int]] = {vertex: [] for vertex in range(count)}
     waiting = [0] * count
     for source, target in edges:

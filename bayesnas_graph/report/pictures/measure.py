@@ -1,4 +1,4 @@
-"""How large boxes and choices are, and where their texts stand in them."""
+"""Sizes of boxes and choices, and positions of their texts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Style:
 
     @property
     def narrow(self) -> bool:
-        """Whether labels stand beside short lines, not on long ones."""
+        """Whether labels are beside short lines, not on long ones."""
         return self.pitch < 18
 
 
@@ -59,7 +59,7 @@ def box_height(box: Box) -> float:
 
 
 def choice_head(panel: Panel, choice: Choice) -> str:
-    """What stands above the strands."""
+    """The text above the strands."""
     return " · ".join(part for part in (panel.route(choice), choice.note, "optional" * choice.dashed) if part)
 
 
@@ -76,7 +76,7 @@ def choice_size(panel: Panel, choice: Choice) -> Size:
 
 
 def drop(choice: Choice, style: Style) -> float:
-    """How far the strands are below the middle: labels stand on long lines, and beside short ones.
+    """How far the strands are below the middle: labels are on long lines, and beside short ones.
 
     A single line goes straight on.
     """
@@ -84,7 +84,7 @@ def drop(choice: Choice, style: Style) -> float:
 
 
 def lead(choice: Choice) -> float:
-    """The room of the diamond before the strands. Where nothing is left to choose there is none."""
+    """The width of the diamond before the strands; zero if nothing is left to choose."""
     return 0.0 if choice.is_decided else 2 * DIAMOND
 
 

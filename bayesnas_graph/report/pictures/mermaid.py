@@ -16,7 +16,7 @@ _ZERO = '{"0"}'
 
 
 def mermaid_text(diagram: Diagram) -> str:
-    """One subgraph per panel; a choice is a diamond from which one edge per candidate leads on."""
+    """One subgraph per panel; a choice is a diamond with one outgoing edge per candidate."""
     lines = ["flowchart LR"]
     styles: list[str] = []
     count = 0  # edges are styled by their number

@@ -12,7 +12,7 @@ from bayesnas_graph.report.pictures.words import text_width
 PAGE_WIDTH = 1400.0
 MARGIN = 24.0
 PANEL_GAP = 20.0
-INSET = 20.0  # between the frame of a panel and what is in it
+INSET = 20.0  # between the frame of a panel and its contents
 HEADING = 72.0  # the name of the network and a line about it
 PANEL_HEADING = 34.0
 NOTE_LINE = 16.0
@@ -22,7 +22,7 @@ SWATCH = 22.0
 
 @dataclass(frozen=True)
 class Placed:
-    """A panel with its place on the page; what is in it is measured from `inner`."""
+    """A panel with its position on the page; its contents are relative to `inner`."""
 
     panel: Panel
     sizes: tuple[Size, ...]
@@ -80,7 +80,7 @@ def lay_out(diagram: Diagram) -> Page:
 
 
 def heading_height(panel: Panel) -> float:
-    """The room above the contents of a panel."""
+    """The height above the contents of a panel."""
     return PANEL_HEADING + NOTE_LINE * len(panel.notes) + 12
 
 

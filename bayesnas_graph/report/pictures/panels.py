@@ -1,4 +1,4 @@
-"""Which panels a page has: the network, and every motif that has choices in it, once."""
+"""The panels of a page: the network, and each motif with choices once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bayesnas_graph.report.pictures.diagram import Diagram, Panel, titled
 from bayesnas_graph.report.pictures.words import counted, place_of
 
 MOST_VARIANTS = 3  # panels of one motif, where its arguments change its structure
-LARGEST_FIXED = 24  # boxes of a motif without choices that is drawn all the same
+LARGEST_FIXED = 24  # boxes of a motif without choices that is still drawn
 
 
 def diagram_of(network: Network) -> Diagram:
@@ -24,7 +24,7 @@ def diagram_of(network: Network) -> Diagram:
 
 @dataclass
 class _Entry:
-    """A panel and the blocks that it stands for."""
+    """A panel and the blocks that it shows."""
 
     body: Body
     block: Block
@@ -32,7 +32,7 @@ class _Entry:
     blocks: list[Block] = field(default_factory=list)
     variant: int = 1
     number: int = 0
-    uses: list[tuple[str, str]] = field(default_factory=list)  # with what each is called
+    uses: list[tuple[str, str]] = field(default_factory=list)  # with their names
 
 
 class _Collector:
@@ -64,7 +64,7 @@ class _Collector:
         return Diagram(title, " · ".join(parts), tuple(panels))
 
     def _enter(self, block: Block) -> None:
-        """Make a panel for a block, unless there is one that looks the same, and for those within."""
+        """Make panels for a block and its nested blocks, unless one looks the same."""
         if block in self.known:
             return
         self.known[block] = None
@@ -92,7 +92,7 @@ class _Collector:
                 self._enter(step.block)
 
     def _find_uses(self, block: Block, place: str) -> None:
-        """Note for all panels where in the graph what they show is used."""
+        """Record the uses of every panel in the graph."""
         for name in _passed(block):
             place = f"{place}.{name}".removeprefix(".")
         entry, inner = self.known.get(block), _unwrapped(block)
@@ -136,7 +136,7 @@ class _Collector:
         return Panel(titled(role, names), tuple(notes), body.boxes, body.choices, body.wires, uses, named, role, alias)
 
     def _about(self, entry: _Entry) -> str:
-        """What a panel stands for: how often it is used, and whose its switches are."""
+        """A note on a panel: how often it is used, and whether its switches are shared."""
         definition = entry.names[0]
         inner = entry.block.definition
         alias = f"as {inner.name.name}, " if inner is not definition else ""
@@ -157,7 +157,7 @@ class _Collector:
         return f"{text}; each use has switches of its own"
 
     def _in_cells(self) -> set[Block]:
-        """The blocks that stand in a cell."""
+        """The blocks inside cells."""
         blocks = [self.network.block, *self._uses(self.network.block)]
         return {inner for block in blocks if block.definition.role == "cell" for inner in self._uses(block)}
 
@@ -174,21 +174,21 @@ class _Collector:
 
 
 def _unwrapped(block: Block) -> Block:
-    """A block, or the one that it merely passes its inputs to."""
+    """A block, or the one that it only passes its inputs to."""
     while (inner := _wrapped(block)) is not None:
         block = inner.block
     return block
 
 
 def _passed(block: Block) -> Iterator[str]:
-    """The names of the blocks in one another that `_unwrapped` leads through."""
+    """The names of the nested uses that `_unwrapped` skips."""
     while (inner := _wrapped(block)) is not None:
         yield inner.name
         block = inner.block
 
 
 def _wrapped(block: Block) -> Nested | None:
-    """The use that is all there is to a block, if there is one."""
+    """The only use in a block, if it has nothing else."""
     if len(block.steps) != 1 or not isinstance(step := block.steps[0], Nested):
         return None
     values = tuple(range(len(block.inputs)))

@@ -1,4 +1,4 @@
-"""Uses of one motif in a row, which are drawn as one box."""
+"""Uses of one motif in a row, drawn as one box."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ SHORTEST = 4  # fewer are drawn one by one
 
 @dataclass(frozen=True)
 class Run:
-    """Uses in a row, each reading those before it in the same way."""
+    """Uses in a row, each reading the ones before it in the same way."""
 
     first: int  # step
     first_value: int
     count: int
-    window: int  # how many of those before it each reads
+    window: int  # number of preceding uses that each reads
 
     @property
     def text(self) -> str:
-        """What to say about it."""
+        """Its caption."""
         return f"× {self.count}" + (f", each reads the {self.window} before" if self.window > 1 else "")
 
 

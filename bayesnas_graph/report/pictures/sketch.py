@@ -1,6 +1,6 @@
-"""A panel as a figure has it: boxes, and an arrow for every candidate, which its name stands on.
+"""A panel for a figure: boxes, and an arrow with a name for every candidate.
 
-A candidate is a vertex of the layout like a box, so that nothing runs through its name.
+A candidate is a vertex of the layout like a box, so that nothing crosses its name.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ SERIFLESS = 0.9  # the width of the fonts of a figure, beside the widest that a 
 
 @dataclass(frozen=True)
 class Label:
-    """A candidate on its way from one node to another."""
+    """A candidate between two nodes."""
 
     text: str
     colour: str  # the name of the candidate that it has its colour from
-    plain: bool  # a mere connection
+    plain: bool  # only passes its input on
     dashed: bool
 
 
 @dataclass(frozen=True)
 class Sketch:
-    """Boxes and labels, numbered together, and what leads from one to another."""
+    """Boxes and labels, numbered together, and the edges between them."""
 
     parts: tuple[Box | Label, ...]
     edges: tuple[tuple[int, int], ...]
@@ -44,25 +44,25 @@ class Sketch:
 
     @cached_property
     def sizes(self) -> tuple[Size, ...]:
-        """The room of every part. A box is as high as its arrows need."""
+        """The size of every part. A box is as high as its arrows need."""
         entering = Counter(target for _, target in self.edges)
         leaving = Counter(source for source, _ in self.edges)
         arrows = [max(entering[i] * ARRIVING, leaving[i] * LEAVING) + 4 for i in range(len(self.parts))]
         return tuple(_size(part, height) for part, height in zip(self.parts, arrows, strict=True))
 
     def placement(self) -> Placement:
-        """Places for all parts: in the width of a column if that is enough, in that of a page if not."""
+        """Positions of all parts, within a column if possible, otherwise within a page."""
         sizes = self.sizes
         for limit in (COLUMN, PAGE):
             for gaps in (AIRY, TIGHT):
                 found = place(sizes, self.edges, limit, gaps)
                 if found.width <= limit:
                     return found
-        return found  # wider than a page: whoever prints it knows best what to do
+        return found  # wider than a page: left to the user
 
 
 def sketch_of(panel: Panel) -> Sketch:
-    """The parts of a panel. An optional connection is an edge, and no part."""
+    """The parts of a panel. An optional connection is an edge, not a part."""
     parts: list[Box | Label] = []
     numbers: dict[int, list[int]] = {}
     vertices: list[Box | Choice] = [*panel.boxes, *(choice for choice in panel.choices if not choice.bare)]
@@ -84,7 +84,7 @@ def sketch_of(panel: Panel) -> Sketch:
 
 
 def _sources(panel: Panel, key: int, bare: dict[int, Choice]) -> Iterator[tuple[int, bool]]:
-    """What a wire comes from in the end, and whether it may be off on its way."""
+    """The origins of a wire, and whether it may be off on the way."""
     if key not in bare:
         yield key, False
         return
@@ -94,7 +94,7 @@ def _sources(panel: Panel, key: int, bare: dict[int, Choice]) -> Iterator[tuple[
 
 
 def _labels(choice: Choice) -> Iterator[Label]:
-    """An arrow for every candidate; those of choices within it are named behind it."""
+    """An arrow for every candidate; the candidates of choices within it follow in parentheses."""
     strands = choice.strands
     for index, strand in enumerate(strands):
         if strand.depth == 0:
@@ -111,24 +111,24 @@ def _within(strands: tuple[Strand, ...]) -> Iterator[Strand]:
 
 
 def width_of(text: str, size: float) -> float:
-    """The room that a text needs in a figure."""
+    """The width of a text in a figure."""
     return text_width(text, size) * SERIFLESS
 
 
 def lines_of(box: Box) -> list[tuple[str, float]]:
-    """The texts of a box with their sizes. How a node joins is said where it is not by a sum."""
+    """The texts of a box with their sizes. The join of a node is shown unless it is a sum."""
     unsaid = {f"node {box.name}", "sum"} if box.kind in ("node", "output", "input") else {f"node {box.name}"}
     title = [(box.title, NODE)] if box.title else []
     return [*title, *((line, LABEL) for line in box.lines if line not in unsaid)]
 
 
 def text_height(box: Box) -> float:
-    """The room that the texts of a box need."""
+    """The height of the texts of a box."""
     return sum(NODE_LINE if size == NODE else LABEL_LINE for _, size in lines_of(box))
 
 
 def _size(part: Box | Label, least: float) -> Size:
-    """The room of a part around the line that leads to it: a label stands on its line."""
+    """The size of a part around the line that leads to it: a label is on its line."""
     if isinstance(part, Label):
         width = width_of(part.text, LABEL) + 2
         return Size(width, LABEL_LINE, 2.0, width)

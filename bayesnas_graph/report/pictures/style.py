@@ -14,7 +14,7 @@ LIGHT = ("#1f6fb4", "#c8590a", "#2a8a3c", "#c22f3d", "#7a4fb5", "#8a5a44",
          "#bd3f94", "#55657a", "#857f00", "#0b8c9c", "#3f4fc4", "#5d7d0b")  # fmt: skip
 DARK = ("#6cb6f2", "#f79a4d", "#6fcf80", "#f27d86", "#b99af0", "#cf9f87",
         "#f08bcb", "#a3b4c9", "#d6ce4a", "#4fd0de", "#98a4ff", "#acd04e")  # fmt: skip
-DASHES = ("", "7 3", "2 3", "10 3 2 3")  # told apart by these when colours repeat
+DASHES = ("", "7 3", "2 3", "10 3 2 3")  # distinguish candidates when colours repeat
 
 _RULES = """\
 text {{ font-family: sans-serif; fill: {ink}; }}
@@ -41,7 +41,7 @@ DARK_INKS = {
 
 
 def style_sheet(colours: int, theme: Theme = "auto") -> str:
-    """The rules for a page with so many colours of candidates."""
+    """The rules for a page with this number of candidate colours."""
     if theme != "auto":
         return rules(theme == "dark", colours)
     return f"{rules(False, colours)}@media (prefers-color-scheme: dark) {{\n{rules(True, colours)}}}\n"
@@ -66,5 +66,5 @@ def strand_class(number: int) -> str:
 
 
 def strand_dash(number: int) -> str:
-    """The dashes that go with it: none for the first round of colours."""
+    """The dashes of a colour: none for the first round of colours."""
     return DASHES[number // len(LIGHT) % len(DASHES)]

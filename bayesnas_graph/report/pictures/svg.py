@@ -34,7 +34,7 @@ from bayesnas_graph.report.pictures.style import Theme, strand_class, strand_das
 from bayesnas_graph.report.pictures.words import text_width
 
 ROUND = 10.0  # corners of wires that turn
-EDGE = 2.0  # around a panel that stands alone, for lines at its border
+EDGE = 2.0  # around a single panel, for lines at its border
 
 
 def svg_text(page: Page, theme: Theme = "auto") -> str:
@@ -58,7 +58,7 @@ def svg_text(page: Page, theme: Theme = "auto") -> str:
 
 
 def panel_svg(placed: Placed, diagram: Diagram) -> str:
-    """The contents of a panel alone, for a page that has style, title and notes of its own."""
+    """Only the contents of a panel, for a page with its own style, title and notes."""
     width, height = placed.placement.width + 2 * EDGE, placed.placement.height + 2 * EDGE
     view = f"{length(-EDGE)} {length(-EDGE)} {length(width)} {length(height)}"
     opening = f'<svg xmlns="http://www.w3.org/2000/svg" width="{length(width)}" height="{length(height)}" '
@@ -92,7 +92,7 @@ def _panel(placed: Placed, diagram: Diagram) -> list[str]:
 
 
 def _contents(placed: Placed, diagram: Diagram) -> Iterable[str]:
-    """Wires, boxes and choices, with marks for scripts: what a thing is (`data-key`) and what it is connected with."""
+    """Wires, boxes and choices, with attributes for scripts: keys (`data-key`) and connections."""
     panel = placed.panel
     keys = sorted([*(box.key for box in panel.boxes), *(choice.key for choice in panel.choices)])
     centres = dict(zip(keys, placed.placement.centres, strict=True))
@@ -183,7 +183,7 @@ def _candidate(choice: Choice, strand: Strand) -> str:
 def _strand(
     strand: Strand, style: Style, colour: int, begin: tuple[float, float], end: tuple[float, float], y: float
 ) -> Iterable[str]:
-    """A candidate: a line out of the diamond, along its row, and to where all meet again."""
+    """A candidate: a line from the diamond along its row to the point where all meet."""
     left, right = begin[0] + style.fan + DEPTH_INDENT * strand.depth, end[0] - style.fan
     out = f"M{pair(begin)}{bend(begin, (left, y))}"
     back = f"H{length(right)}{bend((right, y), end)}"
@@ -205,7 +205,7 @@ def _coloured(colour: int, path: str) -> str:
 
 
 def _zero(x: float, y: float) -> Iterable[str]:
-    """The zero node: where a choice can be switched off as a whole."""
+    """The zero node: switches a whole choice off."""
     d = length(DIAMOND)
     yield f'<path class="zero" d="M{length(x - DIAMOND)} {length(y)}l{d} -{d} {d} {d} -{d} {d}z"/>'
     yield text_element(x, y + 3.7, "0", 10, anchor="middle")

@@ -1,4 +1,4 @@
-"""How things are called in pictures, and how much room their names take."""
+"""Texts in pictures, and their widths."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Op
 from bayesnas_graph.language.elaborate.block import Block
 
-# Widths of characters in ems. Fonts differ; these are those of a wide one, so that text fits in any.
+# Widths of characters in ems. From a wide font, so that text fits in any.
 _NARROW = set("ijl.,:;'|!()[]{}I ftr")
 _WIDE = set("mwMW@%→×")
 
 
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
-    """The room that a text needs, with a little to spare."""
+    """The width of a text, with a small margin."""
     ems = sum(0.39 if c in _NARROW else 0.95 if c in _WIDE else 0.7 if c.isupper() else 0.62 for c in text)
     return ems * size * (1.08 if bold else 1.0)
 
 
 def settings_lines(op: Op, room: int = 22) -> tuple[str, ...]:
-    """The arguments of an operation that are not as usual, in lines of about `room` characters."""
+    """The non-default arguments of an operation, in lines of about `room` characters."""
     given = str(op).removeprefix(op.label)
     lines: list[str] = []
     for part in given.removeprefix("(").removesuffix(")").replace(" = ", " ").split(", "):
@@ -30,12 +30,12 @@ def settings_lines(op: Op, room: int = 22) -> tuple[str, ...]:
 
 
 def place_of(span: Span) -> str:
-    """File and line of a piece of text."""
+    """File and line of a span."""
     return f"{span.source.name}:{span.source.position(span.start)[0]}"
 
 
 def line_of(span: Span) -> str:
-    """The line that a piece of text begins on, without the space around it."""
+    """The line that a span begins on, stripped."""
     return span.source.line(span.source.position(span.start)[0]).strip()
 
 
