@@ -1,4 +1,4 @@
-"""Options of the verbs that have settings: those made from the settings, and the others that these verbs share."""
+"""Options made from fields: of settings, and of dataclasses that group options."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _flag(field: FieldInfo) -> Flag | None:
 
 
 def _key(name: str, field: FieldInfo) -> str:
-    """The name of a setting in a settings file."""
+    """Return the name of a setting in a settings file."""
     return field.alias or name
 
 
@@ -138,7 +138,7 @@ def _setting(key: str, field: FieldInfo, value: Any) -> Settings:
 
 
 def _option_type(key: str, field: FieldInfo) -> Any:
-    """What typer needs to know of an option."""
+    """Return the annotation that typer makes an option from."""
     flag, plain = _flag(field), _plain_type(field.annotation)
     assert flag is not None, "only settings with a flag are options"
     # Choices are checked with all other settings, which points at the mistake.
@@ -149,7 +149,7 @@ def _option_type(key: str, field: FieldInfo) -> Any:
 
 
 def _plain_type(annotation: Any) -> Any:
-    """The type of a setting without `Annotated` and `None`."""
+    """Return the type of a setting without `Annotated` and `None`."""
     if get_origin(annotation) is Annotated:
         return _plain_type(get_args(annotation)[0])
     if get_origin(annotation) in (None, Literal):

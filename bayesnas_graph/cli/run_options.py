@@ -52,7 +52,7 @@ class RunOptions:
         return os.environ.get("TERM") not in ("dumb", "unknown") and sys.stdout.encoding.lower().startswith("utf")
 
     def check(self, *, new_only: bool = False) -> None:
-        """Raise BadParameter if a run is resumed with options for new runs; `new_only` tells of further ones."""
+        """Raise BadParameter for options that only new runs take; `new_only` says whether a verb got others."""
         if self.resume is not None and (self.output is not None or self.list_settings or new_only):
             raise typer.BadParameter("a resumed run keeps its folder and its settings", param_hint="--resume")
 
@@ -71,7 +71,7 @@ class RunOptions:
         return config
 
     def _check_resume(self, verb: Kind, path: Path, file: Path | None, settings: Sequence[Settings]) -> None:
-        """Raise NasError if a run cannot be resumed, for settings, and for another space than that of the run."""
+        """Raise NasError if the run cannot be resumed, or if settings or a different space are given."""
         run = open_run(path, verb, allow_python=self.allow_python_ops)
         if settings:
             help = "a run keeps the settings it was started with; start another one to change them"

@@ -1,4 +1,4 @@
-"""`search`: the architecture of a space that suits some data."""
+"""`search`: the search for an architecture in a space."""
 
 from __future__ import annotations
 

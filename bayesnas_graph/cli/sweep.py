@@ -82,7 +82,7 @@ def start_sweep(
     recipe: Path | None,
     passed_on: tuple[str, ...],
 ) -> None:
-    """Start a sweep in a new folder, with more options to pass on to its runs. Checks all runs before the first."""
+    """Start a sweep in a new folder. Settings of all runs are checked first; `passed_on` are options of every run."""
     if "RANK" in os.environ:
         help = "start it without `torchrun`: each of its runs is one process"
         raise NasError([Diagnostic("NAS601", "a sweep cannot be started by `torchrun`", help=help)])
@@ -170,7 +170,7 @@ def stopping() -> Iterator[Callable[[], bool]]:
 
 @contextmanager
 def _pool(sweep: Sweep, options: SweepOptions) -> Iterator[tuple[Pool, int]]:
-    """Yield a pool for the runs, and the number of threads of each. All processes are ended at the end."""
+    """Yield a pool for the runs, and the number of threads of each. Ends all processes on exit."""
     configs = [point.config for point in sweep.left]
     kinds = {config.device for config in configs}
     pool: Pool
