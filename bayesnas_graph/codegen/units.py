@@ -102,7 +102,7 @@ def by_height(root: Unit) -> list[list[Unit]]:
 def common_scope(members: Sequence[Unit]) -> Scope:
     """The scope that units of one kind are named after: the outermost motif that only uses them, if they share it."""
     kinds = [{scope.kind for scope in unit.wrappers} for unit in members]
-    common = [scope for scope in members[0].wrappers if all(scope.kind in found for found in kinds)]
+    common = [scope for scope in members[0].wrappers if all(scope.kind in own for own in kinds)]
     return common[-1] if common else members[0].scope
 
 

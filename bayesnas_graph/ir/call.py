@@ -77,11 +77,11 @@ class ModuleCall:
         """
         shown = list(texts) or [None] * len(self.numbers)
         split = len(self.args)
-        given = [text or repr(number.value) for text, number in zip(shown[:split], self.args, strict=True)]
+        arguments = [text or repr(number.value) for text, number in zip(shown[:split], self.args, strict=True)]
         for text, number in zip(shown[split:], self.kwargs, strict=True):
             if text or not self._is_default(number):
-                given.append(f"{number.role}={text or repr(number.value)}")
-        return f"{self.constructor}({', '.join(given)})"
+                arguments.append(f"{number.role}={text or repr(number.value)}")
+        return f"{self.constructor}({', '.join(arguments)})"
 
     def _is_default(self, number: Number) -> bool:
         return self.package in ("nn", "runtime") and number.value == DEFAULTS.get(number.role)

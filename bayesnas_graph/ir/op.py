@@ -219,8 +219,8 @@ class Op:
         return None if default is MISSING else default
 
     def __str__(self) -> str:
-        given = {name: value for name, value in self.settings().items() if value != self.default(name)}
-        shown = ", ".join(f"{name} = {_text(value)}" for name, value in given.items())
+        changed = {name: value for name, value in self.settings().items() if value != self.default(name)}
+        shown = ", ".join(f"{name} = {_text(value)}" for name, value in changed.items())
         return f"{self.label}({shown})" if shown else self.label
 
 

@@ -55,15 +55,15 @@ def _before(graph: Graph, choices: list[Node]) -> Graph:
     entry: dict[Edge, str] = {}  # edges that lead into a choice or its candidates -> the zero node they come from now
     zeros: dict[str, list[tuple[str, Node]]] = defaultdict(list)  # what is read -> the zero nodes that read it
     for choice in reversed(choices):
-        found: dict[str, str] = {}
+        names: dict[str, str] = {}
         members = _members(graph, choice.name)
         for member in members:
             for edge in graph.inputs(member):
                 if edge.source not in members:
                     source = entry.get(edge, edge.source)
-                    number = "" if not found or source in found else f"_{len(found) + 1}"
-                    entry[edge] = found.setdefault(source, zero_name(choice.name) + number)
-        for source, name in found.items():
+                    number = "" if not names or source in names else f"_{len(names) + 1}"
+                    entry[edge] = names.setdefault(source, zero_name(choice.name) + number)
+        for source, name in names.items():
             zeros[source].append((name, choice))
     nodes: list[Node] = []
     edges = [replace(edge, source=entry.get(edge, edge.source)) for edge in graph.edges]

@@ -77,15 +77,15 @@ def _selects(graph: Graph, reads: Mapping[InputSlot, Mask]) -> dict[InputSlot, s
         by_prefix: dict[str, list[InputSlot]] = defaultdict(list)
         for target in slots:
             by_prefix[prefix_of(graph, target[0]) if shared is None else shared].append(target)
-        for prefix, some in by_prefix.items():
-            found.update(dict.fromkeys(some, fresh.of_value(prefix, source, "select")))
+        for prefix, targets in by_prefix.items():
+            found.update(dict.fromkeys(targets, fresh.of_value(prefix, source, "select")))
     return found
 
 
-def _within(some: Mask, kept: Mask) -> tuple[int, ...]:
+def _within(mask: Mask, kept: Mask) -> tuple[int, ...]:
     """The positions of some channels among those that are kept.
 
     >>> _within((False, True, True), (False, True, True)), _within((False, False, True), (False, True, True))
     ((0, 1), (1,))
     """
-    return tuple(i for i, is_there in enumerate(s for s, k in zip(some, kept, strict=True) if k) if is_there)
+    return tuple(i for i, is_there in enumerate(s for s, k in zip(mask, kept, strict=True) if k) if is_there)

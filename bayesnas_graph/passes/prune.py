@@ -60,13 +60,13 @@ def prune(graph: Graph, off: Collection[str]) -> Graph:
 
 def _arriving(graph: Graph, closed: frozenset[str]) -> dict[str, list[Edge]]:
     """For every node that is left, the edges over which a value still arrives."""
-    found: dict[str, list[Edge]] = {}
+    arriving: dict[str, list[Edge]] = {}
     for node in graph:
         inputs = graph.inputs(node.name)
-        brought = [e for e in inputs if e.source in found and not _is_closed(e, closed)]
+        brought = [e for e in inputs if e.source in arriving and not _is_closed(e, closed)]
         if len(brought) == len(inputs) or (brought and node.op.tolerates_missing_inputs):
-            found[node.name] = brought
-    return found
+            arriving[node.name] = brought
+    return arriving
 
 
 def _is_closed(edge: Edge, closed: frozenset[str]) -> bool:
@@ -75,13 +75,13 @@ def _is_closed(edge: Edge, closed: frozenset[str]) -> bool:
 
 def _used(outputs: tuple[str, ...], arriving: dict[str, list[Edge]]) -> set[str]:
     """The nodes that the outputs are computed from."""
-    found, waiting = set(outputs), list(outputs)
+    used, waiting = set(outputs), list(outputs)
     while waiting:
         for edge in arriving[waiting.pop()]:
-            if edge.source not in found:
-                found.add(edge.source)
+            if edge.source not in used:
+                used.add(edge.source)
                 waiting.append(edge.source)
-    return found
+    return used
 
 
 def _cut(

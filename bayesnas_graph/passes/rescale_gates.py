@@ -54,7 +54,7 @@ def rescale_gates(graph: Graph) -> Rescaled:
 def _distributed(graph: Graph) -> dict[tuple[str, int], tuple[str, ...]]:
     """For every edge with a factor, the gates whose product it is."""
     readers = Counter(edge.source for edge in graph.edges) + Counter(graph.outputs)
-    found: dict[tuple[str, int], tuple[str, ...]] = {}
+    factors: dict[tuple[str, int], tuple[str, ...]] = {}
     for node in graph:
         for edge in graph.inputs(node.name):
             if edge.gate is None:
@@ -63,10 +63,10 @@ def _distributed(graph: Graph) -> dict[tuple[str, int], tuple[str, ...]]:
             if node.op.is_zero_switch and source.op.is_choice and readers[edge.source] == 1:
                 for candidate in graph.inputs(edge.source):
                     key = candidate.target, candidate.slot
-                    found[key] = (*found.get(key, ()), edge.gate.name)
+                    factors[key] = (*factors.get(key, ()), edge.gate.name)
             else:
-                found[node.name, edge.slot] = (edge.gate.name,)
-    return found
+                factors[node.name, edge.slot] = (edge.gate.name,)
+    return factors
 
 
 def _new_name(wanted: str, names: set[str]) -> str:

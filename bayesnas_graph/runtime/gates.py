@@ -48,8 +48,8 @@ class Watch:
 
     def powers(self, gates: Tensor) -> Tensor | None:
         """The mean squares for a tensor of gates."""
-        found = _gathered(gates, self._powers)
-        return None if found is None else found[0]
+        rows = _gathered(gates, self._powers)
+        return None if rows is None else rows[0]
 
     def means(self, gates: Tensor) -> list[Tensor]:
         """The means of the channels of the input of each gate; zero for a gate that was not used."""
@@ -64,10 +64,10 @@ def _start(gates: Tensor) -> _Start:
     return gates.untyped_storage().data_ptr(), int(gates.storage_offset())
 
 
-def _gathered(gates: Tensor, found: dict[_Start, Tensor]) -> Tensor | None:
+def _gathered(gates: Tensor, recorded: dict[_Start, Tensor]) -> Tensor | None:
     storage, start = _start(gates)
     rows = None
-    for (other, first), part in found.items():
+    for (other, first), part in recorded.items():
         if other == storage and start <= first < start + len(gates):
             rows = part.new_zeros(len(part), len(gates)) if rows is None else rows
             rows[:, first - start : first - start + part.shape[1]] += part

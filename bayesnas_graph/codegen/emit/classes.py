@@ -33,8 +33,8 @@ class Class:
     @property
     def words(self) -> list[str]:
         """The names of its inputs, `x` if members do not agree."""
-        found = [set(words) for words in zip(*(unit.words for unit in self.members), strict=True)]
-        return [words.pop() if len(words) == 1 else "x" for words in found]
+        choices = [set(words) for words in zip(*(unit.words for unit in self.members), strict=True)]
+        return [words.pop() if len(words) == 1 else "x" for words in choices]
 
     def arguments(self, unit: Unit) -> list[Plain]:
         """The values of the parameters for `unit`."""

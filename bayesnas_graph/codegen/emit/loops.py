@@ -66,9 +66,9 @@ def rolled(unit: Unit, alike: Alike) -> Iterator[Item | Repeat]:
     search = _Search(unit, alike)
     position = 0
     while position < len(unit.items):
-        found = max(search.at(position), key=lambda repeat: len(repeat.uses) * len(repeat.body), default=None)
-        yield unit.items[position] if found is None else found
-        position += 1 if found is None else len(found.uses) * len(found.body)
+        longest = max(search.at(position), key=lambda repeat: len(repeat.uses) * len(repeat.body), default=None)
+        yield unit.items[position] if longest is None else longest
+        position += 1 if longest is None else len(longest.uses) * len(longest.body)
 
 
 class _Search:

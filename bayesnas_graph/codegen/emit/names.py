@@ -54,8 +54,8 @@ def array(name: str) -> tuple[str, int] | None:
     >>> array("s.3"), array("stem.conv")
     (('s', 3), None)
     """
-    found = re.fullmatch(r"(.+)\.(\d+)", name)
-    return (found[1], int(found[2])) if found else None
+    match = re.fullmatch(r"(.+)\.(\d+)", name)
+    return (match[1], int(match[2])) if match else None
 
 
 def shared(names: Sequence[str]) -> str:

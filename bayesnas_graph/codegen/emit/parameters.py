@@ -69,10 +69,10 @@ def parametrise(rows: Sequence[Sequence[Number]], taken: Collection[str]) -> tup
                 role = "width" if any(column.role in SIZES for column in columns.values()) else "channels"
             columns[key] = Column(role, values)
         by_number.append(columns[key])
-    found = list(columns.values())
-    _derive_paddings([column for column in found if column.is_whole])
-    _derive_sizes([column for column in found if column.is_whole and column.role in SIZES])
-    names = _names([column for column in found if column.base is None], taken)
+    distinct = list(columns.values())
+    _derive_paddings([column for column in distinct if column.is_whole])
+    _derive_sizes([column for column in distinct if column.is_whole and column.role in SIZES])
+    names = _names([column for column in distinct if column.base is None], taken)
     terms = [None if column is None else column.term(names) for column in by_number]
     return terms, [Parameter(name, column.role, column.values) for column, name in names.items()]
 

@@ -116,6 +116,6 @@ def _located(unit: Unit, path: str, paths: Paths) -> Iterator[tuple[str, Unit, d
     """Every unit, with its path and the paths from there to its own modules."""
     own = paths(unit)
     uses = {item.name: item.unit for item in unit.items if isinstance(item, Use)}
-    yield path, unit, {name: found for name, found in own.items() if name not in uses}
+    yield path, unit, {name: module for name, module in own.items() if name not in uses}
     for name, used in uses.items():
         yield from _located(used, f"{path}{own[name]}.", paths)

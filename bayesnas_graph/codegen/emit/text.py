@@ -74,7 +74,7 @@ def _statement(line: str) -> tuple[str, str]:
 
 def _groups(text: str) -> list[tuple[int, int]]:
     """Where every call and list that is in no other bracket opens and closes."""
-    found, level, start = [], 0, 0
+    groups, level, start = [], 0, 0
     for i, character in enumerate(text):
         if character in _OPENING:
             start = i if level == 0 else start
@@ -84,8 +84,8 @@ def _groups(text: str) -> list[tuple[int, int]]:
             is_list = text[start] == "[" and not text[start - 1 : start].isalnum()
             is_call = text[start] == "(" and (text[start - 1 : start].isalnum() or text[start - 1 : start] in "_)")
             if level == 0 and i > start + 1 and (is_list or is_call):
-                found.append((start, i))
-    return found
+                groups.append((start, i))
+    return groups
 
 
 def _outside(text: str) -> str:

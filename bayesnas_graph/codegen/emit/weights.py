@@ -45,8 +45,8 @@ def as_state(tensors: ByNode, gates: State, target: Emitted) -> dict[str, Tensor
         if gate in gates:
             parts[slot.path][slot.index] = gates[gate]
             counts[slot.path] = slot.count
-    whole = {name: [found[i] for i in sorted(found)] for name, found in parts.items() if len(found) == counts[name]}
-    return {name: found[0] if found[0].ndim == 0 else torch.cat(found) for name, found in whole.items()}
+    whole = {name: [pieces[i] for i in sorted(pieces)] for name, pieces in parts.items() if len(pieces) == counts[name]}
+    return {name: pieces[0] if pieces[0].ndim == 0 else torch.cat(pieces) for name, pieces in whole.items()}
 
 
 def by_node(state: State, program: Emitted) -> dict[str, dict[str, Tensor]]:
@@ -72,21 +72,21 @@ def by_gate(state: State, program: Emitted) -> dict[str, Tensor]:
 
 def rescaled(tensors: ByNode, gates: State, fixed: Rescaled) -> dict[str, dict[str, Tensor]]:
     """The tensors of a searched network as those of the fixed one, with the gates multiplied into the weights."""
-    found = {node: dict(named) for node, named in tensors.items()}
+    result = {node: dict(named) for node, named in tensors.items()}
     for node, names in fixed.factors.items():
         first, *others = (gates[name].view(()) for name in names)
         factor = prod(others, start=first)
-        own = found.setdefault(node, {})
+        own = result.setdefault(node, {})
         for name in fixed.graph[node].op.scale_tensors():
             own[name] = own[name] * factor if name in own else factor
-    return found
+    return result
 
 
 def narrowed(tensors: ByNode, cuts: Mapping[str, Sequence[Cut]]) -> dict[str, dict[str, Tensor]]:
     """The tensors without the channels that were removed."""
     return {
-        node: {name: _cut(value, name, cuts.get(node, ())) for name, value in found.items()}
-        for node, found in tensors.items()
+        node: {name: _cut(value, name, cuts.get(node, ())) for name, value in own.items()}
+        for node, own in tensors.items()
     }
 
 

@@ -69,15 +69,15 @@ class Supernet:
 
     def slopes(self, watch: Watch) -> Tensor:
         """The derivatives by all gates, a row for each sample. The watch forgets them."""
-        found = {parameter: watch.slopes(parameter) for parameter in self.parameters}
-        rows = max((len(part) for part in found.values() if part is not None), default=0)
+        parts = {parameter: watch.slopes(parameter) for parameter in self.parameters}
+        rows = max((len(part) for part in parts.values() if part is not None), default=0)
         watch.forget_slopes()
-        return self.in_order([p.new_zeros(rows, len(p)) if part is None else part for p, part in found.items()])
+        return self.in_order([p.new_zeros(rows, len(p)) if part is None else part for p, part in parts.items()])
 
     def moments(self, watch: Watch) -> Moments:
         """The moments of the inputs of all gates; zeros for gates that were not used."""
-        found = {parameter: watch.powers(parameter) for parameter in self.parameters}
-        squares = self.in_order([torch.zeros_like(p) if part is None else part for p, part in found.items()])
+        parts = {parameter: watch.powers(parameter) for parameter in self.parameters}
+        squares = self.in_order([torch.zeros_like(p) if part is None else part for p, part in parts.items()])
         means = [mean for parameter in self.parameters for mean in watch.means(parameter)]
         return Moments(squares.double(), tuple(means[i].double() for i in self._order.tolist()))
 

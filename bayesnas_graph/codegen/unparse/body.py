@@ -150,7 +150,7 @@ class Body:
 
     def _listed(self, names: Sequence[str]) -> list[str]:
         """A list of nodes, with consecutive elements of an array as a range, or as the array."""
-        found: list[str] = []
+        listed: list[str] = []
         position = 0
         while position < len(names):
             word, _, index = names[position].partition("[")
@@ -160,15 +160,15 @@ class Body:
                 while names[position + size : position + size + 1] == [f"{word}[{start + size}]"]:
                     size += 1
                 if size == len(self.layout.arrays[word]):
-                    found.append(word)
+                    listed.append(word)
                 elif size >= MIN_RANGE:
-                    found.append(f"{word}[{start}..{start + size}]")
+                    listed.append(f"{word}[{start}..{start + size}]")
                 else:
-                    found += names[position : position + size]
+                    listed += names[position : position + size]
             else:
-                found.append(names[position])
+                listed.append(names[position])
             position += size
-        return found
+        return listed
 
 
 def _labelled(label: str) -> str:

@@ -15,19 +15,19 @@ def correspondence(before: Graph, after: Graph) -> dict[str, str]:
     if len(inputs[0]) != len(inputs[1]) or len(before.outputs) != len(after.outputs):
         raise ValueError("the graphs differ in their number of inputs or outputs")
     waiting = [*zip(*inputs, strict=True), *zip(before.outputs, after.outputs, strict=True)]
-    found: dict[str, str] = {}
+    forth: dict[str, str] = {}
     back: dict[str, str] = {}
     while waiting:
         old, new = waiting.pop()
-        if found.get(old, new) != new or back.get(new, old) != old:
+        if forth.get(old, new) != new or back.get(new, old) != old:
             raise ValueError(f"`{old}` and `{new}` are in different positions")
-        if old in found:
+        if old in forth:
             continue
-        found[old], back[new] = new, old
+        forth[old], back[new] = new, old
         _compare(before, after, old, new)
         pairs = zip(before.inputs(old), after.inputs(new), strict=True)
         waiting += [(left.source, right.source) for left, right in pairs]
-    return {node.name: found[node.name] for node in before if node.name in found}
+    return {node.name: forth[node.name] for node in before if node.name in forth}
 
 
 def _compare(before: Graph, after: Graph, old: str, new: str) -> None:

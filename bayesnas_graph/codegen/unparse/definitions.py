@@ -68,9 +68,9 @@ class Definitions:
         item, texts = definition.unit.items[i], [written(text) for text in definition.texts[i]]
         if not isinstance(item, Compute):
             return texts[0]
-        given = call_arguments(item.op, texts)
-        text = call_text(self._operations.name(item.op), given)
-        return f"{text}()" if text == item.op.name and given and given[0].text is None else text
+        arguments = call_arguments(item.op, texts)
+        text = call_text(self._operations.name(item.op), arguments)
+        return f"{text}()" if text == item.op.name and arguments and arguments[0].text is None else text
 
     def _name(self) -> None:
         """Name all definitions. Of several of one kind, the network or the most used one gets the plain name."""
@@ -135,7 +135,7 @@ def _shape(use: Applied) -> object:
 
 
 def _grouped(units: list[Unit], key: Callable[[Unit], object]) -> list[list[Unit]]:
-    found: dict[object, list[Unit]] = defaultdict(list)
+    groups: dict[object, list[Unit]] = defaultdict(list)
     for unit in units:
-        found[key(unit)].append(unit)
-    return list(found.values())
+        groups[key(unit)].append(unit)
+    return list(groups.values())

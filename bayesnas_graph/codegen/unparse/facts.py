@@ -17,7 +17,7 @@ def types(inputs: Sequence[Node], outputs: Sequence[Node]) -> str:
     """The types of inputs and outputs. A graph cannot tell classes from other vectors: a single output is classes."""
     takes = [_type(node.shape, "vector") for node in inputs]
     is_classes = [len(outputs) == 1 or node.op.weight_axes == "nc" for node in outputs]
-    kinds = ["classes" if found else "vector" for found in is_classes]
+    kinds = ["classes" if is_class else "vector" for is_class in is_classes]
     gives = [_type(node.shape, kind) for node, kind in zip(outputs, kinds, strict=True)]
     return f"{', '.join(takes)} -> {', '.join(gives)}"
 
@@ -34,15 +34,15 @@ def budget(text: str) -> str:
     >>> budget("params < 20,000"), budget("flops<=1.5M"), budget("memory < 1234")
     ('params < 20K', 'flops <= 1.5M', 'memory < 1234')
     """
-    found = _BUDGET.fullmatch(text.strip())
-    bound = number(found[3].replace(",", "")) if found else None
-    if found is None or not isinstance(bound, int) or out_of_bounds(bound):
+    match = _BUDGET.fullmatch(text.strip())
+    bound = number(match[3].replace(",", "")) if match else None
+    if match is None or not isinstance(bound, int) or out_of_bounds(bound):
         raise ValueError(f"`{one_line(text)}` is not a budget")
-    shown = found[3] if found[3][-1] in "KMG" else str(bound)
+    shown = match[3] if match[3][-1] in "KMG" else str(bound)
     for suffix, scale in _SUFFIXES:
         if shown == str(bound) and bound and bound % scale == 0:
             shown = f"{bound // scale}{suffix}"
-    return f"{found[1]} {found[2]} {shown}"
+    return f"{match[1]} {match[2]} {shown}"
 
 
 def about_file(doc: str) -> str:

@@ -75,15 +75,15 @@ class Layout:
 
     def _flowing(self, reads: Counter[str]) -> set[str]:
         reader = {name: item for item in self.unit.items for name in item.inputs}
-        found: set[str] = set()
+        flowing: set[str] = set()
         for item in reversed(self.unit.items):
             if len(results(item)) > 1 or reads[item.name] != 1 or item.name not in reader:
                 continue
             target = reader[item.name]
-            gathers = self.is_join(target) and len(target.inputs) > 1 and target.name not in found
+            gathers = self.is_join(target) and len(target.inputs) > 1 and target.name not in flowing
             if (self.is_step(target) or gathers) and self._belongs(item, target) and not self._is_node(item):
-                found.add(item.name)
-        return found
+                flowing.add(item.name)
+        return flowing
 
     def _belongs(self, item: Item, reader: Item) -> bool:
         """Whether an item was written on the way to another: it has no name of its own, or the same name.
@@ -157,12 +157,12 @@ class Layout:
         for name, target in wanted.items():
             if name in self.names:
                 continue
-            found = elements.get(target.word, {}) if isinstance(target, Target) and target.index is not None else {}
-            is_array = len(found) >= MIN_ARRAY and sorted(found) == list(range(len(found)))
-            if is_array and self.common_join(found.values()) is not None:
+            members = elements.get(target.word, {}) if isinstance(target, Target) and target.index is not None else {}
+            is_array = len(members) >= MIN_ARRAY and sorted(members) == list(range(len(members)))
+            if is_array and self.common_join(members.values()) is not None:
                 word = unique(self.paths[int(name)][0], used)
-                self.arrays[word] = [found[i] for i in range(len(found))]
-                self.names.update({value: f"{word}[{i}]" for i, value in found.items()})
+                self.arrays[word] = [members[i] for i in range(len(members))]
+                self.names.update({value: f"{word}[{i}]" for i, value in members.items()})
             else:
                 word = self.names[name] = self._single(name, target, used)
             used.add(word)

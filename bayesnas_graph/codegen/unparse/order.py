@@ -14,7 +14,7 @@ def walk(ends: Iterable[str], reads: Mapping[str, Sequence[str]], done: Iterable
     >>> walk(["d"], {"d": ["b", "c"], "b": ["a"], "c": ["a"]})
     ['a', 'b', 'c', 'd']
     """
-    seen, found = set(done), []
+    seen, order = set(done), []
     for end in ends:
         waiting = [(end, iter(reads.get(end, ())))] if end not in seen else []
         seen.add(end)
@@ -22,12 +22,12 @@ def walk(ends: Iterable[str], reads: Mapping[str, Sequence[str]], done: Iterable
             name, rest = waiting[-1]
             source = next((source for source in rest if source not in seen), None)
             if source is None:
-                found.append(name)
+                order.append(name)
                 waiting.pop()
             else:
                 seen.add(source)
                 waiting.append((source, iter(reads.get(source, ()))))
-    return found
+    return order
 
 
 def in_order(graph: Graph) -> list[str]:

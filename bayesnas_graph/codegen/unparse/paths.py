@@ -37,8 +37,8 @@ class Paths:
 
     def scope(self, name: str) -> str | None:
         """The name of a scope; None if it has no node, or a node has its name."""
-        found = self._known.get(tuple(name.split(".")))
-        return None if name in self.nodes else found
+        known = self._known.get(tuple(name.split(".")))
+        return None if name in self.nodes else known
 
     def _path(self, node: Node) -> str:
         parts = tuple(node.name.split("."))

@@ -111,12 +111,12 @@ class _Writer:
         by_node += [
             [self.edge_notes.get((node, slot), "") for node in self._nodes(definition, i)] for i, slot in line.bare
         ]
-        found: list[str] = []
+        texts: list[str] = []
         for notes in by_node:
             distinct = list(dict.fromkeys(note for note in notes if note))
             shown = [*distinct[:MAX_NOTES], "..."] if len(distinct) > MAX_NOTES else distinct
-            found += [", ".join(shown)] if shown else []
-        return noted(found)
+            texts += [", ".join(shown)] if shown else []
+        return noted(texts)
 
     def _nodes(self, definition: Definition, i: int) -> list[str]:
         """The names of an item in the graph, in every use of its motif."""

@@ -69,11 +69,11 @@ def _numbered(unit: Unit, names: dict[str, tuple[str, ...]]) -> Unit:
         item, number = _sorted(by_name[name]), str(len(items))
         original.append(item.results[0] if isinstance(item, Use) and len(item.results) == 1 else item.name)
         read = known(item.inputs)
-        given = results(item)
-        value.update({result: number if len(given) == 1 else f"{number}:{i}" for i, result in enumerate(given)})
+        computed = results(item)
+        value.update({result: number if len(computed) == 1 else f"{number}:{i}" for i, result in enumerate(computed)})
         if isinstance(item, Use):
             items.append(
-                replace(item, name=number, unit=_numbered(item.unit, names), inputs=read, results=known(given))
+                replace(item, name=number, unit=_numbered(item.unit, names), inputs=read, results=known(computed))
             )
         else:
             assert isinstance(item, Compute), "a fixed network of primitives has nothing else"

@@ -49,8 +49,8 @@ def tidy(graph: Graph) -> Tidy:
     motifs = [scope for scope in scopes.values() if scope.role != "choice"]
     kept = _whole(Graph(graph.name, renamed, edges, outputs, motifs), order)
     whole = Graph(graph.name, renamed, edges, outputs, kept)
-    found = whole.replace([whole[name] for name in in_scopes(whole)], edges, outputs)
-    return Tidy(found, origins, {name: scope.kind for name, scope in scopes.items()})
+    ordered = whole.replace([whole[name] for name in in_scopes(whole)], edges, outputs)
+    return Tidy(ordered, origins, {name: scope.kind for name, scope in scopes.items()})
 
 
 def _check(graph: Graph, node: Node) -> None:

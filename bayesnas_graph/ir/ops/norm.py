@@ -81,8 +81,8 @@ class BatchNorm(Normalisation):
 
     def torch(self, *inputs: Shape) -> ModuleCall:
         target = "BatchNorm2d" if len(inputs[0]) == 3 else "BatchNorm1d"
-        given = numbers(eps=float(self.eps), momentum=float(self.momentum), affine=self.affine)
-        return ModuleCall(target, numbers(norm=inputs[0][0]), given)
+        settings = numbers(eps=float(self.eps), momentum=float(self.momentum), affine=self.affine)
+        return ModuleCall(target, numbers(norm=inputs[0][0]), settings)
 
     def light_form(self) -> BatchNorm:
         return self if self.affine else LightBatchNorm(**vars(self))
@@ -124,8 +124,8 @@ class LightBatchNorm(BatchNorm):
 
     def torch(self, *inputs: Shape) -> ModuleCall:
         call = super().torch(*inputs)
-        given = tuple(number for number in call.kwargs if number.role != "affine")
-        return replace(call, target=f"Light{call.target}", kwargs=given, package="runtime")
+        settings = tuple(number for number in call.kwargs if number.role != "affine")
+        return replace(call, target=f"Light{call.target}", kwargs=settings, package="runtime")
 
     def light_form(self) -> BatchNorm:
         return self
@@ -192,8 +192,8 @@ class GroupNorm(SampleNorm):
         return inputs[0]
 
     def torch(self, *inputs: Shape) -> ModuleCall:
-        given = numbers(eps=float(self.eps), affine=self.affine)
-        return ModuleCall("GroupNorm", numbers(groups=self.groups, norm=inputs[0][0]), given)
+        settings = numbers(eps=float(self.eps), affine=self.affine)
+        return ModuleCall("GroupNorm", numbers(groups=self.groups, norm=inputs[0][0]), settings)
 
     def coupling(self, *inputs: Shape) -> Coupling:
         size = inputs[0][0] // self.groups
@@ -214,8 +214,8 @@ class LayerNorm(SampleNorm):
     eps: Fraction = rational("0.00001")
 
     def torch(self, *inputs: Shape) -> ModuleCall:
-        given = numbers(eps=float(self.eps), affine=self.affine)
-        return ModuleCall("GroupNorm", numbers(groups=1, norm=inputs[0][0]), given)
+        settings = numbers(eps=float(self.eps), affine=self.affine)
+        return ModuleCall("GroupNorm", numbers(groups=1, norm=inputs[0][0]), settings)
 
     def coupling(self, *inputs: Shape) -> Coupling:
         channels = inputs[0][0]

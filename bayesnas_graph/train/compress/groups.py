@@ -82,7 +82,7 @@ def groups_of(graph: Graph, chosen: Chosen) -> tuple[Groups, ...]:
 
 def regrouped(groups: Iterable[Groups], graph: Graph) -> tuple[Groups, ...]:
     """The same groups in what is left of the network."""
-    return tuple(_groups(graph, graph[some.layer], some.shares) for some in groups if some.layer in graph.nx)
+    return tuple(_groups(graph, graph[group.layer], group.shares) for group in groups if group.layer in graph.nx)
 
 
 def _groups(graph: Graph, node: Node, shares: str) -> Groups:
@@ -107,16 +107,16 @@ def _companions(graph: Graph, node: Node) -> tuple[tuple[str, str], ...]:
 
 def _last_layers(graph: Graph) -> set[str]:
     """The layers from which a path leads to an output without another layer that mixes channels."""
-    found: set[str] = set()
+    last: set[str] = set()
     seen, waiting = set(graph.outputs), list(graph.outputs)
     while waiting:
         node = graph[waiting.pop()]
         if is_layer(node):
-            found.add(node.name)
+            last.add(node.name)
             if not node.op.by_channel:
                 continue
         for edge in graph.inputs(node.name):
             if edge.source not in seen:
                 seen.add(edge.source)
                 waiting.append(edge.source)
-    return found
+    return last

@@ -16,10 +16,10 @@ Masks = dict[str, dict[str, Tensor]]
 def masks_of(groups: Iterable[Groups], weights: ByNode) -> Masks:
     """The masks of the weights in groups: the nonzero weights of layers, and all companions of their filters."""
     found: Masks = {}
-    for some in groups:
-        for node, name in some.tensors:
+    for group in groups:
+        for node, name in group.tensors:
             weight = weights[node][name]
-            kept = weight != 0 if node == some.layer and name == "weight" else torch.ones_like(weight)
+            kept = weight != 0 if node == group.layer and name == "weight" else torch.ones_like(weight)
             found.setdefault(node, {})[name] = kept.to(weight.dtype)
     return found
 
@@ -30,15 +30,15 @@ def without(masks: Masks, going: Mapping[Groups, Tensor]) -> Masks:
     A filter that has lost all its weights to other groups is removed too, with its bias and its norm: it would be a
     constant.
     """
-    found = {node: dict(named) for node, named in masks.items()}
+    left = {node: dict(named) for node, named in masks.items()}
     for groups, gone in going.items():
         for node, name, part in groups.spread(gone.bool(), masks):
-            found[node][name] = found[node][name] * ~part
+            left[node][name] = left[node][name] * ~part
     for groups in going:
-        empty = found[groups.layer]["weight"].flatten(1).sum(1) == 0
+        empty = left[groups.layer]["weight"].flatten(1).sum(1) == 0
         for node, name in groups.companions:
-            found[node][name] = found[node][name] * ~empty
-    return found
+            left[node][name] = left[node][name] * ~empty
+    return left
 
 
 def alive(groups: Groups, masks: Masks) -> Tensor:
@@ -48,11 +48,11 @@ def alive(groups: Groups, masks: Masks) -> Tensor:
 
 def masked(weights: ByNode, masks: Masks) -> dict[str, dict[str, Tensor]]:
     """The weights with zeros where the masks have them."""
-    found = {node: dict(named) for node, named in weights.items()}
+    result = {node: dict(named) for node, named in weights.items()}
     for node, named in masks.items():
         for name, mask in named.items():
-            found[node][name] = weights[node][name] * mask
-    return found
+            result[node][name] = weights[node][name] * mask
+    return result
 
 
 @torch.no_grad()

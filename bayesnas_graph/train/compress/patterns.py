@@ -54,8 +54,8 @@ def shared(node: Node, patterns: Iterable[str]) -> tuple[str, ...]:
     """
     axes = node.op.weight_axes
     table = OF_MATRICES if axes == MATRIX else PATTERNS
-    found = ["".join(axis for axis in key if axis in axes) for pattern in patterns for key in table[pattern]]
-    return tuple(dict.fromkeys(found))
+    keys = ["".join(axis for axis in key if axis in axes) for pattern in patterns for key in table[pattern]]
+    return tuple(dict.fromkeys(keys))
 
 
 def named(kind: str, shares: str) -> str:
@@ -97,14 +97,14 @@ def _is_called(graph: Graph, node: Node, key: str) -> bool:
 
 def _patterns(key: str, text: str) -> tuple[str, ...]:
     """The patterns named in a text. Raises NasError for an unknown one."""
-    found = tuple(part.strip() for part in text.split(","))
-    if found == (NONE,):
+    names = tuple(part.strip() for part in text.split(","))
+    if names == (NONE,):
         return ()
-    for name in found:
+    for name in names:
         if name not in PATTERNS:
             help = did_you_mean(name, PATTERNS) or f"patterns are {', '.join(PATTERNS)}, or {NONE} alone"
             raise NasError([Diagnostic("NAS620", f"there is no pattern `{name}`, for `{key}`", help=help)])
-    return found
+    return names
 
 
 def _some(names: Iterable[str]) -> str:

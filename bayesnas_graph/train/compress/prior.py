@@ -47,7 +47,7 @@ def settled(groups: Groups, weights: ByNode, h: ByNode, kept: Masks, lambda_w: f
 @torch.no_grad()
 def updated(groups: Groups, gamma: Tensor, weights: ByNode, h: ByNode, kept: Masks, lambda_w: float) -> Prior:
     """The prior after an update from an earlier gamma."""
-    variances = {(node, name): some for node, name, some in groups.spread(gamma, weights)}
+    variances = {(node, name): variance for node, name, variance in groups.spread(gamma, weights)}
 
     def squares(node: str, name: str) -> Tensor:
         curvature = h[node][name].clamp(min=0) / lambda_w
