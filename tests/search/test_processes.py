@@ -142,7 +142,7 @@ def test_a_batch_that_cannot_be_shared_out() -> None:
         ({"batch": 9}, 2, "a batch of 9 cannot be divided among 2 processes"),
         ({"batch": 10, "accumulate": 5}, 4, "a batch of 10 cannot be divided among 4 processes in 5 parts each"),
         ({"held_out": 0.01, "batch": 3}, 3, "only 2 of 200 samples are held out"),
-        ({"held_out": 0.001}, 1, "of 200 samples 0 are held out to measure on"),
+        ({"held_out": 0.001}, 1, "only 0 of 200 samples are held out"),
     ):
         with pytest.raises(NasError) as error:
             build_problem(given, config(**settings), Path(), Processes(0, world))
