@@ -162,7 +162,7 @@ def test_settings(run: Run, folder: Path) -> None:
     ("arguments", "code", "message"),
     [
         (("tiny.nas", *FAST), 1, "error[NAS610]: network `net` still has 4 choices"),
-        (("small.nas", *QUICK), 1, "there are no data"),
+        (("small.nas", *QUICK), 1, "no data to compress on"),
         (
             ("small.nas", *FAST, "--pattern", "conv=filters"),
             1,
