@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from bayesnas_graph.codegen.units import Compute, Item, Unit, Use, by_height
 
-Kind = Callable[[Compute], object]  # the same for operations that differ in numbers only
+KindOf = Callable[[Compute], object]  # the same for operations that differ in numbers only
 Aligned = dict[Unit, tuple[Unit, Sequence[int]]]  # unit -> its new form, and which old input each new one is
 
 
@@ -21,7 +21,7 @@ def call_kind(item: Compute) -> object:
     return item.call.skeleton
 
 
-def aligned(root: Unit, kind: Kind = call_kind) -> Unit:
+def aligned(root: Unit, kind: KindOf = call_kind) -> Unit:
     """The same program, in which units that are alike have the same number of inputs."""
     done: Aligned = {}
     forms: dict[Unit, object] = {}
@@ -47,7 +47,7 @@ def _given(item: Item, done: Aligned) -> Item:
     return replace(item, unit=unit, inputs=tuple(item.inputs[i] for i in places))
 
 
-def _form(unit: Unit, forms: dict[Unit, object], kind: Kind) -> object:
+def _form(unit: Unit, forms: dict[Unit, object], kind: KindOf) -> object:
     """A unit without its numbers, and without which of its inputs is read where."""
 
     def masked(names: Sequence[str]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from bayesnas_graph.ir.call import Expression, ModuleCall
 from bayesnas_graph.ir.coupling import Coupling, Mask, union
 
 Shape = tuple[int, ...]  # of one sample: (channels, height, width), or (features,)
-Kind = Literal["integer", "rational", "boolean"]
+ArgumentKind = Literal["integer", "rational", "boolean"]
 Value = int | float | Fraction | bool | None
 
 
@@ -25,7 +25,7 @@ class ShapeError(Exception):
 class Argument:
     """What an operation accepts for one of its arguments."""
 
-    kind: Kind
+    kind: ArgumentKind
     minimum: int | Fraction | None = None
     maximum: int | Fraction | None = None
     absent: str | None = None  # what omitting it means, if it has no fixed default
@@ -36,7 +36,7 @@ class Op:
     """A primitive operation with its arguments.
 
     A subclass is a frozen dataclass: its fields are the arguments of the language, in order, with their defaults, and
-    each carries an `Argument` in its metadata (see `ops.base.argument`). The traits below are all that other code may
+    each carries an `Argument` in its metadata (see `ops/base.py`). The traits below are all that other code may
     ask about an operation: nothing outside `ir/ops` tests for a class.
     """
 

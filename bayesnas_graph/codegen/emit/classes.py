@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from bayesnas_graph.codegen.columns import Term
 from bayesnas_graph.codegen.emit.names import identifier
-from bayesnas_graph.codegen.emit.parameters import Parameter, parametrise
+from bayesnas_graph.codegen.emit.parameters import ClassParameter, class_parameters
 from bayesnas_graph.codegen.units import Compute, Item, Unit, Use, common_scope
 from bayesnas_graph.ir import ModuleCall, Number, Plain, Scope
 
@@ -18,7 +18,7 @@ class Class:
 
     name: str = ""
     members: list[Unit] = field(default_factory=list)
-    parameters: list[Parameter] = field(default_factory=list)
+    parameters: list[ClassParameter] = field(default_factory=list)
     terms: dict[str, list[Term | None]] = field(default_factory=dict)  # item -> for each number its term, or None
 
     @property
@@ -84,7 +84,7 @@ class Classes:
     def _parametrise(self, cls: Class) -> None:
         table = [[self.numbers(item) for item in unit.items] for unit in cls.members]
         rows = [[number for found in row for number in found] for row in table]
-        terms, cls.parameters = parametrise(rows, self._imported)
+        terms, cls.parameters = class_parameters(rows, self._imported)
         left = iter(terms)
         for item, found in zip(cls.unit.items, table[0], strict=True):
             cls.terms[item.name] = [next(left) for _ in found]

@@ -12,7 +12,7 @@ from bayesnas_graph.codegen.units import Compute, Item, Split, Use
 from bayesnas_graph.ir import Expression, ModuleCall, Scope
 
 
-class Layout:
+class ClassLayout:
     """How a class is printed. `names` has a unique Python name for every value, submodule and list."""
 
     def __init__(self, classes: Classes, cls: Class) -> None:

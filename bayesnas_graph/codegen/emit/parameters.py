@@ -17,7 +17,7 @@ MIN_EVIDENCE = 3  # different values that must agree before one size is computed
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class ClassParameter:
     """A parameter of a constructor, with its value for every member of the class."""
 
     name: str
@@ -44,13 +44,15 @@ class Parameter:
         return text if self.role in SIZES else f"{self.name}={text}"
 
 
-def parametrise(rows: Sequence[Sequence[Number]], taken: Collection[str]) -> tuple[list[Term | None], list[Parameter]]:
+def class_parameters(
+    rows: Sequence[Sequence[Number]], taken: Collection[str]
+) -> tuple[list[Term | None], list[ClassParameter]]:
     """The term for each number in the constructor, and the parameters. `rows` has a row for every member.
 
     Numbers that always agree are one parameter.
 
     >>> rows = [[Number("kernel", k), Number("padding", p), Number("stride", 1)] for k, p in [(3, 1), (5, 2)]]
-    >>> terms, parameters = parametrise(rows, ())
+    >>> terms, parameters = class_parameters(rows, ())
     >>> [term and str(term) for term in terms], [parameter.name for parameter in parameters]
     (['kernel', 'kernel // 2', None], ['kernel'])
     """
@@ -74,7 +76,7 @@ def parametrise(rows: Sequence[Sequence[Number]], taken: Collection[str]) -> tup
     _derive_sizes([column for column in distinct if column.is_whole and column.role in SIZES])
     names = _names([column for column in distinct if column.base is None], taken)
     terms = [None if column is None else column.term(names) for column in by_number]
-    return terms, [Parameter(name, column.role, column.values) for column, name in names.items()]
+    return terms, [ClassParameter(name, column.role, column.values) for column, name in names.items()]
 
 
 def _derive_paddings(columns: list[Column[Plain]]) -> None:

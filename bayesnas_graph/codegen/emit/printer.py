@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import groupby
 
-from bayesnas_graph.codegen.emit.layout import Layout
+from bayesnas_graph.codegen.emit.layout import ClassLayout
 from bayesnas_graph.codegen.emit.loops import Repeat
 from bayesnas_graph.codegen.emit.names import plain
 from bayesnas_graph.codegen.emit.text import LINE, addend, operand, selected, wrapped
@@ -18,7 +18,7 @@ MIN_COMPREHENSION = 3  # equal modules in a row that are printed as one
 class Printer:
     """Prints one class."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: ClassLayout) -> None:
         self.classes = layout.classes
         self.layout = layout
         self.cls = layout.cls

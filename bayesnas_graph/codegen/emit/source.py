@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bayesnas_graph.codegen.align import aligned
 from bayesnas_graph.codegen.emit.classes import Classes
 from bayesnas_graph.codegen.emit.constants import name_widths
-from bayesnas_graph.codegen.emit.layout import Layout
+from bayesnas_graph.codegen.emit.layout import ClassLayout
 from bayesnas_graph.codegen.emit.names import plain
 from bayesnas_graph.codegen.emit.printer import Printer
 from bayesnas_graph.codegen.units import Unit, Use, units
@@ -58,7 +58,7 @@ def emit(graph: Graph, doc: str = "", *, standalone: bool = False, constants: bo
     root = aligned(units(graph))
     classes = Classes(root)
     width = name_widths(classes, root) if constants else ""
-    layouts = {cls: Layout(classes, cls) for cls in classes}
+    layouts = {cls: ClassLayout(classes, cls) for cls in classes}
     body = "".join(Printer(layout).text() for layout in layouts.values())
     used = [name for name in ("gated_sum", "Rescale", "Select") if f"{name}(" in body]
     included = {name: _definition(name) for name in used if standalone}

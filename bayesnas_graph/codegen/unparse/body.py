@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bayesnas_graph.codegen.units import Item, results
-from bayesnas_graph.codegen.unparse.layout import Layout, join_of
+from bayesnas_graph.codegen.unparse.layout import BodyLayout, join_of
 
 MIN_RANGE = 3  # elements of an array that are written as a range
 
@@ -36,7 +36,7 @@ class _Edge:
 class Body:
     """Writes the statements of one unit."""
 
-    def __init__(self, layout: Layout, operation: Operation) -> None:
+    def __init__(self, layout: BodyLayout, operation: Operation) -> None:
         self.layout = layout
         self.unit = layout.unit
         self.operation = operation

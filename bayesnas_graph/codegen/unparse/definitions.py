@@ -13,9 +13,9 @@ from bayesnas_graph.codegen.unparse.parameters import (
     OPERATION,
     Applied,
     Entry,
-    Parameter,
+    MotifParameter,
     Text,
-    parametrise,
+    motif_parameters,
     written,
 )
 from bayesnas_graph.codegen.unparse.python import PythonOps
@@ -33,7 +33,7 @@ class Definition:
 
     scope: Scope  # that it is named after
     members: list[Unit]
-    parameters: list[Parameter]
+    parameters: list[MotifParameter]
     texts: list[list[Text]]  # the arguments of every item
     name: str = ""
 
@@ -89,7 +89,7 @@ class Definitions:
     def _define(self, members: list[Unit]) -> list[Definition]:
         """One definition for all members, or several if it would have too many parameters."""
         rows = [[entry for item in unit.items for entry in self._entries(item)] for unit in members]
-        texts, parameters = parametrise(rows, self.names)
+        texts, parameters = motif_parameters(rows, self.names)
         operations = [parameter for parameter in parameters if parameter.role == OPERATION]
         is_frame = len(operations) <= MAX_OPERATIONS and ITEMS_PER_OPERATION * len(operations) < len(members[0].items)
         if len(parameters) > MAX_PARAMETERS or (operations and not is_frame):

@@ -12,7 +12,7 @@ from bayesnas_graph.codegen.unparse.names import Target, is_label, target_of, un
 MIN_ARRAY = 2  # nodes
 
 
-class Layout:
+class BodyLayout:
     """The layout of one unit. A value is `flowing` if it is written within the statement that reads it.
 
     `paths` are the names of the items in the graph, split into parts; `labels` the names of each as an operation;

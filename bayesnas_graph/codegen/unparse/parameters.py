@@ -52,7 +52,7 @@ Text = str | Call  # motifs get their names last
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class MotifParameter:
     """A parameter of a motif, with its value for every use."""
 
     name: str
@@ -82,13 +82,15 @@ def written(text: Text) -> str:
 _Shared = Value | Column[Content] | tuple["Definition", tuple["_Shared", ...]]
 
 
-def parametrise(rows: Sequence[Sequence[Entry]], taken: Collection[str]) -> tuple[list[Text], list[Parameter]]:
+def motif_parameters(
+    rows: Sequence[Sequence[Entry]], taken: Collection[str]
+) -> tuple[list[Text], list[MotifParameter]]:
     """The text for each argument in the motif, and the parameters. `rows` has a row for every use.
 
     Numbers of one role that always agree are one parameter, and a width may be a multiple of another.
 
     >>> rows = [[Entry("width", w), Entry("k", 3, 3), Entry("width", 4 * w)] for w in (16, 32)]
-    >>> texts, parameters = parametrise(rows, ())
+    >>> texts, parameters = motif_parameters(rows, ())
     >>> texts, [parameter.name for parameter in parameters]
     (['width', '3', '4 * width'], ['width'])
     """
@@ -101,7 +103,7 @@ def parametrise(rows: Sequence[Sequence[Entry]], taken: Collection[str]) -> tupl
     names: dict[Column[Content], str] = {}
     for column in free:
         names[column] = unique(column.role, {*taken, *names.values()})
-    parameters = [Parameter(name, column.role, column.values, _default(column)) for column, name in names.items()]
+    parameters = [MotifParameter(name, column.role, column.values, _default(column)) for column, name in names.items()]
     return [_text(each, names) for each in shared], sorted(parameters, key=_position)
 
 
@@ -148,7 +150,7 @@ def _default(column: Column[Content]) -> Value:
     return default if is_used and column.role not in ALWAYS_GIVEN and not isinstance(default, Applied) else None
 
 
-def _position(parameter: Parameter) -> tuple[bool, int]:
+def _position(parameter: MotifParameter) -> tuple[bool, int]:
     return parameter.default is not None, ORDER.index(parameter.role) if parameter.role in ORDER else len(ORDER)
 
 

@@ -8,14 +8,14 @@ from bayesnas_graph.codegen.unparse.names import defined_words, unique
 from bayesnas_graph.ir import Op
 from bayesnas_graph.ir.ops.python import PythonOp
 
-Kind = tuple[str, str, tuple[str, ...]]  # name, target, parameters
+PythonKind = tuple[str, str, tuple[str, ...]]  # name, target, parameters
 
 
 class PythonOps:
     """The Python operations of a graph, each with a name in the file."""
 
     def __init__(self, ops: Iterable[Op]) -> None:
-        self._names: dict[Kind, str] = {}
+        self._names: dict[PythonKind, str] = {}
         for op in ops:
             if isinstance(op, PythonOp) and _kind(op) not in self._names:
                 self._names[_kind(op)] = unique(op.called, self.names | defined_words())
@@ -39,5 +39,5 @@ class PythonOps:
             yield f'op {name}{signature} from "{target}"'
 
 
-def _kind(op: PythonOp) -> Kind:
+def _kind(op: PythonOp) -> PythonKind:
     return op.called, op.target, tuple(name for name, _ in op.values)

@@ -9,7 +9,7 @@ from bayesnas_graph.codegen.units import Compute, Item, Use
 from bayesnas_graph.codegen.unparse.body import Body, Line
 from bayesnas_graph.codegen.unparse.definitions import Definition, Definitions
 from bayesnas_graph.codegen.unparse.facts import about_file, budget, noted, one_line, types
-from bayesnas_graph.codegen.unparse.layout import Layout
+from bayesnas_graph.codegen.unparse.layout import BodyLayout
 from bayesnas_graph.codegen.unparse.names import is_label
 from bayesnas_graph.codegen.unparse.python import PythonOps
 from bayesnas_graph.codegen.unparse.structure import structured
@@ -72,13 +72,13 @@ class _Writer:
         lines += [f"require {budget}" for budget in budgets]
         return "\n".join([f"{head} {{", *lines, "}"])
 
-    def _layout(self, definition: Definition, inputs: Sequence[str] | None) -> Layout:
+    def _layout(self, definition: Definition, inputs: Sequence[str] | None) -> BodyLayout:
         unit = definition.unit
         paths = [self._path(unit.scope.name, name) for name in self.item_names[unit.scope.name]]
         labels = [self._labels(item) for item in unit.items]
         given = [self.outputs[self.definitions.of(item.unit)] if isinstance(item, Use) else [] for item in unit.items]
         taken = self.definitions.names | {parameter.name for parameter in definition.parameters}
-        return Layout(unit, paths, labels, given, inputs, taken)
+        return BodyLayout(unit, paths, labels, given, inputs, taken)
 
     def _path(self, scope: str, name: str) -> tuple[str, ...]:
         """The parts of a name, without dissolved motifs that only repeat their kind."""
