@@ -7,11 +7,12 @@ only file that reads them back: everything else asks the fields of `Node`, `Scop
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 
 from bayesnas_graph.ir import Edge, Gate, Node, Scope
+from bayesnas_graph.language.json.subtrees import paths
 
 
 class Origins:
@@ -26,7 +27,7 @@ class Origins:
         """The nodes with what their names say."""
         found = {}
         for node in self._nodes.values():
-            behind = [path for path in _paths(node.name) if self._targets.get(path, node.name) != node.name]
+            behind = [path for path in paths(node.name) if self._targets.get(path, node.name) != node.name]
             found[node.name] = replace(node, label=_label(node.name), behind=tuple(behind))
         return found
 
@@ -41,7 +42,7 @@ class Origins:
     def _gate(self, edge: Edge, gate: Gate) -> Gate:
         op = self._nodes[edge.target].op
         choice = gate.name.removesuffix(".zero") if op.is_zero_switch else edge.target
-        around = (path for path in reversed(list(_paths(choice))[:-1]) if path in self._scopes)
+        around = (path for path in reversed(list(paths(choice))[:-1]) if path in self._scopes)
         motif = next((self._scopes[path] for path in around if self._scopes[path].role != "choice"), None)
         prefix = f"{motif.name}." if motif else ""
         cell, colon, path = gate.group.rpartition(":")
@@ -60,15 +61,15 @@ class Origins:
         if op.is_choice:
             return replace(gate, label=gate.name.removeprefix(f"{choice}."))
         inside = edge.source.removeprefix(f"{choice}.")
-        return replace(gate, label="identity" if inside == edge.source else next(_paths(inside)), kind="optional")
+        return replace(gate, label="identity" if inside == edge.source else next(paths(inside)), kind="optional")
 
     def _ends(self, prefix: str, choice: str) -> tuple[str, str]:
         """The node that a choice leads to, and the one it reads if others lead to that too."""
-        *_, parent = ("", *list(_paths(choice))[:-1])
+        *_, parent = ("", *list(paths(choice))[:-1])
         above = self._nodes.get(prefix + parent)
         if above is not None and above.op.is_gated and not above.op.is_choice:  # `optional choose` counts once
             return self._ends(prefix, parent)
-        for path in _paths(choice):
+        for path in paths(choice):
             node = self._nodes.get(prefix + path)
             if node is not None and node.op.is_join and self._inputs.get(node.name, 0) > 1 and path != choice:
                 source, *steps = choice.removeprefix(f"{path}.").split(".")
@@ -95,25 +96,12 @@ class Origins:
     @cached_property
     def _known(self) -> set[str]:
         """All names, and the beginnings of all names."""
-        return {path for name in (*self._nodes, *self._scopes) for path in _paths(name)}
+        return {path for name in (*self._nodes, *self._scopes) for path in paths(name)}
 
     @cached_property
     def _arrays(self) -> set[str]:
         parts = (path.rpartition(".") for path in self._known)
         return {array for array, dot, last in parts if dot and last.isdecimal()}
-
-
-def _paths(name: str) -> Iterator[str]:
-    """What a name begins with, the shortest first, and the name itself.
-
-    >>> list(_paths("a.b.c"))
-    ['a', 'a.b', 'a.b.c']
-    """
-    end = name.find(".")
-    while end >= 0:
-        yield name[:end]
-        end = name.find(".", end + 1)
-    yield name
 
 
 def _shown(name: str) -> str:
