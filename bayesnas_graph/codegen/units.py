@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from bayesnas_graph.codegen.emit.names import plain
+from bayesnas_graph.codegen.names import plain
 from bayesnas_graph.ir import Expression, Graph, ModuleCall, Node, Op, Scope
 
 MIN_OPERATIONS = 2  # in a unit; smaller ones dissolve

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bayesnas_graph.codegen.columns import Term
-from bayesnas_graph.codegen.emit.names import identifier
 from bayesnas_graph.codegen.emit.parameters import ClassParameter, class_parameters
+from bayesnas_graph.codegen.names import identifier
 from bayesnas_graph.codegen.units import Compute, Item, Unit, Use, common_scope
 from bayesnas_graph.ir import ModuleCall, Number, Plain, Scope
 

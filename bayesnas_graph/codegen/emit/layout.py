@@ -7,7 +7,7 @@ from functools import cached_property
 
 from bayesnas_graph.codegen.emit.classes import Class, Classes
 from bayesnas_graph.codegen.emit.loops import Repeat, rolled
-from bayesnas_graph.codegen.emit.names import RESERVED, array, identifier, plural, shared
+from bayesnas_graph.codegen.names import RESERVED, array, identifier, plural, shared
 from bayesnas_graph.codegen.units import Compute, Item, Split, Use
 from bayesnas_graph.ir import Expression, ModuleCall, Scope
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from bayesnas_graph.codegen.columns import Column, Term, all_equal
-from bayesnas_graph.codegen.emit.names import identifier
+from bayesnas_graph.codegen.names import identifier
 from bayesnas_graph.ir import Number, Plain
 from bayesnas_graph.ir.call import DEFAULTS
 

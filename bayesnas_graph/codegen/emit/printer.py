@@ -7,8 +7,8 @@ from itertools import groupby
 
 from bayesnas_graph.codegen.emit.layout import ClassLayout
 from bayesnas_graph.codegen.emit.loops import Repeat
-from bayesnas_graph.codegen.emit.names import plain
 from bayesnas_graph.codegen.emit.text import LINE, addend, operand, selected, wrapped
+from bayesnas_graph.codegen.names import plain
 from bayesnas_graph.codegen.units import Compute, Item, Split, Use, Weigh
 from bayesnas_graph.ir import Expression, ModuleCall
 

@@ -9,8 +9,8 @@ from bayesnas_graph.codegen.align import aligned
 from bayesnas_graph.codegen.emit.classes import Classes
 from bayesnas_graph.codegen.emit.constants import name_widths
 from bayesnas_graph.codegen.emit.layout import ClassLayout
-from bayesnas_graph.codegen.emit.names import plain
 from bayesnas_graph.codegen.emit.printer import Printer
+from bayesnas_graph.codegen.names import plain
 from bayesnas_graph.codegen.units import Unit, Use, units
 from bayesnas_graph.diagnostics.resources import folder
 from bayesnas_graph.ir import Expression, Graph, ModuleCall

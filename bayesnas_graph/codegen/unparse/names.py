@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 
-from bayesnas_graph.codegen.emit.names import plain
+from bayesnas_graph.codegen.names import plain
 from bayesnas_graph.ir.ops import PRIMITIVES
 from bayesnas_graph.language.elaborate.builtins import BUILTINS
 from bayesnas_graph.language.syntax import reserved_words

@@ -9,8 +9,8 @@ from torch import nn
 
 from bayesnas_graph import passes, runtime
 from bayesnas_graph.codegen.emit import emit
-from bayesnas_graph.codegen.emit.names import RESERVED
 from bayesnas_graph.codegen.emit.text import LINE, wrapped
+from bayesnas_graph.codegen.names import RESERVED
 from bayesnas_graph.ir import ModuleCall
 from bayesnas_graph.ir.call import DEFAULTS
 from tests.codegen.emit.test_emit import ORDERS, assert_same_function
