@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from heapq import heapify, heappop, heappush
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
 from bayesnas_graph.diagnostics.source import Span
@@ -15,7 +14,14 @@ from bayesnas_graph.language.elaborate.block import Block, Compute, Nested
 from bayesnas_graph.language.elaborate.evaluate import Evaluator
 from bayesnas_graph.language.elaborate.labels import Name, Names, distinct, edge_name, label_of, node_name, numbered
 from bayesnas_graph.language.elaborate.limits import LimitReached
-from bayesnas_graph.language.elaborate.structure import check_structure
+from bayesnas_graph.language.elaborate.problems import (
+    count,
+    different_shapes,
+    uses_itself,
+    wrong_inputs,
+    wrong_network_inputs,
+)
+from bayesnas_graph.language.elaborate.structure import check_structure, in_order
 from bayesnas_graph.language.elaborate.values import (
     MotifNode,
     Operation,
@@ -28,7 +34,6 @@ from bayesnas_graph.language.elaborate.values import (
     Sequence as Chain,
 )
 from bayesnas_graph.language.elaborate.wiring import Application, Wiring, wire
-from bayesnas_graph.language.syntax import ast
 
 BLOCK_COST = 100  # steps charged for expanding a motif, besides the steps of its body
 FRAMES = 3  # uses shown with a problem inside a motif
@@ -50,7 +55,7 @@ class Expander:
         key = use, tuple(type(value) for _, value in use.arguments), shapes
         name = use.function.definition.name.name
         if key in self._open:
-            self.report.fail(_uses_itself(name, span, use.function.definition.name.span))
+            self.report.fail(uses_itself(name, span, use.function.definition.name.span))
         if key not in self._blocks:
             self._blocks[key] = None
             self._open.add(key)
@@ -79,9 +84,9 @@ class Expander:
         definition = use.function.definition
         if wiring.sound and len(wiring.inputs) != len(shapes):
             if len(self._uses) == 1:
-                self.report.fail(_wrong_network_inputs(wiring, definition))
+                self.report.fail(wrong_network_inputs(wiring, definition))
             name = definition.name
-            self.report.fail(_wrong_inputs(name.name, len(wiring.inputs), len(shapes), span, name.span))
+            self.report.fail(wrong_inputs(name.name, len(wiring.inputs), len(shapes), span, name.span))
         if wiring.sound:
             wiring.problems = check_structure(wiring, self.report)
             wiring.sound = not wiring.problems
@@ -128,7 +133,7 @@ class _Writer:
                     incoming[node].append(application)
         given: dict[Application, list[int] | None] = {}
         problems: list[Diagnostic] = []
-        for node in _in_order(wiring):
+        for node in in_order(wiring):
             try:
                 values[node] = self._value(node, incoming[node], values, given)
             except LimitReached:
@@ -191,7 +196,7 @@ class _Writer:
             self._check_join(application, application.operation.op, inputs)
         outputs = self.apply(application.operation, inputs, name, application.span)
         if len(outputs) != len(application.outputs):
-            given, wanted = _count(len(outputs), "output"), len(application.outputs)
+            given, wanted = count(len(outputs), "output"), len(application.outputs)
             message = f"`{application.operation}` gives {given}, {wanted} wanted here"
             help = "name all of them: `node a, b = split(16)(x)`"
             if len(outputs) == 1:
@@ -214,7 +219,7 @@ class _Writer:
                 for node, shape in zip(application.inputs, shapes, strict=True)
             ]
             text = f"joined by `{join}`"
-            self.report.fail(_disagreement("NAS201", str(error), text, application.span, labels, shapes))
+            self.report.fail(different_shapes("NAS201", str(error), text, application.span, labels, shapes))
 
     def _join(self, node: MotifNode, op: Op, values: list[int], incoming: Sequence[Application]) -> int:
         shapes = [self.shapes[value] for value in values]
@@ -226,7 +231,9 @@ class _Writer:
                 for application, shape in zip(incoming, shapes, strict=True)
             ]
             self.report.fail(
-                _disagreement("NAS201", str(error), f"`{node.written}` is joined by `{op}`", node.span, labels, shapes)
+                different_shapes(
+                    "NAS201", str(error), f"`{node.written}` is joined by `{op}`", node.span, labels, shapes
+                )
             )
         if isinstance(incoming[0].operation, Chain):
             self.names.release(node.name)  # the chain only reserved it for its steps
@@ -268,7 +275,7 @@ class _Writer:
         op = operation.op
         wanted = op.inputs
         if (wanted is None and not inputs) or (wanted is not None and wanted != len(inputs)):
-            self.report.fail(_wrong_inputs(op.label, wanted or 1, len(inputs), operation.span))
+            self.report.fail(wrong_inputs(op.label, wanted or 1, len(inputs), operation.span))
         shapes = [self.shapes[i] for i in inputs]
         try:
             shape = op.shape(*shapes)
@@ -304,7 +311,7 @@ class _Writer:
                 for candidate, shape in zip(selection.candidates, shapes, strict=True)
             ]
             message = "candidates of a choice give different shapes"
-            self.report.fail(_disagreement("NAS209", message, "chosen here", selection.span, labels, shapes))
+            self.report.fail(different_shapes("NAS209", message, "chosen here", selection.span, labels, shapes))
         return self._compute(name, Choice(selection.limit), values, shapes[0], selection.span, tuple(gates))
 
     def _behind(self, gate: Gate, operation: Operation, inputs: list[int], name: Name, span: Span) -> int:
@@ -315,7 +322,7 @@ class _Writer:
         finally:
             self.behind = around
         if len(values) != 1:
-            message = f"`{operation}` gives {_count(len(values), 'output')}, one is wanted here"
+            message = f"`{operation}` gives {count(len(values), 'output')}, one is wanted here"
             self.report.fail(Diagnostic("NAS210", message, Label(operation.span, "used where one value is needed")))
         return values[0]
 
@@ -341,78 +348,3 @@ def _is_written(application: Application) -> bool:
 def _gate(id: str, choice: Name, label: str, kind: Kind, span: Span) -> Gate:
     """A gate as the motif knows it: the ids begin there, and the part is known when the motif is used."""
     return Gate(id, id, choice.id, label, kind, target=choice.target, source=choice.source, span=span)
-
-
-def _in_order(wiring: Wiring) -> list[MotifNode]:
-    """The nodes, each after the nodes it reads; ties keep the order of the text."""
-    rank = {node: i for i, node in enumerate(wiring.nodes)}
-    waiting = dict.fromkeys(wiring.nodes, 0)
-    readers: dict[MotifNode, list[MotifNode]] = {}
-    for application in wiring.applications:
-        for source in application.inputs:
-            if source in rank:
-                for target in application.outputs:
-                    if target in waiting:
-                        waiting[target] += 1
-                        readers.setdefault(source, []).append(target)
-    ready = [rank[node] for node, count in waiting.items() if count == 0]
-    heapify(ready)
-    order = []
-    while ready:
-        node = wiring.nodes[heappop(ready)]
-        order.append(node)
-        for reader in readers.get(node, ()):
-            waiting[reader] -= 1
-            if waiting[reader] == 0:
-                heappush(ready, rank[reader])
-    return order
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")
-
-
-def _uses_itself(name: str, span: Span, defined: Span) -> Diagnostic:
-    return Diagnostic(
-        "NAS402",
-        f"`{name}` uses itself without end",
-        Label(span, "used again in the same way"),
-        (Label(defined, "to write this out"),),
-        help="let a parameter count down, and end the recursion with `if`",
-    )
-
-
-def _wrong_inputs(name: str, wanted: int, given: int, span: Span, defined: Span | None = None) -> Diagnostic:
-    return Diagnostic(
-        "NAS210",
-        f"`{name}` takes {_count(wanted, 'input')}, {given} given",
-        Label(span, "used here"),
-        (Label(defined, "defined here"),) if defined else (),
-    )
-
-
-def _wrong_network_inputs(wiring: Wiring, definition: ast.Motif) -> Diagnostic:
-    declared = Label(definition.inputs[0].span.to(definition.inputs[-1].span), "declared here")
-    here = wiring.inputs[-1].span if wiring.inputs else definition.name.span
-    text = f"`in` names {_count(len(wiring.inputs), 'input')}"
-    message = f"network `{definition.name.name}` declares {_count(len(definition.inputs), 'input')}"
-    return Diagnostic("NAS210", message, Label(here, text), (declared,), "declare and name the same number of inputs")
-
-
-def _disagreement(
-    code: str, message: str, text: str, span: Span, labels: Sequence[Label], shapes: Sequence[Shape]
-) -> Diagnostic:
-    """A diagnostic that shows every value with its shape, one label per span."""
-    merged: dict[Span, list[str]] = {}
-    for label in labels:
-        merged.setdefault(label.span, []).append(label.text)
-    secondary = tuple(Label(where, ", ".join(dict.fromkeys(texts))) for where, texts in merged.items())
-    channels, sizes = {shape[0] for shape in shapes}, {shape[1:] for shape in shapes}
-    if len(sizes) > 1:
-        help = "heights and widths differ: give all of them the same stride and padding"
-    elif len(channels) > 1:
-        help = "channels differ: give all of them the same width"
-        help += ", or join with `concat`" if code == "NAS201" else ""
-    else:
-        help = None
-    return Diagnostic(code, message, Label(span, text), secondary, help)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from heapq import heapify, heappop, heappush
+
 from bayesnas_graph.diagnostics import Diagnostic, Label, Report
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.language.elaborate.values import MotifNode
@@ -96,3 +98,28 @@ def _useless(wiring: Wiring, sources: Sources) -> list[Diagnostic]:
             label = Label(node.span, "no output depends on it")
             found.append(Diagnostic("NAS306", f"input `{node.written}` is never used", label, severity="warning"))
     return found
+
+
+def in_order(wiring: Wiring) -> list[MotifNode]:
+    """The nodes, each after the nodes it reads; ties keep the order of the text."""
+    rank = {node: i for i, node in enumerate(wiring.nodes)}
+    waiting = dict.fromkeys(wiring.nodes, 0)
+    readers: dict[MotifNode, list[MotifNode]] = {}
+    for application in wiring.applications:
+        for source in application.inputs:
+            if source in rank:
+                for target in application.outputs:
+                    if target in waiting:
+                        waiting[target] += 1
+                        readers.setdefault(source, []).append(target)
+    ready = [rank[node] for node, count in waiting.items() if count == 0]
+    heapify(ready)
+    order = []
+    while ready:
+        node = wiring.nodes[heappop(ready)]
+        order.append(node)
+        for reader in readers.get(node, ()):
+            waiting[reader] -= 1
+            if waiting[reader] == 0:
+                heappush(ready, rank[reader])
+    return order

@@ -1,0 +1,65 @@
+"""Diagnostics of the expansion of motifs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bayesnas_graph.diagnostics import Diagnostic, Label
+from bayesnas_graph.diagnostics.source import Span
+from bayesnas_graph.ir import Shape
+from bayesnas_graph.language.elaborate.wiring import Wiring
+from bayesnas_graph.language.syntax import ast
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun: `1 input`, `2 inputs`."""
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def uses_itself(name: str, span: Span, defined: Span) -> Diagnostic:
+    """A motif whose expansion never ends."""
+    return Diagnostic(
+        "NAS402",
+        f"`{name}` uses itself without end",
+        Label(span, "used again in the same way"),
+        (Label(defined, "to write this out"),),
+        help="let a parameter count down, and end the recursion with `if`",
+    )
+
+
+def wrong_inputs(name: str, wanted: int, given: int, span: Span, defined: Span | None = None) -> Diagnostic:
+    """An operation with the wrong number of inputs."""
+    return Diagnostic(
+        "NAS210",
+        f"`{name}` takes {count(wanted, 'input')}, {given} given",
+        Label(span, "used here"),
+        (Label(defined, "defined here"),) if defined else (),
+    )
+
+
+def wrong_network_inputs(wiring: Wiring, definition: ast.Motif) -> Diagnostic:
+    """A network whose body names another number of inputs than it declares."""
+    declared = Label(definition.inputs[0].span.to(definition.inputs[-1].span), "declared here")
+    here = wiring.inputs[-1].span if wiring.inputs else definition.name.span
+    text = f"`in` names {count(len(wiring.inputs), 'input')}"
+    message = f"network `{definition.name.name}` declares {count(len(definition.inputs), 'input')}"
+    return Diagnostic("NAS210", message, Label(here, text), (declared,), "declare and name the same number of inputs")
+
+
+def different_shapes(
+    code: str, message: str, text: str, span: Span, labels: Sequence[Label], shapes: Sequence[Shape]
+) -> Diagnostic:
+    """A diagnostic that shows every value with its shape, one label per span."""
+    merged: dict[Span, list[str]] = {}
+    for label in labels:
+        merged.setdefault(label.span, []).append(label.text)
+    secondary = tuple(Label(where, ", ".join(dict.fromkeys(texts))) for where, texts in merged.items())
+    channels, sizes = {shape[0] for shape in shapes}, {shape[1:] for shape in shapes}
+    if len(sizes) > 1:
+        help = "heights and widths differ: give all of them the same stride and padding"
+    elif len(channels) > 1:
+        help = "channels differ: give all of them the same width"
+        help += ", or join with `concat`" if code == "NAS201" else ""
+    else:
+        help = None
+    return Diagnostic(code, message, Label(span, text), secondary, help)
