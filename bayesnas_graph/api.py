@@ -161,8 +161,8 @@ def export(source: Architecture | Network | File, path: File | None = None, *, w
     else:
         model = model_of(load(source), str(source))
     if weights is not None and model.weights is None:
-        message = f"network `{model.graph.name}` is text, and has no weights"
-        help = "name a search, or train it: `bayesnas-graph train` writes weights for the exported source"
+        message = f"network `{model.graph.name}` comes from a `.nas` file and has no weights"
+        help = "use a search run, or train it: `bayesnas-graph train` writes weights for the exported source"
         raise NasError([Diagnostic("NAS616", message, help=help)])
     if path is not None:
         model.write_source(Path(path))

@@ -152,7 +152,7 @@ def test_what_cannot_be_compressed(space: Path) -> None:
     with pytest.raises(NasError, match="has 4 choices"):
         api.compress(space, **COMPRESS)
     space.write_text(LENET)
-    with pytest.raises(NasError, match="there is no pattern"):
+    with pytest.raises(NasError, match="unknown pattern"):
         api.compress(space, patterns={"conv": "rows"}, **COMPRESS)
     assert not Path("runs").exists()
 

@@ -119,5 +119,5 @@ def _text(string: str) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = (error.strerror or str(error)).lower() if isinstance(error, OSError) else "it is not UTF-8 text"
+        reason = (error.strerror or str(error)).lower() if isinstance(error, OSError) else "not UTF-8 text"
         raise NasError([Diagnostic("NAS011", f"cannot read `{path}`: {reason}")]) from None

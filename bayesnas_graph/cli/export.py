@@ -70,7 +70,7 @@ def _model(options: ArchitectureOptions, *, with_weights: bool) -> Model:
     if not options.is_fixed:
         return options.load().model(weights=with_weights)
     if with_weights:
-        message = f"`{options.target}` is text, and has no weights"
+        message = f"`{options.target}` comes from a `.nas` file and has no weights"
         help = "name the folder of a search, or train it: `bayesnas-graph train` writes weights for the exported source"
         raise NasError([Diagnostic("NAS616", message, help=help)])
     if chosen:

@@ -131,7 +131,7 @@ def resume_sweep(
         raise NasError([Diagnostic("NAS601", message, help=help)])
     if asked.python_ops and not options.allow_python_ops:
         help = "add `--allow-python-ops`"
-        raise NasError([Diagnostic("NAS105", "the sweep uses operations written in Python", help=help)])
+        raise NasError([Diagnostic("NAS105", "the sweep uses Python operations", help=help)])
     with folder.own.locked():
         _run(Sweep(folder, asked, asked.points(), options.data_dir, passed_on), sweep, live=options.live)
 

@@ -39,7 +39,7 @@ def derive(graph: Graph, decision: Decision, rule: Rule | None = None) -> Derive
         raise NasError([_disconnected(graph, error)]) from None
     except Misfit as error:
         help = "keep more of its inputs, or write the network so that its width may change"
-        message = f"what is left does not fit together at `{error.node}`: {error.reason}"
+        message = f"inconsistent widths at `{error.node}`: {error.reason}"
         lost = f", as inputs were lost by {_listed(error.narrower)}" if error.narrower else ""
         raise NasError([Diagnostic("NAS613", message + lost, help=help)]) from None
     return Derived(left, close_dead_ends(graph, decision))

@@ -101,7 +101,7 @@ def _sized(rule: Rule, graph: Graph, decision: Decision, scores: Scores) -> Deci
         return decision  # the caller reports why
     if not rule.fits(left):
         found = cost(left)
-        left_over = f"{found.parameters:,} weights and {found.flops:,} multiply-adds"
+        left_over = f"{found.parameters:,} parameters and {found.flops:,} multiply-adds"
         message = f"no more switches can be closed, but {left_over} are left"
         help = "allow more, or combine the budget with `--keep-per-edge 1`"
         raise NasError([Diagnostic("NAS614", message, help=help)])

@@ -110,7 +110,7 @@ def find_device(wanted: str) -> torch.device:
     present = [name for name, there in (("cuda", torch.cuda.is_available()), ("mps", _has_mps())) if there] + ["cpu"]
     name = present[0] if wanted == "auto" else wanted
     if name not in present:
-        help = f"available: {', '.join(present)}; `--device auto` takes the best"
+        help = f"available: {', '.join(present)}; `--device auto` selects the best"
         raise NasError([Diagnostic("NAS609", f"no device `{name}` is available", help=help)])
     if name == "cuda":
         index = int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count()

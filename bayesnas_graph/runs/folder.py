@@ -57,7 +57,7 @@ def new_folder(wanted: Path | None, name: str) -> RunFolder:
     """Create a folder: the given one, or the next of `runs/NAME-1`, `runs/NAME-2`, ..."""
     if wanted is not None:
         if not _created(wanted) and not _is_empty(wanted):
-            help = "name another folder, or resume the run in it with `--resume`"
+            help = "choose another folder, or resume the run in it with `--resume`"
             raise NasError([Diagnostic("NAS602", f"`{wanted}` already exists", help=help)])
         return RunFolder(wanted)
     numbered = (Path("runs") / f"{name}-{number}" for number in count(1))

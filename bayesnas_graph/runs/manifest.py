@@ -83,7 +83,7 @@ def read_manifest(paths: RunPaths, expected: Kind | None = None) -> AnyManifest:
     try:
         content = paths.manifest_file.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
-        help = f"name the folder that `{verb}` wrote: it has a `run.json`"
+        help = f"give the folder written by `{verb}`, which contains `run.json`"
         raise NasError([Diagnostic("NAS602", f"`{paths.path}` is not a run folder", help=help)]) from None
     except OSError as error:
         _unreadable(paths, (error.strerror or str(error)).lower())

@@ -47,8 +47,8 @@ class Run:
     def space(self) -> Loaded:
         """The network that the run started with, from its own copy. Raises NasError."""
         if self.about.get("python_ops") and not self.allow_python:
-            help = "pass `--allow-python-ops` if you trust it"
-            raise NasError([Diagnostic("NAS105", f"`{self.folder.path}` uses operations written in Python", help=help)])
+            help = "add `--allow-python-ops` if you trust it"
+            raise NasError([Diagnostic("NAS105", f"`{self.folder.path}` uses Python operations", help=help)])
         try:
             parameters = parameter_values(self.about["config"].get("parameters", {}))
             file, network = self.folder.space / self.about["file"], self.about["network"]

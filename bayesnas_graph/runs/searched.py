@@ -108,7 +108,7 @@ def read_decision(paths: RunPaths) -> Decision:
 
 
 def _no_weights(_derived: Derived, _fixed: passes.Rescaled) -> ByNode:
-    message = "weights fit only the network that was searched"
+    message = "weights are available only for the network that was searched"
     help = "omit `--network`, `--space` and `-p`, or train the other network from scratch"
     raise NasError([Diagnostic("NAS616", message, help=help)])
 
@@ -120,11 +120,11 @@ def _fixed_weights(run: Run, graph: Graph, derived: Derived, fixed: passes.Resca
     saved = Saved(run.folder.checkpoints, fingerprint=manifest.fingerprint)
     found = saved.read(device, lambda content: _weights(content, graph, manifest.config))
     if found is None:
-        raise NasError([Diagnostic("NAS603", f"there is no checkpoint in `{run.folder.checkpoints}`")])
+        raise NasError([Diagnostic("NAS603", f"no checkpoint in `{run.folder.checkpoints}`")])
     left, tensors, gates = found
     lost = sorted({gate.group for gate in derived.graph.gates} - {gate.group for gate in left.gates})
     if lost:
-        message = f"the weights behind `{derived.graph.switches[lost[0]].text}` are gone: the search has closed it"
+        message = f"no weights available for `{derived.graph.switches[lost[0]].text}`: the search has closed it"
         help = "derive without reopening closed switches, or train the network from scratch"
         raise NasError([Diagnostic("NAS616", message, help=help)])
     return rescaled(narrowed(tensors, cuts(left, derived.graph)), gates, fixed)

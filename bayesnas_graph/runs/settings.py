@@ -52,9 +52,9 @@ def read_settings(path: Path) -> Settings:
     except OSError as error:
         raise _unreadable("NAS011", path, (error.strerror or str(error)).lower()) from None
     except UnicodeDecodeError as error:
-        raise _unreadable("NAS011", path, f"it is not UTF-8 text (byte {error.start})") from None
+        raise _unreadable("NAS011", path, f"not UTF-8 text (byte {error.start})") from None
     if len(content) > LARGEST:
-        raise _unreadable("NAS406", path, f"it is larger than {LARGEST // 2**20} MiB")
+        raise _unreadable("NAS406", path, f"larger than {LARGEST // 2**20} MiB")
     try:
         return Settings(source, tomllib.loads(source.text))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -79,7 +79,7 @@ def assigned(text: str) -> Settings:
     key, equals, value = (part.strip() for part in text.partition("="))
     if not equals or not re.fullmatch(r"[\w-]+(\.[\w-]+)?", key):
         label = Label(Span(source, 0, len(text)), "should be `key=value`")
-        raise NasError([Diagnostic("NAS601", f"`{text}` is no setting", label)])
+        raise NasError([Diagnostic("NAS601", f"`{text}` is not a setting", label)])
     try:
         found: Any = tomllib.loads(f"value = {value}")["value"]
     except (tomllib.TOMLDecodeError, RecursionError):
@@ -130,9 +130,9 @@ def _wrong(fault: dict[str, Any], given: list[Settings], kind: type[Group]) -> D
     known = {field.alias or name: field for name, field in kind.model_fields.items()}
     if fault["type"] == "extra_forbidden":
         help = did_you_mean(key, known) or f"`bayesnas-graph {kind.verb} --settings` lists them"
-        return Diagnostic("NAS601", f"there is no setting `{key}`", _label(span, "not known"), help=help)
+        return Diagnostic("NAS601", f"unknown setting `{key}`", _label(span, "unknown"), help=help)
     reason = _reason(fault) if len(path) == 1 else "should be a number, `true` or `false`"
-    label = _label(span, f"{reason}, this is {_shown(fault['input'])}")
+    label = _label(span, f"{reason}, got {_shown(fault['input'])}")
     field = known.get(path[0])
     return Diagnostic("NAS601", f"`{key}` {reason}", label, help=field and f"`{path[0]}`: {field.description}")
 

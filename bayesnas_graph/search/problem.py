@@ -55,7 +55,7 @@ class Problem:
         options = passes.Options(zero=config.zero, mode=config.mode)
         problem = Problem(config, passes.run(network.graph(), passes.SWITCHES, options), network.budgets, data)
         if not problem.steps_per_epoch:
-            message = f"a batch of {config.batch} is more than the {len(problem.indices[0])} samples to train on"
+            message = f"a batch of {config.batch} is larger than the {len(problem.indices[0])} samples to train on"
             raise NasError([Diagnostic("NAS601", message, help="reduce `batch`")])
         return problem
 

@@ -41,7 +41,7 @@ def place_of_head(graph: Graph, wanted: str | None) -> str:
     smallest = images[-1].shape[1:] if images else None
     if first is None or smallest is None or first.shape[1:] == smallest:
         message = "there is no place for an auxiliary head: images do not get smaller in this network"
-        raise NasError([Diagnostic("NAS601", message, help="name one with `auxiliary_at`, or set `auxiliary` to 0")])
+        raise NasError([Diagnostic("NAS601", message, help="set `auxiliary_at` to an operation, or `auxiliary` to 0")])
     reached = next(node for node in images if node.shape[1:] == smallest)
     for scope in reversed(graph.enclosing(reached.name)):
         value = _made_by(graph, scope)
@@ -55,7 +55,7 @@ def _named(graph: Graph, wanted: str) -> str:
     value = wanted if wanted in graph.nx else None if scope is None else _made_by(graph, scope)
     if value is None:
         known = [node.name for node in graph] + [scope.name for scope in graph.scopes]
-        message = f"`auxiliary_at`: there is no operation or motif `{wanted}` with one value in the network"
+        message = f"`auxiliary_at`: the network has no operation or motif `{wanted}` with one output"
         help = did_you_mean(wanted, known) or "`bayesnas-graph compile` writes all names into `graph.json`"
         raise NasError([Diagnostic("NAS601", message, help=help)])
     return value

@@ -43,14 +43,14 @@ class TrainingProblem:
         check_network_fits(network, data)
         problem = TrainingProblem(config, network.graph(), data, samples)
         if not cost(problem.graph).parameters:
-            message = f"network `{network.name}` has no weights: there is nothing to train"
+            message = f"network `{network.name}` has no weights to train"
             raise NasError([Diagnostic("NAS610", message, help="add a convolution or a linear layer")])
         side = min(data.shape[1:], default=0)
         if config.cutout and config.cutout >= side:
             message = f"`cutout` blanks squares of {config.cutout} pixels, but images of `{data.name}` have {side}"
             raise NasError([Diagnostic("NAS601", message, help=f"`-s cutout={side // 2}` is half a side")])
         if not problem.steps_per_epoch:
-            message = f"a batch of {config.batch} is more than the {len(problem.indices)} samples to train on"
+            message = f"a batch of {config.batch} is larger than the {len(problem.indices)} samples to train on"
             raise NasError([Diagnostic("NAS601", message, help="reduce `batch`")])
         _ = problem.trained_graph  # reports a wrong place of the auxiliary head now
         return problem

@@ -84,7 +84,7 @@ def test_wrong_requests(run: Run, here: Path, arguments: list[str], code: int, t
 def test_a_file_without_networks(run: Run, here: Path) -> None:
     result = run("compile", "std")
     assert result.code == 1
-    assert "there is no network" in result.err
+    assert "no network" in result.err
 
 
 def test_stats(run: Run) -> None:

@@ -166,22 +166,22 @@ def test_settings(run: Run, folder: Path) -> None:
         (
             ("small.nas", *FAST, "--pattern", "conv=filters"),
             1,
-            "error[NAS620]: there is no pattern `filters`, for `conv`",
+            "error[NAS620]: unknown pattern `filters` for `conv`",
         ),
-        (("small.nas", *FAST, "--pattern", "y.cnv=row"), 1, "error[NAS620]: no layer is called `y.cnv`"),
+        (("small.nas", *FAST, "--pattern", "y.cnv=row"), 1, "error[NAS620]: unknown layer `y.cnv`"),
         (
             ("small.nas", *FAST, "--pattern", "conv=none", "--pattern", "linear=none"),
             1,
-            "error[NAS620]: there is nothing",
+            "error[NAS620]: nothing to remove",
         ),
         (
             ("small.nas", *FAST, "--pattern", "conv=row,none"),
             1,
-            "error[NAS620]: there is no pattern `none`, for `conv`",
+            "error[NAS620]: unknown pattern `none` for `conv`",
         ),
         (("small.nas", *FAST, "--pattern", "conv"), 2, "is not of the form conv=shape,filter"),
         (("small.nas", *FAST, "-s", "tolerance=-1"), 1, "error[NAS601]"),
-        (("small.nas", *FAST, "-s", "lamda=1"), 1, "error[NAS601]: there is no setting `lamda`"),
+        (("small.nas", *FAST, "-s", "lamda=1"), 1, "error[NAS601]: unknown setting `lamda`"),
         (("small.nas", *FAST, "--lambda", "0"), 1, "error[NAS601]"),
         (("small.nas", *FAST, "--lambda", "nan"), 1, "error[NAS601]"),
         (("small.nas", *FAST, "--loops", "0"), 1, "error[NAS601]"),
@@ -192,10 +192,10 @@ def test_settings(run: Run, folder: Path) -> None:
             1,
             "error[NAS601]: only 0 of 200 samples are held out",
         ),
-        (("small.nas", *FAST, "-s", "held_out=0.999"), 1, "error[NAS601]: a batch of 20 is more than the 0 samples"),
-        (("small.nas", *FAST, "-s", "batch=5000"), 1, "error[NAS601]: a batch of 5000 is more than the 180 samples"),
+        (("small.nas", *FAST, "-s", "held_out=0.999"), 1, "error[NAS601]: a batch of 20 is larger than the 0 samples"),
+        (("small.nas", *FAST, "-s", "batch=5000"), 1, "error[NAS601]: a batch of 5000 is larger than the 180 samples"),
         (("small.nas", *FAST, "--weights", "nowhere.safetensors"), 1, "error["),
-        (("small.nas", *FAST, "--network", "nte"), 1, "there is no network `nte`"),
+        (("small.nas", *FAST, "--network", "nte"), 1, "no network `nte`"),
         (("nowhere.nas", *FAST), 1, "error["),
         ((*FAST,), 2, "name a network, or a run"),
         (("--resume", "nowhere"), 1, "error[NAS602]: `nowhere` is not a run folder"),
@@ -214,7 +214,7 @@ def test_nothing_that_could_be_pruned(run: Run, folder: Path) -> None:
     text = "network net : image(1, 8, 8) -> classes(10) { in x x -> out : flatten > linear(10) }"
     (folder / "one.nas").write_text(text)
     result = sound(run("compress", "one.nas", *FAST, "--pattern", "linear=row"))
-    assert result.err.startswith("error[NAS620]: there is nothing to remove from network `net`")
+    assert result.err.startswith("error[NAS620]: nothing to remove from network `net`")
 
 
 def test_weights_that_do_not_fit(run: Run, folder: Path) -> None:

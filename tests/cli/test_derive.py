@@ -328,7 +328,7 @@ def test_weights_behind_closed_switches_are_gone(run: Run, folder: Path) -> None
     (folder / "run" / "decision.json").write_text(json.dumps(decision))
     result = run("export", "run", "--keep-per-edge", "3", "--weights", "w.safetensors")
     assert result.code == 1
-    assert "error[NAS616]: the weights behind" in result.err
+    assert "error[NAS616]: no weights available for" in result.err
     assert not (folder / "w.safetensors").exists()
 
 

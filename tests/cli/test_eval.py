@@ -76,7 +76,7 @@ def test_weights_that_do_not_fit(run: Run, folder: Path) -> None:
     assert result.code == 1
     assert result.err.startswith(
         "error[NAS611]: the weights in `run/weights.safetensors` do not fit network `net`: "
-        "32 have another shape (`linear.weight: 10x8 for 10x12`, "
+        "32 have a different shape (`linear.weight: 10x8 for 10x12`, "
     )
     held = load_file("run/weights.safetensors")
     del held["linear.bias"]

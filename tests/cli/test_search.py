@@ -69,7 +69,7 @@ def test_a_run_is_never_overwritten(run: Run, folder: Path) -> None:
     assert result.code == 1
     assert result.err == (
         "error[NAS602]: `runs/tiny-1` already exists\n"
-        " = help: name another folder, or resume the run in it with `--resume`\n\n"
+        " = help: choose another folder, or resume the run in it with `--resume`\n\n"
     )
     assert results(folder / "runs" / "tiny-1") == before
 
@@ -90,7 +90,7 @@ def test_folders(run: Run, folder: Path) -> None:
         (["tiny.nas", "--data", "digit"], 1, "error[NAS501]: unknown data set `digit`"),
         (["tiny.nas", "--data", "no.module:data"], 1, "error[NAS505]"),
         (["tiny.nas", *DATA, "-s", "held_out=0.001"], 1, "error[NAS601]: only 0 of 200 samples are held out"),
-        (["tiny.nas", *DATA, "--batch", 500], 1, "error[NAS601]: a batch of 500 is more than"),
+        (["tiny.nas", *DATA, "--batch", 500], 1, "error[NAS601]: a batch of 500 is larger than"),
         (["tiny.nas", *DATA, "--batch", 0], 1, "error[NAS601]: `batch` should be greater than or equal to 1"),
         (["tiny.nas", *DATA, "--device", "cuda"], 1, "error[NAS609]: no device `cuda` is available"),
         (["tiny.nas", *DATA, "-p", "widht=3"], 1, "error[NAS"),
@@ -133,11 +133,11 @@ def test_which_settings_count(run: Run, folder: Path) -> None:
 def test_a_wrong_recipe(run: Run, folder: Path) -> None:
     (folder / "tiny.toml").write_text("[parameters]\nbatch = 3\n\n[weights]\nrate = 1\n")
     assert run("search", "tiny.nas", *DATA).err == (
-        "error[NAS601]: there is no setting `weights`\n"
+        "error[NAS601]: unknown setting `weights`\n"
         " --> tiny.toml:4:2\n"
         "  |\n"
         "4 | [weights]\n"
-        "  |  ^^^^^^^ not known\n"
+        "  |  ^^^^^^^ unknown\n"
         "  |\n"
         "  = help: `bayesnas-graph search --settings` lists them\n\n"
     )
@@ -227,7 +227,7 @@ def test_no_run(run: Run, folder: Path) -> None:
     for name in ("missing", "tiny.nas", "."):
         assert run("search", "--resume", name).err == (
             f"error[NAS602]: `{name}` is not a run folder\n"
-            " = help: name the folder that `search` wrote: it has a `run.json`\n\n"
+            " = help: give the folder written by `search`, which contains `run.json`\n\n"
         )
     (folder / "odd" / "run.json").mkdir(parents=True)
     assert "error[NAS602]: cannot read `odd/run.json`: is a directory" in run("search", "--resume", "odd").err
@@ -260,6 +260,6 @@ def test_operations_in_python_are_allowed_each_time(run: Run, folder: Path) -> N
     assert not (folder / "run").exists()
     assert run("search", "tiny.nas", *DATA, "-o", "run", "--allow-python-ops").code == 0
     assert run("search", "--resume", "run").err == (
-        "error[NAS105]: `run` uses operations written in Python\n = help: pass `--allow-python-ops` if you trust it\n\n"
+        "error[NAS105]: `run` uses Python operations\n = help: add `--allow-python-ops` if you trust it\n\n"
     )
     assert run("search", "--resume", "run", "--allow-python-ops").code == 0

@@ -204,7 +204,7 @@ def test_operations_in_python_are_allowed_again(run: Run, folder: Path) -> None:
 
 
 def test_no_run(run: Run, folder: Path) -> None:
-    for path, help in (("absent", "name the folder that `search` wrote"), (".", "it contains runs, such as `run`")):
+    for path, help in (("absent", "give the folder written by `search`"), (".", "it contains runs, such as `run`")):
         result = run("status", path)
         assert result.code == 1
         assert f"error[NAS602]: `{path}` is not a run folder" in result.err

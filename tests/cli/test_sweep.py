@@ -119,7 +119,7 @@ def test_a_sweep_from_beginning_to_end(run: Run, place: Path) -> None:
         ("1000", "0", "failed"),
         ("1000", "1", "failed"),
     ]
-    assert rows[2]["error"].startswith("error[NAS601]: a batch of 1000 is more than")
+    assert rows[2]["error"].startswith("error[NAS601]: a batch of 1000 is larger than")
     assert "| 16 | 2 of 2 |" in (folder / "table.md").read_text()
     lines = finished.out.splitlines()
     assert lines[0] == f"sweep {folder}: 4 of 4 runs to do"
@@ -154,7 +154,7 @@ def test_wrong_values_are_pointed_at_before_anything_starts(run: Run, place: Pat
     result = run("search", "tiny.nas", "--data", "images:plain", "--sweep", "batch=16,many", "--sweep", "lamda=1")
     assert result.code == 1
     assert "1 | batch=16,many\n  |          ^^^^ should be" in result.err
-    assert "1 | lamda=1\n  | ^^^^^ not known" in result.err
+    assert "1 | lamda=1\n  | ^^^^^ unknown" in result.err
     assert "did you mean `lambda`?" in result.err
     assert not (place / "runs").exists()
 

@@ -91,7 +91,7 @@ def test_what_cannot_be_trained(run: Run, folder: Path) -> None:
     assert not (folder / "runs").exists()
     assert run("train").code == 2
     assert "no data to train on" in run("train", "fixed.nas").err
-    assert "there is no network `nte`" in run("train", "fixed.nas", *DATA, "--network", "nte").err
+    assert "no network `nte`" in run("train", "fixed.nas", *DATA, "--network", "nte").err
 
 
 def test_settings(run: Run, folder: Path) -> None:
@@ -101,11 +101,11 @@ def test_settings(run: Run, folder: Path) -> None:
     assert (told["epochs"], told["rate"], told["ema"], told["batch"]) == ("7", "0.1", "0.99", "96")
     (folder / "wrong.toml").write_text("# mine\nepoch = 7\n")
     assert run("train", "fixed.nas", "--config", "wrong.toml").err == (
-        "error[NAS601]: there is no setting `epoch`\n"
+        "error[NAS601]: unknown setting `epoch`\n"
         " --> wrong.toml:2:1\n"
         "  |\n"
         "2 | epoch = 7\n"
-        "  | ^^^^^^^^^ not known\n"
+        "  | ^^^^^^^^^ unknown\n"
         "  |\n"
         "  = help: did you mean `epochs`?\n\n"
     )

@@ -116,7 +116,7 @@ def test_check_reads_any_bytes(run: Run, here: Path, content: bytes) -> None:
 def test_check_rejects_special_files(run: Run, here: Path) -> None:
     os.mkfifo(here / "pipe.nas")
     result = run("check", "pipe.nas")
-    assert "not an ordinary file" in result.err
+    assert "not a regular file" in result.err
     (here / "i.nas").write_text('import "pipe.nas"\n')
     assert run("check", "i.nas").code == 1
     assert "cannot read `/dev/zero`" in run("check", "/dev/zero").err

@@ -57,5 +57,5 @@ def test_seeds_alone(tmp_path: Path) -> None:
 
 
 def test_no_sweep(tmp_path: Path) -> None:
-    with pytest.raises(NasError, match="is no sweep"):
+    with pytest.raises(NasError, match="is not a sweep folder"):
         sweep_section(tmp_path)

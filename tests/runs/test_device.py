@@ -67,7 +67,8 @@ def test_devices(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(NasError) as error:
             find_device(name)
         assert render(error.value.diagnostics[0]) == (
-            f"error[NAS609]: no device `{name}` is available\n = help: available: cpu; `--device auto` takes the best\n"
+            f"error[NAS609]: no device `{name}` is available\n"
+            " = help: available: cpu; `--device auto` selects the best\n"
         )
 
 

@@ -36,11 +36,11 @@ def complaint(folder: Path, text: str | bytes, *words: str) -> str:
 
 def test_unknown(tmp_path: Path) -> None:
     assert complaint(tmp_path, "# a search\nbatch = 20\nbacth = 30\n") == (
-        "error[NAS601]: there is no setting `bacth`\n"
+        "error[NAS601]: unknown setting `bacth`\n"
         " --> net.toml:3:1\n"
         "  |\n"
         "3 | bacth = 30\n"
-        "  | ^^^^^^^^^^ not known\n"
+        "  | ^^^^^^^^^^ unknown\n"
         "  |\n"
         "  = help: did you mean `batch`?\n"
     )
@@ -48,11 +48,11 @@ def test_unknown(tmp_path: Path) -> None:
 
 def test_unknown_and_like_nothing(tmp_path: Path) -> None:
     assert complaint(tmp_path, "", "colour=red") == (
-        "error[NAS601]: there is no setting `colour`\n"
+        "error[NAS601]: unknown setting `colour`\n"
         " --> the command line:1:1\n"
         "  |\n"
         "1 | colour=red\n"
-        "  | ^^^^^^^^^^ not known\n"
+        "  | ^^^^^^^^^^ unknown\n"
         "  |\n"
         "  = help: `bayesnas-graph search --settings` lists them\n"
     )
@@ -64,7 +64,7 @@ def test_wrong_kind(tmp_path: Path) -> None:
         " --> net.toml:2:1\n"
         "  |\n"
         '2 | rate = "high"  # not rate = 1\n'
-        '  | ^^^^^^^^^^^^^ should be a number, this is "high"\n'
+        '  | ^^^^^^^^^^^^^ should be a number, got "high"\n'
         "  |\n"
         "  = help: `rate`: learning rate of the weights\n"
     )
@@ -76,7 +76,7 @@ def test_out_of_range(tmp_path: Path) -> None:
         " --> the command line:1:1\n"
         "  |\n"
         "1 | held_out=1.5\n"
-        "  | ^^^^^^^^^^^^ should be less than 1, this is 1.5\n"
+        "  | ^^^^^^^^^^^^ should be less than 1, got 1.5\n"
         "  |\n"
         "  = help: `held_out`: fraction of the training set held out from weight training\n"
     )
@@ -88,7 +88,7 @@ def test_one_of_several(tmp_path: Path) -> None:
         " --> net.toml:1:1\n"
         "  |\n"
         "1 | schedule = 'cosin'\n"
-        '  | ^^^^^^^^^^^^^^^^^^ should be `cosine`, `linear`, `step` or `constant`, this is "cosin"\n'
+        '  | ^^^^^^^^^^^^^^^^^^ should be `cosine`, `linear`, `step` or `constant`, got "cosin"\n'
         "  |\n"
         "  = help: `schedule`: learning-rate schedule\n"
     )
@@ -100,7 +100,7 @@ def test_a_table_where_a_value_belongs(tmp_path: Path) -> None:
         " --> net.toml:3:2\n"
         "  |\n"
         "3 | [momentum]\n"
-        "  |  ^^^^^^^^ should be a number, this is a table\n"
+        "  |  ^^^^^^^^ should be a number, got a table\n"
         "  |\n"
         "  = help: `momentum`: momentum of SGD\n"
     )
@@ -116,7 +116,7 @@ def test_a_parameter_is_told_of_once(tmp_path: Path) -> None:
         " --> net.toml:3:1\n"
         "  |\n"
         "3 | width = [8, 16]\n"
-        "  | ^^^^^^^^^^^^^^^ should be a number, `true` or `false`, this is a list\n"
+        "  | ^^^^^^^^^^^^^^^ should be a number, `true` or `false`, got a list\n"
         "  |\n"
         "  = help: `parameters`: values of the network's parameters\n"
     )
@@ -161,17 +161,13 @@ def test_no_toml(text: str, place: str, reason: str, tmp_path: Path) -> None:
 
 def test_no_end_of_lists_in_lists(tmp_path: Path) -> None:
     assert complaint(tmp_path, "x = " + "[" * 5000).startswith("error[NAS601]: the settings file is not valid TOML\n")
-    assert complaint(tmp_path, "", "x=" + "[" * 5000).startswith("error[NAS601]: there is no setting `x`\n")
+    assert complaint(tmp_path, "", "x=" + "[" * 5000).startswith("error[NAS601]: unknown setting `x`\n")
 
 
 def test_no_text(tmp_path: Path) -> None:
-    assert complaint(tmp_path, b"rate = \xff\n") == (
-        "error[NAS011]: cannot read `net.toml`: it is not UTF-8 text (byte 7)\n"
-    )
+    assert complaint(tmp_path, b"rate = \xff\n") == ("error[NAS011]: cannot read `net.toml`: not UTF-8 text (byte 7)\n")
     assert configured([in_file(tmp_path, b"\xef\xbb\xbfbatch = 8")]).batch == 8, "a mark that some editors write"
-    assert complaint(tmp_path, b"#" * (LARGEST + 1)) == (
-        "error[NAS406]: cannot read `net.toml`: it is larger than 1 MiB\n"
-    )
+    assert complaint(tmp_path, b"#" * (LARGEST + 1)) == ("error[NAS406]: cannot read `net.toml`: larger than 1 MiB\n")
 
 
 def test_no_file(tmp_path: Path) -> None:
@@ -188,7 +184,7 @@ def test_no_setting(word: str) -> None:
         return
     with pytest.raises(NasError) as error:
         assigned(word)
-    assert error.value.diagnostics[0].message == f"`{word}` is no setting"
+    assert error.value.diagnostics[0].message == f"`{word}` is not a setting"
 
 
 def test_options_are_shown_as_they_are_written(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_all_samples_in_a_batch(tmp_path: Path) -> None:
     with pytest.raises(NasError) as error:
         problem(batch=161)
     assert [(d.code, d.message) for d in error.value.diagnostics] == [
-        ("NAS601", "a batch of 161 is more than the 160 samples to train on")
+        ("NAS601", "a batch of 161 is larger than the 160 samples to train on")
     ]
 
 

@@ -43,12 +43,12 @@ def test_a_network_with_choices() -> None:
 
 def test_a_network_without_weights() -> None:
     plain = in_body("pad_channels(10) > global_avg_pool")
-    assert said(plain)[:2] == ("NAS610", "network `n` has no weights: there is nothing to train")
+    assert said(plain)[:2] == ("NAS610", "network `n` has no weights to train")
 
 
 def test_settings_that_do_not_go_with_the_data() -> None:
     assert said(data=None)[:2] == ("NAS601", "no data to train on")
-    assert said(batch=1000)[:2] == ("NAS601", "a batch of 1000 is more than the 200 samples to train on")
+    assert said(batch=1000)[:2] == ("NAS601", "a batch of 1000 is larger than the 200 samples to train on")
     assert said(batch=25, world=2)[1] == "a batch of 25 cannot be divided among 2 processes"
     assert said(cutout=16) == (
         "NAS601",
@@ -64,9 +64,9 @@ def test_settings_that_do_not_go_with_the_data() -> None:
 @pytest.mark.parametrize(
     ("text", "message", "help"),
     [
-        ("epoch=3", "there is no setting `epoch`", "did you mean `epochs`?"),
-        ("colour=red", "there is no setting `colour`", "`bayesnas-graph train --settings` lists them"),
-        ("lambda=0.1", "there is no setting `lambda`", "`bayesnas-graph train --settings` lists them"),
+        ("epoch=3", "unknown setting `epoch`", "did you mean `epochs`?"),
+        ("colour=red", "unknown setting `colour`", "`bayesnas-graph train --settings` lists them"),
+        ("lambda=0.1", "unknown setting `lambda`", "`bayesnas-graph train --settings` lists them"),
         (
             "ema=1",
             "`ema` should be less than 1",

@@ -93,7 +93,7 @@ def _written(form: _Format, module: nn.Module, shape: Shape | Sequence[Shape], p
             found = [_tensors(run(*batch)) for batch in batches]
             difference = max(map(_difference, expected, found))
         if difference > LARGEST_DIFFERENCE:
-            message = f"`{path}` would compute something else: outputs differ by {difference:.1e} of the largest"
+            message = f"`{path}` gives different results: outputs differ by {difference:.1e} of the largest"
             raise NasError([Diagnostic("NAS617", message, help=help)])
     return Checked(path, difference, len(content))
 

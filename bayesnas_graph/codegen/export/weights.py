@@ -35,8 +35,8 @@ def read_weights(path: Path) -> dict[str, Tensor]:
     except OSError as error:
         raise read_error(path, error) from None
     except SafetensorError:
-        help = "name a safetensors file, such as `weights.safetensors` of a training run"
-        raise NasError([Diagnostic("NAS611", f"`{path}` is not a file of weights, or is damaged", help=help)]) from None
+        help = "use a safetensors file, such as `weights.safetensors` of a training run"
+        raise NasError([Diagnostic("NAS611", f"`{path}` is not a weights file, or is damaged", help=help)]) from None
 
 
 def take_weights(network: nn.Module, weights: Mapping[str, Tensor], path: Path, name: str) -> None:
@@ -45,11 +45,11 @@ def take_weights(network: nn.Module, weights: Mapping[str, Tensor], path: Path, 
     problems = [
         *_listed("are missing", own.keys() - weights.keys()),
         *_listed("are not in the network", weights.keys() - own.keys()),
-        *_listed("have another shape", (_shapes(key, weights, own) for key in own.keys() & weights.keys())),
+        *_listed("have a different shape", (_shapes(key, weights, own) for key in own.keys() & weights.keys())),
     ]
     if problems:
         message = f"the weights in `{path}` do not fit network `{name}`: {'; '.join(problems)}"
-        help = "name the file, the `--network` and the parameters (`-p`) that the weights were trained with"
+        help = "use the file, `--network` and parameters (`-p`) that the weights were trained with"
         raise NasError([Diagnostic("NAS611", message, help=help)])
     network.load_state_dict(dict(weights))
 

@@ -69,14 +69,14 @@ def flag(default: bool) -> Any:
 def image(op: Op, shape: Shape) -> tuple[int, int, int]:
     """The channels, height and width of an image; an error for anything else."""
     if len(shape) != 3:
-        raise ShapeError(f"`{op.name}` needs an image, and this is {named_shape(shape)}")
+        raise ShapeError(f"`{op.name}` needs an image, got {named_shape(shape)}")
     return shape[0], shape[1], shape[2]
 
 
 def vector(op: Op, shape: Shape) -> int:
     """The length of a vector; an error for anything else."""
     if len(shape) != 1:
-        raise ShapeError(f"`{op.name}` needs a vector, and this is {named_shape(shape)}")
+        raise ShapeError(f"`{op.name}` needs a vector, got {named_shape(shape)}")
     return shape[0]
 
 
@@ -84,7 +84,7 @@ def window(op: Op, size: int, k: int, stride: int, padding: int, dilation: int =
     """How many positions a sliding window has along one side of an image."""
     reach = dilation * (k - 1) + 1
     if size + 2 * padding < reach:
-        raise ShapeError(f"`{op.name}` has a window of {reach}, and the padded image is only {size + 2 * padding} wide")
+        raise ShapeError(f"`{op.name}` has a window of {reach}, but the padded image is only {size + 2 * padding} wide")
     return (size + 2 * padding - reach) // stride + 1
 
 

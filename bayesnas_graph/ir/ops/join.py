@@ -36,7 +36,7 @@ class Pointwise(Join, SameShape):
 
     def shape(self, *inputs: Shape) -> Shape:
         if len(set(inputs)) > 1:
-            raise ShapeError(f"`{self.name}` needs inputs of one shape")
+            raise ShapeError(f"`{self.name}` needs inputs of the same shape")
         return inputs[0]
 
 
@@ -103,7 +103,7 @@ class Concat(Join):
 
     def shape(self, *inputs: Shape) -> Shape:
         if len({shape[1:] for shape in inputs}) > 1:
-            raise ShapeError("`concat` needs inputs of one height and width")
+            raise ShapeError("`concat` needs inputs of the same height and width")
         return sum(shape[0] for shape in inputs), *inputs[0][1:]
 
     def torch(self, *inputs: Shape) -> Expression:

@@ -20,7 +20,7 @@ class Reordered(Op):
 
     def shape(self, *inputs: Shape) -> Shape:
         if any(size % self.step for size in image(self, inputs[0])[1:]):
-            raise ShapeError(f"`{self.name}` needs sides that {self.step} divides")
+            raise ShapeError(f"`{self.name}` needs sides that are divisible by {self.step}")
         return inputs[0]
 
     def torch(self, *inputs: Shape) -> Expression:

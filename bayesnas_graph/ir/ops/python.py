@@ -115,7 +115,7 @@ def _trace(op: PythonOp, inputs: tuple[Shape, ...]) -> tuple[Shape, int]:
     except Exception as error:  # whatever the user's code raises becomes a diagnostic
         raise ShapeError(f"`{op.target}` failed on the meta device: {error}") from error
     if not isinstance(output, torch.Tensor) or output.ndim < 2 or output.shape[0] != 2:
-        raise ShapeError(f"`{op.target}` did not return one tensor with the batch first")
+        raise ShapeError(f"`{op.target}` did not return one tensor with the batch dimension first")
     return tuple(output.shape[1:]), sum(p.numel() for p in module.parameters())
 
 

@@ -166,7 +166,7 @@ class Crop(Op):
     def shape(self, *inputs: Shape) -> Shape:
         channels, height, width = image(self, inputs[0])
         if min(height, width) <= self.n:
-            raise ShapeError(f"`crop` removes {self.n} rows and columns, and the image has only {min(height, width)}")
+            raise ShapeError(f"`crop` removes {self.n} rows and columns, but the image has only {min(height, width)}")
         return channels, height - self.n, width - self.n
 
     def torch(self, *inputs: Shape) -> Expression:

@@ -15,7 +15,7 @@ from bayesnas_graph.language.syntax import ast
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The parameters of something that can be called."""
+    """The parameters of something callable."""
 
     name: str
     parameters: tuple[str, ...]
@@ -48,14 +48,14 @@ def arrange(
 
     def wrong(message: str, at: Span, text: str, help: str | None = None) -> Diagnostic:
         defined = (Label(signature.span, "defined here"),) if signature.span else ()
-        return Diagnostic("NAS202", message, Label(at, text), defined, help or f"it is used as `{signature}`")
+        return Diagnostic("NAS202", message, Label(at, text), defined, help or f"usage: `{signature}`")
 
     if len(arguments) > len(signature.parameters):
         extra = arguments[len(signature.parameters)]
         takes = {0: "no arguments", 1: "one argument"}.get(
             len(signature.parameters), f"{len(signature.parameters)} arguments"
         )
-        return wrong(f"`{signature.name}` takes {takes}, {len(arguments)} given", extra.span, "one too many")
+        return wrong(f"`{signature.name}` takes {takes}, got {len(arguments)}", extra.span, "one too many")
     given = dict(zip(signature.parameters, arguments, strict=False))
     for keyword in keywords:
         name = keyword.name.name
@@ -63,12 +63,12 @@ def arrange(
             help = did_you_mean(name, signature.parameters)
             return wrong(f"`{signature.name}` has no parameter `{name}`", keyword.name.span, "not a parameter", help)
         if name in given:
-            return wrong(f"`{name}` is given twice", keyword.span, "given again")
+            return wrong(f"argument `{name}` is given twice", keyword.span, "duplicate")
         given[name] = keyword.value
     missing = [name for name in signature.parameters if name in signature.required and name not in given]
     if missing:
         listed = " and ".join(f"`{name}`" for name in missing)
-        return wrong(f"`{signature.name}` needs {listed}", span, f"{listed} missing")
+        return wrong(f"`{signature.name}` needs {listed}", span, f"missing {listed}")
     return given
 
 
@@ -87,7 +87,7 @@ def accept(cls: type[Op], given: Mapping[str, Value], spans: Mapping[str, Span])
 
 def _problem(op: str, name: str, argument: Argument, value: Value, span: Span) -> Diagnostic | None:
     if isinstance(value, MotifNode):
-        help = f"arguments first, then the nodes: `{op}(...)({value.name})`"
+        help = f"pass arguments first, then nodes: `{op}(...)({value.name})`"
         return Diagnostic("NAS203", f"`{name}` of `{op}` cannot be a node", Label(span, "this is a node"), help=help)
     is_number = isinstance(value, int | Fraction) and not isinstance(value, bool)
     if argument.kind == "boolean":
@@ -95,12 +95,12 @@ def _problem(op: str, name: str, argument: Argument, value: Value, span: Span) -
             return None
         return Diagnostic(
             "NAS203",
-            f"`{name}` of `{op}` is true or false",
+            f"`{name}` of `{op}` must be true or false",
             Label(span, f"this is {kind(value)}"),
             help="write `true` or `false`",
         )
     if not is_number:
-        return Diagnostic("NAS203", f"`{name}` of `{op}` is a number", Label(span, f"this is {kind(value)}"))
+        return Diagnostic("NAS203", f"`{name}` of `{op}` must be a number", Label(span, f"this is {kind(value)}"))
     assert isinstance(value, int | Fraction)
     if argument.kind == "integer" and isinstance(value, Fraction):
         return Diagnostic(

@@ -12,18 +12,18 @@ from bayesnas_graph.language.elaborate.arithmetic import ROUNDINGS
 from bayesnas_graph.language.elaborate.values import MotifNode, Number, OptionSet, Range, Value, ValueType, kind
 
 BUILTINS: dict[str, tuple[str, str]] = {
-    "min": ("min(a, b, ...)", "The smallest of some numbers, or of an array of them."),
-    "max": ("max(a, b, ...)", "The largest of some numbers, or of an array of them."),
-    "floor": ("floor(x)", "The next whole number below."),
-    "ceil": ("ceil(x)", "The next whole number above."),
-    "round": ("round(x)", "The nearest whole number; halves go up."),
-    "len": ("len(array)", "How many elements an array, a range or a set has."),
-    "channels": ("channels(x)", "The channels of an input of the motif, or the length of a vector."),
-    "height": ("height(x)", "The height of an input of the motif."),
-    "width": ("width(x)", "The width of an input of the motif."),
-    "image": ("image(channels, height, width)", "The type of an image; the width may be left out."),
+    "min": ("min(a, b, ...)", "The smallest of several numbers or of an array."),
+    "max": ("max(a, b, ...)", "The largest of several numbers or of an array."),
+    "floor": ("floor(x)", "Round down to a whole number."),
+    "ceil": ("ceil(x)", "Round up to a whole number."),
+    "round": ("round(x)", "Round to the nearest whole number; halves round up."),
+    "len": ("len(array)", "The number of elements of an array, range or set."),
+    "channels": ("channels(x)", "The number of channels of a motif input, or the length of a vector."),
+    "height": ("height(x)", "The height of a motif input."),
+    "width": ("width(x)", "The width of a motif input."),
+    "image": ("image(channels, height, width)", "The type of an image; the width can be omitted."),
     "vector": ("vector(length)", "The type of a vector."),
-    "classes": ("classes(count)", "The type of scores for so many classes."),
+    "classes": ("classes(count)", "The type of a vector with one score per class."),
 }
 
 _ARITY = {"min": (1, None), "max": (1, None), "image": (2, 3)}  # all others take one argument
@@ -35,7 +35,7 @@ def call_builtin(name: str, values: Sequence[Value], spans: Sequence[Span], span
     if len(values) < least or (most is not None and len(values) > most):
         label = Label(span, f"{len(values)} given")
         return Diagnostic(
-            "NAS202", f"wrong number of arguments for `{name}`", label, help=f"it is used as `{BUILTINS[name][0]}`"
+            "NAS202", f"wrong number of arguments for `{name}`", label, help=f"usage: `{BUILTINS[name][0]}`"
         )
     return _RULES[name](name, values, spans)
 
@@ -48,7 +48,7 @@ def _extreme(name: str, values: Sequence[Value], spans: Sequence[Span]) -> Value
                 return _expected("a number", item, span)
             numbers.append(item)
     if not numbers:
-        return Diagnostic("NAS208", f"`{name}` of nothing", Label(spans[0], "an empty array"))
+        return Diagnostic("NAS208", f"`{name}` of an empty array", Label(spans[0], "this array is empty"))
     return min(numbers) if name == "min" else max(numbers)
 
 
@@ -70,9 +70,9 @@ def _measure(name: str, values: Sequence[Value], spans: Sequence[Span]) -> Value
     if node.shape is None:
         return Diagnostic(
             "NAS203",
-            f"`{name}` is known for inputs only",
+            f"`{name}` can be used only on inputs",
             Label(spans[0], "a node inside the motif"),
-            help="measure an input of the motif, or put what follows into a motif of its own",
+            help="use an input of the motif, or move what follows into its own motif",
         )
     axis = {"channels": 0, "height": 1, "width": 2}[name]
     if axis >= len(node.shape):
@@ -86,9 +86,9 @@ def _type(name: str, values: Sequence[Value], spans: Sequence[Span]) -> Value | 
         if not _is_number(value):
             return _expected("a number", value, span)
         if isinstance(value, Fraction):
-            return Diagnostic("NAS204", f"sizes of `{name}` are whole numbers", Label(span, f"this is {value}"))
+            return Diagnostic("NAS204", f"sizes of `{name}` must be whole numbers", Label(span, f"this is {value}"))
         if value < 1:
-            return Diagnostic("NAS205", f"sizes of `{name}` are at least 1", Label(span, f"this is {value}"))
+            return Diagnostic("NAS205", f"sizes of `{name}` must be at least 1", Label(span, f"this is {value}"))
         sizes.append(value)
     if name == "image":
         return ValueType("image", (sizes[0], sizes[1], sizes[-1]))

@@ -50,8 +50,8 @@ def call(evaluator: Evaluator, expr: ast.Call, scope: Scope) -> Value:
         return _connect(evaluator, function, expr, scope, values)
     if not isinstance(function, OperationFunction):
         hides = isinstance(expr.function, ast.Name) and expr.function.name in BUILTINS
-        help = f"this `{expr.function.span.text}` hides the function of that name: rename it" if hides else None
-        evaluator.wrong_kind(expr.function, function, "something that can be called", help)
+        help = f"this `{expr.function.span.text}` shadows the function of the same name: rename it" if hides else None
+        evaluator.wrong_kind(expr.function, function, "something callable", help)
     if expr.arguments and not expr.keywords:
         values = [evaluator.value(argument, scope) for argument in expr.arguments]
         if _are_nodes(values, function):
@@ -89,7 +89,9 @@ def call_set(evaluator: Evaluator, function: SetFunction, expr: ast.Call, scope:
 
 def _call_builtin(evaluator: Evaluator, function: Builtin, expr: ast.Call, scope: Scope) -> Value:
     if expr.keywords:
-        evaluator.fail("NAS202", f"`{function.name}` takes no keywords", expr.keywords[0].span, "not possible here")
+        evaluator.fail(
+            "NAS202", f"`{function.name}` takes no keyword arguments", expr.keywords[0].span, "not allowed here"
+        )
     values = [evaluator.value(argument, scope) for argument in expr.arguments]
     result = call_builtin(function.name, values, [a.span for a in expr.arguments], expr.span)
     if isinstance(result, Diagnostic):
@@ -112,15 +114,15 @@ def _connect(
 ) -> MotifNode:
     """`conv(16)(x)`: an operation applied to nodes."""
     if scope.apply is None:
-        message = "operations can be applied to nodes in motifs only"
-        evaluator.fail("NAS203", message, expr.span, "outside of a motif")
+        message = "operations can be applied to nodes only inside a motif"
+        evaluator.fail("NAS203", message, expr.span, "not inside a motif")
     if expr.keywords:
-        evaluator.fail("NAS202", "nodes are not given by keyword", expr.keywords[0].span, "not possible here")
+        evaluator.fail("NAS202", "nodes cannot be passed by keyword", expr.keywords[0].span, "not allowed here")
     inputs: list[MotifNode] = []
     for argument, value in zip(expr.arguments, values, strict=True):
         found = nodes_in(value)
         if found is None:
-            help = "arguments come first, then the nodes: `conv(16)(x)`"
+            help = "pass arguments first, then nodes: `conv(16)(x)`"
             evaluator.wrong_kind(argument, value, "a node", help)
         inputs.extend(found)
     return scope.apply(operation, tuple(inputs), expr.span)
@@ -134,16 +136,16 @@ def _python(
         evaluator.report.fail(
             Diagnostic(
                 "NAS105",
-                f"`{definition.name.name}` is written in Python, and running Python was not allowed",
+                f"`{definition.name.name}` is implemented in Python, and Python operations are not allowed",
                 Label(span, "used here"),
                 (Label(definition.target_span, "would be imported and run"),),
-                help="if you trust that code, allow it with `--allow-python-ops`",
+                help="if you trust the code, add `--allow-python-ops`",
             )
         )
     plain: list[tuple[str, int | float | bool]] = []
     for name, value in arguments:
         if not isinstance(value, int | Fraction):
-            message = f"`{name}` of a Python operation must be a number or a truth value"
+            message = f"`{name}` of a Python operation must be a number or a boolean"
             evaluator.fail("NAS203", message, span, f"`{name}` is {kind(value)}")
         plain.append((name, float(value) if isinstance(value, Fraction) else value))
     return Primitive(PythonOp(definition.name.name, definition.target, tuple(plain)), span)
@@ -161,7 +163,7 @@ def _bound(
         if name in given:
             value = evaluator.value(given[name], scope)
             if nodes_in(value):
-                help = "nodes are given after the parameters: `f(16)(x)`"
+                help = "pass nodes after the parameters: `f(16)(x)`"
                 evaluator.wrong_kind(given[name], value, "a value", help)
         else:
             assert parameter.default is not None, "arrange reports missing arguments"

@@ -123,7 +123,7 @@ class Evaluator:
         if found is None:
             help = None
             if not isinstance(value, int | Fraction | bool | tuple | Range | OptionSet):
-                help = "to apply an operation, give it nodes: `relu(x)`, `conv(16)(x)`"
+                help = "apply an operation to nodes: `relu(x)`, `conv(16)(x)`"
             self.wrong_kind(expr, value, "a node", help)
         return found
 
@@ -139,7 +139,7 @@ class Evaluator:
             return value.items
         if isinstance(value, tuple):
             return value
-        self.wrong_kind(expr, value, "a range or an array", "a range is `0..4`, an array `[3, 5]`")
+        self.wrong_kind(expr, value, "a range or an array", "write a range as `0..4` or an array as `[3, 5]`")
 
     # ---- names
 
@@ -188,7 +188,7 @@ class Evaluator:
     def _member(self, expr: ast.Member, scope: Scope) -> Value:
         owner = self.value(expr.owner, scope)
         if not isinstance(owner, Namespace):
-            self.wrong_kind(expr.owner, owner, "an imported file", "only files imported `as` a name have members")
+            self.wrong_kind(expr.owner, owner, "an imported file", "only files imported with `as` have members")
         name = expr.name.name
         if name not in owner.module.own:
             if owner.module.may_define(name):
@@ -227,7 +227,7 @@ class Evaluator:
         try:
             return calculate(operator, left, right)
         except ZeroDivisionError:
-            self.fail("NAS208", "division by zero", span, f"`{left} {operator} {right}` has no value")
+            self.fail("NAS208", "division by zero", span, f"`{left} {operator} {right}` is undefined")
         except ValueError as error:
             self.fail("NAS208", str(error), span, f"the exponent is {right}")
         except OverflowError:
@@ -296,15 +296,15 @@ class Evaluator:
         found: dict[Operation, ast.Expr] = {}
         for value, item in self._items(expr, scope):
             if isinstance(value, OptionSet | SetFunction):
-                self.wrong_kind(item, value, "an operation", "sets are united with `|`: `{ a, b } | others`")
+                self.wrong_kind(item, value, "an operation", "combine sets with `|`: `{ a, b } | others`")
             operation = self.as_operation(item, value, scope)
             if operation in found:
                 self.report.fail(
                     Diagnostic(
                         "NAS307",
-                        f"`{operation}` is given twice",
-                        Label(item.span, "given again"),
-                        (Label(found[operation].span, "first given here"),) if found[operation] is not item else (),
+                        f"duplicate candidate `{operation}`",
+                        Label(item.span, "duplicate"),
+                        (Label(found[operation].span, "first occurrence"),) if found[operation] is not item else (),
                         help="remove one of them",
                     )
                 )
@@ -317,10 +317,10 @@ class Evaluator:
         if not options.items:
             self.fail(
                 "NAS304",
-                "choice without candidates",
+                "choice has no candidates",
                 expr.span,
                 "nothing to choose from",
-                "give at least one operation",
+                "add at least one operation",
             )
         return Selection(options.items, limit, expr.span)
 
@@ -346,10 +346,10 @@ class Evaluator:
         return value
 
     def _out_of_range(self, expr: ast.Index, index: str, length: int) -> NoReturn:
-        allowed = f"has the elements 0 to {length - 1}" if length else "has no elements"
+        allowed = f"has elements 0 to {length - 1}" if length else "has no elements"
         self.fail(
             "NAS207",
-            f"there is no element {index}",
+            f"index {index} is out of range",
             expr.index.span,
             f"this is {index}",
             f"`{expr.array.span.text}` {allowed}",
@@ -363,9 +363,9 @@ class Evaluator:
             return call_operation(self, value, ast.Call(expr.span, expr, (), ()), scope)
         help = None
         if isinstance(value, OptionSet | SetFunction):
-            help = "choose from it: `choose { ... }`"
+            help = "to choose from it, write `choose { ... }`"
         elif isinstance(value, MotifNode):
-            help = "a node is led through an operation by `:`: `node y = x : relu`"
+            help = "apply an operation to a node with `:`: `node y = x : relu`"
         self.wrong_kind(expr, value, "an operation", help)
 
     # ---- problems
@@ -391,5 +391,5 @@ def _combine(operator: str, left: OptionSet, right: OptionSet) -> OptionSet:
 def _needs_itself(definition: ast.Let, inside: list[str]) -> Diagnostic:
     name = definition.name.name
     route = " -> ".join([*inside[inside.index(name) :], name])
-    label = Label(definition.span, "to compute this")
-    return Diagnostic("NAS402", f"`{name}` needs its own value: {route}", label, help="a constant can only use others")
+    label = Label(definition.span, "defined here")
+    return Diagnostic("NAS402", f"`{name}` depends on itself: {route}", label, help="remove one of these uses")

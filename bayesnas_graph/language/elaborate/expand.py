@@ -197,17 +197,17 @@ class _Writer:
         outputs = self.apply(application.operation, inputs, name, application.span)
         if len(outputs) != len(application.outputs):
             given, wanted = count(len(outputs), "output"), len(application.outputs)
-            message = f"`{application.operation}` gives {given}, {wanted} wanted here"
+            message = f"`{application.operation}` has {given}, expected {wanted} here"
             help = "name all of them: `node a, b = split(16)(x)`"
             if len(outputs) == 1:
-                help = "each node needs a declaration of its own: `node a = ...`"
+                help = "declare each node separately: `node a = ...`"
             self.report.fail(Diagnostic("NAS210", message, Label(application.span, "connected here"), help=help))
         return outputs
 
     def _check_join(self, application: Application, join: Op, inputs: list[int]) -> None:
         """`concat(a, b)`: there must be nodes, and their shapes must fit."""
         if not inputs:
-            help = "the array it is given is empty"
+            help = "this array is empty"
             label = Label(application.span, "no nodes")
             self.report.fail(Diagnostic("NAS210", f"`{join}` has nothing to join", label, help=help))
         shapes = [self.shapes[i] for i in inputs]
@@ -281,7 +281,7 @@ class _Writer:
             shape = op.shape(*shapes)
         except ShapeError as error:
             code = "NAS106" if op.is_python else "NAS201" if op.is_join else "NAS211"
-            reads = "used here" if code == "NAS106" else f"reads {', '.join(map(shape_text, shapes))}"
+            reads = "used here" if code == "NAS106" else f"input is {', '.join(map(shape_text, shapes))}"
             self.report.fail(Diagnostic(code, str(error), Label(operation.span, reads)))
         return self._compute(self._free(name), op, inputs, shape, operation.span)
 
@@ -310,7 +310,7 @@ class _Writer:
                 Label(candidate.span, f"`{candidate}` gives {shape_text(shape)}")
                 for candidate, shape in zip(selection.candidates, shapes, strict=True)
             ]
-            message = "candidates of a choice give different shapes"
+            message = "candidates of a choice have different shapes"
             self.report.fail(different_shapes("NAS209", message, "chosen here", selection.span, labels, shapes))
         return self._compute(name, Choice(selection.limit), values, shapes[0], selection.span, tuple(gates))
 
@@ -322,8 +322,8 @@ class _Writer:
         finally:
             self.behind = around
         if len(values) != 1:
-            message = f"`{operation}` gives {count(len(values), 'output')}, one is wanted here"
-            self.report.fail(Diagnostic("NAS210", message, Label(operation.span, "used where one value is needed")))
+            message = f"`{operation}` has {count(len(values), 'output')}, expected one here"
+            self.report.fail(Diagnostic("NAS210", message, Label(operation.span, "must have one output here")))
         return values[0]
 
     def _compute(

@@ -110,7 +110,7 @@ class Loader:
                 Diagnostic(
                     "NAS102",
                     f"`{name.name}` is a primitive",
-                    Label(name.span, "cannot be defined again"),
+                    Label(name.span, "cannot be redefined"),
                     help="choose another name",
                 )
             )
@@ -118,8 +118,8 @@ class Loader:
         if name.name in module.own:
             first = Label(module.own[name.name].name.span, "first defined here")
         elif name.name in module.imported:
-            first = Label(module.imported[name.name][1].span, "this import brings the name")
-            help = "rename it, or import that file `as` a name"
+            first = Label(module.imported[name.name][1].span, "imported here")
+            help = "rename it, or import that file with `as`"
         elif name.name in module.aliases:
             first = Label(module.aliases[name.name][1].span, "first defined here")
         if first is not None:
@@ -136,7 +136,7 @@ class Loader:
         if item.alias is not None:
             alias = item.alias.name
             if alias in PRIMITIVES:
-                label = Label(item.alias.span, "cannot be defined again")
+                label = Label(item.alias.span, "cannot be redefined")
                 self.report.add(Diagnostic("NAS102", f"`{alias}` is a primitive", label, help="choose another name"))
                 return
             if module.knows(alias):
@@ -150,7 +150,7 @@ class Loader:
             before = module.imported.get(name)
             if before is not None and before[0] is not found:
                 first = Label(before[1].span, "from this file")
-                self._twice(Label(item.span, "and from this one"), first, name, "import one of the files `as` a name")
+                self._twice(Label(item.span, "and from this one"), first, name, "import one of the files with `as`")
                 continue
             module.imported[name] = found, item
         module.lost |= found.lost
@@ -170,10 +170,10 @@ class Loader:
             Diagnostic(
                 "NAS103",
                 f"cannot find `{item.path}`",
-                Label(item.path_span, "neither beside this file nor in the shipped library"),
+                Label(item.path_span, "not found next to this file or in the shipped library"),
                 help=did_you_mean(item.path, known)
                 or did_you_mean(item.path + ".nas", known)
-                or f"the library has {', '.join(known)}",
+                or f"the library contains {', '.join(known)}",
             )
         )
         return None
@@ -189,7 +189,7 @@ class Loader:
                 f"imports form a cycle: {route}",
                 Label(wanted_by, "closes the cycle"),
                 tuple(others),
-                help="move what they share into a file that both import",
+                help="move shared definitions into a file that both import",
             )
         )
 
@@ -212,7 +212,7 @@ def read(path: Path, name: str, report: Report, wanted_by: Span | None = None) -
             text = path.read_bytes().decode("utf-8-sig")
             return Source(name, text.replace("\r\n", "\n").replace("\r", "\n"))
     except UnicodeDecodeError as error:
-        reason = f"it is not UTF-8 text (byte {error.start})"
+        reason = f"not UTF-8 text (byte {error.start})"
         problem = Diagnostic("NAS011", f"cannot read `{name}`: {reason}", help="save it as UTF-8")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
@@ -224,13 +224,13 @@ def read(path: Path, name: str, report: Report, wanted_by: Span | None = None) -
 def _refusal(path: Path, name: str) -> Diagnostic | None:
     """Why a path is not even opened: a folder, a pipe or a device, or far too large."""
     if path.is_dir():
-        return Diagnostic("NAS011", f"cannot read `{name}`: it is a folder", help="name a `.nas` file in it")
+        return Diagnostic("NAS011", f"cannot read `{name}`: it is a folder", help="give a `.nas` file in it")
     if not path.exists():
         known = [other.name for other in path.parent.glob("*.nas")] + [other.stem for other in shipped_spaces()]
         help = did_you_mean(path.name, known)
-        return Diagnostic("NAS011", f"cannot read `{name}`: there is no such file", help=help)
+        return Diagnostic("NAS011", f"cannot read `{name}`: file not found", help=help)
     if not path.is_file():
-        return Diagnostic("NAS011", f"cannot read `{name}`: it is not an ordinary file")
+        return Diagnostic("NAS011", f"cannot read `{name}`: not a regular file")
     if path.stat().st_size > LARGEST_FILE:
-        return Diagnostic("NAS406", f"cannot read `{name}`: it is larger than {LARGEST_FILE // 2**20} MiB")
+        return Diagnostic("NAS406", f"cannot read `{name}`: larger than {LARGEST_FILE // 2**20} MiB")
     return None

@@ -57,9 +57,9 @@ class Meter:
             self._stop(
                 Diagnostic(
                     "NAS402",
-                    f"`{name}` is used more than {self.limits.depth} levels deep",
+                    f"`{name}` recurses more than {self.limits.depth} levels deep",
                     Label(span, "used again here"),
-                    help=f"let the recursion end, with `if` on a parameter{route}, or raise `--max-depth`",
+                    help=f"end the recursion with `if` on a parameter{route}, or raise `--max-depth`",
                 )
             )
         self.inside.append(name)
@@ -87,7 +87,7 @@ class Meter:
             "NAS403",
             f"evaluation takes more than {self.limits.steps:,} steps",
             Label(span, text),
-            help="if the space is meant to be this large, raise the limit with `--max-steps`",
+            help="if this size is intended, raise the limit with `--max-steps`",
         )
 
     def _stop(self, diagnostic: Diagnostic) -> NoReturn:
@@ -102,5 +102,5 @@ def too_large(what: str, count: int, limit: int, span: Span) -> Diagnostic:
         "NAS401",
         f"the graph would have {shown} {what}, more than the limit of {limit:,}",
         Label(span, "here"),
-        help=f"if the space is meant to be this large, raise the limit with `--max-{what}`",
+        help=f"if this size is intended, raise the limit with `--max-{what}`",
     )

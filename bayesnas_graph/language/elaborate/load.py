@@ -54,7 +54,7 @@ def load_network(
         raise NasError(report.diagnostics)
     if name is None and not module.networks:
         help = "`bayesnas-graph spaces` lists files with networks"
-        raise NasError([Diagnostic("NAS107", f"there is no network in {shown}", help=help)])
+        raise NasError([Diagnostic("NAS107", f"{shown} defines no network", help=help)])
     network = checker.network(module, name or module.networks[0].name.name, parameters or {})
     if network is None or report.has_errors:
         raise NasError(report.diagnostics)

@@ -177,11 +177,11 @@ class _Checker:
             return
         help: str | None
         if names.comes_later(expr.name):
-            help = "it is declared further down: move this behind it"
+            help = "it is declared below: move this after its declaration"
         elif expr.name in library_names():
-            help = 'the shipped library has it: `import "std.nas"`'
+            help = 'it is in the shipped library: add `import "std.nas"`'
         elif expr.name == "range":
-            help = "a range is written `0..4`"
+            help = "write a range as `0..4`"
         else:
             help = did_you_mean(expr.name, names.all() | self.module.visible() | set(BUILTINS))
         self.report.add(Diagnostic("NAS101", f"unknown name `{expr.name}`", Label(expr.span, "not defined"), help=help))

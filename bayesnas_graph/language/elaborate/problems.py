@@ -20,10 +20,10 @@ def uses_itself(name: str, span: Span, defined: Span) -> Diagnostic:
     """A motif whose expansion never ends."""
     return Diagnostic(
         "NAS402",
-        f"`{name}` uses itself without end",
-        Label(span, "used again in the same way"),
-        (Label(defined, "to write this out"),),
-        help="let a parameter count down, and end the recursion with `if`",
+        f"`{name}` recurses forever",
+        Label(span, "used again with the same arguments"),
+        (Label(defined, "while expanding this"),),
+        help="decrease a parameter in each use, and end the recursion with `if`",
     )
 
 
@@ -31,7 +31,7 @@ def wrong_inputs(name: str, wanted: int, given: int, span: Span, defined: Span |
     """An operation with the wrong number of inputs."""
     return Diagnostic(
         "NAS210",
-        f"`{name}` takes {count(wanted, 'input')}, {given} given",
+        f"`{name}` takes {count(wanted, 'input')}, got {given}",
         Label(span, "used here"),
         (Label(defined, "defined here"),) if defined else (),
     )
@@ -41,9 +41,11 @@ def wrong_network_inputs(wiring: Wiring, definition: ast.Motif) -> Diagnostic:
     """A network whose body names another number of inputs than it declares."""
     declared = Label(definition.inputs[0].span.to(definition.inputs[-1].span), "declared here")
     here = wiring.inputs[-1].span if wiring.inputs else definition.name.span
-    text = f"`in` names {count(len(wiring.inputs), 'input')}"
+    text = f"`in` declares {count(len(wiring.inputs), 'input')}"
     message = f"network `{definition.name.name}` declares {count(len(definition.inputs), 'input')}"
-    return Diagnostic("NAS210", message, Label(here, text), (declared,), "declare and name the same number of inputs")
+    return Diagnostic(
+        "NAS210", message, Label(here, text), (declared,), "make the `in` statements match the declaration"
+    )
 
 
 def different_shapes(
@@ -56,9 +58,9 @@ def different_shapes(
     secondary = tuple(Label(where, ", ".join(dict.fromkeys(texts))) for where, texts in merged.items())
     channels, sizes = {shape[0] for shape in shapes}, {shape[1:] for shape in shapes}
     if len(sizes) > 1:
-        help = "heights and widths differ: give all of them the same stride and padding"
+        help = "heights and widths differ: use the same stride and padding for all"
     elif len(channels) > 1:
-        help = "channels differ: give all of them the same width"
+        help = "channels differ: use the same width for all"
         help += ", or join with `concat`" if code == "NAS201" else ""
     else:
         help = None

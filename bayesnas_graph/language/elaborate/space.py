@@ -120,11 +120,9 @@ class Checker:
         if not isinstance(definition, ast.Motif) or definition.role != "network":
             known = [network.name.name for network in module.networks]
             help = did_you_mean(name, known) or (
-                f"the file has {', '.join(known)}" if known else "the file has no network"
+                f"the file defines {', '.join(known)}" if known else "the file defines no network"
             )
-            self.report.add(
-                Diagnostic("NAS107", f"there is no network `{name}` in {module.file.source.name}", help=help)
-            )
+            self.report.add(Diagnostic("NAS107", f"no network `{name}` in {module.file.source.name}", help=help))
             return None
         with deep_stack():
             return self._guarded(partial(self._network, module, definition, overrides or {}), module)
@@ -138,7 +136,7 @@ class Checker:
         for name in overrides:
             if name not in signature.parameters:
                 help = did_you_mean(name, signature.parameters)
-                label = Label(definition.name.span, f"it is `{signature}`")
+                label = Label(definition.name.span, f"usage: `{signature}`")
                 self.report.fail(
                     Diagnostic("NAS202", f"network `{signature.name}` has no parameter `{name}`", label, help=help)
                 )
@@ -150,9 +148,9 @@ class Checker:
                 scope.names[name] = evaluator.value(parameter.default, scope)
             else:
                 label = Label(parameter.span, "has no default")
-                help = "give it a default: a network stands alone"
+                help = "add a default value"
                 self.report.fail(
-                    Diagnostic("NAS202", f"parameter `{name}` of a network needs a value", label, help=help)
+                    Diagnostic("NAS202", f"parameter `{name}` of a network needs a default", label, help=help)
                 )
         arguments = tuple(scope.names.items())
         inputs = tuple(_type(evaluator, expr, scope) for expr in definition.inputs)
@@ -168,17 +166,17 @@ class Checker:
         if len(block.output_shapes) != len(declared):
             label = Label(definition.name.span, f"declares {len(declared)}")
             given = len(block.output_shapes)
-            message = f"network `{definition.name.name}` gives {given} output{'s' * (given != 1)}"
+            message = f"network `{definition.name.name}` has {given} output{'s' * (given != 1)}"
             self.report.fail(Diagnostic("NAS212", message, label))
         for shape, wanted, expr in zip(block.output_shapes, declared, definition.outputs, strict=True):
             if shape != wanted.shape:
                 label = Label(expr.span, f"declared as {type_text(wanted)}")
-                message = f"network `{definition.name.name}` gives {named_shape(shape)}"
+                message = f"network `{definition.name.name}` outputs {named_shape(shape)}"
                 help = None
                 if len(shape) == 3 and wanted.kind == "classes":
                     help = f"end with `global_avg_pool > linear({wanted.shape[0]})`"
                 elif wanted.kind == "classes":
-                    help = f"let it end in {wanted.shape[0]} values, for instance with `linear({wanted.shape[0]})`"
+                    help = f"end with {wanted.shape[0]} values, for example `linear({wanted.shape[0]})`"
                 self.report.fail(Diagnostic("NAS212", message, label, help=help))
 
     def _guarded(self, work: Callable[[], T], module: Module) -> T | None:
@@ -201,9 +199,9 @@ def _type(evaluator: Evaluator, expr: ast.Expr, scope: Scope) -> ValueType:
     if not isinstance(value, ValueType):
         evaluator.fail(
             "NAS203",
-            "expected what the network takes or gives",
+            "expected an input or output type",
             expr.span,
             "",
-            "for instance `image(3, 32, 32) -> classes(10)`",
+            "for example `image(3, 32, 32) -> classes(10)`",
         )
     return value

@@ -36,7 +36,7 @@ def _cycle(sources: Sources) -> list[Diagnostic]:
     for source, target in steps:
         spans.setdefault(sources[target][source].span, []).append(f"`{source.written}` to `{target.written}`")
     labels = [Label(span, ", ".join(texts)) for span, texts in spans.items()]
-    help = "a node cannot depend on itself: remove one of the edges"
+    help = "remove one of the edges"
     return [Diagnostic("NAS301", f"cycle: {route}", labels[0], tuple(labels[1:]), help)]
 
 
@@ -68,9 +68,9 @@ def _unfed(wiring: Wiring) -> list[Diagnostic]:
     return [
         Diagnostic(
             "NAS302",
-            f"nothing flows into `{node.written}`",
+            f"`{node.written}` has no incoming edges",
             Label(node.span, "no edge leads here"),
-            help=f"lead an edge to it, `x -> {node.written} : ...`, or remove it",
+            help=f"add an edge to it, `x -> {node.written} : ...`, or remove it",
         )
         for node in wiring.nodes
         if node not in fed
@@ -86,9 +86,9 @@ def _useless(wiring: Wiring, sources: Sources) -> list[Diagnostic]:
     found = [
         Diagnostic(
             "NAS303",
-            f"`{node.written}` leads nowhere",
+            f"`{node.written}` is never used",
             Label(node.span, "no output depends on it"),
-            help="lead it to the output, or remove it",
+            help="connect it to the output, or remove it",
         )
         for node in wiring.nodes
         if node not in useful

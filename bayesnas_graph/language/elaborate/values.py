@@ -225,7 +225,7 @@ def kind(value: Value) -> str:
     """The kind of a value, in words: `a number`, `an operation`."""
     match value:
         case bool():
-            return "a truth value"
+            return "a boolean"
         case int() | Fraction():
             return "a number"
         case tuple():

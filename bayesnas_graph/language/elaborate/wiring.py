@@ -199,16 +199,16 @@ class _Run:
         """`node a, b = x : split`: one operation with several outputs."""
         if len(statement.sources) > 1 and statement.label is None:
             self._fail(
-                "NAS210", "each of several nodes needs a declaration of its own", statement.span, "more than one value"
+                "NAS210", "several nodes in one declaration need a single source", statement.span, "more than one value"
             )
         if any(slot.size is not None for slot in statement.slots):
-            self._fail("NAS210", "the outputs of an operation are single nodes", statement.span, "an array among them")
+            self._fail("NAS210", "an output cannot be an array", statement.span, "declares an array")
         label = statement.label
         if label is None:
             call = statement.sources[0]
             if not isinstance(call, ast.Call):
-                help = "apply one: `node a, b = split(16)(x)`"
-                self._fail("NAS210", "only an operation can give several nodes", call.span, "a single value", help)
+                help = "apply an operation: `node a, b = split(16)(x)`"
+                self._fail("NAS210", "only an operation can have several outputs", call.span, "a single value", help)
             operation = self.evaluator.operation(call.function, scope)
             inputs = [node for e in call.arguments for node in self.evaluator.nodes(e, scope)]
         else:
@@ -224,13 +224,17 @@ class _Run:
                 targets.append(self._out_node(target.span))
                 continue
             if isinstance(target, ast.Call):
-                help = "lead it into a node: declare one with `node`"
+                help = "declare a node with `node` and use it as the target"
                 self._fail(
-                    "NAS203", "an edge leads into a node", target.span, "this is the result of an operation", help
+                    "NAS203",
+                    "the target of an edge must be a node",
+                    target.span,
+                    "this is the result of an operation",
+                    help,
                 )
             for node in self.evaluator.nodes(target, scope):
                 if node in self.given:
-                    self._fail("NAS203", f"`{node.name}` is an input", target.span, "nothing can lead into it")
+                    self._fail("NAS203", f"`{node.name}` is an input", target.span, "cannot be the target of an edge")
                 targets.append(node)
         self._connect(statement.sources, targets, statement.label, statement.span, scope)
 
@@ -252,7 +256,9 @@ class _Run:
         if isinstance(operation, Primitive) and operation.op.is_join and label is not None:
             join = operation.op.name
             help = f"join nodes with `{join}(a, b)`, or all edges into a node with `node c : {join}`"
-            self._fail("NAS210", f"`{join}` joins several values, an edge brings one", label.span, "on an edge", help)
+            self._fail(
+                "NAS210", f"`{join}` joins several values, but an edge carries one", label.span, "on an edge", help
+            )
         for source in found:
             for target in targets:
                 self.wiring.applications.append(Application(operation, (source,), (target,), span))
@@ -266,10 +272,10 @@ class _Run:
 
     def _output(self, statement: ast.Out, scope: Scope) -> None:
         if self.out_statement is not None:
-            first = Label(self.out_statement.span, "first given here")
+            first = Label(self.out_statement.span, "first set here")
             help = "name all outputs in one statement: `out a, b`"
             self.report.fail(
-                Diagnostic("NAS102", "the output is given twice", Label(statement.span, "given again"), (first,), help)
+                Diagnostic("NAS102", "the output is set twice", Label(statement.span, "set again"), (first,), help)
             )
         self.out_statement = statement
         for value in statement.values:
@@ -307,7 +313,7 @@ class _Run:
                 f"`{quantity.name}` cannot be limited",
                 quantity.span,
                 "unknown",
-                f"a budget is on {', '.join(QUANTITIES)}",
+                f"a budget can limit {', '.join(QUANTITIES)}",
             )
         if statement.comparison not in ("<", "<=", ">", ">="):
             self._fail("NAS213", f"a budget cannot use `{statement.comparison}`", statement.span, "", "use `<` or `<=`")
@@ -343,7 +349,7 @@ class _Run:
         operation = self.evaluator.operation(expr, scope)
         if not isinstance(operation, Primitive) or not operation.op.is_join:
             help = "join with `sum`, `concat`, `mean` or `product`; to apply an operation: `node y = x : relu`"
-            self._fail("NAS203", "expected a way to join values", expr.span, "this takes one value", help)
+            self._fail("NAS203", "expected a join", expr.span, "this takes a single value", help)
         return operation
 
     def _define(self, name: ast.Identifier, value: Value, scope: Scope) -> None:
@@ -358,14 +364,14 @@ class _Run:
         """Determine the outputs."""
         definition = self.function.definition
         if self.wiring.out is not None and self.out_statement is not None:
-            label = Label(self.wiring.out.span, "edges lead into `out`")
-            other = Label(self.out_statement.span, "and the output is also given here")
-            self._broken(Diagnostic("NAS102", "the output is given twice", label, (other,), "keep one of the two"))
+            label = Label(self.wiring.out.span, "edge to `out`")
+            other = Label(self.out_statement.span, "the output is also set here")
+            self._broken(Diagnostic("NAS102", "the output is set twice", label, (other,), "keep one of the two"))
         elif self.wiring.out is not None:
             self.wiring.outputs.append(self.wiring.out)
         if not self.wiring.outputs and self.wiring.sound:
-            help = "end with `out x`, or lead an edge to it: `x -> out : relu`"
-            label = Label(definition.name.span, "gives nothing")
+            help = "end with `out x`, or add an edge to `out`: `x -> out : relu`"
+            label = Label(definition.name.span, "no output")
             self._broken(
                 Diagnostic("NAS305", f"{definition.role} `{definition.name.name}` has no output", label, help=help)
             )

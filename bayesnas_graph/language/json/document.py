@@ -77,7 +77,7 @@ def from_document(document: GraphDocument, source_name: str = "<document>") -> G
     nodes: dict[str, Node] = {}
     for i, node in enumerate(document.nodes):
         if node.name in nodes:
-            fail(source_name, ["nodes", i, "name"], f"another node is called `{node.name}`")
+            fail(source_name, ["nodes", i, "name"], f"duplicate node `{node.name}`")
         op = read_op(node.op, source_name, ["nodes", i, "op"])
         nodes[node.name] = Node(node.name, op, tuple(node.shape), replaces=tuple(map(tuple, node.replaces)))
     edges = [
@@ -87,10 +87,10 @@ def from_document(document: GraphDocument, source_name: str = "<document>") -> G
     for i, edge in enumerate(edges):
         for end, name in (("source", edge.source), ("target", edge.target)):
             if name not in nodes:
-                fail(source_name, ["edges", i, end], f"there is no node `{name}`", did_you_mean(name, nodes))
+                fail(source_name, ["edges", i, end], f"unknown node `{name}`", did_you_mean(name, nodes))
     for i, name in enumerate(document.outputs):
         if name not in nodes:
-            fail(source_name, ["outputs", i], f"there is no node `{name}`", did_you_mean(name, nodes))
+            fail(source_name, ["outputs", i], f"unknown node `{name}`", did_you_mean(name, nodes))
     ordered = in_order(nodes, edges, source_name)
     check_wiring(nodes, edges, source_name)
     check_replaced(nodes, source_name)
@@ -102,7 +102,7 @@ def _scopes(document: GraphDocument, source_name: str) -> Iterable[Scope]:
     found: dict[str, Scope] = {}
     for i, scope in enumerate(document.scopes):
         if scope.name in found:
-            fail(source_name, ["scopes", i, "name"], f"another scope is called `{scope.name}`")
+            fail(source_name, ["scopes", i, "name"], f"duplicate scope `{scope.name}`")
         found[scope.name] = Scope(scope.name, scope.kind, scope.role, scope.outputs)
     return found.values()
 
@@ -118,11 +118,11 @@ def from_json(text: str, source_name: str) -> Graph:
     try:
         data = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_once)
     except json.JSONDecodeError as error:
-        fail(source_name, [], f"it is not JSON, line {error.lineno}, column {error.colno}: {_lower(error.msg)}")
+        fail(source_name, [], f"not valid JSON, line {error.lineno}, column {error.colno}: {_lower(error.msg)}")
     except ValueError as error:  # a constant, a repeated key, a number with thousands of digits
-        fail(source_name, [], f"it is not JSON: {_lower(str(error))}")
+        fail(source_name, [], f"not valid JSON: {_lower(str(error))}")
     except RecursionError:
-        fail(source_name, [], "it is nested too deeply")
+        fail(source_name, [], "nested too deeply")
     _check_version(data, source_name)
     try:
         document = GraphDocument.model_validate(data)
@@ -137,16 +137,16 @@ def read_graph(path: Path, source_name: str) -> Graph:
         fail(source_name, [], "it is a folder")
     if not path.exists():
         help = did_you_mean(path.name, [other.name for other in path.parent.glob("*.json")])
-        fail(source_name, [], "there is no such file", help)
+        fail(source_name, [], "file not found", help)
     if not path.is_file():
-        fail(source_name, [], "it is not an ordinary file")
+        fail(source_name, [], "not a regular file")
     if path.stat().st_size > LARGEST_DOCUMENT:
-        message = f"cannot read `{source_name}`: it is larger than {LARGEST_DOCUMENT // 2**20} MiB"
+        message = f"cannot read `{source_name}`: larger than {LARGEST_DOCUMENT // 2**20} MiB"
         raise NasError([Diagnostic("NAS406", message)])
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        fail(source_name, [], f"it is not UTF-8 text (byte {error.start})", "save it as UTF-8")
+        fail(source_name, [], f"not UTF-8 text (byte {error.start})", "save it as UTF-8")
     except OSError as error:
         fail(source_name, [], error.strerror or str(error))
     return from_json(text, source_name)
@@ -163,13 +163,13 @@ def _place(span: Span | None) -> PlaceDocument | None:
 def _check_version(data: object, source_name: str) -> None:
     """Report a document of another kind or version before anything else."""
     if not isinstance(data, dict):
-        fail(source_name, [], f"a graph is an object, this is {shown(data)}")
+        fail(source_name, [], f"expected an object, got {shown(data)}")
     if data.get("schema") != SCHEMA:
-        reason = f"should be {shown(SCHEMA)}, this is {shown(data['schema'])}" if "schema" in data else "is missing"
-        fail(source_name, ["schema"], reason, "graphs are written by `to_json` or by hand as in docs/graph-json.md")
+        reason = f"should be {shown(SCHEMA)}, got {shown(data['schema'])}" if "schema" in data else "is missing"
+        fail(source_name, ["schema"], reason, "docs/graph-json.md describes the format")
     version, known = data.get("version"), " and ".join(map(str, VERSIONS))
     if "version" in data and (isinstance(version, bool) or version not in VERSIONS):
-        fail(source_name, ["version"], f"only versions {known} are supported, this is {shown(version)}")
+        fail(source_name, ["version"], f"only versions {known} are supported, got {shown(version)}")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -177,12 +177,12 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key {shown(twice)} is given twice in one object")
+        raise ValueError(f"the key {shown(twice)} appears twice in one object")
     return found
 
 
 def _no_constant(text: str) -> None:
-    raise ValueError(f"`{text}` is no number")
+    raise ValueError(f"`{text}` is not a number")
 
 
 def _lower(text: str) -> str:

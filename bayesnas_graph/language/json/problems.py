@@ -57,11 +57,11 @@ def fail_with(source_name: str, data: object, error: ValidationError) -> NoRetur
     path, holder = _resolve(data, first)
     if first["type"] == "missing":
         near = nearest(str(path[-1]), holder) if isinstance(holder, dict) else None
-        fail(source_name, path, "is missing", f"there is `{near}` in its place" if near else None)
+        fail(source_name, path, "is missing", f"found `{near}` instead" if near else None)
     if first["type"] == "extra_forbidden":
         fail(source_name, path, "is not part of the format")
     reason = first["msg"].replace("Input should", "should")
-    fail(source_name, path, f"{reason[:1].lower()}{reason[1:]}, this is {shown(holder)}")
+    fail(source_name, path, f"{reason[:1].lower()}{reason[1:]}, got {shown(holder)}")
 
 
 def _resolve(data: object, error: Mapping[str, Any]) -> tuple[list[Step], object]:

@@ -40,7 +40,7 @@ def read_op(document: OpDocument, source_name: str, path: Sequence[Step]) -> Op:
     cls = PRIMITIVES.get(document.name) or COMPILED.get(document.name)
     if cls is None:
         help = did_you_mean(document.name, [*PRIMITIVES, *COMPILED, PythonOp.name])
-        fail(source_name, [*path[:-1], "name"], f"there is no operation `{document.name}`", help)
+        fail(source_name, [*path[:-1], "name"], f"unknown operation `{document.name}`", help)
     declared = cls.arguments()
     given: dict[str, int | Fraction | bool] = {}
     for name, value in document.args.items():
@@ -77,10 +77,10 @@ def _value(
     if isinstance(value, str) and argument.kind == "rational":
         return _fraction(value, source_name, path)
     if isinstance(value, float) and argument.kind == "rational":
-        fail(source_name, path, f"is not exact, this is {shown(value)}", 'write it as a fraction, such as `"1/10"`')
+        fail(source_name, path, f"is not exact: {shown(value)}", 'write it as a fraction, such as `"1/10"`')
     if not isinstance(value, int):
         wanted = {"integer": "a whole number", "boolean": "true or false", "rational": "a fraction, as a string"}
-        fail(source_name, path, f"should be {wanted[argument.kind]}, this is {shown(value)}")
+        fail(source_name, path, f"should be {wanted[argument.kind]}, got {shown(value)}")
     if out_of_bounds(value):
         fail(source_name, path, "is too large, more than 10^18")
     return value
@@ -88,10 +88,10 @@ def _value(
 
 def _fraction(text: str, source_name: str, path: Sequence[Step]) -> Fraction:
     if not _FRACTION.fullmatch(text):
-        fail(source_name, path, f"should be a fraction such as `1/10`, this is {shown(text)}")
+        fail(source_name, path, f"should be a fraction such as `1/10`, got {shown(text)}")
     value = Fraction(text)
     if out_of_bounds(value):
-        fail(source_name, path, "is too large, or too fine: no number is more than 10^18")
+        fail(source_name, path, "numerator or denominator is more than 10^18")
     return value
 
 
@@ -100,24 +100,27 @@ def _python(args: Mapping[str, JsonValue], source_name: str, path: Sequence[Step
     for name in ("called", "target"):
         value = args.get(name)
         if not isinstance(value, str) or not value:
-            reason = "is missing" if name not in args else f"should be a text, this is {shown(value)}"
+            reason = "is missing" if name not in args else f"should be a string, got {shown(value)}"
             fail(source_name, [*path, name], reason)
         texts[name] = value
     for name in args:
         if name not in ("called", "target", "values"):
             fail(
-                source_name, [*path, name], f"`python` has no argument `{name}`", "arguments of the class are `values`"
+                source_name,
+                [*path, name],
+                f"`python` has no argument `{name}`",
+                "put the arguments of the class into `values`",
             )
     values = args.get("values", {})
     if not isinstance(values, dict):
-        fail(source_name, [*path, "values"], f"should be an object, this is {shown(values)}")
+        fail(source_name, [*path, "values"], f"should be an object, got {shown(values)}")
     plain: list[tuple[str, Plain]] = []
     for name, value in values.items():
         here = [*path, "values", name]
         if not name.isidentifier():  # it becomes a keyword in emitted source
             fail(source_name, here, "is not the name of an argument")
         if not isinstance(value, int | float) or (isinstance(value, float) and not math.isfinite(value)):
-            fail(source_name, here, f"should be a number, true or false, this is {shown(value)}")
+            fail(source_name, here, f"should be a number, true or false, got {shown(value)}")
         if isinstance(value, int) and out_of_bounds(value):
             fail(source_name, here, "is too large, more than 10^18")
         plain.append((name, value))

@@ -56,11 +56,11 @@ def check_wiring(nodes: Mapping[str, Node], edges: Sequence[Edge], source_name: 
     groups: dict[str, str] = {}
     for i, edge in enumerate(edges):
         if edge.slot in slots[edge.target]:
-            fail(source_name, ["edges", i, "slot"], f"slot {edge.slot} of `{edge.target}` has an edge already")
+            fail(source_name, ["edges", i, "slot"], f"slot {edge.slot} of `{edge.target}` already has an edge")
         slots[edge.target][edge.slot] = edge
         _check_gate(edge, nodes[edge.target], source_name, i)
         if edge.gate is not None and groups.setdefault(edge.gate.name, edge.gate.group) != edge.gate.group:
-            reason = f"the gate `{edge.gate.name}` is in the group `{groups[edge.gate.name]}` already"
+            reason = f"gate `{edge.gate.name}` is already in group `{groups[edge.gate.name]}`"
             fail(source_name, ["edges", i, "gate", "group"], reason)
     for i, node in enumerate(nodes.values()):
         _check_node(node, slots[node.name], nodes, source_name, i)
@@ -72,11 +72,11 @@ def check_replaced(nodes: Mapping[str, Node], source_name: str) -> None:
     for i, node in enumerate(nodes.values()):
         path: list[Step] = ["nodes", i, "replaces"]
         if node.replaces and node.shape[0] % len(node.replaces):
-            fail(source_name, path, f"{node.shape[0]} channels have no {len(node.replaces)} equal parts")
+            fail(source_name, path, f"{node.shape[0]} channels cannot be split into {len(node.replaces)} equal parts")
         for j, names in enumerate(node.replaces):
             for k, name in enumerate(names):
                 if name in replaced:
-                    fail(source_name, [*path, j, k], f"`{name}` is replaced by `{replaced[name]}` already")
+                    fail(source_name, [*path, j, k], f"`{name}` is already replaced by `{replaced[name]}`")
                 replaced[name] = node.name
 
 
@@ -85,7 +85,7 @@ def _check_gate(edge: Edge, target: Node, source_name: str, i: int) -> None:
     if gated and edge.gate is None:
         fail(source_name, ["edges", i, "gate"], f"is missing, and `{target.op.label}` needs one on each of its inputs")
     if edge.gate is not None and not gated:
-        help = "a gate leads into a `choice`, a `maybe` or a `zero`"
+        help = "only `choice`, `maybe` and `zero` take gates"
         fail(source_name, ["edges", i, "gate"], f"`{target.op.label}` takes no gates", help)
 
 
@@ -93,10 +93,10 @@ def _check_node(node: Node, slots: Mapping[int, Edge], nodes: Mapping[str, Node]
     wanted, given = node.op.inputs, len(slots)
     if (wanted is None and not given) or (wanted is not None and wanted != given):
         takes = "at least 1 input" if wanted is None else f"{wanted} input{'s' * (wanted != 1)}"
-        fail(source_name, ["nodes", i], f"`{node.op.label}` takes {takes}, and {given} edges lead to `{node.name}`")
+        fail(source_name, ["nodes", i], f"`{node.op.label}` takes {takes}, but `{node.name}` got {given}")
     missing = next((slot for slot in range(given) if slot not in slots), None)
     if missing is not None:
-        reason = f"no edge leads to slot {missing} of `{node.name}`, and one leads to slot {max(slots)}"
+        reason = f"slot {missing} of `{node.name}` has no edge, but slot {max(slots)} has one"
         fail(source_name, ["nodes", i], reason, "slots are numbered from 0, without gaps")
     if invalid := node.op.invalid_argument():
         fail(source_name, ["nodes", i, "op", "args", invalid[0]], invalid[1])
@@ -107,7 +107,7 @@ def _check_node(node: Node, slots: Mapping[int, Edge], nodes: Mapping[str, Node]
         shape = node.op.shape(*shapes)
     except ShapeError as error:
         reads = ", ".join(map(shape_text, shapes))
-        fail(source_name, ["nodes", i, "op"], f"{error}; `{node.name}` reads {reads}")
+        fail(source_name, ["nodes", i, "op"], f"{error}; the input of `{node.name}` is {reads}")
     if shape != node.shape:
-        reason = f"`{node.op.label}` gives {shape_text(shape)} here, this is {shape_text(node.shape)}"
+        reason = f"`{node.op.label}` outputs {shape_text(shape)} here, got {shape_text(node.shape)}"
         fail(source_name, ["nodes", i, "shape"], reason)

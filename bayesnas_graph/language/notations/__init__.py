@@ -33,7 +33,7 @@ def read_architecture(text: str, graph: Graph) -> frozenset[str]:
     if "|" in text:
         return nasbench201.groups_of(parse_cell(text), graph)
     source = string_source(text)
-    help = "write `Genotype(normal=[...], ...)` as DARTS does, or `|...~0|+|...` as NAS-Bench-201 does"
+    help = "write `Genotype(normal=[...], ...)` (DARTS) or `|...~0|+|...` (NAS-Bench-201)"
     whole = Span(source, 0, len(source.text))
     unreadable(whole, "the notation of the architecture is unknown", "neither a genotype nor a cell", help)
 

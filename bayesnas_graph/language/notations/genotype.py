@@ -90,7 +90,7 @@ def groups_of(genotype: Genotype, graph: Graph) -> frozenset[str]:
 def _operations(field: str, cell: str, pairs: Pairs, concat: tuple[int, ...]) -> list[tuple[Edge, str]]:
     """The operations of a cell with their edges. Raises NasError if the space has no such cell."""
     if concat != CONCAT:
-        help = "a cell of this space gives all its nodes in their order: anything else cannot be expressed"
+        help = "cells of this space must concatenate all their nodes in order"
         unfitting(f"`{field}_concat` is {shown(_numbers(concat))}, not `{_numbers(CONCAT)}`", help)
     if len(pairs) != PER_NODE * DARTS.nodes:
         help = f"a cell of this space has {DARTS.nodes} nodes with {PER_NODE} pairs each"
@@ -99,11 +99,11 @@ def _operations(field: str, cell: str, pairs: Pairs, concat: tuple[int, ...]) ->
     for i, (operation, input) in enumerate(pairs):
         edge = Edge(cell, FIRST + i // PER_NODE, input)
         if not 0 <= input < edge.node:
-            help = f"node {edge.node} can read 0 to {edge.node - 1}: 0 and 1 are the inputs of the cell"
-            unfitting(f"node {edge.node} of `{field}` reads {shown(input)}, which does not come before it", help)
+            help = f"node {edge.node} can use inputs 0 to {edge.node - 1}: 0 and 1 are the inputs of the cell"
+            unfitting(f"node {edge.node} of `{field}` uses input {shown(input)}, which is not before it", help)
         if operation != NONE and edge in found:
-            help = "the two operations of a node are on different edges"
-            unfitting(f"node {edge.node} of `{field}` reads `{input}` twice", help)
+            help = "the two operations of a node must be on different edges"
+            unfitting(f"node {edge.node} of `{field}` uses input `{input}` twice", help)
         if operation != NONE:
             found[edge] = operation
     return list(found.items())
@@ -121,7 +121,7 @@ def genotype_of(kept: Collection[str], graph: Graph) -> Genotype:
 
 def _pairs(cell: str, operations: dict[Edge, list[str]], graph: Graph) -> Pairs:
     if not any(gate.part == cell for gate in graph.gates):
-        help = "a genotype is about two cells: a network of three cells or more has both"
+        help = "a genotype needs both kinds of cells: use a network with at least three cells"
         unfitting(f"network {shown(graph.name)} has no switches of cell `{cell}`", help)
     pairs: list[tuple[str, int]] = []
     for node in CONCAT:

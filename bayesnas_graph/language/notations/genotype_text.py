@@ -32,7 +32,7 @@ def read_fields(text: str) -> Fields:
     """The four fields of a genotype. Raises NasError, which says where the text is wrong."""
     source = string_source(text)
     if strange := _STRANGE.search(source.text):
-        _fail(Span(source, *strange.span()), "no part of a genotype")
+        _fail(Span(source, *strange.span()), "not part of a genotype")
     _check_brackets(source)
     before = _BEFORE.match(source.text)
     reader = _Reader(source, before.end() if before else 0)
@@ -40,7 +40,7 @@ def read_fields(text: str) -> Fields:
 
 
 def _fail(span: Span, label: str, help: str = FORM) -> NoReturn:
-    unreadable(span, "this is no genotype", label, help)
+    unreadable(span, "not a genotype", label, help)
 
 
 def _check_brackets(source: Source) -> None:
@@ -51,9 +51,9 @@ def _check_brackets(source: Source) -> None:
         if found[0] in _CLOSING:
             opened.append(span)
             if len(opened) > DEEPEST:
-                _fail(span, f"more than {DEEPEST} brackets within one another")
+                _fail(span, f"more than {DEEPEST} open brackets")
         elif not opened or _CLOSING[opened.pop().text] != found[0]:
-            _fail(span, "closes nothing")
+            _fail(span, "no matching opening bracket")
     if opened:
         _fail(opened[-1], "never closed")
 
@@ -71,7 +71,7 @@ class _Reader:
         except SyntaxError as error:
             start = min(self._offset(error.lineno or 1, (error.offset or 1) - 1), len(self.source.text))
             end = self._offset(error.end_lineno or 1, (error.end_offset or 1) - 1)
-            _fail(Span(self.source, start, max(start, end)), "cannot be understood")
+            _fail(Span(self.source, start, max(start, end)), "not valid here")
         except (RecursionError, MemoryError):  # chains are nested too: `f()()()()`
             _fail(Span(self.source, self.start, len(self.source.text)), "nested too deeply")
 
@@ -87,14 +87,14 @@ class _Reader:
 
     def fields(self, tree: ast.expr) -> Fields:
         if not (isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id == "Genotype"):
-            self._fail(tree, "should be `Genotype(...)`")
+            self._fail(tree, "expected `Genotype(...)`")
         if len(tree.args) > len(FIELDS):
-            self._fail(tree.args[len(FIELDS)], f"there are only {len(FIELDS)} arguments")
+            self._fail(tree.args[len(FIELDS)], f"expected at most {len(FIELDS)} arguments")
         given = dict(zip(FIELDS, tree.args, strict=False))
         for keyword in tree.keywords:
             name = keyword.arg or ""
             if name not in FIELDS:
-                self._fail(keyword, f"there is no argument {shown(name)}", did_you_mean(name, FIELDS) or FORM)
+                self._fail(keyword, f"unknown argument {shown(name)}", did_you_mean(name, FIELDS) or FORM)
             if name in given:
                 self._fail(keyword, f"`{name}` is given twice")
             given[name] = keyword.value
@@ -106,7 +106,7 @@ class _Reader:
 
     def _items(self, node: ast.expr) -> list[ast.expr]:
         if not isinstance(node, ast.List | ast.Tuple):
-            self._fail(node, "should be a list")
+            self._fail(node, "expected a list")
         return node.elts
 
     def _pairs(self, node: ast.expr) -> tuple[tuple[str, int], ...]:
@@ -114,13 +114,13 @@ class _Reader:
 
     def _pair(self, node: ast.expr) -> tuple[str, int]:
         if not (isinstance(node, ast.List | ast.Tuple) and len(node.elts) == 2):
-            self._fail(node, "should be a pair such as `('sep_conv_3x3', 0)`")
+            self._fail(node, "expected a pair such as `('sep_conv_3x3', 0)`")
         name, number = node.elts
         return self._name(name), self._number(number)
 
     def _name(self, node: ast.expr) -> str:
         if not (isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier()):
-            self._fail(node, "should be the name of an operation, in quotes")
+            self._fail(node, "expected the name of an operation in quotes")
         return node.value
 
     def _numbers(self, node: ast.expr) -> tuple[int, ...]:
@@ -128,12 +128,12 @@ class _Reader:
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"):
             return tuple(self._number(item) for item in self._items(node))
         if node.keywords or len(node.args) not in (1, 2):
-            self._fail(node, "should be a range such as `range(2, 6)`")
+            self._fail(node, "expected a range such as `range(2, 6)`")
         return tuple(range(*(self._number(end, LARGEST + 1) for end in node.args)))
 
     def _number(self, node: ast.expr, largest: int = LARGEST) -> int:
         if not (isinstance(node, ast.Constant) and type(node.value) is int):  # `True` is an int of a kind
-            self._fail(node, "should be a number")
+            self._fail(node, "expected a number")
         if node.value > largest:
             self._fail(node, f"should be at most {largest}")
         return node.value

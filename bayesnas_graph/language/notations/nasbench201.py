@@ -65,7 +65,7 @@ def parse_cell(text: str) -> Cell:
         found = re.compile(rf"{re.escape(opening)}(\w+)~{edge.input}\|", re.ASCII).match(source.text, place, end)
         if found is None:
             wrong = re.compile(r"[+|]*[^+|]*\|?").match(source.text, place, end)
-            label = f"here should be `{opening}operation~{edge.input}|`"
+            label = f"expected `{opening}operation~{edge.input}|`"
             _fail(Span(source, place, wrong.end() if wrong else end), label)
         operations.append(found[1])
         place = found.end()
@@ -90,6 +90,6 @@ def cell_of(kept: Collection[str], graph: Graph) -> Cell:
     for edge, names in found.items():
         if len(names) > 1:
             kept_here = ", ".join(f"`{name}`" for name in names)
-            help = "an edge of NAS-Bench-201 has one operation: close the others"
+            help = "an edge of NAS-Bench-201 can have only one operation: close the others"
             unfitting(f"the edge from {edge.input} to {edge.node} keeps several operations: {kept_here}", help)
     return Cell(tuple(names[0] if names else NONE for names in found.values()))

@@ -68,8 +68,8 @@ class Notation:
         """The switches of a graph by edge. Raises NasError for a graph that the notation is not for."""
         if not self.fits(graph):
             known = " or ".join(f"`{space}`" for space in self.spaces)
-            help = f"take a network of {known}, with its switches shared as it is written there"
-            unfitting(f"the switches of network {shown(graph.name)} are not those of {self.name}", help)
+            help = f"use a network of {known} with the switches shared as in that space"
+            unfitting(f"network {shown(graph.name)} does not have the switches of {self.name}", help)
         found: dict[Edge, list[Gate]] = {edge: [] for edge in self.edges}
         for gate in graph.switches.values():
             found[self._edge_at[gate.part, gate.place]].append(gate)
@@ -95,7 +95,7 @@ class Notation:
             label = self.operations[operation]
             candidates = {gate.label: gate.group for gate in switches[edge] if not gate.is_zero}
             if label not in candidates:
-                help = "take the whole space: this one was pruned, or does not have the candidate"
+                help = "use the full space: this one was pruned or lacks the candidate"
                 missing = switch_text(edge.cell, self.edges[edge], label)
                 unfitting(f"network {shown(graph.name)} has no switch {shown(missing)}", help)
             kept |= {candidates[label], *(gate.group for gate in switches[edge] if gate.is_zero)}
@@ -118,7 +118,7 @@ class Notation:
                 if gate.is_zero or gate.group not in kept:
                     continue
                 if gate.label not in self._name_of:
-                    help = f"close it: an architecture of {self.name} has nothing like it"
+                    help = f"close it: {self.name} cannot express it"
                     unfitting(f"{self.name} has no name for switch {shown(gate.text)}", help)
                 found[edge].append(self._name_of[gate.label])
         return found

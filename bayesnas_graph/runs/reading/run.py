@@ -122,7 +122,7 @@ def _no_run(paths: RunPaths) -> NasError:
         message, help = f"cannot read `{paths.manifest_file}`", "it is damaged, and nothing else describes the run"
         return NasError([Diagnostic("NAS602", message, help=help)])
     inside = sorted(file.parent for file in paths.path.glob("*/run.json"))
-    help = f"it contains runs, such as `{inside[0]}`" if inside else "name the folder that `search` wrote"
+    help = f"it contains runs, such as `{inside[0]}`" if inside else "give the folder written by `search`"
     return NasError([Diagnostic("NAS602", f"`{paths.path}` is not a run folder", help=help)])
 
 

@@ -42,7 +42,7 @@ def connect(ray: Any) -> None:
 def call(arguments: Sequence[str], environment: Mapping[str, str], log: str) -> int:
     """Run the program on a machine of the cluster. When the task is cancelled, stop it and wait for it."""
     if not Path(log).parent.is_dir():
-        raise FileNotFoundError(f"{platform.node()} does not see `{Path(log).parent}`, which all machines must share")
+        raise FileNotFoundError(f"{platform.node()} cannot access `{Path(log).parent}`, which all machines must share")
     signal.signal(signal.SIGINT, signal.default_int_handler)  # shells disable it for background jobs
     process = started(arguments, environment, Path(log))
     try:

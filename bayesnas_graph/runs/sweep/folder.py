@@ -108,8 +108,8 @@ class SweepFolder:
         try:
             return Asked.model_validate_json(self.asked_file.read_bytes())
         except FileNotFoundError:
-            help = "name the folder that `search --sweep` wrote: it has a `sweep.json`"
-            raise NasError([Diagnostic("NAS602", f"`{self.path}` is no sweep", help=help)]) from None
+            help = "give the folder written by `search --sweep`, which contains `sweep.json`"
+            raise NasError([Diagnostic("NAS602", f"`{self.path}` is not a sweep folder", help=help)]) from None
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             where = "".join(f"{part}: " for part in first["loc"])

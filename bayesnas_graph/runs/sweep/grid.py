@@ -114,7 +114,7 @@ def _check_axes(axes: Sequence[Axis], seeds: int) -> None:
         if name in seen:
             before = (Label(seen[name], "first here"),)
             help = "write all values after one `--sweep`"
-            report.add(Diagnostic("NAS601", f"`{name}` is swept over twice", Label(axis.key), before, help=help))
+            report.add(Diagnostic("NAS601", f"`{name}` is swept twice", Label(axis.key), before, help=help))
         seen.setdefault(name, axis.key)
     number = prod(len(axis.values) for axis in axes) * seeds
     if number > MOST:

@@ -81,8 +81,8 @@ def chosen_for(graph: Graph, chosen: Chosen) -> dict[str, tuple[str, ...]]:
     for key in by_name:
         if not any(_is_called(graph, node, key) for node in layers):
             names = [*KINDS, *(node.name for node in layers), *(scope.name for scope in graph.scopes)]
-            help = did_you_mean(key, names) or f"layers are {_some(node.name for node in layers)}"
-            raise NasError([Diagnostic("NAS620", f"no layer is called `{key}`", help=help)])
+            help = did_you_mean(key, names) or f"the layers are {_some(node.name for node in layers)}"
+            raise NasError([Diagnostic("NAS620", f"unknown layer `{key}`", help=help)])
     by_layer = {}
     for node in layers:
         named = [patterns for key, patterns in by_name.items() if _is_called(graph, node, key)]
@@ -102,8 +102,8 @@ def _patterns(key: str, text: str) -> tuple[str, ...]:
         return ()
     for name in names:
         if name not in PATTERNS:
-            help = did_you_mean(name, PATTERNS) or f"patterns are {', '.join(PATTERNS)}, or {NONE} alone"
-            raise NasError([Diagnostic("NAS620", f"there is no pattern `{name}`, for `{key}`", help=help)])
+            help = did_you_mean(name, PATTERNS) or f"known patterns: {', '.join(PATTERNS)}, or {NONE} alone"
+            raise NasError([Diagnostic("NAS620", f"unknown pattern `{name}` for `{key}`", help=help)])
     return names
 
 

@@ -74,7 +74,7 @@ class Compression:
         """All groups of weights. Raises NasError for unknown patterns, or if there are no groups."""
         found = groups_of(self.graph, self.config.patterns)
         if not found:
-            message = f"there is nothing to remove from network `{self.subject.network.name}`"
+            message = f"nothing to remove from network `{self.subject.network.name}`"
             help = (
                 "define which weights are removed together: `--pattern conv=filter,channel --pattern linear=row,column`"
             )

@@ -49,7 +49,7 @@ def test_what_does_not_fit() -> None:
         "5 are missing (`1.bias`, `1.num_batches_tracked`, `1.running_mean`, ...)"
     )
     assert said(good | {"3.weight": torch.zeros(1)}) == "1 are not in the network (`3.weight`)"
-    assert said(good | {"2.weight": torch.zeros(10, 3)}) == "1 have another shape (`2.weight: 10x3 for 10x2`)"
+    assert said(good | {"2.weight": torch.zeros(10, 3)}) == "1 have a different shape (`2.weight: 10x3 for 10x2`)"
     assert said({"weight": torch.zeros(1)}).startswith("9 are missing (")
 
 

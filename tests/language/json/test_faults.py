@@ -59,51 +59,51 @@ def steps(path: str) -> Place:
 @pytest.mark.parametrize(
     ("path", "value", "reason"),
     [
-        ("version", 3, "only versions 1 and 2 are supported, this is 3"),
-        ("version", True, "only versions 1 and 2 are supported, this is true"),
+        ("version", 3, "only versions 1 and 2 are supported, got 3"),
+        ("version", True, "only versions 1 and 2 are supported, got true"),
         ("version", GONE, "is missing"),
         ("schema", GONE, "is missing"),
-        ("schema", "other", 'should be "bayesnas-graph/graph", this is "other"'),
+        ("schema", "other", 'should be "bayesnas-graph/graph", got "other"'),
         ("extra", 1, "is not part of the format"),
         ("outputs", GONE, "is missing"),
         ("outputs", [], "list should have at least 1 item"),
-        ("outputs[0]", "concta", "there is no node `concta` = did you mean `concat`?"),
-        ("nodes[1].name", 7, "should be a valid string, this is 7"),
-        ("nodes[1].name", "x", "another node is called `x`"),
-        ("nodes[1].shape", [3, 8, 9], "`conv` gives 3x8x8 here, this is 3x8x9"),
-        ("nodes[1].shape[1]", 0, "should be greater than or equal to 1, this is 0"),
-        ("nodes[1].op.name", "cnv", "there is no operation `cnv` = did you mean `conv`?"),
+        ("outputs[0]", "concta", "unknown node `concta` = did you mean `concat`?"),
+        ("nodes[1].name", 7, "should be a valid string, got 7"),
+        ("nodes[1].name", "x", "duplicate node `x`"),
+        ("nodes[1].shape", [3, 8, 9], "`conv` outputs 3x8x8 here, got 3x8x9"),
+        ("nodes[1].shape[1]", 0, "should be greater than or equal to 1, got 0"),
+        ("nodes[1].op.name", "cnv", "unknown operation `cnv` = did you mean `conv`?"),
         ("nodes[1].op.args.k", 0, "`k` of `conv` must be at least 1, this is 0"),
-        ("nodes[1].op.args.k", 1.5, "should be a whole number, this is 1.5"),
-        ("nodes[1].op.args.k", True, "`k` of `conv` is a number"),
+        ("nodes[1].op.args.k", 1.5, "should be a whole number, got 1.5"),
+        ("nodes[1].op.args.k", True, "`k` of `conv` must be a number"),
         ("nodes[1].op.args.k", None, "cannot be null"),
-        ("nodes[1].op.args.k", [1], "should be a whole number, this is a list"),
+        ("nodes[1].op.args.k", [1], "should be a whole number, got a list"),
         ("nodes[1].op.args.k", 10**30, "is too large"),
-        ("nodes[1].op.args.bias", 1, "`bias` of `conv` is true or false"),
+        ("nodes[1].op.args.bias", 1, "`bias` of `conv` must be true or false"),
         ("nodes[1].op.args.widht", 1, "`conv` has no argument `widht` = did you mean `width`?"),
-        ("nodes[2].op.args.eps", 0.1, "is not exact, this is 0.1"),
+        ("nodes[2].op.args.eps", 0.1, "is not exact: 0.1"),
         ("nodes[2].op.args.eps", "1/0", "should be a fraction such as `1/10`"),
         ("nodes[2].op.args.eps", "1e99", "should be a fraction"),
-        ("nodes[2].op.args.eps", "9" * 19, "is too large, or too fine"),
+        ("nodes[2].op.args.eps", "9" * 19, "numerator or denominator is more than 10^18"),
         ("nodes[2].op.args.momentum", "3/2", "`momentum` of `bn` must be at most 1, this is 3/2"),
-        ("edges[0].source", "z", "there is no node `z`"),
-        ("edges[0].target", "z", "there is no node `z`"),
+        ("edges[0].source", "z", "unknown node `z`"),
+        ("edges[0].target", "z", "unknown node `z`"),
         ("edges[0].slot", -1, "should be greater than or equal to 0"),
-        ("edges[5].slot", 0, "slot 0 of `concat` has an edge already"),
+        ("edges[5].slot", 0, "slot 0 of `concat` already has an edge"),
         ("edges[2].gate", 3, "should be a valid dictionary or instance of"),
         ("edges[2].gate", None, "is missing, and `choice` needs one on each of its inputs"),
-        ("edges[0].gate", GATE, "`conv` takes no gates = a gate leads into a `choice`, a `maybe` or a `zero`"),
+        ("edges[0].gate", GATE, "`conv` takes no gates = only `choice`, `maybe` and `zero` take gates"),
         ("nodes[1].replaces", [[]], "[0]: list should have at least 1 item"),
         ("nodes[1].replaces", [[""]], "[0][0]: string should have at least 1 character"),
         ("nodes[1].replaces", ["a"], "[0]: should be a valid list"),
-        ("nodes[1].replaces", [["a"], ["b"]], "3 channels have no 2 equal parts"),
-        ("nodes[1].replaces", [["a", "b", "a"]], "[0][2]: `a` is replaced by `y.conv` already"),
+        ("nodes[1].replaces", [["a"], ["b"]], "3 channels cannot be split into 2 equal parts"),
+        ("nodes[1].replaces", [["a", "b", "a"]], "[0][2]: `a` is already replaced by `y.conv`"),
         ("scopes[0].name", "", "string should have at least 1 character"),
         ("scopes[0].kind", 'x"""', "string should match pattern"),
-        ("scopes[0].role", "cel", """should be 'motif', 'cell', 'network' or 'choice', this is "cel\""""),
+        ("scopes[0].role", "cel", """should be 'motif', 'cell', 'network' or 'choice', got "cel\""""),
         ("scopes[0].role", GONE, "is missing"),
         ("scopes[0].outputs", 0, "should be greater than or equal to 1"),
-        ("scopes", [SCOPE, SCOPE], "[1].name: another scope is called `y`"),
+        ("scopes", [SCOPE, SCOPE], "[1].name: duplicate scope `y`"),
         ("nodes[0].place.line", 0, "should be greater than or equal to 1"),
     ],
 )
@@ -116,17 +116,17 @@ def test_faults(path: str, value: object, reason: str) -> None:
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        ("nodes[1].op.args.k", 40, "nodes[1].shape: `conv` gives 3x7x7 here, this is 3x8x8"),
+        ("nodes[1].op.args.k", 40, "nodes[1].shape: `conv` outputs 3x7x7 here, got 3x8x8"),
         ("nodes[1].op", ("pad_channels", {}), "nodes[1].op.args.width: is missing, and `pad_channels` has no default"),
-        ("nodes[1].op", ("linear", {}), "nodes[1].op: `linear` needs a vector, and this is an image of 3x8x8"),
-        ("nodes[1].op", ("scale", {}), "nodes[1]: `scale` takes 2 inputs, and 1 edges lead to `y.conv`"),
+        ("nodes[1].op", ("linear", {}), "nodes[1].op: `linear` needs a vector, got an image of 3x8x8"),
+        ("nodes[1].op", ("scale", {}), "nodes[1]: `scale` takes 2 inputs, but `y.conv` got 1"),
         ("nodes[1].op", ("input", {}), "nodes[1]: `input` takes 0 inputs"),
         ("nodes[1].op", ("python", {"called": "f"}), "nodes[1].op.args.target: is missing"),
-        ("nodes[1].op", ("python", {"called": "f", "target": 1}), "nodes[1].op.args.target: should be a text"),
-        ("edges[5].slot", 2, "nodes[4]: no edge leads to slot 1 of `concat`, and one leads to slot 2 = slots are"),
+        ("nodes[1].op", ("python", {"called": "f", "target": 1}), "nodes[1].op.args.target: should be a string"),
+        ("edges[5].slot", 2, "nodes[4]: slot 1 of `concat` has no edge, but slot 2 has one = slots are"),
         ("edges[0].source", "concat", "edges[4]: the edges form a cycle: `concat` -> `y.conv` -> `y` -> `concat`"),
-        ("edges[3].gate.name", "y.conv", "edges[3].gate.group: the gate `y.conv` is in the group `y.conv` already"),
-        ("edges[0]", GONE, "nodes[1]: `conv` takes 1 input, and 0 edges lead to `y.conv`"),
+        ("edges[3].gate.name", "y.conv", "edges[3].gate.group: gate `y.conv` is already in group `y.conv`"),
+        ("edges[0]", GONE, "nodes[1]: `conv` takes 1 input, but `y.conv` got 0"),
     ],
 )
 def test_faults_that_show_elsewhere(path: str, value: object, message: str) -> None:
@@ -141,14 +141,17 @@ def test_faults_that_show_elsewhere(path: str, value: object, message: str) -> N
     ("op", "message"),
     [
         (("zero", {}), "edges[0].gate: is missing, and `zero` needs one on each of its inputs"),
-        (("phases", {"step": 3}), "nodes[1].op: `phases` needs sides that 3 divides; `y.conv` reads 3x8x8"),
+        (
+            ("phases", {"step": 3}),
+            "nodes[1].op: `phases` needs sides that are divisible by 3; the input of `y.conv` is 3x8x8",
+        ),
         (("interleaved", {"step": 0}), "nodes[1].op.args.step: `step` of `interleaved` must be at least 1, this is 0"),
-        (("subsampled", {}), "nodes[1].shape: `subsampled` gives 3x4x4 here, this is 3x8x8"),
-        (("repeated", {}), "nodes[1].shape: `repeated` gives 6x8x8 here, this is 3x8x8"),
+        (("subsampled", {}), "nodes[1].shape: `subsampled` outputs 3x4x4 here, got 3x8x8"),
+        (("repeated", {}), "nodes[1].shape: `repeated` outputs 6x8x8 here, got 3x8x8"),
         (("part", {"index": 1, "count": 2}), "nodes[1].op: `part` 1 of 2 is not in 3 channels"),
         (("part", {"index": 0}), "nodes[1].op.args.count: is missing, and `part` has no default for it"),
         (("light_bn", {"affine": True}), "nodes[1].op.args.affine: `light_bn` has no weights, so it must be false"),
-        (("relu_conv", {"width": 6}), "nodes[1].shape: `conv` gives 6x8x8 here, this is 3x8x8"),
+        (("relu_conv", {"width": 6}), "nodes[1].shape: `conv` outputs 6x8x8 here, got 3x8x8"),
         (("relu_depthwise", {"widht": 6}), "nodes[1].op.args.widht: `relu_depthwise` has no argument `widht`"),
     ],
 )
@@ -162,7 +165,7 @@ def test_what_two_nodes_replace() -> None:
     data = document()
     data["nodes"][1]["replaces"] = [["a"], ["b"], ["c"]]
     data["nodes"][2]["replaces"] = [["d", "b"]]
-    assert problem(data) == "nodes[2].replaces[0][1]: `b` is replaced by `y.conv` already"
+    assert problem(data) == "nodes[2].replaces[0][1]: `b` is already replaced by `y.conv`"
 
 
 @pytest.mark.parametrize(
@@ -171,7 +174,7 @@ def test_what_two_nodes_replace() -> None:
         ({"a": "text"}, "values.a: should be a number, true or false"),
         ({"a": 10**30}, "values.a: is too large"),
         ({"a b": 1}, "values.a b: is not the name of an argument"),
-        ([], "values: should be an object, this is a list"),
+        ([], "values: should be an object, got a list"),
     ],
 )
 def test_faults_of_python_operations(values: object, reason: str) -> None:
@@ -186,14 +189,14 @@ def test_faults_of_python_operations(values: object, reason: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "it is not JSON, line 1, column 1: expecting value"),
-        ("{\n  'a'", "it is not JSON, line 2, column 3: expecting property name"),
-        ("[" * 100_000, "it is nested too deeply"),
-        ("[1]", "a graph is an object, this is a list"),
-        ("[NaN]", "it is not JSON: `NaN` is no number"),
-        ("1" * 5000, "it is not JSON: exceeds the limit"),
-        ('{"a": 1, "a": 2}', 'it is not JSON: the key "a" is given twice in one object'),
-        ('{"schema": "\x1b[2J"}', "it is not JSON, line 1"),
+        ("", "not valid JSON, line 1, column 1: expecting value"),
+        ("{\n  'a'", "not valid JSON, line 2, column 3: expecting property name"),
+        ("[" * 100_000, "nested too deeply"),
+        ("[1]", "expected an object, got a list"),
+        ("[NaN]", "not valid JSON: `NaN` is not a number"),
+        ("1" * 5000, "not valid JSON: exceeds the limit"),
+        ('{"a": 1, "a": 2}', 'not valid JSON: the key "a" appears twice in one object'),
+        ('{"schema": "\x1b[2J"}', "not valid JSON, line 1"),
     ],
 )
 def test_texts_that_are_no_documents(text: str, message: str) -> None:
@@ -210,7 +213,7 @@ def test_messages_cannot_move_the_cursor(name: str) -> None:
 def test_a_misspelt_field() -> None:
     data = document()
     data["nodes"][0]["nmae"] = data["nodes"][0].pop("name")
-    assert problem(data) == "nodes[0].name: is missing = there is `nmae` in its place"
+    assert problem(data) == "nodes[0].name: is missing = found `nmae` instead"
 
 
 def test_files(tmp_path: Path) -> None:
@@ -218,7 +221,7 @@ def test_files(tmp_path: Path) -> None:
     assert read_graph(tmp_path / "g.json", "g.json") == graph(TEXT)
     (tmp_path / "bytes.json").write_bytes(b"\xff\xfe")
     (tmp_path / "folder.json").mkdir()
-    for name, reason in (("gg.json", "no such file"), ("bytes.json", "not UTF-8"), ("folder.json", "a folder")):
+    for name, reason in (("gg.json", "file not found"), ("bytes.json", "not UTF-8"), ("folder.json", "a folder")):
         with pytest.raises(NasError, match=reason):
             read_graph(tmp_path / name, name)
 

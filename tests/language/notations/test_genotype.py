@@ -147,14 +147,14 @@ NORMAL = V2.normal
     ("genotype", "message", "help"),
     [
         (replace(V2, normal=NORMAL[:7]), "`normal` has 7 pairs, not 8", "4 nodes"),
-        (replace(V2, reduce_concat=(2, 3)), "`reduce_concat` is `range(2, 4)`, not `range(2, 6)`", "all its nodes"),
+        (replace(V2, reduce_concat=(2, 3)), "`reduce_concat` is `range(2, 4)`, not `range(2, 6)`", "all their nodes"),
         (replace(V2, normal_concat=(3, 2, 4, 5)), "`normal_concat` is `[3, 2, 4, 5]`, not `range(2, 6)`", "order"),
         (replace(V2, normal=(("sepconv_3x3", 0), *NORMAL[1:])), "no operation `sepconv_3x3`", "`sep_conv_3x3`?"),
         (replace(V2, reduce=(("frob", 0), *NORMAL[1:])), "no operation `frob`", "it has `max_pool_3x3`, "),
-        (replace(V2, normal=(("none", 2), *NORMAL[1:])), "node 2 of `normal` reads `2`", "node 2 can read 0 to 1"),
-        (replace(V2, reduce=(*NORMAL[:7], ("none", -1))), "node 5 of `reduce` reads `-1`", "node 5 can read 0 to 4"),
-        (replace(V2, normal=(("none", 10**99), *NORMAL[1:])), "reads `1000000", "can read"),
-        (replace(V2, normal=(NORMAL[1], *NORMAL[1:])), "node 2 of `normal` reads `1` twice", "different edges"),
+        (replace(V2, normal=(("none", 2), *NORMAL[1:])), "node 2 of `normal` uses input `2`", "inputs 0 to 1"),
+        (replace(V2, reduce=(*NORMAL[:7], ("none", -1))), "node 5 of `reduce` uses input `-1`", "inputs 0 to 4"),
+        (replace(V2, normal=(("none", 10**99), *NORMAL[1:])), "uses input `1000000", "can use"),
+        (replace(V2, normal=(NORMAL[1], *NORMAL[1:])), "node 2 of `normal` uses input `1` twice", "different edges"),
         (replace(V2, normal=(("a\x1b`" * 99, 0), *NORMAL[1:])), "no operation `a\N{REPLACEMENT CHARACTER}`a", "it has"),
     ],
 )
@@ -180,7 +180,7 @@ def test_what_the_space_does_not_have(genotype: Genotype, message: str, help: st
 def test_other_graphs(make: Callable[[], Graph]) -> None:
     graph = make()
     for attempt in (lambda: groups_of(V2, graph), lambda: genotype_of([], graph)):
-        with pytest.raises(NasError, match=r"NAS702: the switches of network `.*` are not those of DARTS"):
+        with pytest.raises(NasError, match=r"NAS702: network `.*` does not have the switches of DARTS"):
             attempt()
 
 

@@ -63,37 +63,37 @@ def test_arguments_in_any_order() -> None:
     ("text", "at", "label"),
     [
         (DARTS_V2[:-1], "(", "never closed"),
-        (DARTS_V2 + ")", ")", "closes nothing"),
-        ("Genotype([)", ")", "closes nothing"),
-        ("Genotype", "Genotype", "should be `Genotype(...)`"),
-        ("Genotipe([], [], [], [])", "Genotipe([], [], [], [])", "should be `Genotype(...)`"),
-        ("", "", "cannot be understood"),
-        ("x = ", "", "cannot be understood"),
-        (f"Genotype([('a' 0)], {REST}", "'a' 0", "cannot be understood"),
-        ("A = Genotype([],\n  norml_concat=[], reduce=[])", "norml_concat=[]", "there is no argument `norml_concat`"),
-        ("Genotype([], [], [], [], [0])", "[0]", "there are only 4 arguments"),
+        (DARTS_V2 + ")", ")", "no matching opening bracket"),
+        ("Genotype([)", ")", "no matching opening bracket"),
+        ("Genotype", "Genotype", "expected `Genotype(...)`"),
+        ("Genotipe([], [], [], [])", "Genotipe([], [], [], [])", "expected `Genotype(...)`"),
+        ("", "", "not valid here"),
+        ("x = ", "", "not valid here"),
+        (f"Genotype([('a' 0)], {REST}", "'a' 0", "not valid here"),
+        ("A = Genotype([],\n  norml_concat=[], reduce=[])", "norml_concat=[]", "unknown argument `norml_concat`"),
+        ("Genotype([], [], [], [], [0])", "[0]", "expected at most 4 arguments"),
         ("Genotype([], [], [], reduce=[0])", "reduce=[0]", "`reduce` is given twice"),
         ("B = Genotype([], [])", "Genotype([], [])", "`reduce` is missing"),
-        (f"Genotype(x, {REST}", "x", "should be a list"),
-        (f"Genotype([\n\n  'a', 0], {REST}", "'a'", "should be a pair such as `('sep_conv_3x3', 0)`"),
-        (f"Genotype([('a', 0, 1)], {REST}", "('a', 0, 1)", "should be a pair such as `('sep_conv_3x3', 0)`"),
-        (f"Genotype([(a, 0)], {REST}", "a", "should be the name of an operation, in quotes"),
-        (f'Genotype([("it\'s", 0)], {REST}', '"it\'s"', "should be the name of an operation, in quotes"),
-        (f"Genotype([(f'a', 0)], {REST}", "f'a'", "should be the name of an operation, in quotes"),
-        (f"Genotype([(b'a', 0)], {REST}", "b'a'", "should be the name of an operation, in quotes"),
-        (f"Genotype([('a', '0')], {REST}", "'0'", "should be a number"),
-        (f"Genotype([('a', True)], {REST}", "True", "should be a number"),
+        (f"Genotype(x, {REST}", "x", "expected a list"),
+        (f"Genotype([\n\n  'a', 0], {REST}", "'a'", "expected a pair such as `('sep_conv_3x3', 0)`"),
+        (f"Genotype([('a', 0, 1)], {REST}", "('a', 0, 1)", "expected a pair such as `('sep_conv_3x3', 0)`"),
+        (f"Genotype([(a, 0)], {REST}", "a", "expected the name of an operation in quotes"),
+        (f'Genotype([("it\'s", 0)], {REST}', '"it\'s"', "expected the name of an operation in quotes"),
+        (f"Genotype([(f'a', 0)], {REST}", "f'a'", "expected the name of an operation in quotes"),
+        (f"Genotype([(b'a', 0)], {REST}", "b'a'", "expected the name of an operation in quotes"),
+        (f"Genotype([('a', '0')], {REST}", "'0'", "expected a number"),
+        (f"Genotype([('a', True)], {REST}", "True", "expected a number"),
         (f"Genotype([('a', 1000)], {REST}", "1000", "should be at most 999"),
-        (f"Genotype([('a', -1)], {REST}", "-", "no part of a genotype"),
-        (f"Genotype([('a', 0x1)], {REST}", "0x", "no part of a genotype"),
-        (f"Genotype([('a', 1)if 1else[]], {REST}", "1e", "no part of a genotype"),
-        (f"Genotype([('é', 0)], {REST}", "é", "no part of a genotype"),
-        (f"Genotype([('\\d', 0)], {REST}", "\\", "no part of a genotype"),
-        (f"Genotype([('a\0', 0)], {REST}", "\0", "no part of a genotype"),
+        (f"Genotype([('a', -1)], {REST}", "-", "not part of a genotype"),
+        (f"Genotype([('a', 0x1)], {REST}", "0x", "not part of a genotype"),
+        (f"Genotype([('a', 1)if 1else[]], {REST}", "1e", "not part of a genotype"),
+        (f"Genotype([('é', 0)], {REST}", "é", "not part of a genotype"),
+        (f"Genotype([('\\d', 0)], {REST}", "\\", "not part of a genotype"),
+        (f"Genotype([('a\0', 0)], {REST}", "\0", "not part of a genotype"),
         ("Genotype([], range(2, 1001), [], [])", "1001", "should be at most 1000"),
-        ("Genotype([], range(2, 6, 1), [], [])", "range(2, 6, 1)", "should be a range such as `range(2, 6)`"),
-        ("Genotype([], range(), [], [])", "range()", "should be a range such as `range(2, 6)`"),
-        ("Genotype([], list(2), [], [])", "list(2)", "should be a list"),
+        ("Genotype([], range(2, 6, 1), [], [])", "range(2, 6, 1)", "expected a range such as `range(2, 6)`"),
+        ("Genotype([], range(), [], [])", "range()", "expected a range such as `range(2, 6)`"),
+        ("Genotype([], list(2), [], [])", "list(2)", "expected a list"),
     ],
 )
 def test_the_place_is_shown(text: str, at: str, label: str) -> None:
@@ -109,12 +109,12 @@ def test_a_misspelt_argument() -> None:
 def test_as_it_is_printed() -> None:
     text = DARTS_V2.replace("('skip_connect', 0), ('d", "\n('skip_connect', zero), ('d")
     assert render(wrong(f"MINE = {text}")) == (
-        "error[NAS701]: this is no genotype\n"
+        "error[NAS701]: not a genotype\n"
         " --> architecture:2:18\n"
         "  |\n"
         "2 | ('skip_connect', zero), ('dil_conv_3x3', 2)], normal_concat=range(2, 6), reduce=[('max_pool_3x3', 0), "
         "('max_pool_3x3', 1), ('skip_connect', 2), ('max_pool_3x3'…\n"
-        "  |                  ^^^^ should be a number\n"
+        "  |                  ^^^^ expected a number\n"
         "  |\n"
         "  = help: a genotype looks like `Genotype(normal=[('sep_conv_3x3', 0), ...], normal_concat=range(2, 6), "
         "reduce=..., reduce_concat=...)`\n"

@@ -62,15 +62,15 @@ def test_the_space_has_no_other_switches() -> None:
 @pytest.mark.parametrize(
     ("text", "at", "label"),
     [
-        ("", "", "here should be `|operation~0|`"),
-        ("  ", "", "here should be `|operation~0|`"),
-        ("|nor conv~0|", "|nor conv~0|", "here should be `|operation~0|`"),
-        (TEXT.replace("~1", "~0"), "skip_connect~0|", "here should be `operation~1|`"),
-        (TEXT.replace("+|none", "|none"), "|none~0|", "here should be `+|operation~0|`"),
-        (TEXT[:-1], "avg_pool_3x3~2", "here should be `operation~2|`"),
-        (TEXT[:-15], "", "here should be `operation~2|`"),
+        ("", "", "expected `|operation~0|`"),
+        ("  ", "", "expected `|operation~0|`"),
+        ("|nor conv~0|", "|nor conv~0|", "expected `|operation~0|`"),
+        (TEXT.replace("~1", "~0"), "skip_connect~0|", "expected `operation~1|`"),
+        (TEXT.replace("+|none", "|none"), "|none~0|", "expected `+|operation~0|`"),
+        (TEXT[:-1], "avg_pool_3x3~2", "expected `operation~2|`"),
+        (TEXT[:-15], "", "expected `operation~2|`"),
         (TEXT + "+|none~0|", "+|none~0|", "the cell ends before this"),
-        (TEXT.replace("none", "nöne"), "+|nöne~0|", "here should be `+|operation~0|`"),
+        (TEXT.replace("none", "nöne"), "+|nöne~0|", "expected `+|operation~0|`"),
     ],
 )
 def test_the_place_is_shown(text: str, at: str, label: str) -> None:
@@ -89,7 +89,7 @@ def test_what_the_space_does_not_have() -> None:
     assert error.value.diagnostics[0].help == (
         "it has `skip_connect`, `nor_conv_1x1`, `nor_conv_3x3`, `avg_pool_3x3`, `none`"
     )
-    with pytest.raises(NasError, match="NAS702: the switches of network `all_skip` are not those of NAS-Bench-201"):
+    with pytest.raises(NasError, match="NAS702: network `all_skip` does not have the switches of NAS-Bench-201"):
         groups_of(parse_cell(TEXT), elaborated("nasbench201", "all_skip"))
 
 

@@ -50,5 +50,5 @@ def test_finished_runs_are_done_whatever_the_table_says(folder: SweepFolder) -> 
 
 
 def test_no_sweep(tmp_path: Path) -> None:
-    with pytest.raises(NasError, match="is no sweep"):
+    with pytest.raises(NasError, match="is not a sweep folder"):
         read_sweep(tmp_path)

@@ -57,7 +57,7 @@ def test_every_wrong_value_is_pointed_at_once() -> None:
 
 
 def test_an_unknown_key_is_pointed_at_once() -> None:
-    assert said("lamda=0.1,0.2,0.3") == [("there is no setting `lamda`", "lamda")]
+    assert said("lamda=0.1,0.2,0.3") == [("unknown setting `lamda`", "lamda")]
 
 
 def test_settings_that_do_not_go_together() -> None:
@@ -75,7 +75,7 @@ def test_a_grid_that_is_none() -> None:
     assert said("lambda=1,,2") == [("a value of `lambda` is missing", "")]
     assert said("lambda=1, ") == [("a value of `lambda` is missing", "")]
     assert said("seed=1,2") == [("a seed cannot be an axis of a grid", "seed")]
-    assert said("lambda=1", "lambda=2") == [("`lambda` is swept over twice", "lambda")]
+    assert said("lambda=1", "lambda=2") == [("`lambda` is swept twice", "lambda")]
     assert said("lambda=1,2", seeds=6000) == [("the grid has 12,000 runs", "")]
     ((message, value),) = said(told=["seed=2147483647"], seeds=2)
     assert (message.partition(" ")[0], value) == ("`seed`", "--seeds 2")

@@ -200,7 +200,7 @@ def test_without_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_machine_that_does_not_see_the_folder(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="does not see"):
+    with pytest.raises(FileNotFoundError, match="cannot access"):
         cluster.call((), {}, str(tmp_path / "elsewhere" / "log"))
 
 

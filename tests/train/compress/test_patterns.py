@@ -175,11 +175,11 @@ def test_both_of_a_pair_and_several_are_each_there_once() -> None:
 @pytest.mark.parametrize(
     ("chosen", "message", "help"),
     [
-        ({"conv": "filters"}, "there is no pattern `filters`, for `conv`", "did you mean `filter`?"),
-        ({"conv": "filter,"}, "there is no pattern ``, for `conv`", "patterns are shape, row, "),
-        ({"conv": "something"}, "there is no pattern `something`, for `conv`", "patterns are shape, row, "),
-        ({"linaer": "row"}, "no layer is called `linaer`", "did you mean `linear`?"),
-        ({"b*": "row"}, "no layer is called `b*`", "layers are `y.conv`, `y.residual.h.x.conv`, ..."),
+        ({"conv": "filters"}, "unknown pattern `filters` for `conv`", "did you mean `filter`?"),
+        ({"conv": "filter,"}, "unknown pattern `` for `conv`", "known patterns: shape, row, "),
+        ({"conv": "something"}, "unknown pattern `something` for `conv`", "known patterns: shape, row, "),
+        ({"linaer": "row"}, "unknown layer `linaer`", "did you mean `linear`?"),
+        ({"b*": "row"}, "unknown layer `b*`", "the layers are `y.conv`, `y.residual.h.x.conv`, ..."),
     ],
 )
 def test_what_there_is_not(chosen: dict[str, str], message: str, help: str) -> None:
