@@ -22,7 +22,7 @@ from bayesnas_graph.runs.toml_keys import find
 LARGEST = 2**20  # bytes of a settings file
 COMMAND_LINE = "the command line"
 
-Told = TypeVar("Told", bound=Group)
+C = TypeVar("C", bound=Group)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ def configured(settings: Iterable[Settings]) -> SearchConfig:
     return merged(settings, SearchConfig)
 
 
-def merged(settings: Iterable[Settings], kind: type[Told]) -> Told:
+def merged(settings: Iterable[Settings], kind: type[C]) -> C:
     """Merge settings into a configuration; later ones override earlier ones. Raises NasError."""
     given = list(settings)
     values: dict[str, Any] = {}

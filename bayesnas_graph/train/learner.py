@@ -58,9 +58,9 @@ class TrainLearner:
         """Restore what `to_plain` returned, here or elsewhere."""
         self.module.load_state_dict(transfer(weights, self.plain, self.program))
         if self.mean is not None:
-            told = transfer(mean or {}, self.plain, self.program)
+            saved = transfer(mean or {}, self.plain, self.program)
             for name, value in self.mean.items():
-                value.copy_(told[name])
+                value.copy_(saved[name])
         moved = {kind: transfer(values, self.plain, self.program) for kind, values in memory.items()}
         remember(self.optimiser, self.module.named_parameters(), moved)
         self.scaler.load_state_dict(dict(scaler))

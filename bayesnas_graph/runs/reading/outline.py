@@ -94,11 +94,11 @@ class Outline:
     def from_json(text: bytes) -> Outline:
         """Parse the content of `outline.json`. Raises ValueError."""
         found = _adapter().validate_json(text)
-        told = [
+        switches = [
             switch if "kind" in plain else replace(switch, kind=USUAL.get(switch.operation, "candidate"))
             for switch, plain in zip(found.switches, json.loads(text)["switches"], strict=True)
         ]
-        return replace(found, switches=tuple(told))
+        return replace(found, switches=tuple(switches))
 
 
 def targets(config: SearchConfig) -> list[str]:

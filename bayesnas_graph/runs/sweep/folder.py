@@ -42,8 +42,8 @@ class Asked(BaseModel):
 
     def points(self) -> tuple[Point, ...]:
         """The whole grid. Raises NasError."""
-        told = [Settings(Source("sweep.json", ""), self.settings)]
-        return points(told, [axis(text) for text in self.sweep], self.seeds)
+        settings = [Settings(Source("sweep.json", ""), self.settings)]
+        return points(settings, [axis(text) for text in self.sweep], self.seeds)
 
 
 class Found(BaseModel):
@@ -152,8 +152,8 @@ def arguments(folder: SweepFolder, asked: Asked, point: Point, data_dir: Path | 
         yield from ("--resume", str(sweep / point.name))
     else:
         yield from (str(sweep / folder.own.space.name / asked.file), "-o", str(sweep / point.name))
-        told = {**asked.settings, "threads": point.config.threads or threads, "seed": point.seed}
-        for word in (*words(told), *(f"{key}={value}" for key, value in point.values)):
+        settings = {**asked.settings, "threads": point.config.threads or threads, "seed": point.seed}
+        for word in (*words(settings), *(f"{key}={value}" for key, value in point.values)):
             yield from ("-s", word)
     yield from ("--data-dir", str(data_dir.absolute() if data_dir else asked.data_dir), "--display", "plain")
     if asked.python_ops:

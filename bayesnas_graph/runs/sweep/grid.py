@@ -61,14 +61,14 @@ def axis(text: str) -> Axis:
     return found
 
 
-def points(told: Sequence[Settings], axes: Sequence[Axis], seeds: int) -> tuple[Point, ...]:
+def points(settings: Sequence[Settings], axes: Sequence[Axis], seeds: int) -> tuple[Point, ...]:
     """Return the whole grid, validated. Raises NasError with all errors, each once."""
-    first = configured(told).seed
+    first = configured(settings).seed
     _check_axes(axes, seeds)
     report, known = Report(), dict[str, tuple[Span, ...]]()
     found: list[tuple[tuple[Span, ...], SearchConfig]] = []
     for values in product(*(axis.values for axis in axes)):
-        chosen = [*told, *(_Chosen.of(axis, value) for axis, value in zip(axes, values, strict=True))]
+        chosen = [*settings, *(_Chosen.of(axis, value) for axis, value in zip(axes, values, strict=True))]
         try:
             for seed in range(first, first + seeds):
                 found.append((values, configured([*chosen, _seeded(seed, seeds)])))
