@@ -51,5 +51,5 @@ def check_company(graph: Graph, config: Samples) -> None:
     """Raise NasError if a batch norm would see a single value at a time."""
     alone = [node.name for node in graph if node.op.uses_batch_statistics and prod(node.shape[1:]) == 1]
     if alone and config.batch == config.accumulate:
-        message = f"`{alone[0]}` normalises over samples, but there is one sample at a time"
+        message = f"`{alone[0]}` normalises over samples, but each part of a batch has only one"
         raise NasError([Diagnostic("NAS601", message, help="increase `batch`, or reduce `accumulate`")])
