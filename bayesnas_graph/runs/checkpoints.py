@@ -21,7 +21,7 @@ Content = dict[str, Any]  # tensors, dictionaries, lists, strings and numbers, w
 
 
 @dataclass(frozen=True)
-class Saved:
+class Checkpoints:
     """The checkpoints of a run, named by the number of steps."""
 
     folder: Path

@@ -47,7 +47,7 @@ def load_data(subject: Subject, config: Samples, seed: int, data_dir: Path, proc
     return padded(load(config.data, data_dir, image_shape=shape, seed=seed), config.pad)
 
 
-def check_company(graph: Graph, config: Samples) -> None:
+def check_batch_norms(graph: Graph, config: Samples) -> None:
     """Raise NasError if a batch norm would see a single value at a time."""
     alone = [node.name for node in graph if node.op.uses_batch_statistics and prod(node.shape[1:]) == 1]
     if alone and config.batch == config.accumulate:

@@ -22,7 +22,7 @@ from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.elaborate import Network, load_network
 from bayesnas_graph.language.elaborate.load import Number
 from bayesnas_graph.passes.analysis import cuts
-from bayesnas_graph.runs.checkpoints import Saved
+from bayesnas_graph.runs.checkpoints import Checkpoints
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.device import Device, find_device, program_for
 from bayesnas_graph.runs.manifest import SearchManifest, read_manifest
@@ -117,7 +117,7 @@ def _fixed_weights(run: Run, graph: Graph, derived: Derived, fixed: passes.Resca
     """Return the weights of the search for every node of the fixed network. Raises NasError if some are missing."""
     manifest = search_manifest(run)
     device = Device.of(manifest.config, find_device("cpu"), Processes())
-    saved = Saved(run.folder.checkpoints, fingerprint=manifest.fingerprint)
+    saved = Checkpoints(run.folder.checkpoints, fingerprint=manifest.fingerprint)
     found = saved.read(device, lambda content: _weights(content, graph, manifest.config))
     if found is None:
         raise NasError([Diagnostic("NAS603", f"no checkpoint in `{run.folder.checkpoints}`")])

@@ -36,7 +36,7 @@ class Baseline(Strategy):
     """
 
     @abstractmethod
-    def judged(self, learner: SearchLearner, batches: Sequence[Batch], number: int) -> Judgement:
+    def judge(self, learner: SearchLearner, batches: Sequence[Batch], number: int) -> Judgement:
         """Judge the switches after an iteration, on held-out batches."""
 
     def reopened(self, learner: SearchLearner, groups: Collection[str]) -> None:
@@ -52,7 +52,7 @@ class Baseline(Strategy):
         self, problem: Problem, learner: SearchLearner, progress: SearchProgress, batches: Iterable[Batch]
     ) -> tuple[SearchLearner, SearchProgress, Iteration]:
         number, graph = progress.iteration + 1, learner.graph
-        judgement = self.judged(learner, list(batches), number)
+        judgement = self.judge(learner, list(batches), number)
         scores = dict(zip(learner.switches.groups, judgement.strengths.tolist(), strict=True))
         raw = decision_of(learner, judgement)
         sound = bayes.close_dead_ends(graph, bayes.reconnect(graph, raw, scores))

@@ -11,14 +11,14 @@ import torch
 from bayesnas_graph.bayes import State
 from bayesnas_graph.codegen.emit import transfer
 from bayesnas_graph.passes import prune
-from bayesnas_graph.runs.checkpoints import Saved
+from bayesnas_graph.runs.checkpoints import Checkpoints
 from bayesnas_graph.runs.device import Device, program_for
 from bayesnas_graph.search.learner import SearchLearner, begin, take_weights
 from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import SearchProgress
 
 
-class SearchCheckpoints(Saved):
+class SearchCheckpoints(Checkpoints):
     """The checkpoints of a search."""
 
     def save(self, learner: SearchLearner, progress: SearchProgress) -> Path:

@@ -70,7 +70,7 @@ class Relaxation(Baseline):
         unbiased, spread = mean / (1 - keep_mean**steps), (square / (1 - keep_square**steps)).sqrt()
         beliefs["logits"].sub_(rate * unbiased / (spread + EPSILON))
 
-    def judged(self, learner: SearchLearner, batches: Sequence[Batch], number: int) -> Judgement:
+    def judge(self, learner: SearchLearner, batches: Sequence[Batch], number: int) -> Judgement:
         contests = learner.contests
         parts = contests.softmax(contests.entered(learner.beliefs["logits"]))
         winners = contests.winners(parts) if self.none_may_win else contests.best_candidates(parts)

@@ -10,7 +10,7 @@ from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.language.json import to_json
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.device import Device
-from bayesnas_graph.runs.loading import check_company, load_data
+from bayesnas_graph.runs.loading import check_batch_norms, load_data
 from bayesnas_graph.runs.manifest import Kind
 from bayesnas_graph.runs.processes import Processes
 from bayesnas_graph.runs.subject import Subject
@@ -49,7 +49,7 @@ def build_problem(subject: Subject, config: SearchConfig, data_dir: Path, proces
     """Load the data and check everything that can be checked before the start. Raises NasError."""
     data = load_data(subject, config, config.seed, data_dir, processes)
     problem = Problem.of(subject.network, data, config)
-    check_company(problem.graph, config)
+    check_batch_norms(problem.graph, config)
     if len(problem.indices[1]) < processes.world:
         message = f"only {len(problem.indices[1])} of {len(problem.data.train)} samples are held out"
         raise NasError([Diagnostic("NAS601", message, help="increase `held_out`")])

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bayesnas_graph.runs.checkpoints import Content, Saved
+from bayesnas_graph.runs.checkpoints import Checkpoints, Content
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.train.learner import TrainLearner, begin
 from bayesnas_graph.train.problem import TrainingProblem
 from bayesnas_graph.train.progress import TrainProgress
 
 
-class TrainCheckpoints(Saved):
+class TrainCheckpoints(Checkpoints):
     """The checkpoints of a training run."""
 
     def save(self, learner: TrainLearner, progress: TrainProgress) -> Path:

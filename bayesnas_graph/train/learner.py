@@ -35,13 +35,13 @@ class TrainLearner:
     scaler: torch.amp.GradScaler
     mean: State | None  # of the weights over the last steps, if requested
 
-    def kept(self) -> State:
+    def final(self) -> State:
         """Return the final weights: their running mean, if there is one."""
         return self.module.state_dict() if self.mean is None else self.mean
 
     def weights_for(self, network: Emitted) -> State:
         """Return the final weights under the names of another program of the network."""
-        found = transfer(self.kept(), self.program, network)
+        found = transfer(self.final(), self.program, network)
         return {name: value.detach().contiguous() for name, value in found.items()}
 
     def to_plain(self) -> dict[str, object]:

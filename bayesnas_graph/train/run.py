@@ -11,7 +11,7 @@ from bayesnas_graph.codegen.export.weights import bytes_of, write_weights
 from bayesnas_graph.passes.analysis import cost
 from bayesnas_graph.runs.config.train import TrainConfig
 from bayesnas_graph.runs.device import Device
-from bayesnas_graph.runs.loading import check_company, load_data
+from bayesnas_graph.runs.loading import check_batch_norms, load_data
 from bayesnas_graph.runs.manifest import Kind
 from bayesnas_graph.runs.subject import Subject
 from bayesnas_graph.runs.task import RunKind, Task
@@ -31,7 +31,7 @@ class TrainRun(RunKind[TrainingProblem, TrainConfig, TrainWatcher, TrainOutcome]
     def build_problem(self, subject: Subject, config: TrainConfig, data_dir: Path, device: Device) -> TrainingProblem:
         data = load_data(subject, config, config.seed, data_dir, device.processes)
         problem = TrainingProblem.of(subject.network, data, config)
-        check_company(problem.graph, config)
+        check_batch_norms(problem.graph, config)
         return problem
 
     def recorder(self, task: TrainTask) -> TrainWatcher:

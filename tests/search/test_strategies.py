@@ -174,12 +174,12 @@ def test_darts_takes_the_best_candidate_though_none_is_stronger() -> None:
     logits, contests = learner.beliefs["logits"], learner.contests
     zero = contests.is_none[: contests.groups]
     logits.copy_(torch.where(zero, 5.0, torch.arange(len(logits)).double()))
-    reasons = strategy.judged(learner, [], 1).reasons
+    reasons = strategy.judge(learner, [], 1).reasons
     assert all(why.keep for why, is_zero in zip(reasons, zero.tolist(), strict=True) if is_zero)
     other, snas = started("snas", TINY)
     other.beliefs["logits"].copy_(torch.where(zero, 50.0, logits))
     assert isinstance(snas, Relaxation)
-    assert set(snas.judged(other, [], 1).reasons) == {Why.OWN, Why.ZERO}
+    assert set(snas.judge(other, [], 1).reasons) == {Why.OWN, Why.ZERO}
 
 
 def test_snas_gets_closer_to_one_candidate() -> None:
@@ -312,7 +312,7 @@ def test_random_takes_the_best_of_some(monkeypatch: pytest.MonkeyPatch) -> None:
         return seen[-1][0]
 
     monkeypatch.setattr("bayesnas_graph.search.strategies.random.accuracy", judge)
-    found = strategy.judged(learner, [], 1)
+    found = strategy.judge(learner, [], 1)
     assert len(seen) == 12
     assert len({off for _, off in seen}) > 1
     best = max(seen, key=lambda one: one[0])[1]

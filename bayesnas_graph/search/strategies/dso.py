@@ -54,7 +54,7 @@ class Dso(Baseline):
         none = learner.contests.is_none[: learner.contests.groups]
         return intensities[0] * float(learner.beliefs["factors"].abs().masked_fill(none, 0).sum())
 
-    def judged(self, learner: SearchLearner, batches: Sequence[Batch], number: int) -> Judgement:
+    def judge(self, learner: SearchLearner, batches: Sequence[Batch], number: int) -> Judgement:
         factors, contests = learner.beliefs["factors"].abs(), learner.contests
         none = contests.is_none[: contests.groups]
         own = factors.masked_fill(none, 0)

@@ -36,7 +36,7 @@ class Magnitude(Baseline):
         gates = learner.beliefs["gates"]
         gates.sub_(rates.gates * (gradient + learner.config.weight_decay * gates))
 
-    def judged(self, learner: SearchLearner, batches: Sequence[Batch], number: int) -> Judgement:
+    def judge(self, learner: SearchLearner, batches: Sequence[Batch], number: int) -> Judgement:
         strengths, contests = learner.beliefs["gates"].abs(), learner.contests
         winners = contests.best_candidates(contests.entered(strengths))
         return Judgement(strengths, best_of_choices(learner, winners))

@@ -36,7 +36,7 @@ class Random(Baseline):
     def move(self, learner: SearchLearner, slopes: Tensor, draw: Draw | None, rates: Rates) -> None:
         """Learn nothing."""
 
-    def judged(self, learner: SearchLearner, batches: Sequence[Batch], number: int) -> Judgement:
+    def judge(self, learner: SearchLearner, batches: Sequence[Batch], number: int) -> Judgement:
         """Return strengths: the mean accuracy of the architectures with a switch, plus 1 for those of the best one."""
         contests, switches = learner.contests, learner.switches
         numbers = generator(torch.device("cpu"), learner.config.seed, "samples", number)

@@ -51,7 +51,7 @@ def penalty(graph: Graph, weights: ByNode, groups: tuple[Groups, ...], found: Me
     return Penalty({some: lambda_w * prior.omega for some, prior in priors.items()}, masks, needed)
 
 
-def judged(
+def pruning_after_loop(
     graph: Graph, weights: ByNode, groups: tuple[Groups, ...], found: Measured, config: CompressConfig, lambda_w: float
 ) -> Pruning:
     """Return what is left of a network after a loop. Raises NasError if its output no longer depends on its input."""

@@ -16,7 +16,7 @@ from bayesnas_graph.language.json import fingerprint
 from bayesnas_graph.runs.config.compress import CompressConfig
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.layers import Layer
-from bayesnas_graph.runs.loading import check_company, load_data
+from bayesnas_graph.runs.loading import check_batch_norms, load_data
 from bayesnas_graph.runs.manifest import Kind
 from bayesnas_graph.runs.subject import Subject
 from bayesnas_graph.runs.task import RunKind, Task
@@ -78,7 +78,7 @@ class CompressRun(RunKind[Compression, CompressConfig, CompressWatcher, Compress
 
     def build_problem(self, subject: Subject, config: CompressConfig, data_dir: Path, device: Device) -> Compression:
         data = load_data(subject, config, config.seed, data_dir, device.processes)
-        check_company(subject.network.graph(), config)
+        check_batch_norms(subject.network.graph(), config)
         compression = Compression(subject, config, data, device)
         compression.check()
         return compression

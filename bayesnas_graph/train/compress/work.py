@@ -32,7 +32,7 @@ from bayesnas_graph.train.compress.events import CompressWatcher, LoopRow, Stage
 from bayesnas_graph.train.compress.groups import Groups, groups_of, regrouped
 from bayesnas_graph.train.compress.magnitude import pruned_by_magnitude
 from bayesnas_graph.train.compress.masks import Masks, alive, masked
-from bayesnas_graph.train.compress.measure import judged, measured, penalty
+from bayesnas_graph.train.compress.measure import measured, penalty, pruning_after_loop
 from bayesnas_graph.train.compress.penalty import Held
 from bayesnas_graph.train.compress.report import widths
 from bayesnas_graph.train.compress.selection import Size, Target
@@ -185,7 +185,7 @@ class CompressWork:
         """Return the weights with zeros for removed groups."""
         start = time.perf_counter()
         found = measured(graph, weights, self.problem.held_out_batches(graph, 2 * number), self.device)
-        pruning = judged(graph, weights, groups, found, self.config, intensity)
+        pruning = pruning_after_loop(graph, weights, groups, found, self.config, intensity)
         count = sum(int(alive(some, pruning.masks).sum()) for some in groups)
         seconds = time.perf_counter() - start
         self.watcher.loop_ended(LoopRow(number, intensity, found.loss, count, pruning.size, seconds))

@@ -19,7 +19,7 @@ from bayesnas_graph.runs.processes import Processes
 from bayesnas_graph.train.checkpoint import TrainCheckpoints
 from bayesnas_graph.train.compress.groups import groups_of
 from bayesnas_graph.train.compress.masks import Masks, alive, masks_of
-from bayesnas_graph.train.compress.measure import Measured, judged, measured, penalty
+from bayesnas_graph.train.compress.measure import Measured, measured, penalty, pruning_after_loop
 from bayesnas_graph.train.compress.penalty import Held, Penalty, tensors_of
 from bayesnas_graph.train.compress.selection import Size
 from bayesnas_graph.train.learner import TrainLearner
@@ -178,7 +178,7 @@ def test_what_is_measured() -> None:
 def verdict(weights: Weights, **settings: Any) -> tuple[int, Size]:
     """The number of remaining groups and their size."""
     config = CompressConfig.model_validate({"batch": 20, **settings})
-    found = judged(NETWORK, weights, GROUPS, found_in(weights), config, config.lambda_w or 1e-5)
+    found = pruning_after_loop(NETWORK, weights, GROUPS, found_in(weights), config, config.lambda_w or 1e-5)
     return sum(int(alive(some, found.masks).sum()) for some in GROUPS), found.size
 
 
