@@ -206,7 +206,7 @@ def test_python_is_not_run_and_the_page_says_so(tmp_path: Path) -> None:
     found = pages(run)
     assert found["space"].texts["space-0"] == (run / "space" / "quickstart.nas").read_text()
     for section in found.values():
-        assert "operations written in Python" in section.seen
+        assert "uses Python operations" in section.seen
     assert not list(found["source"].of_class("listing"))
 
 
