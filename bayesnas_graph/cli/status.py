@@ -162,6 +162,7 @@ def _json(traces: Traces) -> dict[str, Any]:
         "weights": traces.sizes[0] if traces.sizes else None,
         "flops": traces.sizes[1] if traces.sizes else None,
         "switches": {switch.name: switch.name in traces.alive for switch in traces.switches},
+        "switch_names": {switch.name: switch.text for switch in traces.switches},
         "why": traces.result["why"] if traces.result else None,
         "unmet": unmet(traces.result, config) if traces.result else None,
         **going_on,

@@ -155,6 +155,9 @@ def test_json(run: Run, folder: Path) -> None:
     switches = answer.pop("switches")
     assert len(switches) == 24
     assert {name for name, is_open in switches.items() if not is_open} == {"cell_0:h.0.conv", "cell_1:h.2.skip"}
+    names = answer.pop("switch_names")
+    assert names.keys() == switches.keys()
+    assert names["cell_0:h.0.conv"] == "cell_0 h[0]: conv"
     assert answer == {
         "version": 1,
         "run": "run",
