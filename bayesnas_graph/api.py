@@ -123,18 +123,20 @@ def derive(
     architecture: str | None = None,
     space: File | None = None,
     network: str | None = None,
+    parameters: Mapping[str, Value] | None = None,
     allow_python_ops: bool = False,
-    **parameters: Value,
+    **more_parameters: Value,
 ) -> Architecture:
     """Return the architecture that a search has found, or that a string describes in a space. Raises NasError.
 
-    `network`, `space` and parameters put its cells into another network.
+    `network`, `space` and parameters put its cells into another network. Parameters are given by name or, if the name
+    is taken, in `parameters`.
     """
     from bayesnas_graph.derive import Rule, of_string
     from bayesnas_graph.runs.searched import architecture_of
 
     path = source.path if isinstance(source, SearchResult) else Path(source)
-    values = parameter_values(parameters)
+    values = parameter_values({**(parameters or {}), **more_parameters})
     if architecture is not None:
         return of_string(path, architecture, network=network, parameters=values, allow_python=allow_python_ops)
     rule = Rule(keep_per_edge, keep_per_node, params, flops, rank)

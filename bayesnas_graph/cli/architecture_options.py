@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bayesnas_graph import api
 from bayesnas_graph.cli.network_options import AllowPython, parameter_values
 from bayesnas_graph.cli.options import size
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir.literals import Ranking
-from bayesnas_graph.runs.opening import open_run
 
 if TYPE_CHECKING:
     from bayesnas_graph.derive import Architecture
@@ -91,16 +91,18 @@ class ArchitectureOptions:
             raise NasError([Diagnostic("NAS602", f"`{self.target}` is not a run folder", help=help)])
         if self.architecture is not None and (self.is_run or self.has_rule or self.space is not None):
             raise typer.BadParameter("needs a space, and decides which switches stay", param_hint="--architecture")
-        from bayesnas_graph.derive import Rule, of_string  # loads torch
-        from bayesnas_graph.runs.searched import architecture_of
-
-        values = parameter_values(self.param or ())
-        if self.architecture is not None:
-            text, allow = _text(self.architecture), self.allow_python_ops
-            return of_string(self.target, text, network=self.network, parameters=values, allow_python=allow)
-        rule = Rule(self.keep_per_edge, self.keep_per_node, rank=self.rank, **dict(map(_budget, self.budget or ())))
-        run = open_run(self.target, "search", allow_python=self.allow_python_ops)
-        return architecture_of(run, rule, space=self.space, network=self.network, parameters=values)
+        return api.derive(
+            self.target,
+            keep_per_edge=self.keep_per_edge,
+            keep_per_node=self.keep_per_node,
+            rank=self.rank,
+            architecture=None if self.architecture is None else _text(self.architecture),
+            space=self.space,
+            network=self.network,
+            parameters=parameter_values(self.param or ()),
+            allow_python_ops=self.allow_python_ops,
+            **dict(map(_budget, self.budget or ())),
+        )
 
 
 def _budget(text: str) -> tuple[str, int]:
