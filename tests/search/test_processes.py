@@ -153,7 +153,7 @@ def test_norms_need_company() -> None:
     body = "in x x -> out : flatten > linear(6) > bn > choose { relu, tanh } > linear(10)"
     given = Subject("norms", "norms", network(f"network net : image(1, 8, 8) -> classes(10) {{ {body} }}"), ())
     for settings in ({"batch": 1}, {"batch": 4, "accumulate": 4}):
-        with pytest.raises(NasError, match="normalises over samples, but there is one sample at a time"):
+        with pytest.raises(NasError, match="normalises over samples, but each part of a batch has only one"):
             build_problem(given, config(**settings), Path(), Processes())
     build_problem(given, config(batch=4, accumulate=2), Path(), Processes())
     build_problem(Subject("tiny", "tiny", network(TINY), ()), config(batch=1), Path(), Processes())
