@@ -9,7 +9,7 @@ from dataclasses import MISSING, fields
 from functools import wraps
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 from pydantic.fields import FieldInfo
@@ -18,9 +18,6 @@ from bayesnas_graph.cli.network_options import Parameters
 from bayesnas_graph.cli.rich_output import show_table
 from bayesnas_graph.runs.config.groups import Flag, Group
 from bayesnas_graph.runs.settings import Settings, assigned, option, read_settings
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
 Verb = Callable[..., None]
 
@@ -54,7 +51,7 @@ def settings_options(kind: type[Group], *, files: bool = True) -> Callable[[Verb
     return _replace_parameter("settings", [_parameter(name, option, None) for name, option in options.items()], collect)
 
 
-def option_group(name: str, kind: type[DataclassInstance]) -> Callable[[Verb], Verb]:
+def option_group(name: str, kind: type[Any]) -> Callable[[Verb], Verb]:
     """Replace a parameter of a verb by options, one for every field of its dataclass."""
     types = get_type_hints(kind, include_extras=True)
     parameters = [_parameter(field.name, types[field.name], field.default) for field in fields(kind)]
