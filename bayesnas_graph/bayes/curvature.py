@@ -1,4 +1,4 @@
-"""The second derivative of the loss along every gate, by six estimators behind one function.
+"""The second derivative of the loss along every gate: six estimators behind one function.
 
 All report the second derivative of the mean loss over samples, so that it does not depend on the batch size.
 Norms are in evaluation mode. A network of convolutions and ReLUs is then piecewise linear in each gate, and `exact`
@@ -39,7 +39,7 @@ class Curvature:
 
     @property
     def undetermined(self) -> tuple[str, ...]:
-        """The gates with zero curvature: the data say nothing about them."""
+        """The gates with zero curvature: the data do not determine them."""
         return self._where(self.h == 0)
 
     @property
@@ -80,9 +80,9 @@ def curvature(
     samples: int = 1,
     generator: torch.Generator | None = None,
 ) -> Curvature:
-    """Measure the curvature along every gate on some batches. Only `fisher` uses `samples`."""
+    """Measure the curvature along every gate on these batches. Only `fisher` uses `samples`."""
     if len(supernet.graph.outputs) != 1:
-        raise ValueError(f"a loss is of one output, and the network has {len(supernet.graph.outputs)}")
+        raise ValueError(f"a loss needs a network with one output, got {len(supernet.graph.outputs)}")
     measure = _Measure(supernet, loss, samples, generator)
     total = torch.zeros_like(supernet.gates, dtype=torch.float64)
     seen: list[tuple[float, Moments]] = []
@@ -92,7 +92,7 @@ def curvature(
             total = total + h.double()
             seen.append((len(x), moments))
     if not seen:
-        raise ValueError("there are no batches to measure curvature on")
+        raise ValueError("no batches to measure curvature on")
     count = sum(samples for samples, _ in seen)
     h = (total / count).nan_to_num(nan=torch.inf, posinf=torch.inf, neginf=-torch.inf)
     return Curvature(h.to(supernet.gates.dtype), Moments.average(seen), supernet.names)

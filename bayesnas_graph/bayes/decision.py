@@ -23,27 +23,27 @@ from bayesnas_graph.passes.prune import Disconnected, Misfit, prune
 
 
 class Why(StrEnum):
-    """The reason why a switch is kept or not; each has one."""
+    """The reason why a switch is kept or closed."""
 
     OWN = "own switch off"
     ZERO = "its zero switch off"
-    BEFORE = "nothing before it"  # or too little, combined with its own variance
-    UNDETERMINED = "undetermined"  # the data say nothing about it, so removing it costs nothing
+    BEFORE = "nothing before it"  # or too little for its own variance
+    UNDETERMINED = "undetermined"  # by the data, so removing it costs nothing
     DEAD_END = "dead end"  # it is on, but leads to no output
-    LIMIT = "others of its choice are better"  # only a limited number may stay
+    LIMIT = "others of its choice are better"  # only a limited number can stay
     NODE = "others into its node are better"  # only a limited number may stay
     SIZE = "no room for it"  # the architecture would be too large
     LEFT_OUT = "not in the architecture"  # that was given
     NEEDED = "undetermined but needed"  # removing it would lose an output
-    BRIDGE = "off but needed"  # the best of the switches that could reconnect the output
-    ROOM = "off but there is room"  # the architecture may be larger than it would be without it
+    BRIDGE = "off but needed"  # the best switch that reconnects the output
+    ROOM = "off but there is room"  # the architecture may be larger
     BEST = "best of its choice"  # or one of the best, if a fixed number stays
     GIVEN = "in the architecture"  # that was given
     KEPT = "kept"
 
     @property
     def keep(self) -> bool:
-        """Whether a switch with this reason stays."""
+        """Whether a switch with this reason is kept."""
         return self in (Why.NEEDED, Why.BRIDGE, Why.ROOM, Why.BEST, Why.GIVEN, Why.KEPT)
 
 
@@ -83,7 +83,7 @@ class Verdict:
     magnitude: float = 0.0
 
     def worth(self, ranking: Ranking) -> float:
-        """Its score by a ranking; more is better."""
+        """Its score by a ranking; higher is better."""
         match ranking:
             case "gamma":
                 return self.gamma
@@ -99,8 +99,8 @@ class Verdict:
 class Decision:
     """The decision about all switches of a graph.
 
-    If the graph falls apart, this is only reported: `lost` are the outputs that nothing reaches, `cut` the closed
-    switches at which the paths to them end. `misfit` says which shapes no longer fit together.
+    If the graph falls apart, this is only reported: `lost` are the outputs that nothing reaches, and `cut` the closed
+    switches that disconnect them. `misfit` names the shapes that no longer match.
     """
 
     __pydantic_config__ = ConfigDict(allow_inf_nan=False, extra="forbid")
@@ -131,7 +131,7 @@ class Decision:
         return replace(self, verdicts=tuple(verdicts))
 
     def to_plain(self) -> dict[str, Any]:
-        """Dictionaries, lists, strings and numbers, as JSON has them. No number loses a digit."""
+        """Dictionaries, lists, strings and numbers, for JSON. Numbers keep full precision."""
         plain: dict[str, Any] = _adapter().dump_python(self, mode="json")
         return plain
 
@@ -149,8 +149,8 @@ def _adapter() -> TypeAdapter[Decision]:
 def decide(graph: Graph, switches: Switches, state: State, h: Tensor, w: Tensor) -> Decision:
     """Decide about every switch of a graph, given the last update and its `h` and `w`.
 
-    A switch is off if its gamma is too small. Of the rest, undetermined switches are closed too, unless an output
-    depends on them, and then everything that is no longer on a path from an input to an output.
+    A switch is closed if its gamma is too small. Undetermined switches are closed too, unless an output depends on
+    them, and finally all switches that are no longer on a path from an input to an output.
     """
     off = _closed(switches, state.gamma)
     undetermined = {switches.groups[i] for i in state.undetermined.tolist()} - off
@@ -212,7 +212,7 @@ def _outcome(graph: Graph, off: set[str], undetermined: set[str]) -> _Outcome:
 
 
 def _arriving(switches: Switches, off: set[str]) -> set[str]:
-    """The groups that are reached from an input: gamma is positive when open switches are 1 and closed ones 0."""
+    """The groups that are reachable from an input: gamma is positive when open switches are 1 and closed ones 0."""
     structure = switches.structure
     s = torch.tensor([group not in off for group in switches.groups], dtype=torch.float64, device=switches.group.device)
     gamma = structure.reduce(whole_path(structure, structure.spread(s)))
@@ -220,7 +220,7 @@ def _arriving(switches: Switches, off: set[str]) -> set[str]:
 
 
 def _under_closed_zeros(graph: Graph, closed: set[str]) -> set[str]:
-    """The groups with a closed zero switch on a choice around them in each use."""
+    """The groups that in every use are inside a choice with a closed zero switch."""
     choices = {gate.choice for gate in graph.gates if gate.is_zero and gate.group in closed}
     found: dict[str, bool] = {}
     for edge in graph.edges:
@@ -254,6 +254,6 @@ def verdicts(switches: Switches, state: State, h: Tensor, w: Tensor, reasons: It
 
 
 def _numbers(values: Tensor) -> list[float]:
-    """As Python floats; infinite values, which JSON lacks, become the largest float."""
+    """Convert to Python floats. Infinite values, which JSON lacks, become the largest float."""
     found: list[float] = values.nan_to_num().tolist()
     return found

@@ -1,7 +1,7 @@
 """The variance `gamma` of every switch, given the switches before it.
 
-`analysis.dependency` says what depends on what. Here the variances are computed, all switches of a level at a
-time: the number of operations grows with the depth of the graph, not with its size.
+`analysis.dependency` finds which switches depend on which. Here the variances are computed, all switches of a level
+at once, so the number of operations grows with the depth of the graph, not with its size.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class _Level:
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """A `Dependency` as tensors, made once for a graph and used in every update."""
+    """A `Dependency` as tensors, created once per graph and used in every update."""
 
     levels: tuple[_Level, ...]
     group: Tensor  # of every switch
@@ -80,7 +80,7 @@ class Structure:
 
 
 def independent(structure: Structure, s: Tensor) -> Tensor:  # noqa: ARG001
-    """The variance of every switch alone, without dependencies: the baseline for the others."""
+    """The variance of every switch by itself, without dependencies: a baseline for the others."""
     return s.clamp(max=torch.finfo(s.dtype).max)
 
 
@@ -105,13 +105,13 @@ DEPENDENCIES: dict[Reach, Callable[[Structure, Tensor], Tensor]] = {
 def _gamma(structure: Structure, s: Tensor, hands_on_itself: Tensor) -> Tensor:
     """One walk over the levels. `s` may be infinite; the result is at most the largest float."""
     switches = len(structure.group)
-    others = structure.terms - switches  # not switches: only their inputs can turn them off
+    others = structure.terms - switches  # terms that are not switches: only their inputs can turn them off
     alone = torch.cat([s, s.new_full((others,), torch.inf)])
     stops = torch.cat([hands_on_itself, hands_on_itself.new_zeros(others)])
-    flow = alone.clone()  # of every term, given what comes before it
+    flow = alone.clone()  # of every term, given its predecessors
     handed_on = alone.clone()
     total = s.new_zeros(structure.sums)
-    resistance = torch.zeros_like(alone)  # the reciprocal of what comes before
+    resistance = torch.zeros_like(alone)  # the reciprocal of the flow into a term
     for level in structure.levels:
         total.index_add_(0, level.sums, handed_on[level.terms])
         resistance.index_add_(0, level.readers, total[level.reads].reciprocal())
@@ -125,7 +125,7 @@ def _both(a: Tensor, resistance: Tensor) -> Tensor:
     """The harmonic sum of `a` and a value given by its reciprocal.
 
     Reciprocals of zero are infinite and vice versa. Nothing is subtracted or multiplied, so nothing becomes nan.
-    The minimum removes what rounding adds.
+    The minimum corrects for rounding.
     """
     return torch.minimum(a, (a.reciprocal() + resistance).reciprocal())
 

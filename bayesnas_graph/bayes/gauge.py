@@ -1,4 +1,4 @@
-"""The gauge: gates are kept at a common scale, which the loss does not see and the penalty should not.
+"""The gauge: fixes the common scale of gates, which does not affect the loss and should not affect the penalty.
 
 The value of a node is a sum of gated terms, and its readers mostly normalise it. So the common scale of all
 gates into a node is nearly free. Without a gauge, the penalty shrinks all of them together until the graph is dead.
@@ -65,8 +65,8 @@ def rescale(gauge: Gauge, w: Tensor, r: Tensor | None = None) -> Tensor:
 def in_gauge(gauge: Gauge, w: Tensor, r: Tensor) -> Tensor:
     """The magnitudes `r` of the gates' inputs, in units of the node they lead to.
 
-    The loss does not see the scale of a node, so its unit is free. It is chosen such that the contributions `w r`
-    have the norm of the gauge. So `rescale` changes nothing right after a unit was measured.
+    The loss does not depend on the scale of a node, so its unit is free. It is chosen so that the contributions `w r`
+    have the norm of the gauge: right after a unit is measured, `rescale` changes nothing.
 
     >>> one_node = Gauge(torch.tensor([0, 1]), torch.tensor([0, 0]), torch.tensor([2.0]).sqrt())
     >>> in_gauge(one_node, torch.tensor([1.0, 1.0, 1.0]), torch.tensor([50.0, 50.0, 7.0]))
@@ -82,18 +82,18 @@ def in_gauge(gauge: Gauge, w: Tensor, r: Tensor) -> Tensor:
 def common_scales(graph: Graph) -> list[tuple[str, ...]]:
     """The names of gates with a common scale, set by set.
 
-    A node of the text is a sum, of sums perhaps, of choices and of optional operations. Written out, it is a sum
-    of terms, each of which passes through gates on its way: its candidate's first, then the zero switch behind the
-    choice. Gates that are equally far from the node make a set if every term passes through one: multiplying
-    all of them then multiplies the node. If a term reaches the node without a gate, as a plain skip does, the
-    node has a scale of its own, and its gates are left alone.
+    A node of the text is a sum, possibly nested, of choices and optional operations. Expanded, it is a sum of terms,
+    each of which passes through gates: first that of its candidate, then the zero switch behind the choice. Gates
+    at the same distance from the node form a set if every term passes through one of them: multiplying all of them
+    then multiplies the node. If a term reaches the node without a gate, as a plain skip does, the node has a scale of
+    its own, and its gates are not rescaled.
 
     A zero switch in front of a choice is not a factor of the node: there are operations in between. But the zero
-    switches of the choices into one node form a set too; otherwise they would shrink together as well.
+    switches of the choices into one node form a set too; otherwise they would also shrink together.
     """
     places = _places(graph)
     sets: dict[tuple[str, int, bool], dict[str, None]] = defaultdict(dict)
-    fewest: dict[str, int] = {}  # gates on the way of a term to this node
+    fewest: dict[str, int] = {}  # gates on the path of a term to this node
     for edge in graph.edges:
         if edge.gate is not None and _is_in_front(edge):
             if edge.gate.choice in places:
@@ -130,5 +130,5 @@ def _places(graph: Graph) -> dict[str, tuple[str, int]]:
 
 
 def _is_in_front(edge: Edge) -> bool:
-    """Whether this is the edge of a zero switch in front of its choice; behind, it reads the choice."""
+    """Return whether this edge belongs to a zero switch in front of its choice; one behind it reads the choice."""
     return edge.gate is not None and edge.gate.is_zero and edge.source != edge.gate.choice

@@ -30,7 +30,7 @@ class Loss(Protocol):
         """For every sample, vectors `v` whose `v v^T` add up to the matrix of second derivatives."""
 
     def draw(self, outputs: Tensor, generator: torch.Generator | None = None) -> Tensor:
-        """For every sample, a random vector `v` whose `v v^T` is that matrix on average."""
+        """For every sample, a random vector `v` with this matrix as the expected value of `v v^T`."""
 
 
 @dataclass(frozen=True)

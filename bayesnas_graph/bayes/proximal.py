@@ -1,8 +1,8 @@
 """The proximal step of the penalty: gates move towards zero and stop there.
 
-The penalty is `lambda_w omega |w|`, with the norm for a group. A gradient step on it would oscillate around
-zero. The proximal step solves `min |w - v|^2 / 2 + threshold |w|` instead, with `v` the gates after the
-step of the loss, and gives exact zeros.
+The penalty is `lambda_w omega |w|`, with the norm for a group. Gradient steps on it would oscillate around zero. The
+proximal step instead solves `min |w - v|^2 / 2 + threshold |w|`, where `v` are the gates after the step on the loss,
+and produces exact zeros.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _STEPS = 20
 def proximal_step(
     switches: Switches, w: Tensor, omega: Tensor, lambda_w: Tensor, rate: float, r: Tensor | None = None
 ) -> Tensor:
-    """The gates after the penalty's share of a step at this learning rate.
+    """The gates after the proximal part of a step at this learning rate.
 
     With `r`, the magnitude of each gate's input, the penalty is on contributions: `lambda_w omega |w r|`.
     """
@@ -97,9 +97,9 @@ def shrink_budget(
 ) -> Tensor:
     """How far the penalty can move the gates of each group in steps at these learning rates, at the current omega.
 
-    Gates start at 1. Where this is less than 1, the group cannot be closed, however useless: there are too few steps,
-    or the learning rates or the intensity are too low. A group moves its norm, which for `m` equal gates is
-    `sqrt(m)` times each.
+    Gates start at 1. Where this is less than 1, the group cannot be closed, however useless it is: there are too few
+    steps, or the learning rates or the intensity are too low. The penalty moves the norm of a group, which for `m`
+    equal gates is `sqrt(m)` times each.
     """
     sizes = torch.ones_like(switches.group, dtype=omega.dtype) if r is None else unit(r).to(omega.dtype)
     start = group_norms(sizes.reciprocal(), switches.group, len(switches.groups))
@@ -107,5 +107,5 @@ def shrink_budget(
 
 
 def can_close(budget: Tensor) -> Tensor:
-    """Whether a shrink budget is enough to bring a gate from 1 to zero."""
+    """Return whether a shrink budget is enough to move a gate from 1 to zero."""
     return budget >= 1

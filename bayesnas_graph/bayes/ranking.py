@@ -1,8 +1,8 @@
 """Rankings of switches, needed to keep one candidate per edge, two edges per node, or a given size.
 
-`gamma` says whether a switch is off. It ranks poorly: `s = |w| sqrt(gamma + 1/H)` is largest where the
-curvature is smallest, that is, for the candidates that matter least. The others measure what a switch contributes.
-More is better in all of them.
+`gamma` decides whether a switch is off, but it ranks poorly: `s = |w| sqrt(gamma + 1/H)` is largest where the
+curvature is smallest, that is, for the candidates that matter least. The other rankings measure the contribution of a
+switch. Higher is better in all of them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bayesnas_graph.ir.literals import Ranking
 def score(
     ranking: Ranking, switches: Switches, gamma: Tensor, h: Tensor, w: Tensor, gradient: Tensor, lambda_w: Tensor
 ) -> Tensor:
-    """The score of every group by this ranking. `gradient` is the gradient of the mean loss, for every gate."""
+    """The score of every group by this ranking. `gradient` is that of the mean loss with respect to every gate."""
     if ranking == "gamma":
         return gamma
     if ranking == "relevance":
@@ -36,13 +36,13 @@ def relevance(switches: Switches, gamma: Tensor, h: Tensor, w: Tensor, lambda_w:
     """
     largest = torch.finfo(w.dtype).max
     curvature = (h.clamp(min=0) / lambda_w.to(h.dtype)[switches.group]).clamp(max=largest)
-    # A gate at zero is of no relevance, also where its variance is zero; and squares of gates may be too small to see.
+    # A gate at zero has no relevance, even if its variance is zero; and squares of gates may underflow.
     of_gates = torch.where(w == 0, 0, w * (w * curvature) + w * (w / gamma[switches.group]))
     return group_sums(of_gates, switches.group, len(switches.groups)).clamp(max=largest)
 
 
 def removal(switches: Switches, h: Tensor, w: Tensor, gradient: Tensor) -> Tensor:
-    """`w^2 h / 2 - w g`: the growth of the mean loss if the gates become zero, to second order."""
+    """`w^2 h / 2 - w g`: the increase of the mean loss if the gates become zero, to second order."""
     return group_sums(0.5 * w.square() * h - w * gradient, switches.group, len(switches.groups))
 
 

@@ -17,9 +17,9 @@ def recursive(
 ) -> tuple[Tensor, Moments]:
     """The sum over samples of the second derivatives along all gates, and the magnitude of each gate's input.
 
-    It begins at the outputs with the diagonal of the loss and applies the rule of every operation. A gate with the
-    value `w` on a value `z` passes on `w^2 H`, and its own second derivative is `z^2 H`. With `of_means` there is
-    one sample, the mean of all, and each channel has its mean everywhere: a fraction of the work, and less accurate.
+    It starts at the outputs with the diagonal of the loss and applies the rule of every operation. A gate with value
+    `w` on a value `z` passes on `w^2 H`, and its own second derivative is `z^2 H`. With `of_means` there is only one
+    sample, the mean of all, and each channel has its mean at every position: less work, and less accurate.
     """
     network = supernet.reference(merge_common_subexpressions(supernet.graph)).eval()
     place = {name: i for i, name in enumerate(supernet.names)}

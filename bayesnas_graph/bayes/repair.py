@@ -1,8 +1,8 @@
 """Turn a decision into a valid architecture: within limits, connected, and of the requested size.
 
-`decide` looks at every switch alone. The result may not be valid: a `choose 1` keeps two candidates, an output is
-lost, or more is closed than the requested size needs. Each function here repairs one of these and returns a new
-decision, preferring switches with higher scores.
+`decide` considers every switch separately. The result may not be valid: a `choose 1` keeps two candidates, an output is
+lost, or more is closed than the requested size requires. Each function here repairs one of these problems and returns
+a new decision, preferring switches with higher scores.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from bayesnas_graph.bayes.decision import Decision, Why
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes.prune import Disconnected, Misfit, prune
 
-Scores = Mapping[str, float]  # of every group; more is better
+Scores = Mapping[str, float]  # of every group; higher is better
 
 
 def reconnect(graph: Graph, decision: Decision, scores: Scores) -> Decision:
-    """Reopen switches until no output is lost, each time the best of those that cut an output off.
+    """Reopen switches until no output is lost: each time the best of those that disconnect an output.
 
-    If the remaining shapes do not fit together, everything stays open.
+    If the remaining shapes do not match, everything stays open.
     """
     while True:
         try:
@@ -35,8 +35,8 @@ def reconnect(graph: Graph, decision: Decision, scores: Scores) -> Decision:
 def enforce_limits(graph: Graph, decision: Decision, scores: Scores) -> Decision:
     """Close surplus candidates: `choose 1` keeps the best.
 
-    If uses of a cell share their switches, the best may be unreachable in some use. Candidates that cannot be closed
-    without losing an output stay.
+    If uses of a cell share their switches, the best may be unreachable in some use. Candidates stay if closing them
+    would lose an output.
     """
     decision = close_dead_ends(graph, decision)
     surplus: set[str] = set()
@@ -72,8 +72,8 @@ def shrink_to_fit(graph: Graph, decision: Decision, scores: Scores, fits: Callab
 def grow_to_fit(graph: Graph, decision: Decision, scores: Scores, fits: Callable[[Graph], bool]) -> Decision:
     """Reopen switches, the best first, as long as the graph fits and choices stay within their limits.
 
-    A switch alone may add nothing while its path is still closed: it is opened anyway, and counts once the others
-    follow.
+    A single switch may have no effect while its path is still closed: it is opened anyway, and takes effect once the
+    others are open.
     """
     limits = _limits(graph)
     for group in _best_first(decision.off, scores):
@@ -101,7 +101,7 @@ def close_dead_ends(graph: Graph, decision: Decision) -> Decision:
 
 
 def _holds(graph: Graph, decision: Decision) -> bool:
-    """Whether the pruned graph is connected and its shapes fit."""
+    """Return whether the pruned graph is connected and its shapes match."""
     try:
         prune(graph, decision.off)
     except (Disconnected, Misfit):

@@ -1,4 +1,4 @@
-"""The switches of a graph as tensors, made once and used in every step of a search."""
+"""The switches of a graph as tensors, created once and used in every step of a search."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Switches:
 
     gates: tuple[str, ...]
     groups: tuple[str, ...]
-    spans: tuple[tuple[Span, ...], ...]  # of every group, where it was written
+    spans: tuple[tuple[Span, ...], ...]  # of every group, in the text
     group: Tensor  # of every gate
     members: Tensor  # the number of gates of every group
     is_zero: Tensor  # of every group, whether it is a zero switch
     gate: Tensor  # of every edge with a gate, in the order of `Graph.gates`
-    structure: Structure  # what depends on what, by these edges
+    structure: Structure  # the dependencies between these edges
     gauge: Gauge
 
     @staticmethod

@@ -1,13 +1,13 @@
 """The unit of a gate: its value, or its contribution.
 
-A variance is an absolute number, and a threshold on it too. If the output of a candidate is multiplied by `c`, the
-same network has the gate `w / c` and the curvature `c^2 h`, and another variance: whether the candidate is
-kept would depend on the scale of its output. With `r` the magnitude of that output,
+A variance is an absolute number, and so is a threshold on it. If the output of a candidate is multiplied by `c`, the
+same network has the gate `w / c`, the curvature `c^2 h` and a different variance, so whether the candidate is kept
+would depend on the scale of its output. With `r` the magnitude of that output,
 
     w~ = w r        h~ = h / r^2
 
 do not change. Results computed from these instead of `w` and `h` do not depend on the scale. If all outputs have
-magnitude 1, both are the same. The magnitude ignores channel means, which the norm that reads them removes.
+magnitude 1, both are the same. The magnitude excludes channel means, because the next norm removes them.
 """
 
 from __future__ import annotations

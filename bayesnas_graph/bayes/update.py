@@ -5,7 +5,7 @@
     s       =  |w| / omega                       the variance of a switch by itself, with the norm for a group
     gamma   =  dependency(s)                     its variance given the switches it depends on
 
-The results are finite for all finite `h`, `w` and `gamma`. Values clamped for that are reported.
+The results are finite for all finite `h`, `w` and `gamma`. Clamped values are reported.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bayesnas_graph.bayes.dependency import Structure, one_hop
 from bayesnas_graph.bayes.groups import group_norms, group_sums
 from bayesnas_graph.bayes.switches import Switches
 
-# The largest strength of a switch. Where the data say nothing about a gate, its strength has no bound.
+# The largest strength of a switch. If the data do not determine a gate, its strength is unbounded.
 LARGEST = 1e12
 
 
@@ -33,7 +33,7 @@ class State:
     s: Tensor
     negative: Tensor  # gates with negative curvature, clamped to zero
     infinite: Tensor  # gates with infinite curvature, clamped to the largest float
-    undetermined: Tensor  # groups about which the data say nothing: their strength would be beyond `LARGEST`
+    undetermined: Tensor  # groups that the data do not determine: their strength would exceed `LARGEST`
 
     @staticmethod
     def start(switches: Switches, dtype: torch.dtype = torch.float64) -> State:
@@ -91,9 +91,8 @@ def posterior_variance(gamma: Tensor, curvature: Tensor) -> Tensor:
 def omega_squared(gamma: Tensor, curvature: Tensor) -> Tensor:
     """`(gamma - C) / gamma^2 = H / (1 + gamma H)`, the weight of the penalty on a gate, squared.
 
-    The left side loses all digits where the data say little, and the product `gamma H` may overflow.
-    Computed as `1 / (1/H + gamma)`, neither happens; the reciprocal of zero is infinite, and the
-    reciprocal of that is zero again.
+    The left side loses all precision where the data say little, and the product `gamma H` may overflow. Computing
+    `1 / (1/H + gamma)` avoids both; the reciprocal of zero is infinite, and the reciprocal of that is zero again.
 
     >>> omega_squared(torch.tensor([1.0, 1e30, 1.0]), torch.tensor([3.0, 1e30, 0.0]))
     tensor([7.5000e-01, 1.0000e-30, 0.0000e+00])
@@ -102,7 +101,7 @@ def omega_squared(gamma: Tensor, curvature: Tensor) -> Tensor:
 
 
 def strength(norm: Tensor, omega: Tensor) -> Tensor:
-    """`s = |w| / omega`, at most `LARGEST`. A gate at zero has strength zero, whatever the data say.
+    """`s = |w| / omega`, at most `LARGEST`. A gate at zero always has strength zero.
 
     >>> strength(torch.tensor([0.5, 0.0, 0.5]), torch.tensor([2.0, 0.0, 0.0]))
     tensor([2.5000e-01, 0.0000e+00, 1.0000e+12])
@@ -114,4 +113,4 @@ def _check_numbers(switches: Switches, h: Tensor, w: Tensor) -> None:
     wrong = (h.isnan() | ~w.isfinite()).nonzero().flatten().tolist()
     if wrong:
         names = ", ".join(switches.gates[i] for i in wrong[:5])
-        raise ValueError(f"{len(wrong)} gates have no number for a value or a curvature, such as {names}")
+        raise ValueError(f"{len(wrong)} gates have a value or curvature that is not a number, such as {names}")

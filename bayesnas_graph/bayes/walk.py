@@ -1,6 +1,6 @@
 """Walk backwards through a graph and carry the diagonal of second derivatives from operation to operation.
 
-It begins at the output with the diagonal of the loss. A gate with the value `w` multiplies it by `w^2`.
+The walk starts at the output with the diagonal of the loss. A gate with value `w` multiplies it by `w^2`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bayesnas_graph.ir.ops.curvature import Local
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arrival:
-    """The second derivatives of the loss along the value on an edge."""
+    """The second derivatives of the loss with respect to the value on an edge."""
 
     edge: Edge
     value: Tensor  # at the start of the edge, before its gate
@@ -38,8 +38,8 @@ class Visit:
 class Walk:
     """A network with all its values for a batch, for one walk.
 
-    The network must be in evaluation mode and have one output. With `of_means` there is one sample, the mean of all,
-    and each channel has its mean everywhere.
+    The network must be in evaluation mode and have one output. With `of_means` there is only one sample, the mean of
+    all, and each channel has its mean at every position.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Walk:
         self.graph = network.graph
         self.network = network
         self.of_means = of_means
-        self.values, self.gradients = self._forward(loss, x, targets)  # the full value, even in a walk of means
+        self.values, self.gradients = self._forward(loss, x, targets)  # full values, even in a walk of means
         (output,) = self.graph.outputs
         self.hessians: dict[str, Tensor] = {output: self._mean(loss.diagonal(self.values[output]))}
 
@@ -56,7 +56,8 @@ class Walk:
         """All values, and the gradients of those whose rule needs them."""
         bent = [node.name for node in self.graph if node.op.has_second_derivative]
         with torch.set_grad_enabled(bool(bent)):
-            values = self.network.values(x.detach().requires_grad_(bool(bent)))  # a rule may ask before any weight
+            # The input needs a gradient too: a rule may need one before any weight.
+            values = self.network.values(x.detach().requires_grad_(bool(bent)))
             gradients: dict[str, Tensor] = {}
             if bent:
                 (output,) = self.graph.outputs
@@ -67,7 +68,7 @@ class Walk:
 
     @torch.no_grad()
     def run(self, see: Callable[[Visit], None]) -> None:
-        """Walk back, and yield every operation after all its readers."""
+        """Walk back and pass every operation to `see`, after all its readers."""
         for node in reversed(list(self.graph)):
             if node.op.is_input:
                 continue
@@ -97,7 +98,7 @@ class Walk:
         return Visit(node, local, arrivals)
 
     def _mean(self, value: Tensor) -> Tensor:
-        """The mean over samples and positions, in every position of one sample; or just the value."""
+        """In a walk of means, the mean over samples and positions, at every position of one sample; else the value."""
         if not self.of_means:
             return value
         axes = [0, *range(2, value.ndim)]

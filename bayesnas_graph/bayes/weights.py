@@ -26,12 +26,12 @@ def weight_curvature(
     >>> from bayesnas_graph.ir.ops import PRIMITIVES, Input
     >>> nodes = [Node("x", Input(), (2,)), Node("y", PRIMITIVES["linear"](width=1), (1,))]
     >>> network = ReferenceNetwork(Graph("net", nodes, [Edge("x", "y", 0)], ["y"]))
-    >>> found = weight_curvature(network, [(torch.tensor([[3.0, 0.0]]), torch.tensor([[1.0]]))], SquaredError())
-    >>> found["y"]["weight"], found["y"]["bias"]
+    >>> curvature = weight_curvature(network, [(torch.tensor([[3.0, 0.0]]), torch.tensor([[1.0]]))], SquaredError())
+    >>> curvature["y"]["weight"], curvature["y"]["bias"]
     (tensor([[18.,  0.]]), tensor([2.]))
     """
     if len(network.graph.outputs) != 1:
-        raise ValueError(f"a loss is of one output, and the network has {len(network.graph.outputs)}")
+        raise ValueError(f"a loss needs a network with one output, got {len(network.graph.outputs)}")
     totals: dict[str, dict[str, Tensor]] = {}
     count = 0
     with at_rest(network):
@@ -39,7 +39,7 @@ def weight_curvature(
             _add(totals, Walk(network, loss, x, targets), len(x))
             count += len(x)
     if not count:
-        raise ValueError("there are no batches to measure curvature on")
+        raise ValueError("no batches to measure curvature on")
     return {
         node.name: {name: total / count for name, total in totals[node.name].items()}
         for node in network.graph
@@ -48,7 +48,7 @@ def weight_curvature(
 
 
 def _add(totals: dict[str, dict[str, Tensor]], walk: Walk, samples: int) -> None:
-    """Add the second derivatives of the weights on a walk: a mean, counted once per sample."""
+    """Add the second derivatives of the weights from one walk: means, weighted by the number of samples."""
 
     def feel(visit: Visit) -> None:
         for name, h in visit.node.op.weight_curvature(visit.local).items():

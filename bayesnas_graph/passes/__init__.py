@@ -1,4 +1,4 @@
-"""Graph to graph: one pass per file, named after what it does. The order is the two tuples below."""
+"""Graph transformations: one pass per file, named after what it does, applied in the order of the two tuples below."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from bayesnas_graph.passes.verify import verify
 
 Pass = Callable[[Graph, Options], Graph]
 
-# From an elaborated graph to one that has all its switches.
+# From an elaborated graph to one with all switches.
 SWITCHES: tuple[Pass, ...] = (infer_shapes, insert_zero_identity, group_switches)
 
-# Changes how a network is computed, not what.
+# These change how a network is computed, not what it computes.
 FASTER: tuple[Pass, ...] = (split_dilated, merge_common_subexpressions, fuse_siblings, lighten)
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Removes what no output depends on."""
+"""Removes nodes that no output depends on."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from bayesnas_graph.ir import Graph
 
 
 def drop_unused(graph: Graph) -> Graph:
-    """Remove every node that reaches no output. The inputs of the network stay, so its signature does too."""
+    """Remove every node that reaches no output. The inputs of the network stay, to preserve its signature."""
     used = set(graph.outputs)
     for node in reversed(list(graph)):
         if node.name in used:

@@ -17,13 +17,13 @@ LARGEST_SIBLING = 2**17
 
 
 def fuse_siblings(graph: Graph, options: Options = DEFAULT) -> Graph:
-    """Compute equal convolutions of one value as one, and so on for what follows each of them.
+    """Compute equal convolutions of one value as one, and also the equal operations that follow them.
 
     Four candidates `conv(16) > bn` of one value become one `conv(64) > bn`; each has a quarter of the channels.
-    Convolutions further on have a group for each sibling. Part `i` of every tensor has the weights of sibling `i`, and
-    the node says which that is.
+    Later convolutions have a group for each sibling. Part `i` of every tensor has the weights of sibling `i`, which the
+    node names.
 
-    Fewer and larger calls pay if a call costs more than its work, so large siblings are left apart on a CPU.
+    Fewer, larger calls pay if the overhead of a call exceeds its work, so large siblings are not fused on a CPU.
     """
     largest = max(1, LARGEST_SIBLING // options.batch) if options.device == "cpu" else None
     return _Rewriter(graph, _Families(graph, largest)).run()
@@ -62,14 +62,14 @@ class _Families:
         self._drop_unprofitable()
 
     def read_apart(self, family: _Family) -> int:
-        """How many members have a reader outside all families."""
+        """The number of members that have a reader outside all families."""
         return sum(
             member in self.graph.outputs or any(target not in self.of for target in self.graph.nx.successors(member))
             for member in family.members
         )
 
     def _drop_unprofitable(self) -> None:
-        """Leave siblings apart if their wide nodes, with what is needed around them, would not be fewer nodes."""
+        """Do not fuse siblings if their wide nodes, with the nodes needed around them, would not be fewer nodes."""
         trees: dict[_Family, list[_Family]] = defaultdict(list)
         for family in dict.fromkeys(self.of.values()):
             trees[family.root].append(family)
@@ -106,7 +106,7 @@ class _Families:
             self.of.update(dict.fromkeys(members, family))
 
     def _like(self, node: Node, other: Node) -> bool:
-        """Whether a node that is in no family yet can be a sibling of another. Siblings are in one cell."""
+        """Return whether a node that is not yet in a family can be a sibling of another. Siblings are in one cell."""
         same = (type(node.op), node.op, node.shape) == (type(other.op), other.op, other.shape)
         return same and other.name not in self.of and cell_of(self.graph, node.name) == cell_of(self.graph, other.name)
 
@@ -176,7 +176,7 @@ class _Rewriter:
         return f"{self.scopes[motifs].name}.{local}"
 
     def _source(self, edge: Edge, first: Node, prefix: str, count: int) -> Node:
-        """What siblings read: one value if each reads all its channels, else that value repeated for each of them."""
+        """The input of a wide node: one value if siblings read all its channels, else that value repeated for each."""
         value = replace(self.graph[edge.source], name=self.renamed.get(edge.source, edge.source))
         if first.op.reads_all_channels:
             return value
@@ -190,7 +190,7 @@ class _Rewriter:
         return self.repeated[key]
 
     def _take_apart(self, family: _Family, read: set[str]) -> None:
-        """Add a node for each part that is read alone."""
+        """Add a node for each part that is read separately."""
         wide, count = self.wide[family], len(family.members)
         for index, member in enumerate(family.members):
             if member in read:

@@ -1,4 +1,4 @@
-"""Every shape from the shapes of the inputs."""
+"""Infers all shapes from the shapes of the inputs."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from bayesnas_graph.passes.options import DEFAULT, Options
 
 
 def infer_shapes(graph: Graph, _options: Options = DEFAULT) -> Graph:
-    """Compute the shape of every node again.
+    """Recompute the shape of every node.
 
-    A text is checked with its shapes, so nothing changes for a graph that was just elaborated; after a change to a
-    graph, each node gets the shape that its operation gives. Raises ShapeError if an operation cannot take its inputs.
+    Elaboration already infers shapes, so this changes nothing in a graph that was just elaborated; after a change to a
+    graph, it updates the shapes. Raises ShapeError if an operation cannot take its inputs.
     """
     shapes: dict[str, Shape] = {}
     nodes: list[Node] = []

@@ -1,4 +1,4 @@
-"""A zero switch on every choice."""
+"""Adds a zero switch to every choice."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from bayesnas_graph.passes.options import DEFAULT, Options
 
 
 def insert_zero_identity(graph: Graph, options: Options = DEFAULT) -> Graph:
-    """Put an identity with its own gate on every choice: when off, it turns all candidates off.
+    """Add an identity with its own gate to every choice: when off, it turns all candidates off.
 
     `options.zero` says where. `before`, as in the paper, all candidates of the choice read the identity:
 
         x -> candidates -> choice           becomes    x -> zero -> candidates -> choice
 
-    `after`, it reads the choice, and what read the choice reads it instead:
+    `after`, it reads the choice, and the readers of the choice read it instead:
 
         x -> candidates -> choice -> y      becomes    x -> candidates -> choice -> zero -> y
 
-    The logic is the same. But a candidate that begins with a norm ignores the scale of its input, so `before` it the
-    gate has no effect on the loss; `after`, it has. A choice that has a zero switch is left alone, and so is an
-    optional operation, which is nothing but a zero switch.
+    The logic is the same. But a candidate that begins with a norm ignores the scale of its input, so the gate affects
+    the loss only with `after`. Choices that already have a zero switch are not changed, nor are optional operations,
+    whose gate acts as one.
     """
     done = {gate.choice for gate in graph.gates if gate.is_zero}
     choices = [node for node in graph if node.op.is_choice and node.name not in done]
@@ -31,7 +31,7 @@ def insert_zero_identity(graph: Graph, options: Options = DEFAULT) -> Graph:
 
 
 def _gate(graph: Graph, choice: Node) -> Gate:
-    """The zero gate of a choice, in the group of the cell in which its candidates are."""
+    """The zero gate of a choice, in the group of the cell that contains its candidates."""
     first = graph.inputs(choice.name)[0].gate
     assert first is not None, "the edges of a choice are gated"
     name, group = zero_name(choice.name), f"{first.group.removesuffix(first.label)}zero"
@@ -52,8 +52,8 @@ def _after(graph: Graph, choices: list[Node]) -> Graph:
 
 def _before(graph: Graph, choices: list[Node]) -> Graph:
     """Outer choices come first, so that a choice among the candidates of another reads the other's zero node."""
-    entry: dict[Edge, str] = {}  # edges that lead into a choice or its candidates -> the zero node they come from now
-    zeros: dict[str, list[tuple[str, Node]]] = defaultdict(list)  # what is read -> the zero nodes that read it
+    entry: dict[Edge, str] = {}  # edges into a choice or its candidates -> the zero node they now come from
+    zeros: dict[str, list[tuple[str, Node]]] = defaultdict(list)  # value -> the zero nodes that read it
     for choice in reversed(choices):
         names: dict[str, str] = {}
         members = _members(graph, choice.name)

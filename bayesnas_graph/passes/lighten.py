@@ -1,4 +1,4 @@
-"""Less memory for the backward pass."""
+"""Reduces the memory needed for the backward pass."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ def lighten(graph: Graph, _options: Options = DEFAULT) -> Graph:
     """Replace operations by forms that keep less for the backward pass.
 
     A batch norm without weights keeps its output, which is kept anyway for the gradient of a gate, instead of its
-    input. A ReLU that only a convolution reads is computed again by the convolution instead of being kept. Neither
-    changes a value; the price is the time of the ReLU.
+    input. A ReLU that only a convolution reads is recomputed by the convolution instead of being kept. Neither changes
+    any value; the cost is the time of the ReLU.
     """
     readers = Counter(edge.source for edge in graph.edges)
     readers.update(graph.outputs)
-    absorbed: dict[str, str] = {}  # a node -> the node before it, whose work it does from now on
+    absorbed: dict[str, str] = {}  # a node -> the node before it, which it absorbs
     ops: dict[str, Op] = {}
     for node in graph:
         ops[node.name] = node.op.light_form()

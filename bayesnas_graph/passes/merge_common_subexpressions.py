@@ -1,4 +1,4 @@
-"""Computes common work without weights once."""
+"""Merges equal operations without weights."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from bayesnas_graph.passes.options import DEFAULT, Options
 def merge_common_subexpressions(graph: Graph, _options: Options = DEFAULT) -> Graph:
     """Compute each expression once.
 
-    Two nodes are one expression if operation, shapes and inputs agree, gates included, so that a search can still
-    tell them apart. Operations with weights are not merged: equal text does not mean equal weights. A norm without
-    weights is merged with its input, because its statistics are then the same. Nothing is merged across the border
-    of a cell.
+    Two nodes are one expression if operation, shapes and inputs agree, including gates, so that a search can still
+    distinguish them. Operations with weights are not merged: equal text does not mean equal weights. Norms without
+    weights are merged, because equal inputs have equal statistics. Nothing is merged across the border of a cell.
 
-    What several motifs need moves out of them, to where it is computed for all: the ReLU that begins every candidate
-    of the node `p` becomes `p_relu`, and the candidates read that.
+    Expressions that several motifs share move out of them: the ReLU at the start of every candidate that reads `p`
+    becomes `p_relu`, which the candidates read.
     """
     classes = _classes(graph)
     members: dict[str, list[Node]] = {}
@@ -38,7 +37,7 @@ def merge_common_subexpressions(graph: Graph, _options: Options = DEFAULT) -> Gr
 
 
 def _classes(graph: Graph) -> dict[str, str]:
-    """For every node the first that computes the same."""
+    """For every node, the first node that computes the same."""
     first: dict[object, str] = {}
     classes: dict[str, str] = {}
     for node in graph:
@@ -52,7 +51,7 @@ def _classes(graph: Graph) -> dict[str, str]:
 
 
 def _together(same: list[Node]) -> tuple[tuple[str, ...], ...]:
-    """What the merged node stands for: part by part, the work of each node."""
+    """The nodes that a merged node replaces, part by part."""
     parts = zip(*(node.stands_for for node in same), strict=True)
     return tuple(tuple(name for names in part for name in names) for part in parts)
 

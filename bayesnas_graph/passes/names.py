@@ -14,12 +14,12 @@ def prefix_of(graph: Graph, node: str) -> str:
 
 
 def cell_of(graph: Graph, node: str) -> Scope | None:
-    """The innermost cell that a node is in. No pass moves anything across the border of a cell."""
+    """The innermost cell around a node. No pass moves anything across the border of a cell."""
     return next((scope for scope in graph.enclosing(node) if scope.role == "cell"), None)
 
 
 def common_prefix(graph: Graph, nodes: Sequence[str], sources: Sequence[str]) -> str | None:
-    """The prefix of the innermost scope that holds all of some nodes.
+    """The prefix of the innermost scope that contains all these nodes.
 
     None if they cannot be moved there because their input is in a scope that one of them would leave: a motif cannot
     read what is computed from its own values outside it.
@@ -50,7 +50,7 @@ class FreshNames:
         return name
 
     def of_value(self, prefix: str, source: str, label: str) -> str:
-        """The name of what is computed from a value: the ReLU of `p` in the scope `cell.` is `cell.p_relu`."""
+        """A name for a function of a value: the ReLU of `p` in the scope `cell.` is `cell.p_relu`."""
         for scope in self._graph.enclosing(source):  # the value of a motif has the name of the motif
             if scope.outputs == 1 and scope.name.startswith(prefix):
                 source = scope.name

@@ -16,7 +16,7 @@ InputSlot = tuple[str, int]  # a node, and which of its inputs
 
 @dataclass(frozen=True, eq=False)
 class Narrowed:
-    """A graph with fewer channels, and for every new `select` in it the channels that it selects."""
+    """A graph with fewer channels, and the channels that every new `select` in it selects."""
 
     graph: Graph
     selected: dict[str, tuple[int, ...]]
@@ -25,9 +25,9 @@ class Narrowed:
 def narrow(graph: Graph, kept: Mapping[str, Mask], reads: Mapping[InputSlot, Mask]) -> Narrowed:
     """A graph in which every node has only the channels in `kept`.
 
-    The channels that a node keeps must fit those tied to them. Where `reads` says that a node reads fewer channels of a
-    value than are kept, a `select` is put before it. Nodes that read the same channels of a value share one, unless
-    their motifs would then depend on each other. A concatenation loses the inputs that have no channels left.
+    The kept channels must respect the ties between channels. Where `reads` lists fewer channels of a value
+    than are kept, a `select` is inserted before the reader. Nodes that read the same channels of a value share one,
+    unless their motifs would then depend on each other. A concatenation loses the inputs that have no channels left.
     """
     selects = _selects(graph, reads)
     nodes: list[Node] = []
@@ -83,7 +83,7 @@ def _selects(graph: Graph, reads: Mapping[InputSlot, Mask]) -> dict[InputSlot, s
 
 
 def _within(mask: Mask, kept: Mask) -> tuple[int, ...]:
-    """The positions of some channels among those that are kept.
+    """The positions of some channels among the kept channels.
 
     >>> _within((False, True, True), (False, True, True)), _within((False, False, True), (False, True, True))
     ((0, 1), (1,))

@@ -12,7 +12,7 @@ ZeroSide = Literal["before", "after"]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`zero` and `mode` change the switches of a network; `device` and `batch` only how fast it is computed."""
+    """`zero` and `mode` change the switches of a network; `device` and `batch` affect only its speed."""
 
     zero: ZeroSide = "after"  # where the zero switch of a choice is (`insert_zero_identity`)
     mode: Mode = "written"  # which gates are one switch (`group_switches`)

@@ -1,4 +1,4 @@
-"""Removes all switches from a graph; what is left is a fixed network."""
+"""Removes all switches from a graph; the result is a fixed network."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from bayesnas_graph.ir.ops import Sum
 def plain(graph: Graph) -> Graph:
     """The fixed network in which all open switches of a graph stay, each as if its gate were 1.
 
-    A choice becomes the sum of its candidates. What only passes on a value is removed: switches, identities, joins of a
-    single value. A sum that only another sum of the same motif reads becomes part of that sum.
+    A choice becomes the sum of its candidates. Nodes that only pass on a value are removed: switches, identities, joins
+    of a single value. A sum that is read only by another sum of the same motif becomes part of that sum.
     """
     return _without_inner_sums(_without_pass_throughs(graph))
 
@@ -36,7 +36,7 @@ def _without_pass_throughs(graph: Graph) -> Graph:
 def _without_inner_sums(graph: Graph) -> Graph:
     readers = Counter(edge.source for edge in graph.edges)
     readers.update(graph.outputs)
-    terms: dict[str, list[Edge]] = {}  # a sum -> what it adds
+    terms: dict[str, list[Edge]] = {}  # a sum -> its terms
     inner: set[str] = set()
     for node in graph:
         if not node.op.adds:

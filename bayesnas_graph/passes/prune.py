@@ -33,15 +33,15 @@ class Misfit(Exception):
 def prune(graph: Graph, off: Collection[str]) -> Graph:
     """Remove the switches of these groups from a graph, and everything that is useless without them.
 
-    A closed switch passes on nothing. A sum, a mean, a choice or a concatenation works with the inputs that are left,
-    and is removed with the last of them; any other operation is removed with its first missing input. What then
-    reaches no output is removed too. The inputs of the network stay, so its signature does, and so do the gates of the
+    A closed switch passes on nothing. A sum, a mean, a choice or a concatenation works with its remaining inputs, and
+    is removed with the last of them; any other operation is removed with its first missing input. Nodes that then reach
+    no output are removed too. The inputs of the network stay, to preserve its signature, and so do the gates of the
     other switches: a choice of one candidate is still a choice.
 
-    Where zeros stay zeros on their way, the outputs are those of the whole graph with the gates at 0, with two
-    exceptions. A mean becomes the mean of what is left, not counting zeros. And a concatenation becomes narrower, and
-    with it everything that takes its width from it. If something cannot become narrower, such as a sum with a value of
-    full width or an output, a Misfit is raised; only a concatenation that lost an input can cause one.
+    If all operations map zeros to zeros, the outputs are those of the whole graph with the gates at 0, with two
+    exceptions. A mean becomes the mean of its remaining inputs, not counting zeros. A concatenation becomes narrower,
+    and so does everything that takes its width from it. If something cannot become narrower, such as a sum with a value
+    of full width or an output, Misfit is raised; only a concatenation that lost an input can cause this.
 
     Groups that are not in the graph are ignored, so pruning twice is pruning once. Raises Disconnected if an output is
     lost.
@@ -59,7 +59,7 @@ def prune(graph: Graph, off: Collection[str]) -> Graph:
 
 
 def _arriving(graph: Graph, closed: frozenset[str]) -> dict[str, list[Edge]]:
-    """For every node that is left, the edges over which a value still arrives."""
+    """For every remaining node, the edges that still carry a value."""
     arriving: dict[str, list[Edge]] = {}
     for node in graph:
         inputs = graph.inputs(node.name)
@@ -89,8 +89,8 @@ def _cut(
 ) -> tuple[str, ...]:
     """The groups of the closed edges that a value reaches and that separate it from the lost outputs.
 
-    The walk goes back from the outputs over removed nodes. For a node that needs all its inputs, one missing input is
-    explanation enough.
+    The walk goes back from the outputs over removed nodes. For a node that needs all its inputs, only one missing input
+    is followed.
     """
     cut: dict[str, None] = {}
     seen, waiting = set(lost), list(lost)

@@ -21,8 +21,8 @@ class Rescaled:
 def rescale_gates(graph: Graph) -> Rescaled:
     """The fixed network in which all open switches of a graph stay, each with the value of its gate.
 
-    A gate multiplies the output of a convolution, a linear layer or a norm by multiplying its weights. If it has no
-    weights, or others read it too, a `rescale` node holds the factor. The gate of a zero switch multiplies the
+    A gate on the output of a convolution, a linear layer or a norm is multiplied into its weights. If the operation has
+    no weights, or has other readers too, a `rescale` node holds the factor. The gate of a zero switch multiplies the
     candidates.
     """
     gates = _distributed(graph)

@@ -1,4 +1,4 @@
-"""Dilated convolutions without dilation."""
+"""Computes dilated convolutions without dilation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def split_dilated(graph: Graph, options: Options = DEFAULT) -> Graph:
     """Compute dilated convolutions of single channels on the phases of their input.
 
     With a dilation of 2, an output reads only every second row and column. So the four images made of every second
-    row and column can be convolved separately, by the same weights without dilation, and put together again:
+    row and column can be convolved separately, with the same weights but without dilation, and then interleaved:
 
         x -> depthwise(3, dilation = 2)       becomes    x -> phases -> depthwise(3) -> interleaved
 
@@ -21,13 +21,13 @@ def split_dilated(graph: Graph, options: Options = DEFAULT) -> Graph:
 
         x -> depthwise(3, 2, dilation = 2)    becomes    x -> subsampled -> depthwise(3)
 
-    All convolutions of one value share its phases, once they are merged. This pays on CPUs, whose backward pass of a
-    dilated convolution takes about ten times as long; on other devices the graph stays as it is.
+    All convolutions of one value share its phases, once these are merged. This pays on CPUs, where the backward pass of
+    a dilated convolution takes about ten times as long; on other devices the graph is not changed.
     """
     if options.device != "cpu":
         return graph
     fresh = FreshNames(graph)
-    renamed: dict[str, str] = {}  # a convolution -> the node that has its value now
+    renamed: dict[str, str] = {}  # a convolution -> the node that now has its value
     nodes: list[Node] = []
     edges: list[Edge] = []
     for node in graph:

@@ -1,4 +1,4 @@
-"""Syntax tree to graph: names resolved, expressions evaluated, motifs written out, shapes inferred."""
+"""Syntax tree to graph: names resolved, expressions evaluated, motifs expanded, shapes inferred."""
 
 from bayesnas_graph.language.elaborate.files import Module, read
 from bayesnas_graph.language.elaborate.limits import Limits

@@ -1,4 +1,4 @@
-"""Match the arguments of a call with parameters, and check those of primitives."""
+"""Match the arguments of a call with parameters, and check the arguments of primitives."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Signature:
     name: str
     parameters: tuple[str, ...]
     required: frozenset[str]
-    span: Span | None = None  # where it is defined, if in a text
+    span: Span | None = None  # where it is defined; None for primitives
 
     def __str__(self) -> str:
         shown = ", ".join(name if name in self.required else f"{name} = ..." for name in self.parameters)
@@ -44,7 +44,7 @@ def primitive_signature(cls: type[Op]) -> Signature:
 def arrange(
     signature: Signature, arguments: Sequence[ast.Expr], keywords: Sequence[ast.Keyword], span: Span
 ) -> dict[str, ast.Expr] | Diagnostic:
-    """The expression for each given parameter, or a diagnostic about the call."""
+    """The expression for each parameter that is passed, or a diagnostic about the call."""
 
     def wrong(message: str, at: Span, text: str, help: str | None = None) -> Diagnostic:
         defined = (Label(signature.span, "defined here"),) if signature.span else ()
@@ -73,7 +73,7 @@ def arrange(
 
 
 def accept(cls: type[Op], given: Mapping[str, Value], spans: Mapping[str, Span]) -> Op | Diagnostic:
-    """The primitive with these arguments, or why one of them does not fit."""
+    """The primitive with these arguments, or a diagnostic about an invalid one."""
     declared = cls.arguments()
     values: dict[str, Value] = {}
     for name, value in given.items():

@@ -1,4 +1,4 @@
-"""Numbers: exact, bounded, and whole wherever they can be."""
+"""Exact, bounded arithmetic; whole results are `int`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bayesnas_graph.language.elaborate.values import Number
 
 
 def tidy(value: Number) -> Number:
-    """An `int` if the value is whole."""
+    """Convert a whole value to `int`."""
     if isinstance(value, Fraction) and value.denominator == 1:
         return value.numerator
     return value
@@ -44,7 +44,7 @@ COMPARISONS: dict[str, Callable[[Number, Number], bool]] = {
 ROUNDINGS: dict[str, Callable[[Number], int]] = {
     "floor": math.floor,
     "ceil": math.ceil,
-    "round": lambda value: math.floor(value + Fraction(1, 2)),  # halves go up
+    "round": lambda value: math.floor(value + Fraction(1, 2)),  # halves round up
 }
 
 
@@ -63,5 +63,5 @@ def calculate(operator: str, left: Number, right: Number) -> Number:
 
 
 def out_of_bounds(value: Number) -> bool:
-    """Whether a number is larger, or finer, than the language computes with."""
+    """Return whether a number is larger or more precise than the language allows."""
     return abs(value.numerator) > LARGEST_NUMBER or value.denominator > LARGEST_NUMBER

@@ -1,7 +1,7 @@
-"""Motifs expanded for given arguments and input shapes, and how they become a flat graph.
+"""Motifs expanded for given arguments and input shapes, and their conversion to a flat graph.
 
-Blocks nest as motifs do, and a motif that is used a hundred times in the same way is one block that
-is referred to a hundred times. That keeps checking fast, and it is what limits are counted on.
+Blocks nest like motifs. A motif used a hundred times in the same way is one block, referenced a hundred times: this
+keeps checking fast, and limits are checked without flattening.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from bayesnas_graph.language.syntax import ast
 
 @dataclass(frozen=True, slots=True)
 class Compute:
-    """One primitive on values of the block; gives one value."""
+    """One primitive applied to values of the block; computes one value."""
 
     called: Name
     op: Op
     inputs: tuple[int, ...]
     shape: Shape
     span: Span = field(repr=False)
-    behind: tuple[str, ...] = ()  # the gates of the candidates that it is a part of, the outermost first
+    behind: tuple[str, ...] = ()  # the gates of the candidates it is part of, outermost first
     gates: tuple[Gate, ...] = ()  # one per input, where a search may close them
 
     @property
@@ -37,7 +37,7 @@ class Compute:
 
 @dataclass(frozen=True, slots=True)
 class Nested:
-    """Another block on values of this one; gives as many values as that has outputs."""
+    """Another block applied to values of this one; computes one value per output."""
 
     called: Name
     block: Block
@@ -53,7 +53,7 @@ class Nested:
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Values are numbered: the inputs first, then what each step gives, in order."""
+    """An expanded motif. Values are numbered: first the inputs, then the results of the steps, in order."""
 
     definition: ast.Motif
     inputs: tuple[tuple[MotifNode, Shape], ...]
@@ -68,7 +68,7 @@ class Block:
 
     @cached_property
     def edges(self) -> int:
-        """The number of values that its primitives read."""
+        """The number of inputs of all its primitives."""
         return sum(len(step.inputs) if isinstance(step, Compute) else step.block.edges for step in self.steps)
 
     @cached_property
@@ -93,18 +93,18 @@ def flatten(block: Block, name: str) -> Graph:
 
 @dataclass(frozen=True, slots=True)
 class _Position:
-    """Where a block is written to."""
+    """The position of a block in the graph."""
 
-    part: str  # the cell around it; elsewhere its motif, or the network
+    part: str  # the enclosing cell; outside cells its motif, or the network
     prefix: str = ""  # of its names
-    text: str = ""  # the use for people, from the network on
+    text: str = ""  # the displayed name of the use, from the network on
     in_cell: bool = False
-    inside: str = ""  # of its names within the cell
-    use: str = ""  # the use for people, from the part on
-    behind: tuple[str, ...] = ()  # the gates of the candidates that it is a part of
+    inside: str = ""  # prefix of its names within the cell
+    use: str = ""  # the displayed name of the use, from the part on
+    behind: tuple[str, ...] = ()  # the gates of the candidates it is part of
 
     def enter(self, step: Nested, cell: str | None) -> _Position:
-        """The position of a nested block, which may be a cell of this name."""
+        """The position of a nested block; `cell` is its name if it is a cell."""
         prefix, behind = f"{self.prefix}{step.name}.", (*self.behind, *(self.prefix + gate for gate in step.behind))
         text = self.within(step.called.text)
         if cell is not None:
@@ -115,11 +115,11 @@ class _Position:
         return _Position(self.part, prefix, text, True, f"{self.inside}{step.name}.", use, behind)
 
     def within(self, text: str) -> str:
-        """The name of a step for people, from the network on."""
+        """The displayed name of a step, from the network on."""
         return f"{self.text}.{text}" if self.text else text
 
     def gate(self, gate: Gate) -> Gate:
-        """A gate of the block, as the graph knows it."""
+        """A gate of the block, with its names in the graph."""
         return replace(
             gate,
             name=self.prefix + gate.name,
@@ -138,7 +138,7 @@ class _Flattener:
         self.cells: dict[ast.Motif, str] = {}
 
     def write(self, block: Block, inputs: list[str], position: _Position) -> list[str]:
-        """Write a block out; the names of its outputs."""
+        """Add a block to the graph; return the names of its outputs."""
         values = list(inputs)
         for step in block.steps:
             name, label = position.prefix + step.name, step.called.label

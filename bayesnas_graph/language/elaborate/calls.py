@@ -1,4 +1,4 @@
-"""Calls: functions give values, operations with arguments are operations still, operations on nodes are connected."""
+"""Evaluate calls: functions return values, `conv(16)` is an operation, and `conv(16)(x)` connects it to a node."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ OperationFunction = PrimitiveFunction | MotifFunction | PythonFunction
 
 
 def call(evaluator: Evaluator, expr: ast.Call, scope: Scope) -> Value:
-    """The value of a call in a text."""
+    """The value of a call."""
     function = evaluator.value(expr.function, scope)
     if isinstance(function, Builtin):
         return _call_builtin(evaluator, function, expr, scope)
@@ -100,7 +100,7 @@ def _call_builtin(evaluator: Evaluator, function: Builtin, expr: ast.Call, scope
 
 
 def _are_nodes(values: list[Value], function: OperationFunction) -> bool:
-    """Whether arguments are nodes to apply a function to, and not values for its parameters."""
+    """Return whether arguments are nodes to apply a function to, not values for its parameters."""
     found = [nodes_in(value) for value in values]
     if any(found):
         return True

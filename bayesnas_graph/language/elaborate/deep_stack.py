@@ -1,7 +1,7 @@
 """A higher recursion limit and no garbage collection, while at least one thread needs them.
 
-Both are settings of the whole process. They change when the first thread enters and are restored when the last one
-leaves, so that threads that overlap neither cut each other short nor leave anything changed.
+Both are process-wide settings. They are changed when the first thread enters and restored when the last one leaves, so
+overlapping threads do not interfere with each other.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class _DeepStack:
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
-        """Syntax trees are deep, and have many nodes but no cycles for the garbage collector to find."""
+        """Allow deep recursion without garbage collection: syntax trees are deep and large, but have no cycles."""
         with self._lock:
             if self._users == 0:
                 self._limit, self._collects = sys.getrecursionlimit(), gc.isenabled()

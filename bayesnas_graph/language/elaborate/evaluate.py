@@ -1,4 +1,4 @@
-"""Expressions to values."""
+"""Evaluate expressions."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Evaluator:
     report: Report
     meter: Meter
     allow_python: bool = False
-    sets: dict[object, OptionSet] = field(default_factory=dict)  # sets called before, by their arguments
+    sets: dict[object, OptionSet] = field(default_factory=dict)  # sets evaluated so far, by their arguments
 
     def __post_init__(self) -> None:
         self._constants: dict[tuple[Module, str], Value] = {}
@@ -73,7 +73,7 @@ class Evaluator:
         }
 
     def value(self, expr: ast.Expr, scope: Scope) -> Value:
-        """The value of an expression. Raises NasError, with the problem reported, if it has none."""
+        """The value of an expression. Raises NasError, already reported, if evaluation fails."""
         self.meter.step(expr.span)
         return self._rules[type(expr)](expr, scope)
 
@@ -128,7 +128,7 @@ class Evaluator:
         return found
 
     def iterate(self, expr: ast.Expr, scope: Scope) -> Iterable[Value]:
-        """What a `for` runs over."""
+        """The values that a `for` iterates over."""
         value = self.value(expr, scope)
         if isinstance(value, SetFunction):
             value = call_set(self, value, ast.Call(expr.span, expr, (), ()), scope)
@@ -178,7 +178,7 @@ class Evaluator:
             return PythonFunction(module, definition)
         key = module, definition.name.name
         if key not in self._constants:
-            self._constants[key] = POISON  # a constant that needs itself, or has failed before, finds this
+            self._constants[key] = POISON  # seen by a constant that depends on itself or has failed before
             with self.meter.deeper(definition.name.name, definition.span):
                 self._constants[key] = self.value(definition.value, Scope(module))
         elif isinstance(self._constants[key], Poison) and key[1] in self.meter.inside:
@@ -375,7 +375,7 @@ class Evaluator:
         self.report.fail(Diagnostic(code, message, Label(span, text), help=help))
 
     def wrong_kind(self, expr: ast.Expr, value: Value, wanted: str, help: str | None = None) -> NoReturn:
-        """Report that a value is not of the kind that is needed."""
+        """Report that a value is not of the expected kind."""
         if isinstance(value, Poison):
             raise NasError([])
         self.fail("NAS203", f"expected {wanted}", expr.span, f"this is {kind(value)}", help)

@@ -1,4 +1,4 @@
-"""Expand motifs to blocks: operations in the order of the graph, with their shapes."""
+"""Expand motifs into blocks: operations in graph order, with their shapes."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ from bayesnas_graph.language.elaborate.values import (
 )
 from bayesnas_graph.language.elaborate.wiring import Application, Wiring, wire
 
-BLOCK_COST = 100  # steps charged for expanding a motif, besides the steps of its body
+BLOCK_COST = 100  # steps charged for expanding a motif, in addition to its body
 FRAMES = 3  # uses shown with a problem inside a motif
 
 
 class Expander:
-    """Expands motifs, each once for the same arguments and input shapes."""
+    """Expands motifs, each once per combination of arguments and input shapes."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator = evaluator
         self.report = evaluator.report
-        self._blocks: dict[object, Block | None] = {}  # None for one that has problems
+        self._blocks: dict[object, Block | None] = {}  # None if it has problems
         self._open: set[object] = set()  # blocks being expanded
         self._wirings: dict[Block, Wiring] = {}
         self._uses: list[tuple[str, Span]] = []  # the motifs being expanded, with their uses
 
     def block(self, use: Use, shapes: tuple[Shape, ...], span: Span) -> Block:
-        """The block of a motif. Raises NasError if it has problems; they are reported once."""
+        """The block of a motif. Raises NasError if it has problems, which are reported only once."""
         key = use, tuple(type(value) for _, value in use.arguments), shapes
         name = use.function.definition.name.name
         if key in self._open:
@@ -97,7 +97,7 @@ class Expander:
         return block
 
     def _explain(self, error: NasError) -> None:
-        """Add to a problem inside a motif the statements that use the motif."""
+        """Add the statements that use a motif to a problem inside it."""
         for diagnostic in error.diagnostics:
             if diagnostic.primary is None:
                 continue
@@ -118,9 +118,9 @@ class _Writer:
         self.report = expander.report
         self.wiring = wiring
         self.steps: list[Compute | Nested] = []
-        self.shapes: list[Shape] = []  # of every value so far
+        self.shapes: list[Shape] = []  # of all values so far
         self.names = Names()
-        self.behind: tuple[str, ...] = ()  # the gates of the candidates that are being written out
+        self.behind: tuple[str, ...] = ()  # the gates of the candidates being expanded
 
     def write(self, use: Use, shapes: tuple[Shape, ...]) -> Block:
         wiring = self.wiring
@@ -205,7 +205,7 @@ class _Writer:
         return outputs
 
     def _check_join(self, application: Application, join: Op, inputs: list[int]) -> None:
-        """`concat(a, b)`: there must be nodes, and their shapes must fit."""
+        """`concat(a, b)`: there must be nodes, and their shapes must match."""
         if not inputs:
             help = "this array is empty"
             label = Label(application.span, "no nodes")
@@ -236,7 +236,7 @@ class _Writer:
                 )
             )
         if isinstance(incoming[0].operation, Chain):
-            self.names.release(node.name)  # the chain only reserved it for its steps
+            self.names.release(node.name)  # the chain reserved it only for its steps
         return self._compute(self._free(node_name(node)), op, values, shape, node.span)
 
     # ---- operations
@@ -290,7 +290,7 @@ class _Writer:
         label = label_of(operation)
         inner = name.inner(label)
         if isinstance(operation, Selection):
-            inner = replace(inner, target=name.target)  # `optional choose` is one choice to people
+            inner = replace(inner, target=name.target)  # `optional choose` is displayed as one choice
         gate = _gate(name.id, name, label, "optional", operation.span)
         value = self._behind(gate, operation, inputs, inner, span)
         return self._compute(name, Maybe(), [value], self.shapes[value], optional.span, (gate,))
@@ -302,7 +302,7 @@ class _Writer:
             inner = name.inner(label)
             gates.append(_gate(inner.id, name, label, "candidate", candidate.span))
             if isinstance(candidate, Perhaps):
-                inner = inner.inner("inner")  # it has two switches, of the choice and its own, and these two names
+                inner = inner.inner("inner")  # it has two switches, that of the choice and its own, with two names
             values.append(self._behind(gates[-1], candidate, inputs, inner, span))
         shapes = [self.shapes[value] for value in values]
         if len(set(shapes)) > 1:
@@ -341,10 +341,10 @@ class _Writer:
 
 
 def _is_written(application: Application) -> bool:
-    """Whether an application becomes steps: an identity does not."""
+    """Return whether an application becomes steps: an identity does not."""
     return not (isinstance(application.operation, Primitive) and application.operation.op.passes_through)
 
 
 def _gate(id: str, choice: Name, label: str, kind: Kind, span: Span) -> Gate:
-    """A gate as the motif knows it: the ids begin there, and the part is known when the motif is used."""
+    """A gate of a motif: its ids are relative to the motif, and its part is set when the motif is used."""
     return Gate(id, id, choice.id, label, kind, target=choice.target, source=choice.source, span=span)

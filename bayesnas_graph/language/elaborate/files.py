@@ -16,22 +16,22 @@ from bayesnas_graph.language.syntax import ast, parse
 
 @dataclass(eq=False)
 class Module:
-    """A file with the names that its text may use. `path` is None for text that came from no file."""
+    """A file and the names that it can use. `path` is None for text that is not from a file."""
 
     file: ast.File
     path: Path | None
     own: dict[str, ast.Definition] = field(default_factory=dict)
     imported: dict[str, tuple[Module, ast.Import]] = field(default_factory=dict)  # name -> where it is defined
     aliases: dict[str, tuple[Module, ast.Import]] = field(default_factory=dict)
-    lost: set[str] = field(default_factory=set)  # names that could not be read; "" if nobody knows which
+    lost: set[str] = field(default_factory=set)  # names that could not be read; "" if unknown
 
     def may_define(self, name: str) -> bool:
-        """Whether an unknown name may be defined in a part that could not be read (already reported)."""
+        """Return whether an unknown name may be defined in a part that could not be read (already reported)."""
         return name in self.lost or "" in self.lost
 
     @property
     def networks(self) -> tuple[ast.Motif, ...]:
-        """The networks that this file itself defines."""
+        """The networks defined in this file, not imported."""
         return tuple(d for d in self.own.values() if isinstance(d, ast.Motif) and d.role == "network")
 
     def find(self, name: str) -> tuple[Module, ast.Definition] | None:
@@ -44,7 +44,7 @@ class Module:
         return None
 
     def knows(self, name: str) -> bool:
-        """Whether a name means something at the top of this file."""
+        """Return whether a name is defined at the top of this file."""
         return name in self.own or name in self.imported or name in self.aliases or name in PRIMITIVES
 
     def visible(self) -> set[str]:
@@ -156,7 +156,7 @@ class Loader:
         module.lost |= found.lost
 
     def _find(self, module: Module, item: ast.Import) -> Path | None:
-        """A file beside the importing one, else of the shipped library."""
+        """The path of an imported file: next to the importing file, or in the shipped library."""
         shipped = folder("spaces") / item.path
         beside = (module.path.parent if module.path else Path.cwd()) / item.path
         try:
@@ -164,7 +164,7 @@ class Loader:
                 if path.is_file():
                     return path.resolve()
         except (OSError, ValueError):
-            pass  # a name that no file system accepts
+            pass  # not a valid file name
         known = [path.name for path in shipped_spaces()]
         self.report.add(
             Diagnostic(
@@ -205,7 +205,7 @@ def shown_name(module: Module, written: str, path: Path) -> str:
 
 
 def read(path: Path, name: str, report: Report, wanted_by: Span | None = None) -> Source | None:
-    """The text of a file; None, and a diagnostic, if it cannot be had."""
+    """The text of a file; None, with a diagnostic reported, if it cannot be read."""
     try:
         problem = _refusal(path, name)
         if problem is None:
@@ -222,7 +222,7 @@ def read(path: Path, name: str, report: Report, wanted_by: Span | None = None) -
 
 
 def _refusal(path: Path, name: str) -> Diagnostic | None:
-    """Why a path is not even opened: a folder, a pipe or a device, or far too large."""
+    """A diagnostic for a path that is not opened: missing, a folder, a pipe or a device, or too large."""
     if path.is_dir():
         return Diagnostic("NAS011", f"cannot read `{name}`: it is a folder", help="give a `.nas` file in it")
     if not path.exists():

@@ -20,7 +20,7 @@ from bayesnas_graph.language.elaborate.values import (
 
 
 def label_of(operation: Operation) -> str:
-    """A short name for an operation, fit to be part of a node's name."""
+    """A short name for an operation, usable as part of a node's name."""
     match operation:
         case Primitive(op=op):
             return op.label
@@ -51,15 +51,15 @@ def distinct(operations: Seq[Operation]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """The name of a step of a motif, in the graph and for people."""
+    """The name of a step of a motif: its id in the graph, and its displayed forms."""
 
     id: str = ""  # `h.1.x.conv`
-    text: str = ""  # the same as people write it: `h[1].x.conv`
-    target: str = ""  # the node that it leads to, and the step on the way there: `h[1].conv`
-    source: str = ""  # the node that it reads, if others lead to the target too: `x`
+    text: str = ""  # the displayed form: `h[1].x.conv`
+    target: str = ""  # the node it leads to, and the step on the way there: `h[1].conv`
+    source: str = ""  # the node it reads, if others lead to the target too: `x`
     label: str = ""  # the last part: `conv`
-    node: str = ""  # the node that it leads to, if the text declares one: `h[1]`
-    is_node: bool = False  # whether it is the name of that node, not of a step on the way there
+    node: str = ""  # the node it leads to, if the file declares one: `h[1]`
+    is_node: bool = False  # whether it names that node itself, not a step on the way there
 
     def inner(self, label: str) -> Name:
         """The name of a step within this one."""
@@ -67,7 +67,7 @@ class Name:
         return Name(id, text, target, self.source, label, self.node)
 
     def numbered(self, suffix: str) -> Name:
-        """The same name with a number, as `Names.suffix` gives it."""
+        """The same name with a number, as returned by `Names.suffix`."""
         if not suffix:
             return self
         target = self.target if self.source else self.target + suffix
@@ -82,7 +82,7 @@ class Names:
         self._repeats: Counter[str] = Counter()
 
     def unique(self, name: str) -> str:
-        """The name, or if it is taken the name with the next number."""
+        """The name, with the next number appended if it is taken."""
         return name + self.suffix(name)
 
     def suffix(self, name: str) -> str:
@@ -123,13 +123,13 @@ def _word(text: str) -> str:
 
 
 def node_name(node: MotifNode) -> Name:
-    """The name of a node of the text."""
+    """The name of a node."""
     declared = node.text if node.declared else ""
     return Name(node.name, node.text, node.text, label=node.text, node=declared, is_node=node.declared)
 
 
 def edge_name(target: MotifNode, inputs: Seq[MotifNode], number: int) -> Name:
-    """The name of an operation on one of several edges into a node, the `number`th from these inputs."""
+    """The name of an operation on the `number`th of several edges into a node, from these inputs."""
     read = inputs[:4]
     id = "_".join(node.name.replace(".", "_") for node in read)
     source = ", ".join(node.text for node in read) + (f" ({number})" if number > 1 else "")

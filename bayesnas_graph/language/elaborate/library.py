@@ -1,4 +1,4 @@
-"""What the shipped library offers."""
+"""The shipped library."""
 
 from __future__ import annotations
 

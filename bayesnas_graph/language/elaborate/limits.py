@@ -15,7 +15,7 @@ LARGEST_FILE = 16 * 2**20  # bytes
 
 
 class LimitReached(NasError):
-    """Ends evaluation: anything later would reach the limit again."""
+    """Ends evaluation: anything after this would reach the limit again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Limits:
     nodes: int = 1_000_000
     edges: int = 4_000_000
     depth: int = 200  # motifs within motifs
-    steps: int = 400_000  # expressions and statements evaluated; a motif used twice in the same way counts once
+    steps: int = 400_000  # evaluated expressions and statements; a motif used twice in the same way counts once
 
 
 class Meter:
@@ -38,7 +38,7 @@ class Meter:
         self.inside: list[str] = []  # the definitions being expanded, outermost first
 
     def step(self, span: Span, cost: int = 1) -> None:
-        """Count a step, or work that takes as long as `cost` steps."""
+        """Count a step, or work equivalent to `cost` steps."""
         self.left -= cost
         if self.left < 0:
             self._stop(self._too_long(span, "evaluation stopped here"))

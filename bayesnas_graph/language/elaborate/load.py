@@ -21,12 +21,12 @@ class Loaded:
     """An elaborated network, and the files it was read from."""
 
     network: Network
-    modules: tuple[Module, ...]  # the one that defines the network first
+    modules: tuple[Module, ...]  # first the one that defines the network
     warnings: tuple[Diagnostic, ...]
 
     @property
     def own_files(self) -> tuple[tuple[Path, str], ...]:
-        """The files that are not shipped with this program, with their texts; the file of the network first."""
+        """The files that are not shipped with this program, with their texts; first the file of the network."""
         library = folder("spaces").resolve()
         own, *imported = self.modules
         kept = [own, *(module for module in imported if module.path and library not in module.path.parents)]
@@ -41,9 +41,9 @@ def load_network(
     called: str | None = None,
     allow_python: bool = False,
 ) -> Loaded:
-    """Load a network from a file or a shipped space: the one of this name, or the first. Raises NasError.
+    """Load the named network, or the first, from a file or a shipped space. Raises NasError.
 
-    Only this network is elaborated. `called` is the name of the file in messages, if it is a copy of another file.
+    Only this network is elaborated. `called` is the file name shown in messages, if the file is a copy of another.
     """
     path, shown = _located(file)
     shown = called or shown
@@ -63,7 +63,7 @@ def load_network(
 
 
 def _located(file: Path) -> tuple[Path, str]:
-    """Return the file meant by a path, and its name for messages. A folder means its first `.nas` file."""
+    """Return the file at a path and its name for messages. A folder stands for its first `.nas` file."""
     if file.is_file():
         return file, str(file)
     inside = sorted(file.rglob("*.nas")) if file.is_dir() else []

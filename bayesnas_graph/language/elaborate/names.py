@@ -1,4 +1,4 @@
-"""Static checks: every name known, none defined twice in one scope, every call with fitting arguments.
+"""Static checks: names are defined, and only once per scope; calls have matching arguments.
 
 They need no values, so they also cover motifs that no network uses.
 """
@@ -24,11 +24,11 @@ Kind = Literal["node", "value"]
 
 @dataclass
 class _Names:
-    """The names of one scope, inside the scope around it."""
+    """The names of one scope, nested in an outer scope."""
 
     parent: _Names | None = None
     known: dict[str, tuple[Kind, Span]] = field(default_factory=dict)
-    later: frozenset[str] = frozenset()  # what this body declares, here or further down
+    later: frozenset[str] = frozenset()  # all names that this body declares
 
     def find(self, name: str) -> Kind | None:
         scope: _Names | None = self
@@ -203,13 +203,13 @@ class _Checker:
         if signature is None:
             return
         if any(self.kind(argument, names) == "node" for argument in expr.arguments):
-            return  # applied to nodes: how many it takes is known when it is written out
+            return  # applied to nodes: their number is checked when it is expanded
         problem = arrange(signature, expr.arguments, expr.keywords, expr.span)
         if isinstance(problem, Diagnostic):
             self.report.add(problem)
 
     def signature(self, function: ast.Expr, names: _Names) -> Signature | None:
-        """The signature of the called definition, if the text alone determines it."""
+        """The signature of the called definition, if it is known statically."""
         definition: ast.Definition | None = None
         if isinstance(function, ast.Name) and names.find(function.name) is None:
             if function.name in PRIMITIVES:
@@ -224,7 +224,7 @@ class _Checker:
         return signature_of(definition)
 
     def kind(self, expr: ast.Expr, names: _Names) -> Kind:
-        """Whether an expression may mean nodes, as far as the text alone tells."""
+        """Return whether an expression may evaluate to nodes, as far as is known statically."""
         match expr:
             case ast.Name(name=name):
                 return names.find(name) or "value"
@@ -238,7 +238,7 @@ class _Checker:
             case ast.Array(items=items, comprehension=None):
                 return "node" if any(self.kind(item, names) == "node" for item in items) else "value"
             case ast.Array():
-                return "node"  # whatever a comprehension collects
+                return "node"  # a comprehension may collect anything
             case _:
                 return "value"
 

@@ -1,4 +1,4 @@
-"""Diagnostics of the expansion of motifs."""
+"""Diagnostics for the expansion of motifs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def wrong_inputs(name: str, wanted: int, given: int, span: Span, defined: Span |
 
 
 def wrong_network_inputs(wiring: Wiring, definition: ast.Motif) -> Diagnostic:
-    """A network whose body names another number of inputs than it declares."""
+    """A network whose `in` statements do not match its declared number of inputs."""
     declared = Label(definition.inputs[0].span.to(definition.inputs[-1].span), "declared here")
     here = wiring.inputs[-1].span if wiring.inputs else definition.name.span
     text = f"`in` declares {count(len(wiring.inputs), 'input')}"

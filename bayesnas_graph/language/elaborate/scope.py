@@ -13,7 +13,7 @@ Apply = Callable[[Operation, tuple[MotifNode, ...], Span], MotifNode]
 
 
 class Scope:
-    """Names with their values, inside the scope around it."""
+    """Names with their values, nested in an outer scope."""
 
     __slots__ = ("apply", "module", "names", "parent")
 
@@ -21,11 +21,11 @@ class Scope:
         self.module = module
         self.parent = parent
         self.names: dict[str, Value] = {}
-        # Connects an operation to nodes; None outside of a motif.
+        # Connects an operation to nodes; None outside motifs.
         self.apply: Apply | None = apply or (parent.apply if parent else None)
 
     def find(self, name: str) -> Value | None:
-        """The value of a name here or in a scope around it."""
+        """The value of a name in this or an outer scope."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.names:
@@ -34,7 +34,7 @@ class Scope:
         return None
 
     def visible(self) -> set[str]:
-        """Every name that may be used here."""
+        """All names visible here."""
         names = self.module.visible() | set(BUILTINS)
         scope: Scope | None = self
         while scope is not None:

@@ -1,4 +1,4 @@
-"""A file, checked whole: the one way from text to networks."""
+"""Check whole files: the only way from text to networks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Network:
-    """A network with values for all its parameters, every motif in it written out."""
+    """A network with values for all its parameters and all motifs expanded."""
 
     name: str
     arguments: tuple[tuple[str, Value], ...]
@@ -51,7 +51,7 @@ class Network:
         return f"<network {called}: {self.block.nodes:,} operations, {self.block.choices:,} choices>"
 
     def _repr_svg_(self) -> str | None:
-        """What a notebook shows. What draws networks knows them and not they it, so it is found by its name."""
+        """The picture that a notebook shows. The report package imports networks, so it is imported by name here."""
         svg: str | None = import_module("bayesnas_graph.report.notebook").network_svg(self)
         return svg
 
@@ -65,7 +65,7 @@ class Space:
 
     @property
     def doc(self) -> str:
-        """What the file says about itself."""
+        """The documentation of the file."""
         return self.module.file.doc
 
 
@@ -86,7 +86,7 @@ class Checker:
             return self._space(module) if module is not None else None
 
     def text(self, source: Source, path: Path | None = None) -> Space:
-        """Check a text; `path` says where its imports are looked for."""
+        """Check a text; `path` is where its imports are looked up."""
         with deep_stack():
             return self._space(self.loader.text(source, path))
 
@@ -115,7 +115,7 @@ class Checker:
     def network(
         self, module: Module, name: str, overrides: Mapping[str, int | Fraction | bool] | None = None
     ) -> Network | None:
-        """Write a network out, some parameters with other values than their defaults; None if it has errors."""
+        """Expand a network, with values for some of its parameters; None if it has errors."""
         definition = module.own.get(name)
         if not isinstance(definition, ast.Motif) or definition.role != "network":
             known = [network.name.name for network in module.networks]
@@ -180,7 +180,7 @@ class Checker:
                 self.report.fail(Diagnostic("NAS212", message, label, help=help))
 
     def _guarded(self, work: Callable[[], T], module: Module) -> T | None:
-        """Do something that may fail; None if it did, and what failed is in the report."""
+        """Run something that may fail; None if it failed, with the problem in the report."""
         try:
             return work()
         except NasError:

@@ -9,11 +9,11 @@ from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.language.elaborate.values import MotifNode
 from bayesnas_graph.language.elaborate.wiring import Application, Wiring
 
-Sources = dict[MotifNode, dict[MotifNode, Application]]  # of every node, what it reads, by which operation
+Sources = dict[MotifNode, dict[MotifNode, Application]]  # node -> node it reads -> by which operation
 
 
 def check_structure(wiring: Wiring, report: Report) -> list[Diagnostic]:
-    """Report cycles, nodes without input and dead ends, and return them; unused inputs are warnings."""
+    """Report and return cycles, nodes without input and dead ends; unused inputs are warnings."""
     sources: Sources = {node: {} for node in (*wiring.inputs, *wiring.nodes)}
     for application in wiring.applications:
         for target in application.outputs:
@@ -44,7 +44,7 @@ def _find_cycle(sources: Sources) -> list[MotifNode]:
     """Nodes of a cycle, each reading the next; empty if there is no cycle."""
     done: set[MotifNode] = set()
     for start in sources:
-        path: dict[MotifNode, None] = {}  # in the order of the walk
+        path: dict[MotifNode, None] = {}  # an ordered set
         waiting = [(start, iter(sources[start]))] if start not in done else []
         path.update({start: None} if waiting else {})
         while waiting:

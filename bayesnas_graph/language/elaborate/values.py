@@ -1,7 +1,7 @@
 """Values of expressions.
 
-Numbers are `int` or `Fraction`, truth values `bool`, arrays tuples. Everything else is a class here.
-All values except nodes are hashable and compare by meaning, which sets and caches rely on.
+Numbers are `int` or `Fraction`, truth values are `bool`, and arrays are tuples. Everything else is a class here.
+All values except nodes are hashable and compare by content: sets and caches rely on this.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bayesnas_graph.language.syntax import ast
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Whole numbers from `start` to `stop`, without `stop`."""
+    """Whole numbers from `start` up to, but not including, `stop`."""
 
     start: int
     stop: int
@@ -93,7 +93,7 @@ Operation = Primitive | Use | Sequence | Selection | Perhaps
 
 @dataclass(frozen=True, slots=True)
 class OptionSet:
-    """A set of operations, in the order in which they were written."""
+    """A set of operations, in the order of the text."""
 
     items: tuple[Operation, ...]
 
@@ -161,17 +161,17 @@ class ValueType:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MotifNode:
-    """A node of the motif that is being written out, equal to itself only."""
+    """A node of the motif being expanded; compares by identity."""
 
     name: str  # in the graph: `h.2`
-    text: str  # for people: `h[2]`
+    text: str  # as displayed: `h[2]`
     span: Span = field(repr=False)
-    shape: Shape | None = None  # only known for inputs
-    declared: bool = True  # false for the result of an operation within an expression
+    shape: Shape | None = None  # known only for inputs
+    declared: bool = True  # false for the result of an operation inside an expression
 
     @property
     def written(self) -> str:
-        """As the text has it: `h[2]`, or the operation with its arguments if the node has no name."""
+        """The node as in the text: `h[2]`, or the operation with its arguments if it has no name."""
         if self.declared:
             return self.text
         text = " ".join(self.span.text.split())
@@ -211,7 +211,7 @@ Value = (
 
 
 def nodes_in(value: Value) -> tuple[MotifNode, ...] | None:
-    """The nodes in a value: itself, or all of an array. None for anything else."""
+    """The nodes in a value: a node itself, or all nodes of an array. None for anything else."""
     if isinstance(value, MotifNode):
         return (value,)
     if isinstance(value, tuple):
@@ -274,5 +274,5 @@ def show(value: Value) -> str:
 
 
 def type_text(value: ValueType) -> str:
-    """A type as it is shown beside shapes."""
+    """A type as shown next to shapes."""
     return f"{value.kind} of {shape_text(value.shape)}"

@@ -1,6 +1,6 @@
 """Run the body of a motif: its nodes, and the operations between them.
 
-Nothing is known about shapes yet except those of the inputs.
+At this stage, only the shapes of the inputs are known.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bayesnas_graph.language.elaborate.scope import Scope
 from bayesnas_graph.language.elaborate.values import POISON, MotifFunction, MotifNode, Operation, Primitive, Value
 from bayesnas_graph.language.syntax import ast
 
-QUANTITIES = ("params", "flops", "memory")  # what a budget may limit
+QUANTITIES = ("params", "flops", "memory")  # that a budget can limit
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,14 +51,14 @@ class Wiring:
     """The nodes and operations of a motif. Not changed after `wire` has returned it."""
 
     inputs: list[MotifNode] = field(default_factory=list)
-    nodes: list[MotifNode] = field(default_factory=list)  # all but the inputs, in the order of the text
+    nodes: list[MotifNode] = field(default_factory=list)  # except the inputs, in the order of the text
     joins: dict[MotifNode, Primitive] = field(default_factory=dict)
     applications: list[Application] = field(default_factory=list)
     outputs: list[MotifNode] = field(default_factory=list)
     out: MotifNode | None = None  # the node `out` of `x -> out`
     budgets: list[Budget] = field(default_factory=list)
-    sound: bool = True  # false if some statement failed
-    problems: list[Diagnostic] = field(default_factory=list)  # why
+    sound: bool = True  # false if a statement failed
+    problems: list[Diagnostic] = field(default_factory=list)  # of the failed statements
 
 
 def wire(
@@ -181,7 +181,7 @@ class _Run:
         return nodes
 
     def _comprehension(self, statement: ast.NodeDeclaration, slot: ast.Slot, scope: Scope) -> None:
-        """`node h[i in 0..4] = x : conv(8 * i)`: the elements may read one another."""
+        """`node h[i in 0..4] = x : conv(8 * i)`: elements may read each other."""
         assert slot.size is not None, "the grammar gives both"
         assert slot.variable is not None, "the grammar gives both"
         values = list(self.evaluator.iterate(slot.size, scope))
@@ -264,9 +264,9 @@ class _Run:
                 self.wiring.applications.append(Application(operation, (source,), (target,), span))
 
     def _hold(self, node: MotifNode, target: MotifNode) -> None:
-        """`node y = f(x)`: `y` itself holds `f(x)`, not another node beside it."""
+        """`node y = f(x)`: `y` itself holds `f(x)`, so no extra node is needed."""
         latest = self.wiring.nodes.pop()
-        assert node is latest, "applying an operation made it just now"
+        assert node is latest, "it was just created by applying an operation"
         self.names.release(node.name)
         self.wiring.applications[-1] = replace(self.wiring.applications[-1], outputs=(target,))
 
@@ -289,7 +289,7 @@ class _Run:
             inner.names[statement.variable.name] = value
             self.block(statement.body, inner)
             if sound and not self.wiring.sound:
-                return  # the next rounds would report the same
+                return  # the next iterations would report the same
 
     def _if(self, statement: ast.If, scope: Scope) -> None:
         branch = statement.yes if self.evaluator.truth(statement.condition, scope) else statement.no
@@ -323,7 +323,7 @@ class _Run:
     # ---- nodes
 
     def apply(self, operation: Operation, inputs: tuple[MotifNode, ...], span: Span) -> MotifNode:
-        """A new node that holds an operation on nodes: `concat(h)` within an expression."""
+        """A new node for the result of an operation inside an expression, such as `concat(h)`."""
         node = self._new_node(label_of(operation), span, declared=False)
         self.wiring.applications.append(Application(operation, inputs, (node,), span))
         return node
@@ -354,7 +354,7 @@ class _Run:
 
     def _define(self, name: ast.Identifier, value: Value, scope: Scope) -> None:
         if name.name in scope.names:
-            raise NasError([])  # declared twice, which the check of names has reported
+            raise NasError([])  # declared twice: already reported by the check of names
         scope.names[name.name] = value
 
     def _fail(self, code: str, message: str, span: Span, text: str, help: str | None = None) -> NoReturn:

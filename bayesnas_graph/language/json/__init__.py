@@ -1,4 +1,4 @@
-"""Graphs that leave the program: as JSON, as a fingerprint, and compared with one another."""
+"""Graphs as JSON documents, their fingerprints, and the differences between them."""
 
 from bayesnas_graph.language.json.difference import Difference, compare
 from bayesnas_graph.language.json.document import from_document, from_json, read_graph, to_document, to_json

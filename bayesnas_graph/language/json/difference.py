@@ -27,7 +27,7 @@ class Rewired:
 
     before: str
     after: str
-    old: tuple[str, ...]  # the names of its inputs; as in the second graph for nodes in both
+    old: tuple[str, ...]  # the names of its inputs; for nodes in both graphs, those of the second graph
     new: tuple[str, ...]
 
 
@@ -50,7 +50,7 @@ class PortChange:
 
 @dataclass(frozen=True)
 class Difference:
-    """All differences. If `same`, there are none except in names."""
+    """All differences. If `same`, only names differ."""
 
     fingerprints: tuple[str, str]
     added: tuple[Node, ...] = ()
@@ -75,7 +75,7 @@ class Difference:
         return self.fingerprints[0] == self.fingerprints[1]
 
     def as_json(self) -> dict[str, Any]:
-        """All of it as plain values."""
+        """The differences as plain values."""
         return {
             "version": 1,
             "same": self.same,
@@ -97,12 +97,12 @@ class Difference:
 
 
 def compare(before: Graph, after: Graph, budgets: tuple[Iterable[str], Iterable[str]] = ((), ())) -> Difference:
-    """Compare two graphs, and the budgets that go with them."""
+    """Compare two graphs and their budgets."""
     matching = match(before, after)
     required, requires = map(list, budgets)
     switches = compare_switches(before, after, matching)
     pairs = [(before[old], after[new]) for old, new in matching.after.items()]
-    # In the order of the second graph, like the rest.
+    # In the order of the second graph, like everything else.
     order = {node.name: i for i, node in enumerate(after)}
     pairs.sort(key=lambda pair: order[pair[1].name])
     return Difference(

@@ -28,7 +28,7 @@ from bayesnas_graph.language.json.schema import (
 from bayesnas_graph.language.json.settings import op_document, read_op
 from bayesnas_graph.language.json.soundness import check_replaced, check_wiring, in_order
 
-LARGEST_DOCUMENT = 512 * 2**20  # bytes; every shipped space takes less than a twentieth of it
+LARGEST_DOCUMENT = 512 * 2**20  # bytes; every shipped space takes less than a twentieth of this
 
 
 def to_document(graph: Graph) -> GraphDocument:
@@ -70,9 +70,9 @@ def _scope(scope: Scope) -> ScopeDocument:
 
 
 def from_document(document: GraphDocument, source_name: str = "<document>") -> Graph:
-    """The graph that a document describes. Raises NasError if it describes none.
+    """The graph that a document describes. Raises NasError if the document is invalid.
 
-    The spans are not restored: they are only useful together with the text.
+    Spans are not restored: they are useful only together with the text.
     """
     nodes: dict[str, Node] = {}
     for i, node in enumerate(document.nodes):
@@ -108,13 +108,13 @@ def _scopes(document: GraphDocument, source_name: str) -> Iterable[Scope]:
 
 
 def to_json(graph: Graph) -> str:
-    """The graph as JSON text: the same graph gives the same text."""
+    """The graph as JSON text. Equal graphs have equal texts."""
     document = to_document(graph).model_dump(mode="json", by_alias=True)
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 def from_json(text: str, source_name: str) -> Graph:
-    """The graph that a JSON text describes. Raises NasError, which says where the text is wrong."""
+    """The graph that a JSON text describes. Raises NasError with the position of the error."""
     try:
         data = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_once)
     except json.JSONDecodeError as error:

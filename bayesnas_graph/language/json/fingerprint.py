@@ -1,16 +1,14 @@
-"""A fingerprint of a graph: the same for the same space, whatever its nodes are called.
+"""A fingerprint of a graph that does not depend on the names of its nodes.
 
-Nodes get colours, which are hashes. At first a colour knows the operation, its arguments, its shape and
-which output it is. It is then refined: from the inputs to the outputs by what a node reads, from the
-outputs to the inputs by who reads it, and through groups of gates, which get colours of their own from
-the edges they are on. When a round tells no more nodes or groups apart, the colours of all of them,
-sorted, are the fingerprint.
+This is colour refinement. Every node has a colour, a hash that initially covers its operation, arguments, shape and
+which output it is. Colours are refined from the inputs to the outputs by what a node reads, from the outputs to the
+inputs by its readers, and through groups of gates, which have colours of their own, from the edges they are on. When a
+round distinguishes no more nodes or groups, the fingerprint is the hash of all colours, sorted.
 
-Graphs that are the same up to the names of nodes, gates and groups, the order of nodes (but for the
-inputs, which are numbered) and the order of what a sum, mean, product or choice reads have the same
-fingerprint: nothing above depends on these. The converse holds where refinement tells the nodes apart,
-as it does unless a space is built of many parts that look alike from everywhere: six equal nodes of
-which sums read two each, in one ring of six or in two rings of three.
+Graphs have the same fingerprint if they differ only in the names of nodes, gates and groups, in the order of nodes
+(except inputs, which are numbered), and in the order of the inputs of a sum, mean, product or choice. The converse
+holds if refinement distinguishes all nodes that differ. It can fail for spaces built of many parts that look alike
+from everywhere: for example, six equal nodes, read in pairs by sums that form one ring of six or two rings of three.
 """
 
 from __future__ import annotations
@@ -22,8 +20,8 @@ from hashlib import sha256
 from bayesnas_graph.ir import Graph, Op
 from bayesnas_graph.language.json.settings import op_document
 
-FORM = b"bayesnas-graph/fingerprint/1"  # another number when the same graph gets another fingerprint
-ROUNDS = 16  # so that no graph takes long; a network needs three or four
+FORM = b"bayesnas-graph/fingerprint/1"  # the number changes when the same graph gets another fingerprint
+ROUNDS = 16  # at most, to bound the time; a network needs three or four
 
 Colour = bytes
 
@@ -34,21 +32,21 @@ def fingerprint(graph: Graph) -> str:
 
 
 def is_commutative(op: Op) -> bool:
-    """Whether the order of its inputs does not matter."""
+    """Return whether the order of its inputs does not matter."""
     return op.is_pointwise
 
 
 def op_key(op: Op) -> str:
-    """A text that is the same for operations that compute the same in the same way."""
+    """A text that is equal for operations that compute the same in the same way."""
     document = op_document(op)
-    # The name that a text gives to a Python operation does not matter, like the names of nodes.
+    # The name of a Python operation in the file does not matter, like the names of nodes.
     args = {name: value for name, value in document.args.items() if not (op.is_python and name == "called")}
     return json.dumps([document.name, args], sort_keys=True)
 
 
 def op_identity(op: Op) -> object:
-    """Equal where `op_key` is, but faster to compute."""
-    # 2 == 2.0 in Python, but a user's code may tell them apart.
+    """A key that is equal where `op_key` is, but faster to compute."""
+    # 2 == 2.0 in Python, but user code may distinguish them.
     return op_key(op) if op.is_python else op
 
 
@@ -72,7 +70,7 @@ class _Colouring:
             facts = repr((node.shape, place, outputs.get(node.name))).encode()
             self.nodes.append(_hash([FORM, keys[op], facts]))
             self.ordered.append(not is_commutative(node.op))
-        # An edge is (source, target, slot, group); the slot is empty where the order does not matter.
+        # An edge is (source, target, slot, group); the slot is empty if the order does not matter.
         groups: dict[str, int] = {}
         self.reads: list[list[tuple[int, bytes, int]]] = [[] for _ in number]
         self.readers: list[list[tuple[int, bytes, int]]] = [[] for _ in number]
@@ -118,7 +116,7 @@ class _Colouring:
 
 
 def _hash(parts: Iterable[bytes]) -> Colour:
-    """A hash of parts that depends on where each part ends."""
+    """A hash of a sequence of parts, including their boundaries."""
     whole = sha256()
     for part in parts:
         whole.update(len(part).to_bytes(8, "big"))

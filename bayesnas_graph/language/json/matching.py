@@ -1,4 +1,4 @@
-"""Match the nodes of two graphs, by name, or by their ancestors where names differ."""
+"""Match the nodes of two graphs by name, or by their ancestors if names differ."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from bayesnas_graph.ir import Graph, Node
 from bayesnas_graph.language.json.fingerprint import is_commutative, op_identity
 from bayesnas_graph.language.json.subtrees import paths
 
-ROUNDS = 8  # each round starts from what the one before has matched
+ROUNDS = 8  # each round builds on the matches of the previous one
 
 
 @dataclass(frozen=True)
 class Matching:
-    """Pairs of names, from each side."""
+    """Pairs of names, by either name."""
 
     after: dict[str, str]  # by the name before
     before: dict[str, str]  # by the name after
@@ -23,8 +23,9 @@ class Matching:
 def match(before: Graph, after: Graph) -> Matching:
     """Match the nodes of two graphs. A node is matched at most once.
 
-    Equal names belong together. Then what has the same ancestry up to matched nodes does, where there are
-    as many on both sides; these tell which parts of names were replaced, and so what else was renamed.
+    Nodes with equal names are matched first. Then nodes with the same ancestry, up to matched nodes, if there are
+    equally many on both sides. These matches show which parts of names were replaced, and so which other nodes were
+    renamed.
     """
     names = {node.name for node in after}
     found = Matching({}, {})
@@ -45,7 +46,7 @@ def match(before: Graph, after: Graph) -> Matching:
 
 
 class _Side:
-    """One of the two graphs, with the edges of each node at hand."""
+    """One of the two graphs, with the edges indexed by node."""
 
     def __init__(self, graph: Graph) -> None:
         self.nodes = list(graph)
@@ -90,7 +91,7 @@ class _Side:
 
 
 def _match_equal(found: Matching, left: _Side, right: _Side, with_descent: bool) -> None:
-    """Match classes of nodes that look alike, in the order of the graphs."""
+    """Match classes of nodes that look alike, in graph order."""
     itself = dict(zip(found.before, found.before, strict=True))
     classes: list[dict[object, list[str]]] = []
     ancestry: dict[object, int] = {}
@@ -119,7 +120,7 @@ def _match_renamed(found: Matching, left: _Side, right: _Side) -> None:
             while ours and theirs and ours[-1] == theirs[-1]:
                 ours.pop()
                 theirs.pop()
-                # The longer ones are sure as well, and found first below.
+                # Longer prefixes are certain too, and are tried first below.
                 moved.setdefault(".".join([*ours, ""]), ".".join([*theirs, ""]))
     free = {node.name for node in right.nodes if node.name not in found.before}
     for node in left.nodes:

@@ -1,7 +1,7 @@
-"""What the names in a graph document say about its nodes, scopes and gates.
+"""Restore the fields of nodes, scopes and gates that a graph document omits.
 
-A document holds ids only. The fields that are left out of it follow from how elaboration forms ids, and this is the
-only file that reads them back: everything else asks the fields of `Node`, `Scope` and `Gate`.
+A document holds only ids. The omitted fields follow from how elaboration forms ids. This is the only file that parses
+ids: everything else uses the fields of `Node`, `Scope` and `Gate`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bayesnas_graph.language.json.subtrees import paths
 
 
 class Origins:
-    """Reads the names in a document."""
+    """Parses the names in a document."""
 
     def __init__(self, name: str, nodes: Mapping[str, Node], edges: Iterable[Edge], scopes: Iterable[Scope]) -> None:
         self.name = name
@@ -24,7 +24,7 @@ class Origins:
         self._targets = {edge.gate.name: edge.target for edge in self._edges if edge.gate is not None}
 
     def nodes(self) -> dict[str, Node]:
-        """The nodes with what their names say."""
+        """The nodes, with the fields that follow from their names."""
         found = {}
         for node in self._nodes.values():
             behind = [path for path in paths(node.name) if self._targets.get(path, node.name) != node.name]
@@ -32,11 +32,11 @@ class Origins:
         return found
 
     def scopes(self) -> list[Scope]:
-        """The scopes with what their names say."""
+        """The scopes, with the fields that follow from their names."""
         return [replace(s, label=_label(s.name), text=_shown(s.name)) for s in self._scopes.values()]
 
     def edges(self) -> list[Edge]:
-        """The edges, with gates that have all their fields."""
+        """The edges, with all fields of their gates."""
         return [replace(edge, gate=self._gate(edge, edge.gate)) if edge.gate else edge for edge in self._edges]
 
     def _gate(self, edge: Edge, gate: Gate) -> Gate:
@@ -64,7 +64,7 @@ class Origins:
         return replace(gate, label="identity" if inside == edge.source else next(paths(inside)), kind="optional")
 
     def _ends(self, prefix: str, choice: str) -> tuple[str, str]:
-        """The node that a choice leads to, and the one it reads if others lead to that too."""
+        """The node that a choice leads to, and its source if several choices lead there."""
         *_, parent = ("", *list(paths(choice))[:-1])
         above = self._nodes.get(prefix + parent)
         if above is not None and above.op.is_gated and not above.op.is_choice:  # `optional choose` counts once
@@ -77,7 +77,7 @@ class Origins:
         return _shown(choice), ""
 
     def _source(self, prefix: str, target: str, name: str) -> str:
-        """A node as part of an id: `h_0` is `h[0]` if there is an array `h`, `x_2` the second edge from `x`."""
+        """The node in part of an id: `h_0` is `h[0]` if there is an array `h`; `x_2` is the second edge from `x`."""
         array, _, number = name.rpartition("_")
         if not number.isdecimal() or prefix + name in self._known:
             return name
@@ -95,7 +95,7 @@ class Origins:
 
     @cached_property
     def _known(self) -> set[str]:
-        """All names, and the beginnings of all names."""
+        """All names and their prefixes."""
         return {path for name in (*self._nodes, *self._scopes) for path in paths(name)}
 
     @cached_property
@@ -105,7 +105,7 @@ class Origins:
 
 
 def _shown(name: str) -> str:
-    """A name as people write it.
+    """A name as displayed.
 
     >>> _shown("h.0"), _shown("seen.1.f_0")
     ('h[0]', 'seen[1].f_0')

@@ -15,14 +15,14 @@ LONGEST = 60  # characters of a value that a message repeats
 
 
 def fail(source_name: str, path: Sequence[Step], reason: str, help: str | None = None) -> NoReturn:
-    """Give up on a document."""
+    """Raise NasError for a document."""
     where = f"{path_text(path)}: " if path else ""
     message = printable(f"cannot read `{source_name}`: {where}{reason}")
     raise NasError([Diagnostic("NAS011", message, help=help and printable(help))])
 
 
 def path_text(path: Sequence[Step]) -> str:
-    """A place in a document, as it would be written in a program.
+    """The path of a value in a document, as text.
 
     >>> path_text(["nodes", 3, "op", "args", "k"])
     'nodes[3].op.args.k'
@@ -41,7 +41,7 @@ def shown(value: object) -> str:
 
 
 def printable(text: str) -> str:
-    """A text that cannot move the cursor of a terminal.
+    """A text without control characters, which could move the cursor of a terminal.
 
     >>> printable("a" + chr(27) + "[2Jb") == "a" + chr(0xFFFD) + "[2Jb"
     True

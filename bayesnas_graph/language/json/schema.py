@@ -1,4 +1,4 @@
-"""The form of a graph document. What it means is checked when a graph is made of it."""
+"""The schema of graph documents. Further checks are made when a document is converted to a graph."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, WithJsonSchema
 from bayesnas_graph.language.elaborate.limits import LARGEST_NUMBER
 
 SCHEMA: Literal["bayesnas-graph/graph"] = "bayesnas-graph/graph"
-Version = Literal[1, 2]  # those that are read; 2 added `scopes` and `replaces`, which may be left out
+Version = Literal[1, 2]  # supported for reading; 2 added `scopes` and `replaces`, both optional
 VERSIONS: tuple[Version, ...] = get_args(Version)
-VERSION = VERSIONS[-1]  # the one that is written
+VERSION = VERSIONS[-1]  # used for writing
 
 Name = Annotated[str, Field(min_length=1)]
-Word = Annotated[str, Field(pattern="^[A-Za-z_][A-Za-z0-9_]*$")]  # as the language has them
+Word = Annotated[str, Field(pattern="^[A-Za-z_][A-Za-z0-9_]*$")]  # an identifier of the language
 Size = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
 Position = Annotated[int, Field(ge=1)]
-# Whatever stands here is held against the declaration of the operation, which knows better than a type could.
+# Values are checked against the declaration of the operation, which is stricter than a type could be.
 Setting = Annotated[
     JsonValue,
     WithJsonSchema(
@@ -34,7 +34,7 @@ class _Part(BaseModel):
 
 
 class PlaceDocument(_Part):
-    """Where in a text something was written. Lines and columns begin at 1; the end is not included."""
+    """A range of a text. Lines and columns start at 1; the end is exclusive."""
 
     file: str
     line: Position
@@ -44,16 +44,16 @@ class PlaceDocument(_Part):
 
 
 class OpDocument(_Part):
-    """An operation with its arguments. An argument that is not given has its default."""
+    """An operation with its arguments. Omitted arguments have their defaults."""
 
     name: Name
     args: dict[str, Setting]
 
 
 class NodeDocument(_Part):
-    """One operation, computing one value. The shape is that of a sample, without the batch.
+    """One operation, computing one value. The shape is that of one sample, without the batch dimension.
 
-    `replaces` names nodes that a pass has put together into this one: a list for each equal part of its channels.
+    `replaces` names the nodes that a pass merged into this one: a list for each equal part of its channels.
     """
 
     name: Name
@@ -90,7 +90,7 @@ class ScopeDocument(_Part):
 
 
 class GraphDocument(_Part):
-    """A graph: its nodes, the edges between them, the nodes whose values it gives, and what the nodes stand in."""
+    """A graph: its nodes, the edges between them, its output nodes, and the scopes of the nodes."""
 
     # A field cannot be called `schema`, because pydantic has a method of that name.
     kind: Literal["bayesnas-graph/graph"] = Field(alias="schema")

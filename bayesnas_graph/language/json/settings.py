@@ -21,7 +21,7 @@ from bayesnas_graph.language.json.problems import Step, fail, shown
 from bayesnas_graph.language.json.schema import OpDocument
 
 _FRACTION = re.compile(r"-?[0-9]{1,19}(/0*[1-9][0-9]{0,18})?")
-_NOWHERE = Source("", "")  # a document has paths, not spans: the offset is the number of the argument
+_NOWHERE = Source("", "")  # a document has no spans: the offset is the index of the argument
 
 
 def op_document(op: Op) -> OpDocument:
@@ -33,7 +33,7 @@ def op_document(op: Op) -> OpDocument:
 
 
 def read_op(document: OpDocument, source_name: str, path: Sequence[Step]) -> Op:
-    """The operation that a document names. Nothing is imported for one that is written in Python."""
+    """The operation that a document describes. Python operations are not imported."""
     path = [*path, "args"]
     if document.name == PythonOp.name:
         return _python(document.args, source_name, path)
@@ -56,7 +56,7 @@ def read_op(document: OpDocument, source_name: str, path: Sequence[Step]) -> Op:
     spans = {name: Span(_NOWHERE, i, i) for i, name in enumerate(given)}
     op = accept(cls, given, spans)
     if isinstance(op, Diagnostic):
-        assert op.primary is not None, "it is about one of the arguments"
+        assert op.primary is not None, "the diagnostic is about an argument"
         name = list(given)[op.primary.span.start]
         fail(source_name, [*path, name], f"{op.message}, {op.primary.text}", op.help)
     return op
@@ -69,7 +69,7 @@ def _plain(value: Value) -> JsonValue:
 def _value(
     argument: Argument, value: JsonValue, source_name: str, path: Sequence[Step]
 ) -> int | Fraction | bool | None:
-    """A value of the language; None where the argument is left out. Its kind and range are checked later."""
+    """A value of the language; None if the argument is omitted. Its kind and range are checked later."""
     if value is None:
         if argument.absent is None:
             fail(source_name, path, "cannot be null")

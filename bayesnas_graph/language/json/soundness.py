@@ -1,4 +1,4 @@
-"""Whether nodes and edges that were read make a graph that the compiler could have made."""
+"""Check that the nodes and edges of a document form a graph that the compiler could have produced."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from heapq import heapify, heappop, heappush
 from bayesnas_graph.ir import Edge, Node, ShapeError, shape_text
 from bayesnas_graph.language.json.problems import Step, fail
 
-LONGEST_CYCLE = 8  # nodes of a cycle that are named
+LONGEST_CYCLE = 8  # nodes of a cycle shown in a message
 
 
 def in_order(nodes: Mapping[str, Node], edges: Sequence[Edge], source_name: str) -> list[Node]:
@@ -51,7 +51,7 @@ def _cycle(left: set[str], edges: Sequence[Edge]) -> list[str]:
 
 
 def check_wiring(nodes: Mapping[str, Node], edges: Sequence[Edge], source_name: str) -> None:
-    """Every operation has its inputs, with gates where it takes them, and gives the shape that is said."""
+    """Check that operations have their inputs, with gates where needed, and the stated output shapes."""
     slots: dict[str, dict[int, Edge]] = {name: {} for name in nodes}
     groups: dict[str, str] = {}
     for i, edge in enumerate(edges):
@@ -67,7 +67,7 @@ def check_wiring(nodes: Mapping[str, Node], edges: Sequence[Edge], source_name: 
 
 
 def check_replaced(nodes: Mapping[str, Node], source_name: str) -> None:
-    """What nodes replace: each name once, and as many parts as divide the channels."""
+    """Check that each name is replaced only once, and that the number of parts divides the channels."""
     replaced: dict[str, str] = {}  # a name -> the node that replaces it
     for i, node in enumerate(nodes.values()):
         path: list[Step] = ["nodes", i, "replaces"]
@@ -101,7 +101,7 @@ def _check_node(node: Node, slots: Mapping[int, Edge], nodes: Mapping[str, Node]
     if invalid := node.op.invalid_argument():
         fail(source_name, ["nodes", i, "op", "args", invalid[0]], invalid[1])
     if node.op.is_input or node.op.is_python:
-        return  # inputs declare their shapes, and Python is not run to compute one
+        return  # inputs declare their shapes, and Python operations are not run to compute theirs
     shapes = [nodes[slots[slot].source].shape for slot in range(given)]
     try:
         shape = node.op.shape(*shapes)

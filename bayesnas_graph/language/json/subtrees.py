@@ -30,7 +30,7 @@ def part_of(names: Iterable[str]) -> dict[str, int]:
 
 
 def paths(name: str) -> Iterator[str]:
-    """The prefixes of a name, the shortest first, and the name itself.
+    """The prefixes of a name, shortest first, and the name itself.
 
     >>> list(paths("a.b.c"))
     ['a', 'a.b', 'a.b.c']

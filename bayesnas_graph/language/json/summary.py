@@ -1,4 +1,4 @@
-"""A difference in a few lines: the same change to many nodes is one line."""
+"""Summarise a difference in a few lines: the same change to many nodes is one line."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from bayesnas_graph.language.json.problems import printable
 from bayesnas_graph.language.json.subtrees import Subtree, part_of, subtrees
 from bayesnas_graph.language.json.switches import Switch, cell_uses, within
 
-NAMED = 3  # names on a line before the rest is counted
+NAMED = 3  # names listed on a line; the rest are counted
 
 
 @dataclass
 class _Line:
-    """One change, and all places where it happened."""
+    """One change, and all places where it occurs."""
 
     places: dict[str, None] = field(default_factory=dict)
     times: int = 0
@@ -35,7 +35,7 @@ class _Lines:
     def add(
         self, verb: str, where: tuple[str | None, str], detail: str, *, times: int = 1, operations: int = 0
     ) -> None:
-        """Add a change at a place, named from its cell on."""
+        """Add a change at a place, whose name is relative to its cell."""
         cell, place = where
         line = self._found.setdefault((verb, cell, detail), _Line())
         line.places[place] = None
@@ -84,7 +84,7 @@ def _port(kind: str, change: PortChange) -> str:
 
 
 def _cells(before: Graph, after: Graph) -> Iterator[str]:
-    """Cells that are used more or less often, or replaced by another."""
+    """Cells that are used more or less often, or were replaced by others."""
     old, new = cell_uses(before), cell_uses(after)
     other: dict[tuple[str, str], list[str]] = {}
     for use, cell in new.items():
@@ -159,7 +159,7 @@ def _change(change: Change) -> str:
 
 
 def _is_reshaped(change: Change) -> bool:
-    """Whether only the shape changed, usually because of an earlier change."""
+    """Return whether only the shape changed, usually because of an earlier change."""
     return op_identity(change.before.op) == op_identity(change.after.op)
 
 

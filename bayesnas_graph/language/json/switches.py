@@ -13,22 +13,22 @@ class Switch:
     """All gates of one group."""
 
     group: str
-    cell: str | None  # None outside every cell
-    place: str  # the id of the choice it belongs to, from the cell on
+    cell: str | None  # None outside cells
+    place: str  # the id of its choice, relative to the cell
     candidate: str | None  # None for an optional operation
     gates: tuple[str, ...]  # the name of each of its gates
-    choice: str  # the same as `place` for people
-    text: str  # its name for people
+    choice: str  # the displayed form of `place`
+    text: str  # its displayed name
 
     @property
     def uses(self) -> int:
-        """How many edges it switches."""
+        """The number of edges it switches."""
         return len(self.gates)
 
 
 @dataclass(frozen=True, slots=True)
 class SwitchPair:
-    """Switches before and after that are on the same edges: one of each if only the name changed."""
+    """Switches before and after on the same edges: one of each if only the name changed."""
 
     before: tuple[Switch, ...]
     after: tuple[Switch, ...]
@@ -36,7 +36,7 @@ class SwitchPair:
 
 @dataclass(frozen=True, slots=True)
 class SwitchChanges:
-    """What became of the switches."""
+    """Changes to the switches."""
 
     added: tuple[Switch, ...] = ()
     removed: tuple[Switch, ...] = ()
@@ -45,7 +45,7 @@ class SwitchChanges:
 
 
 def cell_uses(graph: Graph) -> dict[str, str]:
-    """The uses of cells with switches: the name of the scope, and that of the cell."""
+    """The uses of cells with switches: scope name -> cell name."""
     found = {}
     for edge in graph.edges:
         if edge.gate is not None and (scope := _cell_around(graph, edge, edge.gate)) is not None:
@@ -54,7 +54,7 @@ def cell_uses(graph: Graph) -> dict[str, str]:
 
 
 def _cell_around(graph: Graph, edge: Edge, gate: Gate) -> Scope | None:
-    """The use of a cell, or of a motif searched as one, whose uses share this gate."""
+    """The use of a cell, or of a motif searched like a cell, whose uses share this gate."""
     if gate.group == gate.name:
         return None
     motifs = [scope for scope in graph.enclosing(edge.target) if scope.role != "choice"]
@@ -85,7 +85,7 @@ def _switch(graph: Graph, group: str, edges: list[Edge]) -> Switch:
 
 
 def compare_switches(before: Graph, after: Graph, matching: Matching) -> SwitchChanges:
-    """Follow every switch from one graph to the other along the edges that both have."""
+    """Match the switches of two graphs along the edges that both have."""
     old, new = switches(before), switches(after)
     links: set[tuple[str, str]] = set()
     there: dict[tuple[str, str], list[str]] = {}
@@ -96,7 +96,7 @@ def compare_switches(before: Graph, after: Graph, matching: Matching) -> SwitchC
         if edge.gate is not None:
             ends = matching.after.get(edge.source, ""), matching.after.get(edge.target, "")
             groups = there.get(ends, [])
-            if groups:  # `choose` may read one value twice; then equal names belong together
+            if groups:  # `choose` may read one value twice; then equal names are matched
                 groups.remove(same := edge.gate.group if edge.gate.group in groups else groups[0])
                 links.add((edge.gate.group, same))
     linked_old, linked_new = {a for a, _ in links}, {b for _, b in links}
@@ -146,7 +146,7 @@ def _together(links: set[tuple[str, str]], order: list[str]) -> list[tuple[list[
 
 
 def within(graph: Graph, uses: dict[str, str], name: str) -> tuple[str | None, str]:
-    """The innermost cell that a node or scope is in, and its name from there on."""
+    """The innermost cell around a node or scope, and its name relative to that cell."""
     for scope in graph.enclosing(name):
         if scope.name in uses and scope.name != name:
             return uses[scope.name], name.removeprefix(f"{scope.name}.")

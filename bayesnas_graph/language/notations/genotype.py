@@ -41,8 +41,8 @@ CONCAT = tuple(range(FIRST, FIRST + DARTS.nodes))
 class Genotype:
     """Two cells, each as pairs of an operation and the number of its input: two pairs per node.
 
-    The inputs of a cell are 0 and 1, its nodes 2 to 5. A node sums its pairs, so their order does not matter
-    to a network, but it does when genotypes are compared.
+    The inputs of a cell are 0 and 1, its nodes 2 to 5. A node sums its pairs, so their order does not affect the
+    network, but it matters when genotypes are compared.
     """
 
     normal: Pairs
@@ -58,7 +58,7 @@ class Genotype:
 
 
 def _numbers(numbers: tuple[int, ...]) -> str:
-    """Numbers as DARTS prints them: a range where they are one.
+    """Numbers as DARTS prints them: as a range if possible.
 
     >>> _numbers((2, 3, 4, 5)), _numbers((2, 4))
     ('range(2, 6)', '[2, 4]')
@@ -69,19 +69,19 @@ def _numbers(numbers: tuple[int, ...]) -> str:
 
 
 def parse_genotype(text: str) -> Genotype:
-    """Parse a genotype as DARTS and its relatives print it. Raises NasError.
+    """Parse a genotype as printed by DARTS and its variants. Raises NasError.
 
     Nothing in the text is executed.
 
-    >>> found = parse_genotype("MINE = Genotype([('skip_connect', 0)], [2], reduce=[], reduce_concat=range(2, 6))")
-    >>> found.normal, found.reduce_concat
+    >>> genotype = parse_genotype("MINE = Genotype([('skip_connect', 0)], [2], reduce=[], reduce_concat=range(2, 6))")
+    >>> genotype.normal, genotype.reduce_concat
     ((('skip_connect', 0),), (2, 3, 4, 5))
     """
     return Genotype(*read_fields(text))
 
 
 def groups_of(genotype: Genotype, graph: Graph) -> frozenset[str]:
-    """The groups to keep in a graph of the space; none for a pair with `none`. Raises NasError."""
+    """The groups to keep in a graph of the space; a pair with `none` keeps none. Raises NasError."""
     normal = _operations("normal", DARTS.cells[0], genotype.normal, genotype.normal_concat)
     reduce = _operations("reduce", DARTS.cells[1], genotype.reduce, genotype.reduce_concat)
     return DARTS.groups([*normal, *reduce], graph)
@@ -110,12 +110,12 @@ def _operations(field: str, cell: str, pairs: Pairs, concat: tuple[int, ...]) ->
 
 
 def genotype_of(kept: Collection[str], graph: Graph) -> Genotype:
-    """The genotype that keeps these groups, the pairs of a node in the order of their inputs.
+    """The genotype that keeps these groups. The pairs of a node are in the order of their inputs.
 
     Raises NasError unless every node keeps two edges, with one operation on each.
     """
-    found = DARTS.operations_of(kept, graph)
-    normal, reduce = (_pairs(cell, found, graph) for cell in DARTS.cells)
+    operations = DARTS.operations_of(kept, graph)
+    normal, reduce = (_pairs(cell, operations, graph) for cell in DARTS.cells)
     return Genotype(normal, CONCAT, reduce, CONCAT)
 
 
@@ -129,8 +129,8 @@ def _pairs(cell: str, operations: dict[Edge, list[str]], graph: Graph) -> Pairs:
         here = [(name, input) for input, names in edges.items() for name in names]
         count = sum(map(bool, edges.values()))
         if (len(here), count) != (PER_NODE, PER_NODE):
-            some = f"{len(here)} operation{'s' * (len(here) != 1)} on {count} edge{'s' * (count != 1)}"
+            counts = f"{len(here)} operation{'s' * (len(here) != 1)} on {count} edge{'s' * (count != 1)}"
             help = "a genotype has two edges into each node with one operation each: derive with `--keep-per-node 2`"
-            unfitting(f"node {node} of `{cell}` keeps {some}", help)
+            unfitting(f"node {node} of `{cell}` keeps {counts}", help)
         pairs += here
     return tuple(pairs)

@@ -13,23 +13,23 @@ from bayesnas_graph.language.notations.problems import shown, string_source, unr
 
 Fields = tuple[tuple[tuple[str, int], ...], tuple[int, ...], tuple[tuple[str, int], ...], tuple[int, ...]]
 
-FIELDS = ("normal", "normal_concat", "reduce", "reduce_concat")  # in the order of DARTS, which counts without names
-LARGEST = 999  # number in a genotype
-DEEPEST = 10  # brackets within one another; a genotype needs three
+FIELDS = ("normal", "normal_concat", "reduce", "reduce_concat")  # in the order of DARTS, for positional arguments
+LARGEST = 999  # allowed number in a genotype
+DEEPEST = 10  # nested brackets; a genotype needs three
 FORM = (
     "a genotype looks like `Genotype(normal=[('sep_conv_3x3', 0), ...], normal_concat=range(2, 6), "
     "reduce=..., reduce_concat=...)`"
 )
 
-# The parser is given nothing but what a genotype is made of. So it has nothing to warn about, and its columns, which
-# count bytes, count characters.
+# Python's parser sees only characters that occur in genotypes. So it has nothing to warn about, and its columns, which
+# count bytes, are also character positions.
 _STRANGE = re.compile(r"[^\w \t\n()\[\],='\"]|(?<!\w)\d+[A-Za-z_]", re.ASCII)
 _BEFORE = re.compile(r"\s*(?:[A-Za-z_]\w*\s*=)?\s*", re.ASCII)  # `DARTS_V2 = `
 _CLOSING = {"(": ")", "[": "]"}
 
 
 def read_fields(text: str) -> Fields:
-    """The four fields of a genotype. Raises NasError, which says where the text is wrong."""
+    """The four fields of a genotype. Raises NasError with the position of the error."""
     source = string_source(text)
     if strange := _STRANGE.search(source.text):
         _fail(Span(source, *strange.span()), "not part of a genotype")
@@ -44,7 +44,7 @@ def _fail(span: Span, label: str, help: str = FORM) -> NoReturn:
 
 
 def _check_brackets(source: Source) -> None:
-    """Brackets are matched before Python sees them: a text that was cut off is the mistake that is made most often."""
+    """Check brackets before parsing, for a clear message about truncated text, the most common mistake."""
     opened: list[Span] = []
     for found in re.finditer(r"[()\[\]]", source.text):
         span = Span(source, *found.span())
@@ -60,7 +60,7 @@ def _check_brackets(source: Source) -> None:
 
 @dataclass(frozen=True)
 class _Reader:
-    """Walks the tree of an expression that begins at `start`, keeping track of positions."""
+    """Walks the tree of an expression that begins at `start` and tracks positions."""
 
     source: Source
     start: int
@@ -72,11 +72,11 @@ class _Reader:
             start = min(self._offset(error.lineno or 1, (error.offset or 1) - 1), len(self.source.text))
             end = self._offset(error.end_lineno or 1, (error.end_offset or 1) - 1)
             _fail(Span(self.source, start, max(start, end)), "not valid here")
-        except (RecursionError, MemoryError):  # chains are nested too: `f()()()()`
+        except (RecursionError, MemoryError):  # chained calls nest too: `f()()()()`
             _fail(Span(self.source, self.start, len(self.source.text)), "nested too deeply")
 
     def _offset(self, line: int, column: int) -> int:
-        """The place of a character of the expression, whose lines are counted from 1 and columns from 0."""
+        """The offset of a character of the expression; lines start at 1, columns at 0."""
         lines = self.source.text[self.start :].split("\n")
         return self.start + sum(len(passed) + 1 for passed in lines[: line - 1]) + max(column, 0)
 
@@ -124,7 +124,7 @@ class _Reader:
         return node.value
 
     def _numbers(self, node: ast.expr) -> tuple[int, ...]:
-        """A list of numbers, or a range of them, with its end or with both ends."""
+        """The numbers in a list, or in a range with one or two bounds."""
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"):
             return tuple(self._number(item) for item in self._items(node))
         if node.keywords or len(node.args) not in (1, 2):
@@ -132,7 +132,7 @@ class _Reader:
         return tuple(range(*(self._number(end, LARGEST + 1) for end in node.args)))
 
     def _number(self, node: ast.expr, largest: int = LARGEST) -> int:
-        if not (isinstance(node, ast.Constant) and type(node.value) is int):  # `True` is an int of a kind
+        if not (isinstance(node, ast.Constant) and type(node.value) is int):  # `True` is an instance of int
             self._fail(node, "expected a number")
         if node.value > largest:
             self._fail(node, f"should be at most {largest}")

@@ -80,12 +80,12 @@ def _fail(span: Span, label: str) -> NoReturn:
 
 
 def groups_of(cell: Cell, graph: Graph) -> frozenset[str]:
-    """The groups to keep in a graph of the space; none for an edge with `none`. Raises NasError."""
+    """The groups to keep in a graph of the space; an edge with `none` keeps none. Raises NasError."""
     return NASBENCH201.groups(zip(_EDGES, cell.operations, strict=True), graph)
 
 
 def cell_of(kept: Collection[str], graph: Graph) -> Cell:
-    """The cell in which these groups are kept. Raises NasError if an edge keeps several operations."""
+    """The cell that keeps these groups. Raises NasError if an edge keeps several operations."""
     found = NASBENCH201.operations_of(kept, graph)
     for edge, names in found.items():
         if len(names) > 1:

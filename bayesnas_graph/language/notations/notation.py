@@ -1,4 +1,4 @@
-"""What two notations have in common: cells whose nodes read one another, and a name for each operation."""
+"""The common part of both notations: cells whose nodes read each other, and a name for each operation."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from bayesnas_graph.diagnostics import did_you_mean
 from bayesnas_graph.ir import Gate, Graph, switch_text
 from bayesnas_graph.language.notations.problems import shown, unfitting
 
-NONE = "none"  # what both notations call an edge without an operation
+NONE = "none"  # an edge without an operation, in both notations
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A choice in a cell. The inputs of the cell are counted first, then its nodes, as both notations do."""
+    """A choice in a cell. The inputs of the cell are numbered first, then its nodes, as in both notations."""
 
     cell: str
     node: int
@@ -24,9 +24,9 @@ class Edge:
 
 @dataclass(frozen=True)
 class Notation:
-    """A notation, and what the spaces that it is for call their cells, nodes and candidates.
+    """A notation, and the names of cells, nodes and candidates in its spaces.
 
-    Its nodes are `h[0]`, `h[1]` and so on. Each reads the inputs of the cell and the nodes before it.
+    Nodes are `h[0]`, `h[1]` and so on. Each reads the inputs of the cell and the nodes before it.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Notation:
 
     @cached_property
     def edges(self) -> dict[Edge, str]:
-        """All edges and what gates call them, those into a node in the order of its inputs."""
+        """All edges, with their names in gates. Edges into a node are in the order of its inputs."""
         first = len(self.inputs)
         read = [*self.inputs, *(f"h[{j}]" for j in range(self.nodes))]
         return {
@@ -57,7 +57,7 @@ class Notation:
         return {label: name for name, label in self.operations.items()}
 
     def fits(self, graph: Graph) -> bool:
-        """Whether a graph, pruned or not, has switches, and each is on an edge of the notation."""
+        """Return whether a graph, pruned or not, has switches, all on edges of the notation."""
         return bool(graph.gates) and all(self._edge(gate) is not None for gate in graph.gates)
 
     def _edge(self, gate: Gate) -> Edge | None:
@@ -65,7 +65,7 @@ class Notation:
         return self._edge_at.get((gate.part, gate.place)) if is_shared else None
 
     def _switches(self, graph: Graph) -> dict[Edge, list[Gate]]:
-        """The switches of a graph by edge. Raises NasError for a graph that the notation is not for."""
+        """The switches of a graph by edge. Raises NasError if the notation does not apply to the graph."""
         if not self.fits(graph):
             known = " or ".join(f"`{space}`" for space in self.spaces)
             help = f"use a network of {known} with the switches shared as in that space"
@@ -76,9 +76,9 @@ class Notation:
         return found
 
     def groups(self, operations: Iterable[tuple[Edge, str]], graph: Graph) -> frozenset[str]:
-        """The groups to keep for these operations, the zero switches of their choices included. Raises NasError.
+        """The groups to keep for these operations, including the zero switches of their choices. Raises NasError.
 
-        A cell that the network does not use is skipped: one of two cells has no normal cell.
+        Cells that the network does not use are skipped: a network of two cells has no normal cell.
         """
         switches = self._switches(graph)
         used = {gate.part for gate in graph.gates}
@@ -102,7 +102,7 @@ class Notation:
         return frozenset(kept)
 
     def operations_of(self, kept: Collection[str], graph: Graph) -> dict[Edge, list[str]]:
-        """The operations kept on each edge, as the notation calls them. Raises NasError.
+        """The operations kept on each edge, by their names in the notation. Raises NasError.
 
         A candidate whose zero switch is closed passes nothing on, so it does not count.
         """

@@ -1,4 +1,4 @@
-"""Questions about a graph: its cost, its choices, the number of its architectures."""
+"""Analyses of a graph: its cost, its choices, the number of its architectures."""
 
 from bayesnas_graph.passes.analysis.candidates import cost_by_switch
 from bayesnas_graph.passes.analysis.choices import ChoiceSwitches, choices

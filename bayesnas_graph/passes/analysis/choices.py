@@ -15,7 +15,7 @@ class ChoiceSwitches:
 
     candidates: tuple[str, ...]
     zero: str | None
-    node: str  # that it leads into, by its name in the first use
+    node: str  # the node it leads into, named as in the first use
 
 
 def choices(graph: Graph) -> list[ChoiceSwitches]:

@@ -1,4 +1,4 @@
-"""What a graph costs, everything in it being computed."""
+"""The cost of a graph, with all its operations."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ class Cost:
 
     parameters: int
     flops: int  # multiply-adds for one sample, of convolutions and linear layers
-    values: int  # that the operations write for one sample
+    values: int  # stored by the operations for one sample
 
     def __add__(self, other: Cost) -> Cost:
         return Cost(self.parameters + other.parameters, self.flops + other.flops, self.values + other.values)
 
     def memory(self, batch: int, size: int = 4) -> int:
-        """Bytes that the forward pass of a batch leaves for the backward pass, with `size` bytes per value."""
+        """Bytes that the forward pass of a batch stores for the backward pass, with `size` bytes per value."""
         return self.values * batch * size
 
 

@@ -1,25 +1,24 @@
-"""The switches that each switch depends on, laid out so that all are computed together.
+"""The switches that each switch depends on, arranged so that all can be computed together.
 
-Information flows through a switch if and only if something before it is on, and it is on itself. For the
-strengths `s` of switches, "or" is addition and "and" is a harmonic sum, so that a switch which depends on
-what comes before it has
+Information flows through a switch if and only if the switch is on and something before it is on. For the strengths
+`s` of switches, "or" is addition and "and" is a harmonic sum, so a switch with predecessors has
 
-    1 / gamma = 1 / s + 1 / (the sum of what the switches next before it hand on)
+    1 / gamma = 1 / s + 1 / (the sum of what its predecessors pass on)
 
-What is next before a switch is found by walking back from it over edges without a gate.
+The predecessors of a switch are found by walking back from it over edges without a gate.
 
-- The inputs of the network are always on. What they reach without a switch depends on nothing.
-- A sum, a mean, a concatenation and a choice bear the loss of inputs: any switch before one of them will do.
-  Every other operation gives nothing where one of its inputs is nothing: it needs all of them.
-- As in logic, a thing counts once: `x or x` is `x`, and `x and x` is `x`. A block without switches, however
-  many branches and skips it has, hands on just what it is given.
+- The inputs of the network are always on. A switch that they reach without another switch depends on nothing.
+- A sum, a mean, a concatenation and a choice work with missing inputs: any switch before them is enough.
+  All other operations need all their inputs.
+- As in logic, duplicates count once: `x or x` is `x`, and `x and x` is `x`. A block without switches passes on
+  its input unchanged, however many branches and skips it has.
 
-What a switch hands on is its own `s` if only one hop counts, as in the paper, and its own `gamma` if the whole
-path does. A zero switch is no hop of its own: it always hands on both itself and what comes before it.
+A switch passes on its own `s` if only one hop counts, as in the paper, and its own `gamma` if the whole path counts.
+A zero switch is not a hop of its own: it always passes on both itself and its predecessors.
 
-A zero switch turns off the candidates of its choice, whichever side of them it stands on: with it off, they lead
-nowhere. In front of them it comes before them anyway. Behind them it does not, and is counted for each of them
-beside what comes before: see `Dependency.inside`. What they hand on is without it, for it is counted where it stands.
+A zero switch turns off the candidates of its choice, on either side of them: when it is off, they lead nowhere. In
+front of them, it is a predecessor anyway. Behind them it is not, and is counted for each of them in addition to the
+predecessors: see `Dependency.inside`. What the candidates pass on excludes it, because it is counted at its own place.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from bayesnas_graph.ir import Edge, Gate, Graph, Op
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What can be computed once all earlier levels are: first sums, then what reads them.
+    """Sums that can be computed after all earlier levels, and then the terms that read them.
 
     Sum number `sums[i]` has the term `terms[i]`. Term number `readers[i]` depends on sum number `reads[i]`.
     """
@@ -48,14 +47,14 @@ class Level:
 class Dependency:
     """How the switches of a graph depend on each other, as numbers.
 
-    Switches are numbered like `Graph.gates`, that is by their edges: a gate on two edges is two switches of
-    one group. They are the first terms; the other terms are operations that need several sums at once.
-    The number of levels is the number of terms on the longest path through the graph, without operations
-    that only pass values on and terms that depend on nothing.
+    Switches are numbered like `Graph.gates`, that is, by edge: a gate on two edges is two switches of one group.
+    They are the first terms; the other terms are operations that need several sums at once. The number of levels
+    is the number of terms on the longest path through the graph, excluding operations that only pass values on and
+    terms that depend on nothing.
     """
 
     gates: tuple[Gate, ...]
-    spans: tuple[Span | None, ...] = field(compare=False, repr=False)  # where a gate was written
+    spans: tuple[Span | None, ...] = field(compare=False, repr=False)  # of every gate, in the text
     groups: tuple[str, ...]
     group: tuple[int, ...]  # of every gate, as an index into `groups`
     is_zero: tuple[bool, ...]  # of every gate, whether it is a zero switch
@@ -67,7 +66,7 @@ class Dependency:
 
 
 def dependency(graph: Graph) -> Dependency:
-    """Find what every switch of a graph depends on.
+    """Find the switches that every switch of a graph depends on.
 
     Takes time proportional to the total length of the sums, for most graphs about their size.
     """
@@ -98,8 +97,8 @@ def dependency(graph: Graph) -> Dependency:
     )
 
 
-_Sum = frozenset[int]  # terms of which one is enough
-_ALWAYS = None  # instead of a sum: always on
+_Sum = frozenset[int]  # terms; one of them is enough
+_ALWAYS = None  # in place of a sum: always on
 
 
 def _joined(op: Op, inputs: list[_Sum | None], program: _Program) -> _Sum | None:
@@ -111,25 +110,25 @@ def _joined(op: Op, inputs: list[_Sum | None], program: _Program) -> _Sum | None
 
 
 class _Program:
-    """Terms and sums, each put on the first level at which it can be computed."""
+    """Terms and sums, each assigned to the first level at which it can be computed."""
 
     def __init__(self, switches: int) -> None:
         self.terms = switches
-        self.sums: dict[_Sum, int] = {}  # to their numbers
-        self._needs: dict[_Sum, frozenset[_Sum]] = {}  # of the terms that are no switches
-        self._term_of: dict[frozenset[_Sum], _Sum] = {}  # the same the other way round
-        self._depth: dict[int, int] = {}  # of a term, the number of levels before it is known
+        self.sums: dict[_Sum, int] = {}  # sum -> its number
+        self._needs: dict[_Sum, frozenset[_Sum]] = {}  # of the terms that are not switches
+        self._term_of: dict[frozenset[_Sum], _Sum] = {}  # the inverse
+        self._depth: dict[int, int] = {}  # of a term: the number of levels before it is known
         self._level: dict[_Sum, int] = {}  # at which a sum is computed
         self._added: dict[int, list[tuple[int, int]]] = defaultdict(list)  # by level: a term, its sum
         self._read: dict[int, list[tuple[int, int]]] = defaultdict(list)  # by level: a sum, its reader
 
     def switch(self, number: int, before: _Sum | None) -> _Sum:
-        """A switch, and what comes before it."""
+        """Add a switch with its predecessors."""
         self._place(number, [] if before is _ALWAYS else [before])
         return frozenset((number,))
 
     def all_of(self, needed: list[_Sum]) -> _Sum | None:
-        """A term that needs several sums together; with one sum or none, no term is needed."""
+        """A term that needs several sums together; one sum or none needs no term."""
         parts = frozenset[_Sum]().union(*(self._needs.get(each, {each}) for each in needed))
         if len(parts) < 2:
             return next(iter(parts), _ALWAYS)
@@ -164,7 +163,7 @@ class _Program:
 
 def _behind_choices(graph: Graph, number: dict[Edge, int]) -> list[tuple[int, int]]:
     """Pairs of a switch and the zero switch behind a choice around it."""
-    zeros: dict[str, int] = {}  # of choices; a zero switch that reads another choice is in front of its own
+    zeros: dict[str, int] = {}  # by choice; a zero switch that reads another choice is in front of its own
     for edge, i in number.items():
         if edge.gate is not None and edge.gate.is_zero and edge.gate.choice == edge.source:
             zeros[edge.source] = i

@@ -15,11 +15,11 @@ On = frozenset[str]
 
 
 class Descent:
-    """From the cheapest ways to the outputs downwards, one switch forbidden or insisted on at a time.
+    """Descends from the cheapest paths to the outputs by forbidding or requiring one switch at a time.
 
-    It ends when no switch gains anything. That need not be the minimum: switches that uses share, and
-    inputs that come along unasked, can make it worth while to change many at once. Among thousands of
-    random spaces it missed the minimum once. Equal spaces give equal results.
+    It ends when no single change is an improvement. This need not be the minimum: because of shared switches and
+    joins with several inputs, it can pay to change many switches at once. Among thousands of random spaces, it missed
+    the minimum once. The result is deterministic.
     """
 
     def __init__(self, prices: Prices, nesting: Nesting) -> None:
@@ -27,7 +27,7 @@ class Descent:
         self.worth = nesting.worth
         self.surcharge = nesting.most
         self.stop = prices.visited + PATIENCE
-        # Of every switch the first use.
+        # The first use of every switch.
         self.uses = {use.group: use for use in nesting.uses if use.group}
         self.sources = {s.group: s.node for sources in reversed(prices.inputs) for s in sources if s.group}
 
@@ -35,7 +35,7 @@ class Descent:
         """The switches of the smallest architecture found, and its price."""
         on, best = self._start()
         ways = self._ways(on=on)
-        tried = 0  # switches since the last one that gained something
+        tried = 0  # switches since the last improvement
         for group in cycle(sorted(self.prices.groups, key=self.worth.__getitem__)):
             if tried == len(self.prices.groups) or self.prices.visited > self.stop:
                 break
@@ -48,25 +48,25 @@ class Descent:
         return on, best
 
     def _start(self) -> tuple[On, int]:
-        """The cheapest ways; or, if they do not fit together, something in every choice."""
+        """The cheapest paths or, if they do not fit together, at least one candidate of every choice."""
         everywhere = filled(self.prices, sorted(self.prices.groups, key=self.worth.__getitem__))
         for on in (self._way(), everywhere):
             if on is not None and self.prices.of(on) is not None:
                 on = self._halved(on, sorted(on, key=lambda group: (-self.worth[group], group)))
                 cost = self.prices.of(on)
-                assert cost is not None, "only what can be closed was closed"
+                assert cost is not None, "only switches that can be closed were closed"
                 return on, cost
-        raise AssertionError("with something on in every choice, nothing is lost")
+        raise AssertionError("with a candidate on in every choice, no output is lost")
 
     # ---- steps
 
     def _without(self, group: str) -> On | None:
-        """The cheapest ways that do not need a switch."""
+        """The cheapest paths without a switch."""
         way = self._way(frozenset([group]))
         return None if way is None else self._reduced(way, way)
 
     def _with(self, group: str, on: On, ways: dict[int, list[int]]) -> On | None:
-        """Open one more switch and all that it needs, if others can be closed for it."""
+        """Open one more switch and everything it needs, if others can be closed in exchange."""
         needed = self._passed(ways, [self.sources[group]])
         if needed is None:
             return None
@@ -87,7 +87,7 @@ class Descent:
         return on
 
     def _halved(self, on: On, order: list[str]) -> On:
-        """Close what can be closed of many switches: all of them together, or else of either half."""
+        """Close as many of these switches as possible: all together, or else recursively in each half."""
         if self.prices.of(on - set(order)) is not None:
             return on - set(order)
         if len(order) > 1:
@@ -95,10 +95,10 @@ class Descent:
             on = self._halved(self._halved(on, order[:half]), order[half:])
         return on
 
-    # ---- ways
+    # ---- paths
 
     def _way(self, forbidden: Set[str] = frozenset()) -> On | None:
-        """The switches on the cheapest ways to the outputs. Of a choice that may keep k, the k passed most often."""
+        """The switches on the cheapest paths to the outputs. Of a choice that may keep k, the k used most often."""
         while True:
             passed = self._passed(self._ways(forbidden), self.prices.outputs)
             if passed is None:
@@ -112,8 +112,8 @@ class Descent:
     def _ways(self, forbidden: Set[str] = frozenset(), on: Set[str] | None = None) -> dict[int, list[int]]:
         """For every node that can be computed, the positions of the inputs with which it is cheapest.
 
-        That is an estimate, which knows neither what else flows into a sum nor that concatenations become
-        narrower. With `on`, as few other switches as possible are passed.
+        This is an estimate: it ignores the other inputs of sums, and that concatenations become narrower. With `on`,
+        as few other switches as possible are used.
         """
         least: dict[int, int] = {}
         found: dict[int, list[int]] = {}
@@ -151,7 +151,7 @@ class Descent:
 
 
 def filled(prices: Prices, order: Iterable[str]) -> On:
-    """As many switches on as the limits allow, the first in order first."""
+    """As many switches on as the limits allow, in this order."""
     on: set[str] = set()
     for group in order:
         on.add(group)

@@ -19,12 +19,12 @@ class Extreme:
 
     cost: int
     off: frozenset[str]
-    proven: bool  # whether none is smaller or larger
+    proven: bool  # whether it is known to be optimal
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The costs between which the architectures of a space lie."""
+    """The smallest and the largest cost of the architectures of a space."""
 
     smallest: Extreme
     largest: Extreme
@@ -32,7 +32,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Extremes:
-    """The ranges of parameters and of multiply-adds per sample. The architectures at their ends may differ."""
+    """The ranges of parameters and of multiply-adds per sample, which may be reached by different architectures."""
 
     parameters: Range
     flops: Range
@@ -41,18 +41,18 @@ class Extremes:
 def extremes(graph: Graph) -> Extremes:
     """Find the smallest and the largest architectures.
 
-    An architecture is a setting of the switches that `prune` accepts, with no more candidates of a choice
-    on than it may keep. Its cost is that of the pruned graph.
+    An architecture is a setting of the switches that `prune` accepts and that respects the limits of choices. Its
+    cost is that of the pruned graph.
 
-    Opening a switch adds operations and makes concatenations wider, so it never makes an architecture
-    cheaper. Hence the largest has all switches on, and of a choice that may keep k candidates the k
-    costliest, in all uses together. Choices that stand in candidates of others can spoil that, if uses
-    share them and differ in what is costliest. So it is compared with a bound (see `Nesting`) and proven
-    where it reaches it; else it is the largest found after swapping single candidates.
+    Opening a switch adds operations and widens concatenations, so it never makes an architecture cheaper. The largest
+    one therefore has all switches on, except that a choice that may keep k candidates keeps the k most expensive,
+    summed over all uses. This can fail for choices inside candidates of other choices, if uses share them and differ in
+    which candidate is most expensive. So the result is compared with a bound (see `Nesting`): it is proven if it
+    reaches the bound; otherwise it is the largest found after swapping single candidates.
 
-    Likewise the smallest has all switches off, if that leaves the network connected and fits together,
-    and this is proven. Else all settings are tried if they are few; if they are many, it is searched for,
-    and is the smallest found (see `Descent`).
+    The smallest has all switches off, if the network is then still connected and its shapes match; this is proven.
+    Otherwise all settings are tried if there are few; if there are many, it is the smallest that a search finds (see
+    `Descent`).
     """
     return Extremes(_range(graph, "parameters"), _range(graph, "flops"))
 
@@ -73,7 +73,7 @@ def _smallest(prices: Prices, nesting: Nesting) -> Extreme:
 
 
 def _least(prices: Prices) -> tuple[frozenset[str], int]:
-    """The smallest architecture; among equals the first with the fewest open switches."""
+    """The smallest architecture; among equals, the first with the fewest open switches."""
     sizes = range(len(prices.groups) + 1)
     settings = (frozenset(on) for size in sizes for on in combinations(prices.groups, size))
     costs = ((on, prices.of(on)) for on in settings)
@@ -83,7 +83,7 @@ def _least(prices: Prices) -> tuple[frozenset[str], int]:
 def _largest(prices: Prices, nesting: Nesting) -> Extreme:
     on = filled(prices, sorted(prices.groups, key=lambda group: -nesting.worth[group]))
     cost = prices.of(on)
-    assert cost is not None, "with something on in every choice, nothing is lost"
+    assert cost is not None, "with a candidate on in every choice, no output is lost"
     stop = prices.visited + PATIENCE
     improved = True
     while improved and cost < nesting.most:

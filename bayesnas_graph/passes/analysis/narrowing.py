@@ -1,7 +1,7 @@
 """Which parts of its weights a network keeps when it is pruned.
 
-A concatenation that loses an input is narrower, and so is what takes its width from it. Of every value in what is left
-this finds out which channels of the whole network's value it still has, and from that what is left of the weights.
+A concatenation that loses an input becomes narrower, and so do the operations that take their width from it. For every
+remaining value, this finds the channels of the original value that it still has, and so the remaining weights.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 from bayesnas_graph.ir import Coupling, Graph, Mask, Node
 
-Sides = Sequence[Mask | None]  # of every input the channels that are left; None if the input itself is gone
+Sides = Sequence[Mask | None]  # for every input, its remaining channels; None if the input itself was removed
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The entries that are left of a parameter or buffer along one of its axes."""
+    """The remaining entries of a parameter or buffer along one of its axes."""
 
     name: str
     axis: int
@@ -24,9 +24,9 @@ class Cut:
 
 
 def cuts(whole: Graph, left: Graph) -> dict[str, tuple[Cut, ...]]:
-    """For every node of what is left whose tensors have become narrower, what is left of them.
+    """For every remaining node whose tensors became narrower, the remaining entries.
 
-    `left` is what `prune` has made of `whole`.
+    `left` is the result of pruning `whole`.
     """
     kept: dict[str, Mask] = {}
     found: dict[str, tuple[Cut, ...]] = {}
@@ -34,7 +34,7 @@ def cuts(whole: Graph, left: Graph) -> dict[str, tuple[Cut, ...]]:
         before = whole[node.name]
         kept[node.name] = (True,) * before.shape[0]
         if node.op.is_input or _is_as_before(whole, left, node):
-            continue  # not every operation has rules for its channels, so they are asked for only where they count
+            continue  # not every operation has a coupling rule, so it is used only where needed
         inputs = whole.inputs(node.name)
         coupling = before.op.coupling(*(whole[edge.source].shape for edge in inputs))
         there = {(edge.source, edge.gate) for edge in left.inputs(node.name)}
@@ -50,9 +50,9 @@ def _is_as_before(whole: Graph, left: Graph, node: Node) -> bool:
 
 
 def _left_of_output(node: Node, before: Node, coupling: Coupling, sides: Sides) -> Mask:
-    """The channels of the output that are left: those that are made of something that is left, or of nothing at all.
+    """The remaining channels of the output: those that depend on a remaining channel, or on no channel at all.
 
-    If the operation takes its width from its input, and has weights in between, they are the same as of the input.
+    If the operation takes its width from its input and has weights in between, they are those of the input.
     """
     width = before.shape[0]
     kept = tuple(_is_left(channel, coupling, sides) for channel in range(width))
@@ -63,7 +63,7 @@ def _left_of_output(node: Node, before: Node, coupling: Coupling, sides: Sides) 
 
 
 def _is_left(channel: int, coupling: Coupling, sides: Sides) -> bool:
-    """Whether a channel of the output is left, as far as ties tell."""
+    """Return whether a channel of the output remains, judging by its ties."""
     reads = [(side, link.read(channel)) for link, side in zip(coupling.links, sides, strict=True) if link.tied]
     read = [side[i] for side, channels in reads if side is not None for i in channels]
     lost = any(side is None and len(channels) for side, channels in reads)

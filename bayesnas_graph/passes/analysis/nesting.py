@@ -10,7 +10,7 @@ from bayesnas_graph.passes.analysis.prices import Prices
 
 @dataclass(eq=False)
 class SwitchUse:
-    """One use of a switch, and the price of what is computed only for it. The root is the whole network."""
+    """One use of a switch, and the price of the operations computed only for it. The root is the whole network."""
 
     group: str
     outer: SwitchUse | None
@@ -37,7 +37,7 @@ class Nesting:
 
     def __init__(self, prices: Prices) -> None:
         root = SwitchUse("", None, 0)
-        self.uses = [root]  # the outer before the inner
+        self.uses = [root]  # outer before inner
         found = dict.fromkeys(prices.outputs, root)
         for i in reversed(range(len(prices.ops))):
             if i not in found:
@@ -58,9 +58,9 @@ class Nesting:
     def _value(self, prices: Prices) -> int:
         """An upper bound on the price of an architecture.
 
-        Choices that share their switches are set together if they belong to one use. In different uses
-        they are set independently, and what several candidates read is always counted. So no architecture
-        exceeds the result, but perhaps none reaches it.
+        Choices that share their switches are set together if they belong to one use. In different uses they are set
+        independently, and operations that several candidates read are always counted. So no architecture exceeds
+        the result, but perhaps none reaches it.
         """
         value: dict[SwitchUse, int] = {}
         for use in reversed(self.uses):
@@ -77,7 +77,7 @@ class Nesting:
 
 
 def _common(one: SwitchUse, other: SwitchUse) -> SwitchUse:
-    """The innermost use that two uses are both in."""
+    """The innermost use that contains both."""
     while one is not other:
         if one.depth < other.depth:
             one, other = other, one

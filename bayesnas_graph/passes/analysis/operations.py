@@ -1,6 +1,6 @@
-"""Additions and multiplications, counted as papers on compression count them.
+"""Additions and multiplications, counted as in papers on compression.
 
-Budgets and `stats` count multiply-adds (`cost`). This other number is there to be compared with tables in papers.
+Budgets and `stats` count multiply-adds (`cost`). This number is for comparison with tables in papers.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from bayesnas_graph.ir import Graph
 
 
 def operations(graph: Graph) -> int:
-    """Those of a graph for one sample, everything in it being computed."""
+    """The additions and multiplications of a whole graph for one sample."""
     return sum(operations_by_node(graph).values())
 
 
 def operations_by_node(graph: Graph) -> dict[str, int]:
-    """The same for every node that has any."""
+    """The additions and multiplications of every node that has any."""
     counts = {
         node.name: node.op.operations(*(graph[edge.source].shape for edge in graph.inputs(node.name))) for node in graph
     }

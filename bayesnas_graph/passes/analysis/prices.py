@@ -25,12 +25,12 @@ class Limit(NamedTuple):
     most: int
 
     def exceeded(self, on: Set[str]) -> bool:
-        """Whether too many of them are on."""
+        """Return whether too many of them are on."""
         return len(self.groups & on) > self.most
 
 
 class Prices:
-    """The graph of a space with everything at hand that a price needs. Nodes are numbers, in their order.
+    """The graph of a space, indexed for computing prices. Nodes are numbered in order.
 
     A zero switch counts as always on: closing it is the same as closing all candidates of its choice.
     """
@@ -60,10 +60,10 @@ class Prices:
                     self._switched[group].append((target, source))
         self.groups = tuple(self._switched)
         alike = {op: i for i, op in enumerate(self.ops)}
-        self._kind = [alike[op] for op in self.ops]  # a number is quicker to look up than an operation
+        self._kind = [alike[op] for op in self.ops]  # a number is faster to look up than an operation
         self._known: dict[tuple[int, tuple[Shape, ...]], tuple[Shape, int]] = {}
         self.single = [self._compute(i, tuple(self.shapes[s.node] for s in self.inputs[i]))[1] for i in number.values()]
-        self.visited = 0  # nodes looked at so far: a measure of time that is the same on every computer
+        self.visited = 0  # nodes visited so far: a measure of time that does not depend on the machine
 
     def _compute(self, i: int, inputs: tuple[Shape, ...]) -> tuple[Shape, int]:
         """The shape and the price of a node that reads these shapes."""
@@ -77,8 +77,8 @@ class Prices:
     def of(self, on: Set[str]) -> int | None:
         """The price of the architecture with these switches on and no others.
 
-        It is what `cost` says about the pruned graph. There is none if an output is lost, if what is left
-        does not fit together, or if more candidates of a choice are on than it may keep.
+        It equals the `cost` of the pruned graph. None if an output is lost, if the remaining shapes do not match, or
+        if more candidates of a choice are on than it may keep.
         """
         if any(limit.exceeded(on) for limit in self.limits):
             return None
@@ -107,14 +107,14 @@ class Prices:
         while waiting:
             i = waiting.pop()
             if i not in wanted:
-                # Of the inputs of a node all have switches, or none has.
+                # Either all inputs of a node have switches, or none has.
                 wanted[i] = opened[i] if i in opened else self._fixed[i]
                 waiting += wanted[i]
         self.visited += len(wanted)
         return wanted
 
     def _arriving(self, wanted: dict[int, list[int]]) -> dict[int, list[int]]:
-        """What of it is not gone, with the inputs that are not gone."""
+        """The nodes among these that can still be computed, each with its remaining inputs."""
         arriving: dict[int, list[int]] = {}
         for i in sorted(wanted):
             brought = [source for source in wanted[i] if source in arriving]
@@ -123,7 +123,7 @@ class Prices:
         return arriving
 
     def _used(self, arriving: dict[int, list[int]]) -> set[int]:
-        """What the outputs are computed from."""
+        """The nodes that the outputs are computed from."""
         found: set[int] = set()
         waiting = list(self.outputs)
         while waiting:

@@ -1,4 +1,4 @@
-"""How many architectures a space holds."""
+"""The number of architectures in a space."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ class Switches:
     choices: int  # choices and optional operations, shared ones counted once
     candidates: int  # switches of candidates and of optional operations
     gates: int  # the same, counted in every use
-    settings: int  # in how many ways they can be set
+    settings: int  # the number of ways to set them
 
 
 def switches(graph: Graph) -> Switches:
     """Count the switches of an elaborated graph, and the ways to set them.
 
-    A choice among n candidates can be set in 2^n ways, all off included; one of which at most k may
-    survive, in as many ways as there are sets of at most k. An optional operation is on or off. Choices
-    are set independently of each other, so the ways multiply.
+    A choice among n candidates can be set in 2^n ways, including all off; if it may keep at most k, in as many ways as
+    there are subsets of at most k candidates. An optional operation is on or off. Choices are set independently of each
+    other, so the numbers multiply.
     """
     ways: dict[tuple[str, ...], int] = {}
     for node in graph:
@@ -35,7 +35,7 @@ def switches(graph: Graph) -> Switches:
 
 
 def _subsets(count: int, limit: int | None) -> int:
-    """How many subsets a set has, of at most `limit` elements.
+    """The number of subsets of a set with at most `limit` elements.
 
     >>> _subsets(4, None), _subsets(4, 1), _subsets(4, 9)
     (16, 5, 16)

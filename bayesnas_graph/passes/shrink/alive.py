@@ -50,7 +50,7 @@ def alive(graph: Graph, tensors: Tensors) -> Alive:
 def without_dead_terms(graph: Graph, channels: Alive) -> Graph:
     """A graph without the terms of sums that have no effect, and without everything that only they depend on.
 
-    A sum of nothing keeps its first term. A mean keeps all: it divides by their number.
+    A sum without any live term keeps its first. A mean keeps all: it divides by their number.
     """
     edges: list[Edge] = []
     for node in graph:

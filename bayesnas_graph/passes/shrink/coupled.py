@@ -1,4 +1,4 @@
-"""Which channels must stay because others do."""
+"""Which channels must stay because other channels stay."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def coupled(graph: Graph, tensors: Tensors, channels: Alive) -> dict[str, Mask]:
 
 
 def _own(graph: Graph, node: Node, channels: Alive) -> Mask:
-    """The channels of a node that stay whatever they are tied to."""
+    """The channels of a node that stay regardless of their ties."""
     whole = node.op.is_input or node.name in graph.outputs
     return (True,) * node.shape[0] if whole else channels.effective[node.name]
 
@@ -76,7 +76,7 @@ class _Ties:
             if link.tied:
                 kept[name] = union(kept[name], link.forwards(source, len(before)))
                 kept[edge.source] = union(source, link.backwards(kept[name]))
-            elif self.graph[name].op.selects:  # it cannot select a channel that is gone
+            elif self.graph[name].op.selects:  # it cannot select a removed channel
                 needed = self.graph[name].op.needed_inputs(kept[name], self.tensors[name], *shapes(self.graph, name))
                 kept[edge.source] = union(source, needed[0])
             changed |= {edge.source} if kept[edge.source] != source else set()

@@ -1,4 +1,4 @@
-"""Removes the channels that zeros in the weights make superfluous; the network computes the same."""
+"""Removes the channels that are superfluous because of zeros in the weights; the network computes the same."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class Shrunk:
 
     graph: Graph
     tensors: Mapping[str, Mapping[str, Tensor]]  # node -> name -> tensor
-    kept: Mapping[str, Mask]  # node of the whole network -> which of its channels are left; none if it is removed
+    kept: Mapping[str, Mask]  # node of the original network -> which of its channels remain; none if it is removed
 
 
 def shrink(graph: Graph, tensors: Tensors) -> Shrunk:
     """The smallest network without switches that the zeros in the weights allow.
 
-    Its outputs in evaluation mode are the same, up to rounding. It lacks the channels that are zero or that no output
-    depends on, with everything tied to them, and so whole layers and branches. A node that reads only a few channels of
-    a value, of which others read more, has a `select` before it. The remaining nodes keep their names.
+    Its outputs in evaluation mode are the same, up to rounding. Channels that are zero or that no output depends on are
+    removed, with everything tied to them, and so are whole layers and branches. A node that reads only a few channels
+    of a value, while others read more, gets a `select` before it. The remaining nodes keep their names.
 
     Removing channels may untie others: for example, when a convolution loses one of two groups. So this is repeated
     until nothing changes, and a shrunk network cannot be shrunk again.
@@ -68,7 +68,7 @@ def _step(before: Shrunk) -> Shrunk:
 def _sliced(
     graph: Graph, tensors: Tensors, kept: Mapping[str, Mask], read: Mapping[InputSlot, Mask], node: Node
 ) -> Mapping[str, Tensor]:
-    """The tensors of a node, sliced to the channels that are left."""
+    """The tensors of a node, sliced to the remaining channels."""
     sides = tuple(read.get((node.name, edge.slot), kept[edge.source]) for edge in graph.inputs(node.name))
     if all(map(all, (*sides, kept[node.name]))):
         return tensors[node.name]
@@ -76,7 +76,7 @@ def _sliced(
 
 
 def _composed(kept: Mask, then: Mask | None) -> Mask:
-    """A mask applied to the channels that an earlier mask has left; None removes all.
+    """A mask applied to the channels that remain after an earlier mask; None removes all.
 
     >>> _composed((True, False, True), (False, True))
     (False, False, True)

@@ -10,8 +10,8 @@ from bayesnas_graph.ir import Graph, Mask, Node, intersection
 from bayesnas_graph.passes import InputSlot
 from bayesnas_graph.passes.shrink.alive import Alive, Tensors, shapes
 
-# How many multiply-adds cost as much as copying one value of an image. A copy is a read and a write, which take as long
-# as some tens of multiply-adds. Vectors are so short that it does not matter.
+# The cost of copying one value of an image, in multiply-adds. A copy is a read and a write, which take as long as some
+# tens of multiply-adds. Vectors are too short for this to matter.
 COPY_COST = 32
 
 
@@ -48,7 +48,7 @@ def _read(graph: Graph, tensors: Tensors, channels: Alive, kept: Mapping[str, Ma
 
 
 def _pays(graph: Graph, kept: Mapping[str, Mask], source: str, side: Mask, readers: list[Node]) -> bool:
-    """Whether it pays to copy some channels of a value for the nodes that read only those."""
+    """Return whether it pays to copy some channels of a value for the nodes that read only those."""
     sides = graph[source].shape[1:]
     if not sides:
         return True
