@@ -238,7 +238,7 @@ def test_gates_in_loops_are_watched() -> None:
 def test_several_outputs_are_an_error() -> None:
     types = "image(3, 8, 8) -> image(3, 8, 8), image(3, 8, 8)"
     text = body("node y = x : choose { conv(3), relu } out y, x", types)
-    with pytest.raises(ValueError, match="the network has 2"):
+    with pytest.raises(ValueError, match="one output, got 2"):
         curvature(supernet(text), [data()], CLASSES)
 
 

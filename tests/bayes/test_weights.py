@@ -175,5 +175,5 @@ def test_what_cannot_be_measured() -> None:
     with pytest.raises(ValueError, match="no batches"):
         weight_curvature(network(CONV), [], SQUARES)
     two = network(body("node y = x : conv(3) out y, x", "image(3, 8, 8) -> image(3, 8, 8), image(3, 8, 8)"))
-    with pytest.raises(ValueError, match="the network has 2"):
+    with pytest.raises(ValueError, match="one output, got 2"):
         weight_curvature(two, [], SQUARES)
