@@ -1,1 +1,1 @@
-"""A graph as a program: Python source, text of the language, and the supernet that is trained."""
+"""Programs from graphs: Python source, `.nas` text, and the trainable supernet."""

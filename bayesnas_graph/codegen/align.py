@@ -1,7 +1,7 @@
 """Gives units that are alike the same number of inputs, even if one of them reads the same value twice.
 
-A unit has each value that it reads once among its inputs. The first cell of a stack, for example, reads the stem where
-the others read the two cells before them: `cell(stem)` becomes `cell(stem, stem)`, and all are one class.
+A unit lists each value that it reads once among its inputs. The first cell of a stack, for example, reads only the
+stem, where the others read the two cells before them: `cell(stem)` becomes `cell(stem, stem)`, and all are one class.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _given(item: Item, done: Aligned) -> Item:
 
 
 def _form(unit: Unit, forms: dict[Unit, object], kind: KindOf) -> object:
-    """A unit without its numbers, and without which of its inputs is read where."""
+    """A unit without its numbers, ignoring which input is read where."""
 
     def masked(names: Sequence[str]) -> tuple[str, ...]:
         return tuple("" if name in unit.inputs else name for name in names)

@@ -1,6 +1,6 @@
-"""What differs between units that are otherwise alike: the columns of a table with a row for every unit.
+"""The differences between units that are otherwise alike: columns of a table with a row for every unit.
 
-A column becomes a parameter, or is computed from another column. `emit` and `unparse` choose both in their own way.
+A column becomes a parameter, or is computed from another column. `emit` and `unparse` decide this differently.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class Column(Generic[V]):
     values: tuple[V, ...]
     default: V | None = None
     base: Column[V] | None = None  # the column that it is computed from, if any
-    template: str = "{}"  # how, with a place for the name of `base`
+    template: str = "{}"  # of the expression, with a placeholder for the name of `base`
 
     @property
     def is_whole(self) -> bool:
-        """Whether all values are integers, so that they can be calculated with."""
+        """Whether all values are integers, so that arithmetic is possible."""
         return all(type(value) is int for value in self.values)
 
     def integers(self) -> list[int]:
@@ -56,7 +56,7 @@ class Column(Generic[V]):
 
 
 def all_equal(values: Sequence[object]) -> bool:
-    """Whether values are equal, in type too.
+    """Return whether values are equal, in type too.
 
     >>> all_equal([1, 1]), all_equal([1, True])
     (True, False)

@@ -1,8 +1,7 @@
 """A flat graph as nested units: one per use of a motif that is still whole.
 
-A motif is whole as long as nothing outside it reads anything inside it except its outputs. If a pass has merged part of
-one with part of another, all uses of that motif dissolve into what surrounds them, and so does a motif that only uses
-another.
+A motif is whole if only its outputs are read outside it. If a pass merged part of it with part of another, all its uses
+are dissolved into the enclosing units. So are motifs that only use another motif.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from itertools import takewhile
 from bayesnas_graph.codegen.names import plain
 from bayesnas_graph.ir import Expression, Graph, ModuleCall, Node, Op, Scope
 
-MIN_OPERATIONS = 2  # in a unit; smaller ones dissolve
+MIN_OPERATIONS = 2  # in a unit; smaller ones are dissolved
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +192,7 @@ class _Builder:
         return Unit(scope, places, words, tuple(_folded(items, given)), given, tuple(gates))
 
     def _word(self, value: str) -> str:
-        """A word for a value of which only the operation is known."""
+        """A word for a value, from its operation."""
         return self.graph[value].op.label if self.graph[value].replaces else "x"
 
     def _together(self, steps: list[Node | Scope]) -> Iterator[Node | Scope | list[Node]]:
@@ -213,7 +212,7 @@ class _Builder:
                 yield same
 
     def _result(self, value: str, scope: Scope) -> str:
-        """The name of a value that comes out of units: that of the outermost unit with no other output."""
+        """The name of a value that units output: that of the outermost unit with no other output."""
         name = value
         for inner in takewhile(lambda other: other != scope, self.chain[value]):
             if inner.name in self.whole and len(self.gives[inner.name]) == 1:
@@ -239,7 +238,7 @@ def unwrapped(unit: Unit) -> Unit:
 
 
 def _folded(items: list[Item], outputs: tuple[str, ...]) -> Iterator[Item]:
-    """The items, in which a sum that only a zero gate reads has that gate among its weights."""
+    """The items, with a zero gate included in the sum that only it reads."""
     readers: dict[str, list[Item | None]] = defaultdict(list)
     for item in items:
         for name in item.inputs:

@@ -1,6 +1,6 @@
-"""How torch computes an operation, as data: built into a module, or printed into a source file.
+"""How torch computes an operation, as data: to build a module, or to print source.
 
-Every number in a call has a role, such as `width` or `kernel`, so that what prints calls knows what each one means.
+Every number in a call has a role, such as `width` or `kernel`, which the printers use.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from string import Formatter
 
 Plain = int | float | bool
 
-# What torch assumes for a keyword that is omitted.
+# Defaults of torch for omitted keywords.
 DEFAULTS: Mapping[str, Plain] = {
     "stride": 1,
     "padding": 0,
@@ -43,7 +43,7 @@ def numbers(**values: Plain) -> tuple[Number, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ModuleCall:
-    """A call to the constructor of a module: of `torch.nn`, of our `runtime`, or of a package that the user named.
+    """A call to the constructor of a module of `torch.nn`, of our `runtime`, or of a user package.
 
     >>> ModuleCall("Conv2d", numbers(channels=3, width=8, kernel=1), numbers(stride=1, bias=False)).source()
     'nn.Conv2d(3, 8, 1, bias=False)'
@@ -91,8 +91,8 @@ class ModuleCall:
 class Expression:
     """A function of tensors without weights, as a Python template.
 
-    In it `{0}`, `{1}` are the inputs, and every word in braces is the role of a number. The template may use `torch`,
-    `F`, which is `torch.nn.functional`, and one function of our `runtime`.
+    `{0}` and `{1}` are inputs, and every word in braces is the role of a number. The template may use `torch`, `F`
+    (`torch.nn.functional`), and one function of our `runtime`.
 
     >>> Expression("F.max_pool2d({0}, {kernel}, {stride})", (3, 2)).source(["x"])
     'F.max_pool2d(x, 3, 2)'
@@ -136,6 +136,6 @@ class Expression:
         return source
 
     def encloses(self, position: int) -> bool:
-        """Whether an input is between brackets and commas, so that any expression can take its place."""
+        """Return whether an input is between brackets or commas, so that any expression can replace it."""
         before, _, after = self.template.partition(f"{{{position}}}")
         return before.rstrip().endswith(("(", "[", ",")) and after.startswith((")", "]", ","))

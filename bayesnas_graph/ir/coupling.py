@@ -1,7 +1,7 @@
-"""Which channels of a value can only be removed together with channels of another.
+"""Which channels of a value can be removed only together with channels of another.
 
-Networks become smaller by losing channels. An operation says here what must be removed with a channel: on its other
-side, in its other inputs, and in its parameters. The channels of a vector are its features.
+Networks shrink by losing channels. The coupling of an operation states what must be removed with a channel: on its
+other side, in its other inputs, and in its parameters. The channels of a vector are its features.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def intersection(one: Mask, other: Mask) -> Mask:
 class Link:
     """How the channels of one input lead to channels of the output, block by block.
 
-    A block is some consecutive channels of the input and some consecutive channels of the output. Every output
-    channel of a block depends on every input channel of the block, and on no other channel of this input.
+    A block is a range of consecutive input channels and a range of consecutive output channels. Every output channel
+    of a block depends on every input channel of the block, and on no other channel of this input.
 
     The channels of a tied block, of input and output, are kept or removed together. A block that is not tied has
     weights in between that can be sliced along either side, so that each channel can be removed alone.
@@ -113,7 +113,7 @@ class Coupling:
 
     @classmethod
     def each(cls, *inputs: tuple[int, ...], axes: tuple[Axis, ...] = ()) -> Coupling:
-        """Every output channel is made of the same channel of each input, which have these shapes.
+        """The coupling of inputs of these shapes, if every output channel depends on the same channel of each input.
 
         >>> Coupling.each((8, 4, 4), (8,)).links == (Link(8), Link(8))
         True

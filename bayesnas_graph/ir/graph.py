@@ -22,9 +22,9 @@ Kind = Literal["candidate", "zero", "optional"]
 class Gate:
     """A switch that a search may close.
 
-    Gates with the same `group` are one switch: the same position in all uses of a cell. A gate outside
-    every cell is a group of its own. Both `name` and `group` are ids: everything else that is known about a gate
-    is in the other fields, which do not count when gates are compared.
+    Gates with the same `group` are one switch: the same position in all uses of a cell. A gate outside cells is a
+    group of its own. Both `name` and `group` are ids; everything else about a gate is in the other fields, which are
+    ignored when gates are compared.
     """
 
     name: str
@@ -33,9 +33,9 @@ class Gate:
     choice: str = field(default="", compare=False, repr=False)
     label: str = field(default="", compare=False, repr=False)  # of the candidate: `sep_conv_3`
     kind: Kind = field(default="candidate", compare=False, repr=False)
-    # The cell that shares it; elsewhere the motif it is in, or the network.
+    # The cell that shares it; outside cells the motif it is in, or the network.
     part: str = field(default="", compare=False, repr=False)
-    # The use of a motif that it is in, from the part on; empty if it is directly in the part.
+    # The use of a motif that it is in, relative to the part; empty if it is directly in the part.
     use: str = field(default="", compare=False, repr=False)
     target: str = field(default="", compare=False, repr=False)  # the node of the text that it leads to: `h[1]`
     # The node of the text that it reads, if others lead to the target too: `entry`.
@@ -49,7 +49,7 @@ class Gate:
 
     @property
     def place(self) -> str:
-        """The choice, as people know it: `h[1] <- entry`."""
+        """The displayed name of the choice: `h[1] <- entry`."""
         target = f"{self.use}.{self.target}" if self.use else self.target
         return f"{target} <- {self.source}" if self.source else target
 
@@ -60,7 +60,7 @@ class Gate:
 
     @property
     def text(self) -> str:
-        """Its name for people."""
+        """Its displayed name."""
         return switch_text(self.part, self.place, self.operation)
 
 
@@ -70,7 +70,7 @@ def zero_name(choice: str) -> str:
 
 
 def switch_text(part: str, place: str, operation: str) -> str:
-    """The name of a switch for people.
+    """The displayed name of a switch.
 
     >>> switch_text("block", "h[1] <- entry", "sep_conv_3")
     'block h[1] <- entry: sep_conv_3'
@@ -88,15 +88,15 @@ class Node:
     span: Span | None = field(default=None, compare=False, repr=False)
     replaces: tuple[tuple[str, ...], ...] = field(default=(), compare=False, repr=False)
     label: str = field(default="", compare=False, repr=False)  # what the text calls it: `h[1]`, `sep_conv_3`
-    # The gates of the candidates that it is a part of, the outermost first.
+    # The gates of the candidates it is part of, outermost first.
     behind: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def stands_for(self) -> tuple[tuple[str, ...], ...]:
         """The nodes of the elaborated graph that it computes: itself, unless a pass has merged others into it.
 
-        There is one entry for each equal part of its channels, listing the nodes with that part: `(("a", "b"),)`
-        if `a` and `b` were merged, `(("a",), ("b",))` if they were put side by side.
+        There is one entry for each equal part of its channels, listing the nodes with that part: `(("a", "b"),)` if
+        `a` and `b` were merged, `(("a",), ("b",))` if they were fused side by side.
         """
         return self.replaces or ((self.name,),)
 
@@ -140,8 +140,8 @@ class Scope:
 class Graph:
     """A directed acyclic graph, frozen once constructed.
 
-    A multigraph keyed by slot, because `sum(x, x)` is two edges between the same two nodes. Nodes
-    keep the order in which they were given: every value before its uses.
+    A multigraph keyed by slot, because `sum(x, x)` is two edges between the same two nodes. Nodes keep the order of
+    construction: every value comes before its uses.
     """
 
     def __init__(
@@ -238,7 +238,7 @@ class Graph:
         return frozenset(self._choice_of.values())
 
     def choices_around(self, name: str) -> list[str]:
-        """The choices that a node belongs to, the outermost first: by a candidate that it is in, or as the choice."""
+        """The choices that a node belongs to, outermost first: as part of a candidate, or as the choice itself."""
         around = [self._choice_of[gate] for gate in self[name].behind if gate in self._choice_of]
         return [*around, name] if name in self._choices else around
 

@@ -1,4 +1,4 @@
-"""What a primitive operation is, whatever it computes."""
+"""The interface of primitive operations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ShapeError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """What an operation accepts for one of its arguments."""
+    """The values that an operation accepts for one of its arguments."""
 
     kind: ArgumentKind
     minimum: int | Fraction | None = None
@@ -44,13 +44,13 @@ class Op:
     inputs: ClassVar[int | None] = 1  # None: any number, at least one
 
     # Traits: its place in the graph.
-    is_input: ClassVar[bool] = False  # a value that the network is given
+    is_input: ClassVar[bool] = False  # an input of the network
     is_choice: ClassVar[bool] = False  # the sum of the candidates of a choice
     is_zero_switch: ClassVar[bool] = False  # turns all candidates of a choice off
     is_optional: ClassVar[bool] = False  # a value that is optional in the text
     is_gated: ClassVar[bool] = False  # every edge into it has a gate
-    is_join: ClassVar[bool] = False  # makes one value of any number of values
-    is_python: ClassVar[bool] = False  # a class of the user's
+    is_join: ClassVar[bool] = False  # joins any number of values into one
+    is_python: ClassVar[bool] = False  # a user-defined class
 
     # Traits: what it computes.
     pure: ClassVar[bool] = True  # equal inputs give equal outputs: no weights, no randomness
@@ -60,7 +60,7 @@ class Op:
     combines_linearly: ClassVar[bool] = False  # its output is a sum of its inputs, each times a number
     is_pointwise: ClassVar[bool] = False  # combines values of one shape position by position, in any order
     concatenates: ClassVar[bool] = False  # its output has the channels of all its inputs
-    selects: ClassVar[bool] = False  # its weights say which channels of its input it has
+    selects: ClassVar[bool] = False  # its weights determine which channels of its input it selects
     normalises: ClassVar[bool] = False  # a norm, perhaps with a weight and a bias per channel
     uses_batch_statistics: ClassVar[bool] = False  # in training it needs several values per channel
     tolerates_missing_inputs: ClassVar[bool] = False  # works when some of its inputs are removed
@@ -73,7 +73,7 @@ class Op:
 
     @property
     def mergeable(self) -> bool:
-        """Whether two of it with equal inputs may be computed once."""
+        """Whether two of them with equal inputs may be computed once."""
         return self.pure
 
     @property
@@ -83,17 +83,17 @@ class Op:
 
     @property
     def candidate_limit(self) -> int | None:
-        """How many candidates a search may keep, if it is a choice with a limit."""
+        """The number of candidates a search may keep, if it is a choice with a limit."""
         return None
 
     @property
     def parts(self) -> int:
-        """Into how many equal parts its input is divided, if its output is one of them; else 0."""
+        """The number of equal parts its input is divided into, if its output is one of them; else 0."""
         return 0
 
     @property
     def label(self) -> str:
-        """What it is called in the names of nodes."""
+        """Its name in the names of nodes."""
         return self.name
 
     @property
@@ -114,15 +114,15 @@ class Op:
         return 0
 
     def operations(self, *inputs: Shape) -> int:
-        """Additions and multiplications per sample, counted as in papers on compression; of the same operations."""
+        """Additions and multiplications per sample of the same operations, counted as in papers on compression."""
         return 0
 
     def stored_values(self, *inputs: Shape) -> int:
-        """How many values it stores per sample: those of its output, unless it is a view of its input."""
+        """The number of values it stores per sample: those of its output, unless it is a view of its input."""
         return prod(self.shape(*inputs))
 
     def parameters(self, *inputs: Shape) -> int:
-        """How many parameters it has for inputs of these shapes."""
+        """The number of its parameters for inputs of these shapes."""
         if self.pure:
             return 0
         raise NotImplementedError(f"`{self.name}` has no rule for its number of parameters")
@@ -142,22 +142,22 @@ class Op:
     # Other forms of it, for passes.
 
     def widened(self, width: int, groups: int) -> Op:
-        """One operation of `width` output channels for several equal ones.
+        """One operation with `width` output channels that replaces several equal ones.
 
-        It has a group for each of them if each reads its own part of the channels, and 1 if all read the same.
+        `groups` is their number if each reads its own part of the channels, and 1 if all read the same.
         """
         return self
 
     def undilated(self, *inputs: Shape) -> tuple[Op, Op, Op | None] | None:
-        """What computes it without dilation: an operation before, one in its place, and maybe one after."""
+        """Equivalent operations without dilation: one before, one in its place, and possibly one after."""
         return None
 
     def absorbing(self, before: Op) -> Op | None:
-        """An operation that does `before` and then this, and keeps less for the backward pass; None if none does."""
+        """One operation for `before` and then this that stores less for the backward pass; None if there is none."""
         return None
 
     def light_form(self) -> Op:
-        """The same operation, keeping as little for the backward pass as it can."""
+        """The same operation, storing as little as possible for the backward pass."""
         return self
 
     # Channels.
@@ -170,7 +170,7 @@ class Op:
         """The operation once channels are removed: another one if its arguments are widths or groups."""
         return self
 
-    # The next three look at zeros in weights, in evaluation mode. Tensors come by their names in the module.
+    # The next three consider zeros in weights, in evaluation mode. Tensors are keyed by their names in the module.
 
     def nonzero_outputs(self, nonzero: tuple[Mask, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Mask:
         """The output channels that can be nonzero, given the channels of every input that can."""
@@ -229,7 +229,7 @@ def _text(value: Value) -> str:
 
 
 def shape_text(shape: Shape) -> str:
-    """A shape as it is shown to people.
+    """A shape as displayed.
 
     >>> shape_text((16, 32, 32)), shape_text((10,))
     ('16x32x32', '10')

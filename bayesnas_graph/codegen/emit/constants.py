@@ -54,14 +54,14 @@ def _is_module(item: Item) -> bool:
 
 
 def _is_depthwise(item: Item, number: Number) -> bool:
-    """Whether a number is the groups of a convolution with a group for every channel."""
+    """Return whether a number is the groups of a convolution with a group for every channel."""
     if not isinstance(item, Compute) or number.role != "groups" or number.value == 1:
         return False
     return Number("channels", number.value) in item.call.numbers
 
 
 def _is_outside(item: Item, role: str, root: Unit) -> bool:
-    """Whether a number is the size of an input or output of the network."""
+    """Return whether a number is the size of an input or output of the network."""
     if role == "channels" and any(name in root.inputs for name in item.inputs):
         return True
     return role == "width" and any(name in root.outputs for name in results(item))

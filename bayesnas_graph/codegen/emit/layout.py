@@ -44,7 +44,7 @@ class ClassLayout:
         return found
 
     def _alike(self, before: Item, after: Item) -> bool:
-        """Whether two items may be in one loop: uses of one motif or array, or the same expression."""
+        """Return whether two items may be in one loop: uses of one motif or array, or the same expression."""
         if isinstance(before, Use) and isinstance(after, Use):
             arrays = array(before.name), array(after.name)
             if arrays[0] and arrays[1] and arrays[0][0] == arrays[1][0]:

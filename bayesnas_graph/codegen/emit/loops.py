@@ -144,7 +144,7 @@ class _Search:
         return _Back(k - made_in) if place == size - 1 else None
 
     def _is_private(self, start: int, end: int, exempt: set[str]) -> bool:
-        """Whether only these items read what they compute, except some results."""
+        """Return whether only these items read what they compute, except some results."""
         made = {name for item in self.items[start:end] for name in results(item)} - exempt
         return all(start <= reader < end for name in made for reader in self.readers[name])
 
@@ -176,7 +176,7 @@ def _body(first: Round, sources: Iterator[object], state: tuple[str, ...]) -> Ro
 
 
 def _can_repeat(body: Round) -> bool:
-    """Whether a round has exactly one use, at most one gate, and otherwise only expressions."""
+    """Return whether a round has exactly one use, at most one gate, and otherwise only expressions."""
     uses = [item for item in body if isinstance(item, Use)]
     gates = [item for item in body if isinstance(item, Weigh)]
     plain = [item for item in body if isinstance(item, Compute) and isinstance(item.call, Expression)]
@@ -185,7 +185,7 @@ def _can_repeat(body: Round) -> bool:
 
 
 def _same_form(before: Item, after: Item) -> bool:
-    """Whether two items could be the same item of two rounds."""
+    """Return whether two items could be the same item of two rounds."""
     if type(before) is not type(after) or len(before.inputs) != len(after.inputs):
         return False
     match before, after:

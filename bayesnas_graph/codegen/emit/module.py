@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 def build(emitted: Emitted) -> nn.Module:
     """The network of a source that `emit` wrote.
 
-    The source is our own: its names are letters, digits and underscores, and nothing else of a `.nas` file gets into
-    it.
+    Executing it is safe: `emit` wrote it, and only names of letters, digits and underscores come from a `.nas` file.
     """
     name = f"<network {emitted.network}>"
     # Lets tracebacks, debuggers and torch.compile show the lines.

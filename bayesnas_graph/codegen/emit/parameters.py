@@ -13,7 +13,7 @@ from bayesnas_graph.ir.call import DEFAULTS
 # Sizes are positional arguments, in this order: of the input, between, of the output. All others are keywords.
 SIZES = ("channels", "inner", "width", "size")
 
-MIN_EVIDENCE = 3  # different values that must agree before one size is computed from another
+MIN_EVIDENCE = 3  # distinct values that must agree before one size is computed from another
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def _derive_paddings(columns: list[Column[Plain]]) -> None:
         for window in [column for column in columns if column.role in ("kernel", "dilation")]:
             template = "{} // 2" if window.role == "kernel" else "{}"
             reach = [k // 2 if window.role == "kernel" else k for k in window.integers()]
-            for times in (1, 2):  # twice for a window that is dilated, or has five rows
+            for times in (1, 2):  # twice for a dilated window, or one with five rows
                 if padding.integers() == [times * r for r in reach]:
                     padding.base, padding.template = window, template if times == 1 else _twice(template)
 

@@ -105,7 +105,7 @@ class Printer:
         return [f"{indent}{', '.join(self.names[name] for name in results)} = {expression}"]
 
     def _inlined(self, name: str, expression: str) -> bool:
-        """Whether a value is printed where it is read: it is read once, and short or the result."""
+        """Return whether a value is printed where it is read: it is read once, and short or the result."""
         if self.uses[name] != 1 or (len(expression) > LINE // 2 and self.unit.outputs != (name,)):
             return False
         self.inline[name] = expression

@@ -51,9 +51,9 @@ class Emitted:
 def emit(graph: Graph, doc: str = "", *, standalone: bool = False, constants: bool = False) -> Emitted:
     """The source of a graph: a class per kind of motif, a line per operation.
 
-    It needs torch and our `runtime`. A graph that no pass has made faster needs of the `runtime` only a function for
-    gates and modules for factors and selections, which a `standalone` source includes. With `constants`, widths are
-    written in terms of one constant if possible.
+    It needs torch and our `runtime`. Without optimising passes, a graph needs only a few definitions of the `runtime`:
+    a function for gates, and modules for factors and selections. A `standalone` source includes them. With `constants`,
+    widths are written in terms of one constant if possible.
     """
     root = aligned(units(graph))
     classes = Classes(root)
@@ -76,7 +76,7 @@ def emit(graph: Graph, doc: str = "", *, standalone: bool = False, constants: bo
 
 
 def _definition(name: str) -> str:
-    """The source of a function or class of our `runtime`: a plain one for gates, or its own. Needs no torch."""
+    """The source of a definition of our `runtime`, with a simpler one for gates. Does not import torch."""
     if name == "gated_sum":
         return _GATED_SUM
     text = (folder("runtime") / f"{name.lower()}.py").read_text(encoding="utf-8")

@@ -73,7 +73,7 @@ def _statement(line: str) -> tuple[str, str]:
 
 
 def _groups(text: str) -> list[tuple[int, int]]:
-    """Where every call and list that is in no other bracket opens and closes."""
+    """The start and end of every top-level pair of brackets."""
     groups, level, start = [], 0, 0
     for i, character in enumerate(text):
         if character in _OPENING:

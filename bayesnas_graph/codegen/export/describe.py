@@ -7,7 +7,7 @@ from bayesnas_graph.language.elaborate.values import show
 
 
 def network_text(network: Network) -> str:
-    """Return a network as it could be called: `net(width = 8)`, or just its name."""
+    """Return a network as a call, such as `net(width = 8)`, or just its name."""
     arguments = ", ".join(f"{name} = {show(value)}" for name, value in network.arguments)
     return f"{network.name}({arguments})" if arguments else network.name
 

@@ -64,11 +64,11 @@ class Supernet:
 
     def in_order(self, parts: list[Tensor]) -> Tensor:
         """Values for the tensors of gates, along their last axis, in the order of the gates."""
-        together = torch.cat(parts, -1) if parts else torch.zeros(0)  # if no switch is left
+        together = torch.cat(parts, -1) if parts else torch.zeros(0)  # if there are no switches
         return together[..., self._order.to(together.device)]
 
     def slopes(self, watch: Watch) -> Tensor:
-        """The derivatives by all gates, a row for each sample. The watch forgets them."""
+        """The derivatives with respect to all gates, one row per sample. This clears them from the watch."""
         parts = {parameter: watch.slopes(parameter) for parameter in self.parameters}
         rows = max((len(part) for part in parts.values() if part is not None), default=0)
         watch.forget_slopes()
@@ -88,7 +88,7 @@ class Supernet:
             yield self.module
 
     def reference(self, graph: Graph | None = None) -> ReferenceNetwork:
-        """The reference form of the network, or of another graph of it, with the current weights."""
+        """The reference network of this graph, or of another graph of the space, with the current weights."""
         like = next(self.module.parameters())
         found = ReferenceNetwork(self.graph if graph is None else graph).to(like.device, like.dtype)
         return found.load(self.module.state_dict(), self.program)
@@ -97,7 +97,7 @@ class Supernet:
         return f"<supernet {self.graph.name}: {len(self.graph):,} nodes, {len(self.names):,} gates>"
 
     def _repr_svg_(self) -> str | None:
-        """What a notebook shows."""
+        """The picture that a notebook shows."""
         return self.graph._repr_svg_()
 
     @cached_property

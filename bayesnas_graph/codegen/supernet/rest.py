@@ -10,7 +10,7 @@ from torch import nn
 
 @contextmanager
 def at_rest(network: nn.Module) -> Iterator[None]:
-    """Put a network into evaluation mode within this block; all modules get their modes back afterwards."""
+    """Put a network into evaluation mode inside the `with` block; restore the modes of all modules afterwards."""
     modes = {module: module.training for module in network.modules()}  # some may always be in evaluation mode
     network.eval()
     try:

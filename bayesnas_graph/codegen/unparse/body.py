@@ -24,7 +24,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class _Edge:
-    """What leads into a node: sources, which are nodes or a call, and a chain of operations."""
+    """An edge into a node: its sources, which are nodes or a call, and a chain of operations."""
 
     sources: tuple[str, ...]
     label: str

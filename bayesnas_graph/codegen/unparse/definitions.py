@@ -102,7 +102,7 @@ class Definitions:
             self._uses[unit] = Applied(definition, tuple(parameter.values[i] for parameter in parameters))
         return [definition]
 
-    # ---- what units have in common, ever more of it
+    # ---- keys for grouping units, from coarse to fine
 
     def _form(self, unit: Unit) -> object:
         """A unit without its numbers, and without which motifs it uses."""

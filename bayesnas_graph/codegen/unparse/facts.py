@@ -1,4 +1,4 @@
-"""What a file has besides its graph: types, budgets and comments, which no text can break out of."""
+"""The parts of a file besides its graph: types, budgets, and comments that no text can break out of."""
 
 from __future__ import annotations
 

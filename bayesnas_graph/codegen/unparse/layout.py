@@ -46,15 +46,15 @@ class BodyLayout:
             self._name_nodes(given, taken)
 
     def is_join(self, item: Item) -> bool:
-        """Whether an item is a node that edges lead into."""
+        """Return whether an item is a node that edges lead into."""
         return isinstance(item, Compute) and item.op.is_join
 
     def is_step(self, item: Item) -> bool:
-        """Whether an item can be part of a chain."""
+        """Return whether an item can be part of a chain."""
         return len(item.inputs) == 1 and len(results(item)) == 1 and not self.is_join(item)
 
     def has_edges(self, item: Item) -> bool:
-        """Whether a join is written as edges into a node, because operations lead to it."""
+        """Return whether a join is written as edges into a node, because operations lead to it."""
         return self.is_join(item) and any(name in self.flowing for name in item.inputs)
 
     def common_join(self, values: Iterable[str]) -> str | None:
@@ -86,7 +86,7 @@ class BodyLayout:
         return flowing
 
     def _belongs(self, item: Item, reader: Item) -> bool:
-        """Whether an item was written on the way to another: it has no name of its own, or the same name.
+        """Return whether an item was written on the way to another: it has no name of its own, or the same name.
 
         Or several terms of a sum have its name: then it was the name of their sum, now part of a larger sum.
         """
@@ -96,7 +96,7 @@ class BodyLayout:
         return self.is_join(reader) and sum(self._target(name) == target for name in reader.inputs) > 1
 
     def _is_node(self, item: Item) -> bool:
-        """Whether an item joins values that were written as edges into it, and so was a node."""
+        """Return whether an item joins values that were written as edges into it, and so was a node."""
         target = self._target(item.name)
         return target is not None and self.is_join(item) and any(self._target(name) == target for name in item.inputs)
 
@@ -138,7 +138,7 @@ class BodyLayout:
         return word if is_use and word != "out" and word not in taken else "y"
 
     def _settle(self, target: Target, values: list[str], wanted: dict[str, str | Target]) -> None:
-        """Of several nodes with one target, let the node of that very name have it."""
+        """If several nodes have one target, assign it to the node with exactly that name."""
         if len(values) == 1:
             return
         whole = (target.word,) if target.index is None else (target.word, str(target.index))
@@ -176,7 +176,7 @@ class BodyLayout:
 
 
 def join_of(item: Item) -> str:
-    """How a node is declared to join its edges; empty for a sum, which is the default."""
+    """The join in the declaration of a node; empty for a sum, which is the default."""
     assert isinstance(item, Compute), "joins are primitives"
     return "" if item.op.adds and len(item.inputs) > 1 else item.op.name
 

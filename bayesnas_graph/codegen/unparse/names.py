@@ -1,4 +1,4 @@
-"""Names that the language allows, for the names of a graph."""
+"""Convert names of a graph to names that the language allows."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def unique(word: str, taken: Collection[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What an operation was written for in a text: a node, or an element of an array of nodes."""
+    """The node that an operation leads to in a text, possibly an element of an array."""
 
     word: str
     index: int | None = None
@@ -63,5 +63,5 @@ def target_of(parts: tuple[str, ...], labels: Collection[str]) -> Target | None:
 
 
 def is_label(part: str, labels: Collection[str]) -> bool:
-    """Whether part of a name is the name of an operation, perhaps with numbers."""
+    """Return whether part of a name is the name of an operation, perhaps with numbers."""
     return any(part.startswith(label) and re.fullmatch(r"(_\d+)*", part[len(label) :]) for label in labels)

@@ -140,7 +140,7 @@ def _derive_widths(columns: list[Column[Content]]) -> None:
 
 
 def _is_positive(column: Column[Content]) -> bool:
-    """Whether a width can be calculated with; an operation of the user may have any number as its width."""
+    """Return whether a width can be calculated with; an operation of the user may have any number as its width."""
     return column.is_whole and min(column.integers()) > 0
 
 

@@ -10,7 +10,7 @@ from bayesnas_graph.codegen.unparse.paths import Paths
 from bayesnas_graph.ir import Edge, Graph, Node, Scope
 from bayesnas_graph.ir.ops import PRIMITIVES
 
-MAX_DEPTH = 64  # of nested motifs; deeper ones dissolve
+MAX_DEPTH = 64  # of nested motifs; deeper ones are dissolved
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The primitives: one class per operation, with everything that is known about it."""
+"""The primitives: one class per operation, with all its properties."""
 
 from bayesnas_graph.ir import Op
 from bayesnas_graph.ir.ops.activation import Identity, Relu
@@ -12,7 +12,7 @@ from bayesnas_graph.ir.ops.select import Select
 from bayesnas_graph.ir.ops.spatial import PadChannels
 from bayesnas_graph.ir.ops.structure import Choice, Gated, Input, Maybe, Zero
 
-# The operations that only the compiler uses, by name. PRIMITIVES are those that a text can name.
+# Operations that only the compiler uses, by name. PRIMITIVES are those available in the language.
 COMPILED: dict[str, type[Op]] = {
     cls.name: cls
     for cls in (

@@ -1,4 +1,4 @@
-"""Functions of each value alone."""
+"""Elementwise functions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Elementwise(SameShape):
-    """What they have in common: a Python expression, and two derivatives."""
+    """Base class of elementwise functions: a Python expression and two derivatives."""
 
     by_channel: ClassVar[bool] = True
     function: ClassVar[str]
@@ -37,7 +37,7 @@ class Elementwise(SameShape):
 @register
 @dataclass(frozen=True)
 class Identity(Elementwise):
-    """Returns its input."""
+    """The input, unchanged."""
 
     name: ClassVar[str] = "identity"
     passes_through: ClassVar[bool] = True

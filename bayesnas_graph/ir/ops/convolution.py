@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Layer(Op):
-    """What all layers have in common: a `weight`, with filters first, and maybe a `bias`."""
+    """Base class of layers: they have a `weight`, with filters first, and possibly a `bias`."""
 
     pure: ClassVar[bool] = False
 
@@ -37,7 +37,7 @@ class Layer(Op):
         return ("weight", "bias") if self.has_bias else ("weight",)
 
     def _coupling(self, link: Link) -> Coupling:
-        """An untied link is a weight that can be sliced along its inputs, too."""
+        """The coupling with a link; if it is untied, the weight can be sliced along its inputs too."""
         reads = () if link.tied else (Axis("weight", 1, "input"),)
         return Coupling((link,), (Axis("weight", 0), *reads, *((Axis("bias", 0),) if self.has_bias else ())))
 
@@ -56,9 +56,9 @@ class _Form(NamedTuple):
 
 @dataclass(frozen=True)
 class Convolution(Layer):
-    """What the convolutions have in common: the output is linear in the input and in the weight.
+    """Base class of convolutions: the output is linear in the input and in the weight.
 
-    So a diagonal passes through their squares, by the two backward passes of the same convolution:
+    So a diagonal is propagated with their squares, by the two backward passes of the same convolution:
 
         h_x = (w^2)^T h_y        h_w = sum over positions of x^2 h_y
     """
@@ -116,7 +116,7 @@ class Convolution(Layer):
     def coupling(self, *inputs: Shape) -> Coupling:
         channels = inputs[0][0]
         form = self.form(channels)
-        # Groups must stay of one size, so a group is removed as a whole, with what it reads of the weight.
+        # Groups must have equal sizes, so a group is removed as a whole, with its part of the weight.
         tied = self.by_channel or form.groups > 1
         return self._coupling(Link(form.groups, channels // form.groups, form.width // form.groups, tied=tied))
 
@@ -194,7 +194,7 @@ class Depthwise(Convolution):
 
 @dataclass(frozen=True)
 class AfterRelu(Convolution):
-    """A convolution of the ReLU of its input, which is computed again in the backward pass instead of being kept."""
+    """A convolution of the ReLU of its input, which is recomputed in the backward pass instead of being stored."""
 
     def torch(self, *inputs: Shape) -> ModuleCall:
         return replace(super().torch(*inputs), target="ReluConv2d", package="runtime")
@@ -212,7 +212,7 @@ class AfterRelu(Convolution):
 
 @dataclass(frozen=True)
 class ReluConv(AfterRelu, Conv):
-    """`relu > conv`. A text cannot name it."""
+    """`relu > conv`. Not available in the language."""
 
     name: ClassVar[str] = "relu_conv"
 
@@ -223,7 +223,7 @@ class ReluConv(AfterRelu, Conv):
 
 @dataclass(frozen=True)
 class ReluDepthwise(AfterRelu, Depthwise):
-    """`relu > depthwise`. A text cannot name it."""
+    """`relu > depthwise`. Not available in the language."""
 
     name: ClassVar[str] = "relu_depthwise"
 

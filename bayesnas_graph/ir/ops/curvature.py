@@ -35,5 +35,5 @@ class Local:
 
 
 def per_channel(values: Tensor) -> Tensor:
-    """The sum over positions and the mean over samples: the curvature of a parameter that each channel adds."""
+    """The sum over positions and the mean over samples: the curvature of a parameter added to each channel."""
     return values.reshape(*values.shape[:2], -1).sum(2).mean(0)

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Join(Op):
-    """Makes one value of any number of values.
+    """Joins any number of values into one.
 
-    Its curvature rules treat each input separately: a caller that passes one value twice adds up the results.
+    Its curvature rules treat each input separately: a caller that passes one value twice must add up the results.
     """
 
     inputs: ClassVar[int | None] = None

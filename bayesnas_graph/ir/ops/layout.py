@@ -1,4 +1,4 @@
-"""Operations that passes put around others to compute the same faster. A text cannot name them."""
+"""Operations that passes insert around others for speed. Not available in the language."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Normalisation(SameShape):
-    """What the norms have in common: the shape stays, and each channel may have a weight and a bias."""
+    """Base class of norms: the shape stays the same, and each channel may have a weight and a bias."""
 
     pure: ClassVar[bool] = False
     normalises: ClassVar[bool] = True
@@ -69,7 +69,7 @@ class Normalisation(SameShape):
 @register
 @dataclass(frozen=True)
 class BatchNorm(Normalisation):
-    """Batch normalisation of each channel. `affine = false` leaves out weight and bias."""
+    """Batch normalisation of each channel. `affine = false` omits weight and bias."""
 
     name: ClassVar[str] = "bn"
     by_channel: ClassVar[bool] = True
@@ -109,9 +109,9 @@ class BatchNorm(Normalisation):
 
 @dataclass(frozen=True)
 class LightBatchNorm(BatchNorm):
-    """A batch norm without weights that keeps its output for the backward pass, not its input.
+    """A batch norm without weights that stores its output for the backward pass, not its input.
 
-    A text cannot name it.
+    Not available in the language.
     """
 
     name: ClassVar[str] = "light_bn"
@@ -136,7 +136,7 @@ class LightBatchNorm(BatchNorm):
 
 @dataclass(frozen=True)
 class SampleNorm(Normalisation):
-    """What group norm and layer norm have in common: statistics of each sample, over groups of channels."""
+    """Base class of group norm and layer norm: statistics of each sample, over groups of channels."""
 
     def normalised(self, local: Local) -> Tensor:
         from torch.nn import functional as F
@@ -144,7 +144,7 @@ class SampleNorm(Normalisation):
         return F.group_norm(local.inputs[0], local.module.num_groups, eps=local.module.eps)
 
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
-        """The diagonal of `J^T diag(H) J`. The second derivatives of the norm itself are left out (Gauss-Newton).
+        """The diagonal of `J^T diag(H) J`. The second derivatives of the norm itself are omitted (Gauss-Newton).
 
         In a group of `m` values, with `z` the normalised ones and `s` their deviation,
 
@@ -239,7 +239,7 @@ class Dropout(SameShape, Untrained):
 
 
 def _nonzero(values: Tensor) -> Mask:
-    """Which entries are not zero."""
+    """A mask of the nonzero entries."""
     return tuple((values != 0).tolist())
 
 

@@ -21,9 +21,9 @@ PROBES = 64  # the most vectors sent back through an unknown operation to find i
 
 @dataclass(frozen=True)
 class PythonOp(Op):
-    """A class of the user's, `package.module:Class`, called with the arguments of the language as keywords.
+    """A user-defined class, `package.module:Class`, called with the arguments in the file as keywords.
 
-    Its shapes and weights are found by running it on the meta device, which computes no values.
+    Its shapes and weights are determined by running it on the meta device, which computes no values.
     """
 
     name: ClassVar[str] = "python"

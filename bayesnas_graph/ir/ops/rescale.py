@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @register
 @dataclass(frozen=True)
 class Rescale(SameShape, Untrained):
-    """Its input times a number that is loaded with the weights and not trained: 1 in a new network."""
+    """The input times a factor that is loaded with the weights and not trained; 1 in a new network."""
 
     name: ClassVar[str] = "rescale"
     only_scales: ClassVar[bool] = True

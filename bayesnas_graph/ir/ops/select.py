@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @register
 @dataclass(frozen=True)
 class Select(Untrained):
-    """Some channels of its input. Which ones is loaded with the weights: in a new network they are spread evenly."""
+    """A selection of channels, loaded with the weights. In a new network, the channels are evenly spaced."""
 
     name: ClassVar[str] = "select"
     selects: ClassVar[bool] = True
@@ -38,7 +38,7 @@ class Select(Untrained):
         return (local.hessian.new_zeros(x.shape).index_add(1, local.module.channels, local.hessian),)
 
     def coupling(self, *inputs: Shape) -> Coupling:
-        """By its shapes alone: any channel of the input may be any of the output."""
+        """Judging by the shapes alone, any input channel may be any output channel."""
         return Coupling((Link(1, inputs[0][0], self.width, tied=False),), (Axis("channels", 0),))
 
     def narrowed(self, inputs: tuple[Mask, ...], output: Mask) -> Select:
@@ -54,7 +54,7 @@ class Select(Untrained):
     def sliced(
         self, tensors: Mapping[str, Any], kept: tuple[Mask, ...], output: Mask, *inputs: Shape
     ) -> dict[str, Any]:
-        """Its channels renumbered among those of the input that are left."""
+        """Its channels, renumbered among the remaining channels of the input."""
         left = super().sliced(tensors, kept, output, *inputs)
         number = {channel: i for i, channel in enumerate(i for i, stays in enumerate(kept[0]) if stays)}
         named = [number[channel] for channel in left["channels"].tolist()]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Pool(Op):
-    """What the pools have in common: a window that slides over each channel."""
+    """Base class of pools: a window slides over each channel."""
 
     by_channel: ClassVar[bool] = True
 
@@ -88,7 +88,7 @@ class AvgPool(Pool):
 
 @dataclass(frozen=True)
 class GlobalPool(Op):
-    """What the global pools have in common: an image becomes a vector of its channels."""
+    """Base class of global pools: an image becomes a vector with one value per channel."""
 
     def shape(self, *inputs: Shape) -> Shape:
         return (image(self, inputs[0])[0],)
@@ -187,7 +187,7 @@ class Crop(Op):
 @register
 @dataclass(frozen=True)
 class PadChannels(Op):
-    """Channels of zeros appended until there are `width`."""
+    """The input with channels of zeros appended, `width` in total."""
 
     name: ClassVar[str] = "pad_channels"
 

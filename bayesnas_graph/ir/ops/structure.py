@@ -1,4 +1,4 @@
-"""Operations that the compiler puts into the graph and that a text cannot name."""
+"""Operations that the compiler inserts into the graph. Not available in the language."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Input(Op):
-    """A value that the network is given."""
+    """An input of the network."""
 
     name: ClassVar[str] = "input"
     is_input: ClassVar[bool] = True
@@ -31,7 +31,7 @@ class Input(Op):
 
 @dataclass(frozen=True)
 class Choice(Sum):
-    """The sum of the candidates that a search keeps: at most `limit` of them, or any number.
+    """The sum of the candidates that a search keeps: at most `limit` of them, or any number without a limit.
 
     Each of its edges has a gate, the switch of a candidate.
     """

@@ -1,4 +1,4 @@
-"""What zeros in the weights of a layer say about its channels."""
+"""Channels that are reachable despite zeros in the weights of a layer."""
 
 from __future__ import annotations
 

@@ -14,14 +14,14 @@ from bayesnas_graph.report.pictures.diagram import Box, Choice, Kind, Wire
 from bayesnas_graph.report.pictures.runs import Run, runs_of
 from bayesnas_graph.report.pictures.words import counted, definition_text, place_of, settings_lines
 
-OUT = "out"  # the node that edges to the output lead into
-MANY_BOXES = 12  # from here on, operations in a row share a box
-LARGEST = 400  # boxes and choices of a panel: more of them nobody can read
+OUT = "out"  # the node of `x -> out`
+MANY_BOXES = 12  # with this many, operations in a row share a box
+LARGEST = 400  # boxes and choices of a panel that is still readable
 
 
 @dataclass(frozen=True)
 class Body:
-    """What a panel shows."""
+    """The contents of a panel."""
 
     boxes: tuple[Box, ...]
     choices: tuple[Choice, ...]
@@ -29,7 +29,7 @@ class Body:
 
     @property
     def outline(self) -> object:
-        """Equal for bodies of the same structure, whatever their widths and sizes."""
+        """A value that is equal for bodies of the same structure, regardless of widths and sizes."""
         boxes = tuple((box.key, box.kind, box.title) for box in self.boxes)
         choices = tuple((c.key, tuple(s.label for s in c.strands), c.limit, c.optional) for c in self.choices)
         return boxes, choices, self.wires
@@ -41,7 +41,7 @@ class Opened:
 
     title: str  # of its boxes
     panel: int
-    inside: str = ""  # the inner use, if the block only passes its inputs on
+    inside: str = ""  # the inner use, if the block only passes its inputs on to it
 
 
 def body_of(block: Block, opened: Callable[[Block], Opened | None]) -> Body:
@@ -59,7 +59,7 @@ class _Builder:
         self.boxes: list[Box] = []
         self.choices: list[Choice] = []
         self.wires: Counter[tuple[int, int]] = Counter()
-        self.vertices: dict[int, int] = {}  # of every value, the vertex that produces it
+        self.vertices: dict[int, int] = {}  # value -> the vertex that produces it
         self.next = 0
 
     def build(self) -> Body:
@@ -115,7 +115,7 @@ class _Builder:
             self.vertices[output] = pill
 
     def _later(self, run: Run, step: Nested, output: int) -> None:
-        """One of several uses in a row, which share the box of the first and have the shape of the last."""
+        """Draw a later use of several in a row, which share the box of the first and show the shape of the last."""
         key = self.vertices[run.first_value]
         self.vertices[output] = key
         for source in step.inputs:

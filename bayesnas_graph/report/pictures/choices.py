@@ -38,7 +38,7 @@ def decisions_of(block: Block) -> Decisions:
         producers.extend([index] * (1 if isinstance(step, Compute) else len(step.block.outputs)))
     search = _Search(block, tuple(producers))
     found = {}
-    for index in reversed(range(len(block.steps))):  # a choice comes after those within its candidates
+    for index in reversed(range(len(block.steps))):  # a choice comes after the choices inside its candidates
         step = block.steps[index]
         if isinstance(step, Compute) and step.gates and index not in search.inside:
             found[index] = search.decision(step)
@@ -57,7 +57,7 @@ class _Search:
         inner = self._wrapped(step) if optional else None
         strands, members = self._strands(step, 0, sources)
         self.inside |= members
-        if inner is not None:  # `optional choose` is one choice to people
+        if inner is not None:  # `optional choose` is displayed as one choice
             strands = [replace(strand, depth=strand.depth - 1) for strand in strands[1:]]
         selection = (inner or step).op
         limit = selection.limit if isinstance(selection, ChoiceOp) else None
@@ -107,7 +107,7 @@ class _Search:
 
 
 def _hands_on(parts: Iterable[Compute | Nested]) -> bool:
-    """Whether a candidate only passes its input on."""
+    """Return whether a candidate only passes its input on."""
     return all(part.op.passes_through if isinstance(part, Compute) else _hands_on(part.block.steps) for part in parts)
 
 

@@ -1,4 +1,4 @@
-"""SVG to PNG and PDF, with whatever can do it."""
+"""Convert SVG to PNG and PDF with any available tool."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from bayesnas_graph.diagnostics import Diagnostic, NasError
 
 Kind = Literal["png", "pdf"]
 
-SCREEN = 2.0  # pixels per unit: sharp on screens of today
-PRINT = 300 / 96  # the same for paper
-POINTS = 72 / 96  # in a pixel
-SECONDS = 120  # that a converter may take
+SCREEN = 2.0  # pixels per unit: sharp on current screens
+PRINT = 300 / 96  # pixels per unit on paper
+POINTS = 72 / 96  # points per pixel
+SECONDS = 120  # time limit of a converter
 
 
 @dataclass(frozen=True)
 class Picture:
-    """An SVG, its size in CSS pixels, and how many pixels a PNG has for each of them."""
+    """An SVG, its size in CSS pixels, and the number of PNG pixels per CSS pixel."""
 
     svg: str
     width: float
@@ -34,7 +34,7 @@ class Picture:
 
 
 def converted(picture: Picture, kind: Kind) -> bytes:
-    """The picture in pixels or as PDF, in which text is text. Raises NasError where nothing can make it."""
+    """The picture as PNG, or as PDF with selectable text. Raises NasError if no converter is available."""
     failures = []
     for name, convert in _CONVERTERS:
         try:
@@ -68,7 +68,7 @@ def _vl_convert(picture: Picture, kind: Kind) -> bytes | None:
 
 
 def _sized(picture: Picture) -> str:
-    """The SVG with its size in points, for converters that take pixels for points."""
+    """The SVG with its size in points, for converters that treat pixels as points."""
     size = f'width="{picture.width * POINTS:g}" height="{picture.height * POINTS:g}"'
     return re.sub(r'width="[^"]*" height="[^"]*"', size, picture.svg, count=1)
 
@@ -76,7 +76,7 @@ def _sized(picture: Picture) -> str:
 def _cairosvg(picture: Picture, kind: Kind) -> bytes | None:
     try:
         module = importlib.import_module("cairosvg")
-    except (ImportError, OSError):  # the package, or the library that it needs
+    except (ImportError, OSError):  # the package or its native library is missing
         return None
     source = picture.svg.encode()
     found = module.svg2pdf(source) if kind == "pdf" else module.svg2png(source, scale=picture.scale)
@@ -110,7 +110,7 @@ def _chromium(picture: Picture, kind: Kind) -> bytes | None:
             options = [f"--force-device-scale-factor={picture.scale:g}", f"--window-size={window}"]
             options += ["--hide-scrollbars", f"--screenshot={made}"]
         always = ["--headless", "--disable-gpu", f"--user-data-dir={folder}/profile"]
-        if hasattr(os, "geteuid") and os.geteuid() == 0:  # as in a container: it refuses to start with its sandbox
+        if hasattr(os, "geteuid") and os.geteuid() == 0:  # as in a container: it refuses to start sandboxed
             always.append("--no-sandbox")
         subprocess.run([program, *always, *options, page.as_uri()], check=True, capture_output=True, timeout=SECONDS)
         return made.read_bytes()

@@ -1,4 +1,4 @@
-"""Prune a picture to the candidates that stay.
+"""Prune a picture to the kept candidates.
 
 Closed strands are removed, and everything that is no longer on a path from an input to an output. The uses of a
 motif may have different outcomes: its panel is shown once for each.
@@ -15,13 +15,13 @@ from bayesnas_graph.report.pictures.diagram import Box, Choice, Diagram, Panel, 
 from bayesnas_graph.report.pictures.words import counted
 
 MOST_OUTCOMES = 6  # panels of one motif
-MOST_USES = 4  # that a note names
+MOST_USES = 4  # listed in a note
 
 
 def prune_panel(panel: Panel, kept: Set[str], closed: Set[int] = frozenset()) -> Panel:
-    """A panel with only the candidates of these switches, which are named from the motif on.
+    """A panel with only the candidates of these switches, whose names are relative to the motif.
 
-    Boxes in `closed` pass nothing on. If no path is left, the panel is empty.
+    Boxes in `closed` pass nothing on. If no path remains, the panel is empty.
     """
     choices = [left for choice in panel.choices if (left := _left(choice, kept)) is not None]
     vertices = {box.key for box in panel.boxes} - closed | {choice.key for choice in choices}
@@ -47,7 +47,7 @@ def _left(choice: Choice, kept: Set[str]) -> Choice | None:
 
 
 def _on(strands: Sequence[Strand], kept: Set[str]) -> Iterator[Strand]:
-    """The open strands: those that are on, with at least one open strand in every choice within them."""
+    """The open strands: those that are on and have at least one open strand in every choice inside them."""
     for index, strand in enumerate(strands):
         if strand.depth > strands[0].depth or strand.gate not in kept:
             continue
@@ -75,7 +75,7 @@ def _reached(start: Iterable[int], edges: Iterable[tuple[int, int]]) -> set[int]
 def prune_diagram(diagram: Diagram, kept: Set[str]) -> Diagram:
     """A diagram with only the candidates of these switches, given by full names.
 
-    Without a path from an input of the network to an output it has no panels.
+    If no path leads from an input of the network to an output, it has no panels.
     """
     outcomes = _outcomes(diagram, kept)
     numbers = {(o.panel, o.index): number for number, o in enumerate(o for o in outcomes if o.index < MOST_OUTCOMES)}
@@ -100,7 +100,7 @@ class _Outcome:
 
     panel: int
     index: int  # among the outcomes of its motif
-    count: int  # of them
+    count: int  # number of outcomes of its motif
     hidden: int  # uses with outcomes that are not shown; set on the last outcome shown
     left: Panel
     uses: tuple[str, ...]
@@ -113,7 +113,7 @@ class _Outcome:
 
 
 def _outcomes(diagram: Diagram, kept: Set[str]) -> list[_Outcome]:
-    """All outcomes, by panel, and in the order of their first uses."""
+    """All outcomes, by panel and then by first use."""
     found: list[_Outcome] = []
     reached = _uses_left(diagram, kept)
     for number, panel in enumerate(diagram.panels):
@@ -169,7 +169,7 @@ def _inside(box: Box, use: str) -> Iterator[tuple[int, str]]:
 def _reopened(
     box: Box, outcome: _Outcome, ends: dict[tuple[int, str], _Outcome], numbers: dict[tuple[int, int], int]
 ) -> Box:
-    """A box that opens the panel of its outcome; the first, if its uses have several."""
+    """A box that opens the panel of its outcome, or of the first outcome if its uses have several."""
     if box.opens is None:
         return box
     insides = {inner: ends[inner] for use in outcome.uses for inner in _inside(box, use) if inner in ends}
@@ -181,7 +181,7 @@ def _reopened(
 
 
 def _is_narrower(left: Panel, whole: Panel) -> bool:
-    """Whether a concatenation lost inputs. Then the shapes after it change, which only a graph knows."""
+    """Return whether a concatenation lost inputs. Then the shapes after it change, and the panel cannot tell how."""
     before, after = (Counter(wire.target for wire in panel.wires) for panel in (whole, left))
     return any(box.stacks and after[box.key] < before[box.key] for box in left.boxes)
 

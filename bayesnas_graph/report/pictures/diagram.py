@@ -1,7 +1,7 @@
 """The contents of a drawing without positions, for pictures and for text.
 
-A panel is a graph of boxes and choices. Both are numbered together, and wires lead from number to
-number: from the source of a choice to the choice, and from there to the node that takes its sum.
+A panel is a graph of boxes and choices, which share one numbering. Wires connect numbers: from the source of a choice
+to the choice, and from there to the node that takes its sum.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ class Box:
     lines: tuple[str, ...] = ()  # smaller, below the title
     shape: str = ""  # of its value
     tip: str = ""  # shown when the pointer rests on it
-    name: str = ""  # of the node that holds the result, where it is not the title
+    name: str = ""  # of the node that holds the result, if it is not the title
     opens: int | None = None  # the number of the panel that shows its inside
-    steps: tuple[str, ...] = ()  # its uses, named from the motif on
-    stacks: bool = False  # concatenates: more inputs make it wider
+    steps: tuple[str, ...] = ()  # its uses, by names relative to the motif
+    stacks: bool = False  # whether it concatenates, so that more inputs make it wider
 
     @property
     def opened(self) -> bool:
-        """Whether another panel shows what is inside."""
+        """Whether another panel shows its inside."""
         return self.opens is not None
 
 
@@ -42,12 +42,12 @@ class Strand:
     """A candidate of a choice."""
 
     label: str
-    gate: str  # the switch, named from the motif on
-    choice: str  # the choice that it is in, also named from the motif on
-    depth: int = 0  # 1 for a candidate of a choice within a candidate, and so on
+    gate: str  # the switch, relative to the motif
+    choice: str  # its choice, relative to the motif
+    depth: int = 0  # 1 for a candidate of a choice inside a candidate, and so on
     tip: str = ""
     plain: bool = False  # only passes its input on
-    switch: str = ""  # the name of the switch for people, from the motif on
+    switch: str = ""  # the displayed name of the switch, relative to the motif
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +56,11 @@ class Choice:
 
     key: int
     strands: tuple[Strand, ...]
-    limit: int | None = None  # of candidates that may be on; None for any number
+    limit: int | None = None  # how many candidates may be on; None for any number
     optional: bool = False  # written `optional`
     gate: str = ""  # the switch of the whole choice, for `optional choose`
     tip: str = ""
-    is_decided: bool = False  # nothing is left to choose: all strands are on
+    is_decided: bool = False  # whether all remaining strands are on
 
     @property
     def gates(self) -> tuple[str, ...]:
@@ -79,13 +79,13 @@ class Choice:
 
     @property
     def note(self) -> str:
-        """The limit, as `1 of 4`; empty if any number may be on."""
+        """The limit, such as `1 of 4`; empty if any number may be on."""
         count = sum(strand.depth == 0 for strand in self.strands)
         return f"{self.limit} of {count}" if self.limit is not None and not self.is_decided else ""
 
     @property
     def dashed(self) -> bool:
-        """Whether the lines to and from it are dashed, for optional."""
+        """Whether the lines to and from it are dashed, which means optional."""
         return self.optional and not self.is_decided
 
     @property
@@ -100,7 +100,7 @@ class Wire:
 
     source: int
     target: int
-    count: int = 1  # number of values, if several take the same path
+    count: int = 1  # the number of values on this wire
 
 
 @dataclass(frozen=True)
@@ -167,11 +167,11 @@ class Diagram:
     title: str
     summary: str
     panels: tuple[Panel, ...]
-    palette: tuple[str, ...] = ()  # names that have their colours, because another diagram gave them some
+    palette: tuple[str, ...] = ()  # names with colours assigned by another diagram
 
     @cached_property
     def colours(self) -> dict[str, int]:
-        """A number for every candidate's name: the same name is the same colour everywhere."""
+        """The colour number of every candidate name: equal names have equal colours everywhere."""
         names = dict.fromkeys([*self.palette, *(strand.label for strand in self._strands())])
         return {name: number for number, name in enumerate(names)}
 
@@ -186,7 +186,7 @@ class Diagram:
         return {inner_name(use, gate) for panel in self.panels for gate in panel.gates for use in panel.uses}
 
     def only(self, numbers: Sequence[int]) -> Diagram:
-        """Some of its panels. Colours stay as they are."""
+        """A diagram of some of its panels, with unchanged colours."""
         places = {number: place for place, number in enumerate(numbers)}
         panels = []
         for number in numbers:

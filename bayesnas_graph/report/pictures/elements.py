@@ -8,13 +8,13 @@ from bayesnas_graph.report.pictures.geometry import Hop
 
 
 def curve(hop: Hop) -> str:
-    """Level through the columns, a curve between them."""
+    """A path that is level inside columns and curved between them."""
     begin, (x1, y1), (x2, y2), arrive = hop.points
     return f"M{pair(begin)}H{length(x1)}{bend((x1, y1), (x2, y2))}H{length(arrive[0])}"
 
 
 def turning(hop: Hop, r: float) -> str:
-    """Out to the right, back between the rows, and in from the left, with corners of radius `r`."""
+    """A path out to the right, back between the rows, and in from the left, with corners of radius `r`."""
     (x0, y0), (outer, _), (_, middle), (inner, _), _, (x1, y1) = hop.points
     return (
         f"M{pair((x0, y0))}H{length(outer - r)}q{r:g} 0 {r:g} {r:g}V{length(middle - r)}q0 {r:g} -{r:g} {r:g}"
@@ -38,7 +38,7 @@ def text_element(
 
 
 def frame(x: float, y: float, width: float, height: float) -> str:
-    """The place of a rectangle, as attributes."""
+    """The position and size of a rectangle, as attributes."""
     return f'x="{length(x)}" y="{length(y)}" width="{length(width)}" height="{length(height)}"'
 
 

@@ -34,7 +34,7 @@ class Ink:
     """The colours of a figure. Without colours, candidates differ by name only."""
 
     text: str
-    line: str  # around boxes, and of lines that are not candidates
+    line: str  # of borders of boxes, and of lines that are not candidates
     node: str
     operation: str
     ground: str | None  # None for transparent
@@ -42,7 +42,7 @@ class Ink:
 
 
 def ink(*, mono: bool = False, dark: bool = False, ground: bool = False) -> Ink:
-    """The colours for a light ground or a dark one, which is painted if it is asked for."""
+    """The colours for a light or dark background, which is painted if `ground` is true."""
     if dark:
         base = "#ffffff", "#c9d1d9", "#1c3a57", "#2d333b", "#0d1117" if ground else None
     else:
@@ -54,7 +54,7 @@ def ink(*, mono: bool = False, dark: bool = False, ground: bool = False) -> Ink:
 
 
 def figure_of(panel: Panel, diagram: Diagram, colours: Ink) -> Picture:
-    """The figure: as wide as a column or a page of a paper, and text in it is text."""
+    """The figure, as wide as a column or a page of a paper, with selectable text."""
     sketch = sketch_of(panel)
     placement = sketch.placement()
     width, height = placement.width + 2 * EDGE, placement.height + 2 * EDGE
@@ -131,12 +131,12 @@ class _Drawing:
 
 
 def _before(point: tuple[float, float], x: float, y: float) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The last points of a line that ends at `x`, level for a little."""
+    """The last points of a line that ends at `x`, level for a short distance."""
     return (min(point[0], x), point[1]), (x + 1, y)
 
 
 def placed_hops(sketch: Sketch, placement: Placement) -> list[Hop]:
-    """The hops of a sketch. They leave and enter boxes side by side instead of in one point."""
+    """The hops of a sketch. They leave and enter boxes side by side instead of at one point."""
     found = list(placement.hops)
     leaving: dict[int, list[int]] = {}
     entering: dict[int, list[int]] = {}

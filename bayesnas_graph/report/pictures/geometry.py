@@ -1,4 +1,4 @@
-"""Positions of the vertices of a panel: columns from left to right, in as many rows as the width requires."""
+"""Positions of the vertices of a panel: columns from left to right, wrapped into rows to fit the width."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from itertools import pairwise
 from bayesnas_graph.report.pictures.layers import Layers, layered
 
 PASSES = 24
-STRAIGHT = (1, 2, 8)  # how much a wire wants to be level, by how many of its ends are bends
-LEAST_ROW = 0.3  # of the width: a row is not begun for less
+STRAIGHT = (1, 2, 8)  # weight of keeping a wire level, by how many of its ends are bends
+LEAST_ROW = 0.3  # of the width: the least that a new row must fill
 
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    """How much is left free: between columns, between vertices of a column, around bends, and between rows."""
+    """Free space between columns, between vertices of a column, around bends, and between rows."""
 
     column: float = 28.0
     vertex: float = 14.0
@@ -42,12 +42,12 @@ class Size:
 class Hop:
     """A piece of wire between neighbouring columns, or from the end of a row to the next."""
 
-    source: int  # the vertex it comes from, even several columns away
+    source: int  # the vertex it comes from, possibly several columns away
     target: int | None  # None where it ends in a bend
     points: tuple[tuple[float, float], ...]
     leads_to: tuple[int, ...]  # the vertices that its wires finally reach
-    turns: bool = False  # into the next row
-    starts: bool = True  # at the vertex itself, and not at a bend
+    turns: bool = False  # whether it leads into the next row
+    starts: bool = True  # whether it starts at the vertex itself, not at a bend
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Placement:
 
 
 def place(sizes: Sequence[Size], edges: Sequence[tuple[int, int]], limit: float, gaps: Gaps = SCREEN) -> Placement:
-    """Arrange vertices in at most `limit` of width, where the graph can be cut."""
+    """Arrange vertices within a width of `limit`, as far as the graph can be split into rows."""
     late = frozenset(i for i, size in enumerate(sizes) if size.late)
     layers = layered(len(sizes), edges, late)
     bend = Size(0, gaps.bend / 2, gaps.bend / 2)
@@ -93,7 +93,7 @@ def _rows(layers: Layers, widths: Sequence[float], limit: float, gap: float) -> 
 
 
 def _heights(layers: Layers, sizes: Sequence[Size], gaps: Gaps) -> list[float]:
-    """The vertical position of each vertex: near its neighbours on wires, without overlap."""
+    """The vertical position of each vertex: near the vertices it is connected to, without overlap."""
     neighbours: dict[int, list[tuple[int, int]]] = {vertex: [] for vertex in range(len(sizes))}
     for source, target in layers.hops:
         weight = STRAIGHT[(source >= layers.bends) + (target >= layers.bends)]
@@ -114,7 +114,7 @@ def _heights(layers: Layers, sizes: Sequence[Size], gaps: Gaps) -> list[float]:
             for vertex, y in zip(column, _spread(wanted, [sizes[v] for v in column], gaps), strict=True):
                 heights[vertex] = y
     before = _only_before(layers)
-    for column in layers.columns:  # in a row of vertices without branches, no step is left
+    for column in layers.columns:  # make chains without branches perfectly level
         wanted = [heights[before.get(vertex, vertex)] for vertex in column]
         for vertex, y in zip(column, _spread(wanted, [sizes[v] for v in column], gaps), strict=True):
             heights[vertex] = y
@@ -212,7 +212,7 @@ class _Drawn:
         number = self.column[vertex]
         middle = self.left[number] + self.widths[number] / 2
         if vertex >= self.layers.bends:
-            return self.left[number] + self.widths[number]  # what enters a column draws the line through it
+            return self.left[number] + self.widths[number]  # the hop into a column draws the line through it
         return middle + direction * self.sizes[vertex].touch / 2
 
     def _origins(self) -> dict[int, int]:

@@ -14,8 +14,8 @@ from bayesnas_graph.report.pictures.body import LARGEST, Body, grouped, summaris
 from bayesnas_graph.report.pictures.diagram import Box, Choice, Diagram, Panel, Strand, Wire
 from bayesnas_graph.report.pictures.words import counted, settings_lines
 
-MOST_BOXES = 60  # boxes and choices that are readable
-MOST_STRANDS = 12  # of one choice; more become a box
+MOST_BOXES = 60  # boxes and choices of a readable picture
+MOST_STRANDS = 12  # of one choice; with more, it is drawn as a box
 
 
 def diagram_of_graph(graph: Graph) -> Diagram:
@@ -41,7 +41,7 @@ def diagram_of_graph(graph: Graph) -> Diagram:
 
 
 def _closed_by(enclosing: Iterable[Scope]) -> tuple[Scope, ...]:
-    """The scopes around a node, from the outermost to the first choice, which is never opened."""
+    """The scopes around a node, from the outermost to the first choice. Choices are never opened."""
     chain: list[Scope] = []
     for scope in reversed(tuple(enclosing)):
         chain.append(scope)
@@ -64,9 +64,9 @@ def _body(graph: Graph, chains: dict[str, tuple[Scope, ...]], level: int) -> Bod
 
 
 def _without_cycles(graph: Graph, owners: dict[str, str]) -> dict[str, str]:
-    """Merge owners that are both before and after each other.
+    """Merge owners that depend on each other.
 
-    An elaborated graph has none, but passes share work between motifs.
+    There are none in an elaborated graph, but passes share work between motifs.
     """
     import networkx as nx
 
@@ -140,7 +140,7 @@ class _Builder:
         if last is None or not gated or len(gated) > MOST_STRANDS or len(gated) < len(self.graph.inputs(owner)):
             return None
         if scope is None and len(gated) > 1:
-            return None  # part of a choice that a pass has split
+            return None  # part of a choice that a pass split
         strands = []
         for edge in gated:
             assert edge.gate is not None
@@ -167,7 +167,7 @@ class _Builder:
         return Box(-1, "operation", node.op.label, settings_lines(node.op), shape, tip)
 
     def _title(self, owner: str) -> str:
-        """The name of a node or use in the text; for nodes added by passes, their local name."""
+        """The name of a node or use in the text; for a node added by a pass, its local name."""
         scope = self.scopes.get(owner)
         label = scope.label if scope is not None else self.graph[owner].label
         around = next((outer.name for outer in self.graph.enclosing(owner) if outer.name != owner), "")

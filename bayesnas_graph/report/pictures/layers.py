@@ -1,9 +1,8 @@
-"""A graph in layers: which vertex in which column, and in which order from top to bottom.
+"""A graph in layers: the column of each vertex, and the order of each column from top to bottom.
 
-Longest paths give the columns, barycentres the order (Sugiyama, Tagawa, Toda: Methods for Visual
-Understanding of Hierarchical System Structures, 1981). Where a wire passes a column there is a
-bend, a vertex without size, and all wires from one vertex share their bends: they leave as one line
-and part where they have to.
+Longest paths determine the columns, barycentres the order (Sugiyama, Tagawa, Toda: Methods for Visual Understanding of
+Hierarchical System Structures, 1981). Where a wire passes through a column there is a bend, a vertex without size. All
+wires from one vertex share their bends: they leave as one line and branch as late as possible.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ class Layers:
 
 
 def layered(count: int, edges: Sequence[tuple[int, int]], late: frozenset[int]) -> Layers:
-    """Arrange vertices 0 to `count`. Vertices in `late` are as far right as possible, the others as far left."""
+    """Arrange `count` vertices. Vertices in `late` are as far right as possible, the others as far left."""
     rank = _ranks(count, edges, late)
     columns: list[list[int]] = [[] for _ in range(max(rank, default=0) + 1)]
     for vertex in range(count):
@@ -45,7 +44,7 @@ def layered(count: int, edges: Sequence[tuple[int, int]], late: frozenset[int]) 
 
 
 def _ranks(count: int, edges: Sequence[tuple[int, int]], late: frozenset[int]) -> list[int]:
-    """The column of each vertex: after all it reads."""
+    """The column of each vertex: after all vertices it reads."""
     after: dict[int, list[int]] = {vertex: [] for vertex in range(count)}
     waiting = [0] * count
     for source, target in edges:
@@ -69,7 +68,7 @@ def _ranks(count: int, edges: Sequence[tuple[int, int]], late: frozenset[int]) -
 
 
 def _ordered(columns: list[list[int]], hops: tuple[tuple[int, int], ...]) -> tuple[tuple[int, ...], ...]:
-    """The columns, their vertices exchanged until few hops cross."""
+    """The columns, with vertices reordered so that few hops cross."""
     before: dict[int, list[int]] = {}
     after: dict[int, list[int]] = {}
     for source, target in hops:
@@ -101,7 +100,7 @@ def _by_barycentre(column: list[int], neighbours: Mapping[int, Sequence[int]], p
 
 
 def crossings(columns: Sequence[Sequence[int]], hops: Iterable[tuple[int, int]]) -> int:
-    """How many pairs of hops cross.
+    """The number of pairs of hops that cross.
 
     >>> crossings([[0, 1], [2, 3]], [(0, 3), (1, 2)])
     1

@@ -11,10 +11,10 @@ from bayesnas_graph.report.pictures.words import text_width
 TITLE, SMALL, TINY = 13.0, 11.0, 10.5  # sizes of text
 TITLE_LINE, SMALL_LINE, SHAPE_LINE = 17.0, 14.0, 15.0
 PADDING = 10.0
-DIAMOND = 9.0  # from its middle to its corners
+DIAMOND = 9.0  # from its centre to its corners
 TICK = 12.0  # a short line before a label
-DEPTH_INDENT = 12.0  # of a candidate within a candidate
-FAN = 26.0  # where the strands of a choice part, and where they meet
+DEPTH_INDENT = 12.0  # of a candidate inside a candidate
+FAN = 26.0  # the width where the strands of a choice spread out or meet
 MANY_STRANDS, MANY_CHOICES = 4, 8  # beyond these, strands are drawn narrow
 
 
@@ -22,7 +22,7 @@ MANY_STRANDS, MANY_CHOICES = 4, 8  # beyond these, strands are drawn narrow
 class Style:
     """How the choices of a panel are drawn."""
 
-    pitch: float  # from strand to strand
+    pitch: float  # distance between strands
     fan: float
 
     @property
@@ -41,14 +41,14 @@ def style_of(panel: Panel, choice: Choice) -> Style:
 
 
 def box_size(box: Box) -> Size:
-    """A box with its shape below."""
+    """The size of a box with its shape below."""
     height = box_height(box)
     width = max(box_width(box), text_width(box.shape, TINY))
     return Size(width, height / 2, height / 2 + (SHAPE_LINE if box.shape else 0), box_width(box))
 
 
 def box_width(box: Box) -> float:
-    """The width of the box itself, without a shape that is wider."""
+    """The width of the box itself, even if its shape is wider."""
     widths = [text_width(box.title, TITLE, bold=True), *(text_width(line, SMALL) for line in box.lines)]
     return max(max(widths) + 2 * PADDING, 34.0)
 
@@ -64,7 +64,7 @@ def choice_head(panel: Panel, choice: Choice) -> str:
 
 
 def choice_size(panel: Panel, choice: Choice) -> Size:
-    """A diamond, the strands between two fans, and a line above."""
+    """The size of a choice: a diamond, the strands between two fans, and a line above."""
     if choice.bare:
         return Size(2 * DIAMOND + 4, DIAMOND + 2, DIAMOND + 2, 2 * DIAMOND, late=True)
     style = style_of(panel, choice)
@@ -76,15 +76,15 @@ def choice_size(panel: Panel, choice: Choice) -> Size:
 
 
 def drop(choice: Choice, style: Style) -> float:
-    """How far the strands are below the middle: labels are on long lines, and beside short ones.
+    """How far the strands are below the middle: labels are on long lines, or beside short ones.
 
-    A single line goes straight on.
+    A single strand is level.
     """
     return 0.0 if style.narrow or (choice.is_decided and len(choice.strands) == 1) else 4.0
 
 
 def lead(choice: Choice) -> float:
-    """The width of the diamond before the strands; zero if nothing is left to choose."""
+    """The width of the diamond before the strands; zero for a decided choice."""
     return 0.0 if choice.is_decided else 2 * DIAMOND
 
 

@@ -1,4 +1,4 @@
-"""A diagram as a Mermaid flowchart, which many pages show where it is written."""
+"""A diagram as a Mermaid flowchart, which many sites render in place."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def mermaid_text(diagram: Diagram) -> str:
     """One subgraph per panel; a choice is a diamond with one outgoing edge per candidate."""
     lines = ["flowchart LR"]
     styles: list[str] = []
-    count = 0  # edges are styled by their number
+    count = 0  # of edges, which are styled by number
     for number, panel in enumerate(diagram.panels):
         title = _quoted(f"{panel.title}: {'; '.join(panel.notes)}")
         lines += [f"  subgraph s{number}[{title}]", "    direction LR"]
@@ -67,7 +67,7 @@ def _quoted(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text in which everything that Mermaid or HTML might read as more than text is a number.
+    """Text with all characters escaped that are special in Mermaid or HTML.
 
     >>> _escaped('a"b <i>')
     'a#34;b #60;i#62;'

@@ -13,7 +13,7 @@ PAGE_WIDTH = 1400.0
 MARGIN = 24.0
 PANEL_GAP = 20.0
 INSET = 20.0  # between the frame of a panel and its contents
-HEADING = 72.0  # the name of the network and a line about it
+HEADING = 72.0  # the name of the network and a summary line
 PANEL_HEADING = 34.0
 NOTE_LINE = 16.0
 LEGEND_LINE = 22.0
@@ -43,14 +43,14 @@ class Key:
     """An entry of the legend."""
 
     label: str
-    sign: str  # "strand", or what else it explains
+    sign: str  # the symbol it explains, such as "strand"
     x: float
     y: float
 
 
 @dataclass(frozen=True)
 class Page:
-    """Everything in its place."""
+    """A page with the positions of everything on it."""
 
     diagram: Diagram
     panels: tuple[Placed, ...]
@@ -60,7 +60,7 @@ class Page:
 
 
 def lay_out(diagram: Diagram) -> Page:
-    """Find a place for everything."""
+    """Arrange a diagram on a page."""
     room = PAGE_WIDTH - 2 * MARGIN
     measured = [_measured(panel, room) for panel in diagram.panels]
     room = max([room, *(placed.width for placed in measured)])
@@ -102,7 +102,7 @@ def _moved(placed: Placed, x: float, y: float) -> Placed:
 
 
 def _legend(diagram: Diagram, room: float) -> tuple[tuple[Key, ...], float]:
-    """What the signs mean, and which colour is which candidate; as many lines as it takes."""
+    """The legend of symbols and candidate colours, in as many lines as needed, and its height."""
     kinds = {box.kind for panel in diagram.panels for box in panel.boxes}
     choices = [choice for panel in diagram.panels for choice in panel.choices]
     signs = [

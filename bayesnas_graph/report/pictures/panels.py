@@ -28,7 +28,7 @@ class _Entry:
 
     body: Body
     block: Block
-    names: list[ast.Motif] = field(default_factory=list)  # of the definitions that look like this
+    names: list[ast.Motif] = field(default_factory=list)  # definitions that look like this
     blocks: list[Block] = field(default_factory=list)
     variant: int = 1
     number: int = 0
@@ -48,7 +48,7 @@ class _Collector:
     def diagram(self) -> Diagram:
         block = self.network.block
         self._enter(block)
-        for entry in list(self.entries.values()):  # again, now that all panels are known
+        for entry in list(self.entries.values()):  # rebuild, now that all panels are known
             entry.body = body_of(entry.block, self._opened)
         self._find_uses(block, "")
         panels = [self._panel(entry) for entry in self.entries.values()]
@@ -64,7 +64,7 @@ class _Collector:
         return Diagram(title, " · ".join(parts), tuple(panels))
 
     def _enter(self, block: Block) -> None:
-        """Make panels for a block and its nested blocks, unless one looks the same."""
+        """Add panels for a block and its nested blocks, unless an equal panel exists."""
         if block in self.known:
             return
         self.known[block] = None
@@ -136,7 +136,7 @@ class _Collector:
         return Panel(titled(role, names), tuple(notes), body.boxes, body.choices, body.wires, uses, named, role, alias)
 
     def _about(self, entry: _Entry) -> str:
-        """A note on a panel: how often it is used, and whether its switches are shared."""
+        """A note for a panel: how often it is used, and whether its switches are shared."""
         definition = entry.names[0]
         inner = entry.block.definition
         alias = f"as {inner.name.name}, " if inner is not definition else ""
@@ -174,7 +174,7 @@ class _Collector:
 
 
 def _unwrapped(block: Block) -> Block:
-    """A block, or the one that it only passes its inputs to."""
+    """A block, or the block that it only passes its inputs to."""
     while (inner := _wrapped(block)) is not None:
         block = inner.block
     return block

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bayesnas_graph.language.elaborate.block import Block, Compute, Nested
 
-SHORTEST = 4  # fewer are drawn one by one
+SHORTEST = 4  # shorter runs are drawn one by one
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ def runs_of(
     readers: Mapping[int, Sequence[int | None]],
     opened: Callable[[Block], object],
 ) -> dict[int, Run]:
-    """The runs of a block, by each of their steps. Blocks with different panels are not alike."""
+    """The runs of a block, by each of their steps. Blocks with different panels are not merged."""
     found: dict[int, Run] = {}
-    steps: list[tuple[int, int, Nested]] = []  # step, value and use, of the run so far
+    steps: list[tuple[int, int, Nested]] = []  # step, value and use of the run so far
     value = len(block.inputs)
     for index, step in enumerate(block.steps):
         fits = isinstance(step, Nested) and len(step.block.outputs) == 1 and index not in inside
@@ -48,7 +48,7 @@ def runs_of(
 
 
 def _alike(last: tuple[int, int, Nested], new: tuple[int, int, Nested], opened: Callable[[Block], object]) -> bool:
-    """Whether a use continues a row: the same motif at the same distances, giving the same size."""
+    """Return whether a use continues a run: the same motif and shape, reading at the same distances."""
     blocks = last[2].block, new[2].block
     same_motif = blocks[0].definition is blocks[1].definition and opened(blocks[0]) == opened(blocks[1])
     same_size = last[2].block.output_shapes[0][1:] == new[2].block.output_shapes[0][1:]

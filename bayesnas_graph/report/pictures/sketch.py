@@ -15,13 +15,13 @@ from bayesnas_graph.report.pictures.geometry import Gaps, Placement, Size, place
 from bayesnas_graph.report.pictures.words import text_width
 
 COLUMN, PAGE = 238.0, 497.0  # widths in papers: 3.3 and 6.9 inches, in points
-NODE, LABEL = 9.0, 8.0  # sizes of text, in points; less cannot be read in print
+NODE, LABEL = 9.0, 8.0  # sizes of text, in points; the smallest readable in print
 NODE_LINE, LABEL_LINE = 11.0, 9.5
 PADDING = 4.5
 TIP = 4.0  # the length of an arrow's tip
-ARRIVING, LEAVING = 4.2, 2.6  # between arrows that enter a box, and between lines that leave one
+ARRIVING, LEAVING = 4.2, 2.6  # distance between arrows that enter a box, and between lines that leave one
 AIRY, TIGHT = Gaps(16.0, 4.0, 4.0, 18.0), Gaps(10.0, 4.0, 4.0, 18.0)
-SERIFLESS = 0.9  # the width of the fonts of a figure, beside the widest that a screen may have
+SERIFLESS = 0.9  # the width of the fonts of a figure, relative to the widest screen font
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Label:
     """A candidate between two nodes."""
 
     text: str
-    colour: str  # the name of the candidate that it has its colour from
+    colour: str  # the name of the candidate that determines its colour
     plain: bool  # only passes its input on
     dashed: bool
 
@@ -44,7 +44,7 @@ class Sketch:
 
     @cached_property
     def sizes(self) -> tuple[Size, ...]:
-        """The size of every part. A box is as high as its arrows need."""
+        """The size of every part. A box is high enough for its arrows."""
         entering = Counter(target for _, target in self.edges)
         leaving = Counter(source for source, _ in self.edges)
         arrows = [max(entering[i] * ARRIVING, leaving[i] * LEAVING) + 4 for i in range(len(self.parts))]
@@ -58,7 +58,7 @@ class Sketch:
                 found = place(sizes, self.edges, limit, gaps)
                 if found.width <= limit:
                     return found
-        return found  # wider than a page: left to the user
+        return found  # wider than a page: accepted
 
 
 def sketch_of(panel: Panel) -> Sketch:
@@ -84,7 +84,7 @@ def sketch_of(panel: Panel) -> Sketch:
 
 
 def _sources(panel: Panel, key: int, bare: dict[int, Choice]) -> Iterator[tuple[int, bool]]:
-    """The origins of a wire, and whether it may be off on the way."""
+    """The sources of a wire, and whether each connection is optional."""
     if key not in bare:
         yield key, False
         return
@@ -94,7 +94,7 @@ def _sources(panel: Panel, key: int, bare: dict[int, Choice]) -> Iterator[tuple[
 
 
 def _labels(choice: Choice) -> Iterator[Label]:
-    """An arrow for every candidate; the candidates of choices within it follow in parentheses."""
+    """An arrow for every candidate; candidates of choices inside it follow in parentheses."""
     strands = choice.strands
     for index, strand in enumerate(strands):
         if strand.depth == 0:

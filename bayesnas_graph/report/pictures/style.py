@@ -1,7 +1,7 @@
-"""Colours and fonts, for light and dark.
+"""Colours and fonts, for light and dark themes.
 
-Plain rules, and not variables, because some programs that turn SVG into pixels know no variables. They
-skip the rules for dark screens, and so draw the light picture.
+The rules use no CSS variables, because some SVG converters do not support them. These converters also skip the rules
+for dark screens, and so draw the light picture.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def style_sheet(colours: int, theme: Theme = "auto") -> str:
 
 
 def rules(dark: bool, colours: int, scope: str = "") -> str:
-    """The rules of one theme, for pictures inside what `scope` selects, if that is given.
+    """The rules of one theme, optionally only for pictures inside the elements that `scope` selects.
 
     >>> rules(False, 0, ".picture").splitlines()[1]
     '.picture .page { fill: #f6f8fa; }'
@@ -66,5 +66,5 @@ def strand_class(number: int) -> str:
 
 
 def strand_dash(number: int) -> str:
-    """The dashes of a colour: none for the first round of colours."""
+    """The dash pattern of a colour: none until colours repeat."""
     return DASHES[number // len(LIGHT) % len(DASHES)]

@@ -183,7 +183,7 @@ def _candidate(choice: Choice, strand: Strand) -> str:
 def _strand(
     strand: Strand, style: Style, colour: int, begin: tuple[float, float], end: tuple[float, float], y: float
 ) -> Iterable[str]:
-    """A candidate: a line from the diamond along its row to the point where all meet."""
+    """A candidate: a line from the diamond along its row to the point where all strands meet."""
     left, right = begin[0] + style.fan + DEPTH_INDENT * strand.depth, end[0] - style.fan
     out = f"M{pair(begin)}{bend(begin, (left, y))}"
     back = f"H{length(right)}{bend((right, y), end)}"
@@ -205,7 +205,7 @@ def _coloured(colour: int, path: str) -> str:
 
 
 def _zero(x: float, y: float) -> Iterable[str]:
-    """The zero node: switches a whole choice off."""
+    """The diamond of the zero switch, which turns a whole choice off."""
     d = length(DIAMOND)
     yield f'<path class="zero" d="M{length(x - DIAMOND)} {length(y)}l{d} -{d} {d} {d} -{d} {d}z"/>'
     yield text_element(x, y + 3.7, "0", 10, anchor="middle")

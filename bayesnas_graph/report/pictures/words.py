@@ -6,7 +6,7 @@ from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Op
 from bayesnas_graph.language.elaborate.block import Block
 
-# Widths of characters in ems. From a wide font, so that text fits in any.
+# Widths of characters in ems, from a wide font, so that text fits in any font.
 _NARROW = set("ijl.,:;'|!()[]{}I ftr")
 _WIDE = set("mwMW@%→×")
 
@@ -40,7 +40,7 @@ def line_of(span: Span) -> str:
 
 
 def definition_text(block: Block) -> str:
-    """A motif and where it is written."""
+    """A motif with its file and line."""
     definition = block.definition
     return f"{definition.role} {definition.name.name}, {place_of(definition.name.span)}"
 
