@@ -80,7 +80,7 @@ class _Run:
         self.function = function
         self.shapes = shapes
         self.wiring = Wiring()
-        self.given: set[MotifNode] = set()  # the inputs, for fast lookup
+        self.input_nodes: set[MotifNode] = set()  # for fast lookup
         self.out_statement: ast.Out | None = None
         self.halted = False  # an assertion failed: the statements it guards are skipped
         self.names = Names()
@@ -149,7 +149,7 @@ class _Run:
         shape = self.shapes[position] if position < len(self.shapes) else None
         node = MotifNode(*self._names(slot.name.name, index), slot.span, shape)
         self.wiring.inputs.append(node)
-        self.given.add(node)
+        self.input_nodes.add(node)
         return node
 
     def _node(self, statement: ast.NodeDeclaration, scope: Scope) -> None:
@@ -233,7 +233,7 @@ class _Run:
                     help,
                 )
             for node in self.evaluator.nodes(target, scope):
-                if node in self.given:
+                if node in self.input_nodes:
                     self._fail("NAS203", f"`{node.name}` is an input", target.span, "cannot be the target of an edge")
                 targets.append(node)
         self._connect(statement.sources, targets, statement.label, statement.span, scope)

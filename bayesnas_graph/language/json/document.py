@@ -65,8 +65,8 @@ def to_document(graph: Graph) -> GraphDocument:
 
 
 def _scope(scope: Scope) -> ScopeDocument:
-    told = {"name": scope.name, "kind": scope.kind, "role": scope.role, "outputs": scope.outputs}
-    return ScopeDocument.model_validate(told)
+    fields = {"name": scope.name, "kind": scope.kind, "role": scope.role, "outputs": scope.outputs}
+    return ScopeDocument.model_validate(fields)
 
 
 def from_document(document: GraphDocument, source_name: str = "<document>") -> Graph:

@@ -28,21 +28,21 @@ def match(before: Graph, after: Graph) -> Matching:
     renamed.
     """
     names = {node.name for node in after}
-    found = Matching({}, {})
+    matching = Matching({}, {})
     for node in before:
         if node.name in names:
-            _pair(found, node.name, node.name)
+            _pair(matching, node.name, node.name)
     left, right = _Side(before), _Side(after)
     for _ in range(ROUNDS):
-        known = len(found.after)
+        known = len(matching.after)
         if known == min(len(before), len(after)):
             break
         for with_descent in (True, False):
-            _match_equal(found, left, right, with_descent)
-            _match_renamed(found, left, right)
-        if len(found.after) == known:
+            _match_equal(matching, left, right, with_descent)
+            _match_renamed(matching, left, right)
+        if len(matching.after) == known:
             break
-    return found
+    return matching
 
 
 class _Side:
@@ -90,13 +90,13 @@ class _Side:
         return tokens
 
 
-def _match_equal(found: Matching, left: _Side, right: _Side, with_descent: bool) -> None:
+def _match_equal(matching: Matching, left: _Side, right: _Side, with_descent: bool) -> None:
     """Match classes of nodes that look alike, in graph order."""
-    itself = dict(zip(found.before, found.before, strict=True))
+    itself = dict(zip(matching.before, matching.before, strict=True))
     classes: list[dict[object, list[str]]] = []
     ancestry: dict[object, int] = {}
     descent: dict[object, int] = {}
-    for side, known in ((left, found.after), (right, itself)):
+    for side, known in ((left, matching.after), (right, itself)):
         up = side.ancestry(known, ancestry)
         down = side.descent(known, descent) if with_descent else {}
         alike: dict[object, list[str]] = {}
@@ -108,13 +108,13 @@ def _match_equal(found: Matching, left: _Side, right: _Side, with_descent: bool)
         others = classes[1].get(token, ())
         if len(names) == len(others):
             for old, new in zip(names, others, strict=True):
-                _pair(found, old, new)
+                _pair(matching, old, new)
 
 
-def _match_renamed(found: Matching, left: _Side, right: _Side) -> None:
+def _match_renamed(matching: Matching, left: _Side, right: _Side) -> None:
     """Match nodes of a motif if another node of the motif was matched under another name."""
     moved: dict[str, str] = {}
-    for old, new in found.after.items():
+    for old, new in matching.after.items():
         if old != new:
             ours, theirs = old.split("."), new.split(".")
             while ours and theirs and ours[-1] == theirs[-1]:
@@ -122,19 +122,19 @@ def _match_renamed(found: Matching, left: _Side, right: _Side) -> None:
                 theirs.pop()
                 # Longer prefixes are certain too, and are tried first below.
                 moved.setdefault(".".join([*ours, ""]), ".".join([*theirs, ""]))
-    free = {node.name for node in right.nodes if node.name not in found.before}
+    free = {node.name for node in right.nodes if node.name not in matching.before}
     for node in left.nodes:
-        if node.name in found.after:
+        if node.name in matching.after:
             continue
         for path in reversed(list(paths(node.name))[:-1]):
             name = moved.get(f"{path}.", "") + node.name[len(path) + 1 :]
             if f"{path}." in moved:
                 if name in free:
                     free.remove(name)
-                    _pair(found, node.name, name)
+                    _pair(matching, node.name, name)
                 break
 
 
-def _pair(found: Matching, before: str, after: str) -> None:
-    found.after[before] = after
-    found.before[after] = before
+def _pair(matching: Matching, before: str, after: str) -> None:
+    matching.after[before] = after
+    matching.before[after] = before

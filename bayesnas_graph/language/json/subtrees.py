@@ -42,14 +42,14 @@ def paths(name: str) -> Iterator[str]:
     yield name
 
 
-def subtrees(nodes: Sequence[Node], graph: Graph, told: Collection[str]) -> list[Subtree]:
-    """The largest subtrees of the graph that consist of these nodes only, except those below a name in `told`."""
+def subtrees(nodes: Sequence[Node], graph: Graph, reported: Collection[str]) -> list[Subtree]:
+    """The largest subtrees of the graph that consist of these nodes only, except those below a name in `reported`."""
     own, whole = part_of(node.name for node in nodes), part_of(node.name for node in graph)
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for node in nodes:
         route = list(paths(node.name))
-        if any(path in told for path in route):
+        if any(path in reported for path in route):
             continue
         top = next(path for path in route if own[path] == whole[path])
-        found[top] = found.get(top, 0) + 1
-    return [Subtree(name, size) for name, size in found.items()]
+        sizes[top] = sizes.get(top, 0) + 1
+    return [Subtree(name, size) for name, size in sizes.items()]

@@ -141,8 +141,8 @@ def _operations(difference: Difference, before: Graph, after: Graph) -> Iterable
         ("added", difference.added, after, difference.switches.added, new_cells),
         ("removed", difference.removed, before, difference.switches.removed, old_cells),
     )
-    for verb, nodes, graph, told, cells in sides:
-        gates = {gate for switch in told for gate in switch.gates}
+    for verb, nodes, graph, switches, cells in sides:
+        gates = {gate for switch in switches for gate in switch.gates}
         for tree in subtrees([node for node in nodes if not node.op.is_input], graph, gates):
             cell, place = within(graph, cells, tree.name)
             lines.add(verb, (cell, place), _tree(tree, graph), operations=tree.size if tree.size > 1 else 0)
