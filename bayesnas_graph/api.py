@@ -11,6 +11,7 @@ printed, and no file is written that was not asked for.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from bayesnas_graph.runs.config.compress import CompressConfig
     from bayesnas_graph.runs.config.search import SearchConfig
     from bayesnas_graph.runs.config.train import EvalConfig, TrainConfig
+    from bayesnas_graph.runs.sweep.schedule import Sweep, SweepWatcher
     from bayesnas_graph.runs.watching import Watcher
     from bayesnas_graph.search.events import SearchWatcher
     from bayesnas_graph.train.compress.events import CompressWatcher
@@ -110,6 +112,45 @@ def search(
         if device.processes.first and task.problem.nothing_to_decide:
             _warn([task.problem.nothing_to_decide], watch)
         return SearchResult(task.folder.path, run_to_end(kind, task, device, watch), subject.network)
+
+
+def sweep(
+    file: File | None = None,
+    *,
+    axes: Mapping[str, Sequence[Value | str]] | None = None,
+    seeds: int = 1,
+    jobs: int | None = None,
+    ray: bool = False,
+    output: File | None = None,
+    resume: File | None = None,
+    data_dir: File | None = None,
+    allow_python_ops: bool = False,
+    watch: SweepWatcher | None = None,
+    **settings: Any,
+) -> Sweep:
+    """Search once for every combination of values and every seed, in a new folder, or resume a sweep.
+
+    Every search is a process of its own. `axes` are lists of values by setting; other settings are those of `search`.
+    The result has the state and numbers of every run. Raises NasError.
+    """
+    from bayesnas_graph.runs.settings import from_values, read_settings, recipe_of
+    from bayesnas_graph.runs.sweep.schedule import SweepWatcher
+    from bayesnas_graph.runs.sweep.task import create_sweep, resume_sweep, run_to_end
+
+    _check_source("sweep", file, resume, output, axes, settings)
+    where, watcher = _path(data_dir), watch or SweepWatcher()
+    if resume is not None:
+        with resume_sweep(Path(resume), data_dir=where, allow_python=allow_python_ops) as resumed:
+            run_to_end(resumed, watcher, jobs, ray=ray)
+            return resumed
+    path = Path(file or "")
+    recipe = recipe_of(path)
+    chosen = [*([read_settings(recipe)] if recipe else []), from_values(_renamed(settings))]
+    texts = [f"{key}={','.join(map(_toml, values))}" for key, values in _renamed(axes or {}).items()]
+    out = _path(output)
+    with create_sweep(path, chosen, texts, seeds, data_dir=where, output=out, allow_python=allow_python_ops) as created:
+        run_to_end(created, watcher, jobs, ray=ray)
+        return created
 
 
 def derive(
@@ -324,8 +365,16 @@ def _settings(kind: type[C], recipe: Path | None, settings: Mapping[str, Any]) -
     """Return the settings of a recipe, overridden by keyword arguments. Raises NasError."""
     from bayesnas_graph.runs.settings import from_values, merged, read_settings
 
-    values = {"lambda" if name == "intensity" else name: value for name, value in settings.items()}
-    return merged([*([read_settings(recipe)] if recipe else []), from_values(values)], kind)
+    return merged([*([read_settings(recipe)] if recipe else []), from_values(_renamed(settings))], kind)
+
+
+def _renamed(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings by the keys of a settings file."""
+    return {"lambda" if name == "intensity" else name: value for name, value in settings.items()}
+
+
+def _toml(value: Value | str) -> str:
+    return json.dumps(value if isinstance(value, str | bool | int) else float(value))
 
 
 def _warned(subject: Subject, watch: tuple[Watcher, ...]) -> Subject:

@@ -10,7 +10,7 @@ import typer
 from bayesnas_graph import api
 from bayesnas_graph.cli.options import option_group, settings_options
 from bayesnas_graph.cli.run_options import RunOptions, exit_when_interrupted
-from bayesnas_graph.cli.sweep import SweepOptions, is_sweep, resume_sweep, start_sweep
+from bayesnas_graph.cli.sweep import SweepOptions, continue_sweep, is_sweep, start_sweep
 from bayesnas_graph.runs.config.groups import RUN
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.settings import Settings, read_settings, recipe_of
@@ -34,13 +34,13 @@ def search(
     options.check()
     passed_on = ("--tensorboard",) if tensorboard else ()
     if options.resume is not None and is_sweep(options.resume):
-        resume_sweep(options.resume, file, settings, sweep, options, passed_on)
+        continue_sweep(options.resume, file, settings, sweep, options, passed_on)
         return
     recipe = None if file is None or options.resume is not None else recipe_of(file)
     settings = [*([] if recipe is None else [read_settings(recipe)]), *settings]
     config = options.config("search", SearchConfig, file, settings)
     if sweep.wanted and config is not None and file is not None:
-        start_sweep(file, settings, config, sweep, options, recipe, passed_on)
+        start_sweep(file, settings, sweep, options, recipe, passed_on)
         return
     from bayesnas_graph.cli.display.search_view import SearchView  # loads torch
     from bayesnas_graph.search.tensorboard import TensorBoard, writer

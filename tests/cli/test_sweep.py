@@ -7,14 +7,16 @@ import json
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from bayesnas_graph import api
 from bayesnas_graph.cli.display.sweep_view import SweepScreen
-from bayesnas_graph.cli.sweep import stopping
 from bayesnas_graph.runs.folder import RunFolder
 from bayesnas_graph.runs.sweep.folder import Run as SweepRun
 from bayesnas_graph.runs.sweep.folder import SweepFolder
+from bayesnas_graph.runs.sweep.task import stopping
 from tests.cli.conftest import Run
 from tests.runs.sweep.sweeps import finish, grid
 
@@ -33,6 +35,7 @@ network tiny(width = 2) : image(1, 8, 8) -> classes(2) {
 DATA = """
 import os, signal, socket
 from pathlib import Path
+from typing import Any
 import torch
 
 class Images:
@@ -250,3 +253,19 @@ def test_closing_the_terminal_stops_a_sweep() -> None:
             assert not stop()
     finally:
         signal.signal(signal.SIGHUP, before)
+
+
+def test_the_api_sweeps_in_the_same_way(run: Run, place: Path) -> None:
+    """The API leaves the folder that the command leaves, and resumes what failed."""
+    quick: dict[str, Any] = {"steps": 20, "warmup": 2, "iterations": 1, "batch": 16, "gate_rate": 0.5}
+    swept = api.sweep("tiny.nas", axes={"batch": [16, 1000]}, jobs=1, output="ours", data="images:plain", **quick)
+    assert [made.state for made in swept.runs] == ["done", "failed"]
+    assert len(swept.left) == 1
+    command = run("search", "tiny.nas", "--data", "images:plain", *QUICK, "--sweep", "batch=16,1000", "-o", "theirs")
+    assert command.code == 1
+    folders = [{str(path.relative_to(top)) for path in top.rglob("*")} for top in (Path("ours"), Path("theirs"))]
+    assert folders[0] == folders[1]
+    again = api.sweep(resume="ours", jobs=1)
+    assert [made.state for made in again.runs] == ["done", "failed"]
+    with pytest.raises(TypeError):
+        api.sweep("tiny.nas", resume="ours")

@@ -12,13 +12,13 @@ from rich.text import Text
 from bayesnas_graph.cli.console import say
 from bayesnas_graph.cli.rich_output import rich_console
 from bayesnas_graph.runs.sweep.folder import Run, SweepFolder, last_line
-from bayesnas_graph.runs.sweep.schedule import Teller
+from bayesnas_graph.runs.sweep.schedule import SweepWatcher
 
 MOST_RUNS = 12  # listed as in progress
 
 
 @dataclass(frozen=True)
-class SweepLines:
+class SweepLines(SweepWatcher):
     """A line for each finished run."""
 
     say: Callable[[str], None] = say
@@ -32,9 +32,6 @@ class SweepLines:
 
     def stopping(self) -> None:
         self.say("stopping once all runs have saved their state; press Ctrl-C again to end them now")
-
-    def turn(self, runs: Sequence[Run]) -> None:
-        pass
 
 
 @dataclass(frozen=True)
@@ -56,7 +53,7 @@ class SweepScreen(SweepLines):
 
 
 @contextmanager
-def sweep_view(folder: SweepFolder, *, live: bool) -> Iterator[Teller]:
+def sweep_view(folder: SweepFolder, *, live: bool) -> Iterator[SweepWatcher]:
     """Show a sweep: in lines, and if `live` with the runs in progress. Runs continue when the output is closed."""
     if not live:
         yield SweepLines()

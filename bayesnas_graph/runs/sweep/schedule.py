@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
 
+from bayesnas_graph.diagnostics import Diagnostic
 from bayesnas_graph.runs.sweep.comparison import to_csv, to_markdown
 from bayesnas_graph.runs.sweep.folder import Asked, Run, SweepFolder, arguments, first_error, run_of
 from bayesnas_graph.runs.sweep.grid import Point
@@ -17,8 +17,8 @@ from bayesnas_graph.runs.sweep.pool import Job, Pool
 TURN = 0.2  # seconds between checks
 
 
-class Teller(Protocol):
-    """Shows the progress of a sweep."""
+class SweepWatcher:
+    """Shows the progress of a sweep. Shows nothing by default."""
 
     def ended(self, run: Run, number: int, total: int) -> None:
         """A run has ended, the given one of all."""
@@ -39,6 +39,7 @@ class Sweep:
     points: Sequence[Point]
     data_dir: Path | None = None  # if it has changed
     options: tuple[str, ...] = ()  # that are passed to every run
+    warnings: tuple[Diagnostic, ...] = ()  # about the space
     _runs: dict[str, Run] = field(init=False)  # by name
 
     def __post_init__(self) -> None:
@@ -59,7 +60,7 @@ class Sweep:
         """The number of runs that have ended, successfully or not."""
         return sum(run.state in ("done", "failed") for run in self.runs)
 
-    def run(self, pool: Pool, threads: int, stop: Callable[[], bool], teller: Teller) -> bool:
+    def run(self, pool: Pool, threads: int, stop: Callable[[], bool], watcher: SweepWatcher) -> bool:
         """Run what is left; return False if it was interrupted. Raises NasError if a table cannot be written."""
         waiting, stopped = deque(self.left), False
         self.write_tables()
@@ -69,14 +70,14 @@ class Sweep:
                     stopped = True
                     waiting.clear()
                     pool.stop()
-                    teller.stopping()
+                    watcher.stopping()
                 while waiting and pool.room:
                     self._start(waiting.popleft(), pool, threads)
-                teller.turn(self.runs)
+                watcher.turn(self.runs)
                 for name, code in pool.ended(TURN):
                     self._runs[name] = self._ended(self._runs[name].point, code, stopped)
                     self.write_tables()
-                    teller.ended(self._runs[name], self.over, len(self.runs))
+                    watcher.ended(self._runs[name], self.over, len(self.runs))
         except KeyboardInterrupt:  # nobody waits for the running ones
             self._runs |= {name: replace(self._runs[name], state="stopped") for name in pool.running}
             self.write_tables()

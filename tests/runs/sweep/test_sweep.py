@@ -19,7 +19,7 @@ from bayesnas_graph.runs.settings import assigned, configured
 from bayesnas_graph.runs.sweep.comparison import overlap, summary, to_csv, to_markdown
 from bayesnas_graph.runs.sweep.folder import SweepFolder, arguments, first_error, last_line, run_of, words
 from bayesnas_graph.runs.sweep.pool import Job
-from bayesnas_graph.runs.sweep.schedule import Sweep
+from bayesnas_graph.runs.sweep.schedule import Sweep, SweepWatcher
 from tests.runs.sweep.sweeps import asked, finish, grid
 
 
@@ -150,7 +150,7 @@ class Acted:
 
 
 @dataclass
-class Notes:
+class Notes(SweepWatcher):
     said: list[str] = field(default_factory=list)
 
     def ended(self, run: Any, number: int, total: int) -> None:

@@ -1,0 +1,116 @@
+"""Creating, resuming and finishing sweeps. Every run of a sweep is a `search` in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.runs import signals
+from bayesnas_graph.runs.folder import new_folder, now, versions
+from bayesnas_graph.runs.settings import Settings, configured
+from bayesnas_graph.runs.subject import load_subject
+from bayesnas_graph.runs.sweep.cluster import RayPool, connect, installed
+from bayesnas_graph.runs.sweep.folder import Asked, SweepFolder
+from bayesnas_graph.runs.sweep.grid import axis, points
+from bayesnas_graph.runs.sweep.pool import LocalPool, Pool, devices, slots, usable_cores
+from bayesnas_graph.runs.sweep.schedule import Sweep, SweepWatcher
+
+
+@contextmanager
+def create_sweep(
+    file: Path,
+    settings: Sequence[Settings],
+    axes: Sequence[str],
+    seeds: int = 1,
+    *,
+    data_dir: Path | None = None,
+    output: Path | None = None,
+    options: tuple[str, ...] = (),
+    allow_python: bool = False,
+) -> Iterator[Sweep]:
+    """Create a sweep in a new folder, after checking the settings of all runs. Raises NasError.
+
+    Axes are texts such as `lambda=0.1,0.3`; `options` are passed to every run.
+    """
+    if "RANK" in os.environ:
+        help = "start it without `torchrun`: each of its runs is one process"
+        raise NasError([Diagnostic("NAS601", "a sweep cannot be started by `torchrun`", help=help)])
+    grid = points(settings, [axis(text) for text in axes], seeds)
+    if any(point.config.data is None for point in grid):
+        help = "name a data set, such as `--data digits`; `bayesnas-graph data list` lists them"
+        raise NasError([Diagnostic("NAS601", "no data to search on", help=help)])
+    networks = {(point.config.network, str(point.config.parameters)): point.config for point in grid}
+    subjects = [load_subject(file, config, allow_python=allow_python) for config in networks.values()]
+    folder = SweepFolder(new_folder(output, f"{file.stem}-sweep").path)
+    with folder.own.locked():
+        asked = Asked(
+            space=str(file),
+            file=subjects[0].copy_files(folder.own),
+            python_ops=allow_python,
+            data_dir=str((data_dir or Path("data")).absolute()),
+            settings=configured(settings).model_dump(mode="json", by_alias=True, exclude_unset=True),
+            sweep=list(axes),
+            seeds=seeds,
+            begun=now(),
+            versions=versions(),
+        )
+        folder.own.write_json(folder.asked_file, asked.model_dump())
+        warnings = tuple(warning for subject in subjects for warning in subject.warnings)
+        yield Sweep(folder, asked, grid, options=options, warnings=warnings)
+
+
+@contextmanager
+def resume_sweep(
+    path: Path, *, data_dir: Path | None = None, options: tuple[str, ...] = (), allow_python: bool = False
+) -> Iterator[Sweep]:
+    """Open a sweep whose runs are not all done. Raises NasError."""
+    folder = SweepFolder(path)
+    asked = folder.asked()
+    if asked.python_ops and not allow_python:
+        help = "add `--allow-python-ops`"
+        raise NasError([Diagnostic("NAS105", "the sweep uses Python operations", help=help)])
+    with folder.own.locked():
+        yield Sweep(folder, asked, asked.points(), data_dir, options)
+
+
+def run_to_end(sweep: Sweep, watcher: SweepWatcher, jobs: int | None = None, *, ray: bool = False) -> bool:
+    """Run what is left, several runs at a time; return False if interrupted. Raises NasError or KeyboardInterrupt."""
+    with _pool(sweep, jobs, ray=ray) as (pool, threads), stopping() as stop:
+        return sweep.run(pool, threads, stop, watcher)
+
+
+@contextmanager
+def stopping() -> Iterator[Callable[[], bool]]:
+    """Stop a sweep as a search is stopped, and when its terminal is closed, which its runs do not notice."""
+    with signals.stopping() as stop:
+        before = signal.getsignal(signal.SIGHUP)
+        if before is signal.SIG_DFL:  # unless started with `nohup`
+            signal.signal(signal.SIGHUP, signal.getsignal(signal.SIGTERM))
+        try:
+            yield stop
+        finally:
+            signal.signal(signal.SIGHUP, before)
+
+
+@contextmanager
+def _pool(sweep: Sweep, jobs: int | None, *, ray: bool) -> Iterator[tuple[Pool, int]]:
+    """Yield a pool for the runs, and the number of threads of each. Ends all processes on exit."""
+    configs = [point.config for point in sweep.left]
+    kinds = {config.device for config in configs}
+    pool: Pool
+    if ray:
+        cluster = installed()
+        connect(cluster)
+        pool, threads = RayPool(cluster, jobs, gpus=kinds != {"cpu"}), 1
+    else:
+        most = max((config.threads for config in configs), default=0)
+        local = slots(jobs, most, devices(kinds), usable_cores())
+        pool, threads = LocalPool(local.environments), local.threads
+    try:
+        yield pool, threads
+    finally:
+        pool.kill()
