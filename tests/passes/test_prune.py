@@ -191,7 +191,11 @@ def test_one_missing_input_of_a_product_is_reported() -> None:
 @pytest.mark.parametrize(
     ("statements", "node", "reason"),
     [
-        ("node h[2] = x : optional conv(3) node y = concat(h) sum(y, conv(6)(x)) -> out : conv(3)", "sum", "one shape"),
+        (
+            "node h[2] = x : optional conv(3) node y = concat(h) sum(y, conv(6)(x)) -> out : conv(3)",
+            "sum",
+            "the same shape",
+        ),
         ("node h[2] = x : optional conv(3) concat(h) -> out : conv(4, groups = 2) > conv(3)", "conv", "2 groups"),
         ("node h[3] = x : optional conv(1) out concat(h)", "concat", "an output of 3x8x8 has become 2x8x8"),
     ],
