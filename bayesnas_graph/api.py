@@ -1,12 +1,12 @@
-"""The program as functions, with plain values in and out.
+"""The verbs of the program as Python functions.
 
     >>> from bayesnas_graph import api as nas
     >>> network = nas.load("lenet5")
     >>> network.name
     'lenet5'
 
-Each function does what the verb of its name does, and raises `NasError` where the verb prints diagnostics. Nothing is
-printed, and no file is written that was not asked for.
+Each function does the same as the verb of its name, but raises `NasError` instead of printing diagnostics. Nothing is
+printed, and only requested files are written.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def load(file: File, network: str | None = None, *, allow_python_ops: bool = Fal
 
 
 def check(file: File) -> tuple[Diagnostic, ...]:
-    """Return everything that is wrong with a file, warnings included."""
+    """Return all errors and warnings of a file."""
     report = Report()
     shipped = None if Path(file).is_file() else shipped_space(str(file))
     Checker(report).path(shipped or Path(file), str(file))
@@ -91,9 +91,9 @@ def search(
 ) -> SearchResult:
     """Search a space in a new folder, or resume a search. Raises NasError, or Interrupted after Ctrl-C.
 
-    Settings are those of `bayesnas-graph search --settings`, with `intensity` for `lambda`, which is a keyword of
-    Python. They override the recipe of the space, if there is one; `config` replaces both. A resumed search has its own
-    space and settings.
+    Settings are those of `bayesnas-graph search --settings`, with `intensity` for `lambda`, which is a Python
+    keyword. They override the recipe of the space, if there is one; `config` replaces both. A resumed search has its
+    own space and settings.
     """
     from bayesnas_graph.runs.config.search import SearchConfig
     from bayesnas_graph.runs.settings import recipe_of
@@ -168,7 +168,7 @@ def derive(
     allow_python_ops: bool = False,
     **more_parameters: Value,
 ) -> Architecture:
-    """Return the architecture that a search has found, or that a string describes in a space. Raises NasError.
+    """Return the architecture found by a search, or described by a string in a space. Raises NasError.
 
     `network`, `space` and parameters put its cells into another network. Parameters are given by name or, if the name
     is taken, in `parameters`.
@@ -239,7 +239,7 @@ def train(
     if resume is not None:
         with resume_run(kind, Path(resume), where, allow_python=allow_python_ops) as (task, device):
             return TrainResult(task.folder.path, run_to_end(kind, task, device, watch), task.subject.network)
-    assert source is not None, "the arguments were checked"
+    assert source is not None, "checked by _check_source"
     config = config or _settings(TrainConfig, None, settings)
     subject, config = _fixed(source, config, allow_python=allow_python_ops)
     name = f"{Path(source).stem if isinstance(source, File) else 'derived'}-train"
@@ -260,7 +260,7 @@ def compress(
     config: CompressConfig | None = None,
     **settings: Any,
 ) -> CompressResult:
-    """Make a network, or that of a run, smaller in a new folder, or resume a compression run.
+    """Compress a network, or that of a run, in a new folder, or resume a compression run.
 
     Raises NasError, or Interrupted after Ctrl-C. Settings are those of `bayesnas-graph compress --settings`, with
     `intensity` for `lambda`. They override the recipe of the network, if there is one; `config` replaces both.
@@ -276,7 +276,7 @@ def compress(
         kind = CompressRun()
         with resume_run(kind, Path(resume), where, allow_python=allow_python_ops) as (task, device):
             return CompressResult(task.folder.path, run_to_end(kind, task, device, watch))
-    assert source is not None, "the arguments were checked"
+    assert source is not None, "checked by _check_source"
     path = source.path if isinstance(source, SearchResult | TrainResult) else Path(source)
     config = config or _settings(CompressConfig, recipe_for(path), settings)
     start, config = start_of(path, config, _path(weights), allow_python=allow_python_ops)
@@ -298,8 +298,8 @@ def evaluate(
 ) -> Evaluation:
     """Measure the network of a run, or of a file: accuracy on the test set, size and latency. Raises NasError.
 
-    Settings are those of the run, and of `EvalConfig`. Without data there is no accuracy, and without weights they are
-    random.
+    Settings are those of `EvalConfig`; a run provides the defaults. Without data, accuracy is not measured; without
+    weights, random ones are used.
     """
     from bayesnas_graph.codegen.export.weights import weights_by_node
     from bayesnas_graph.runs.config.train import EvalConfig
@@ -324,7 +324,7 @@ def evaluate(
 
 
 def _with_settings_of(run: Run, config: EvalConfig) -> EvalConfig:
-    """Return settings completed by those of a run, apart from the parts of a batch and its own network."""
+    """Return settings with those of a run as defaults, except for its network and the parts of a batch."""
     taken = set(type(config).model_fields) - {"accumulate", "network", "parameters"} - config.model_fields_set
     own = run.manifest.config.model_dump(include=taken, exclude_none=True)
     return type(config).model_validate(own | config.model_dump(exclude_unset=True))
@@ -334,9 +334,9 @@ S = TypeVar("S", bound=Samples)
 
 
 def _fixed(source: Architecture | File, config: S, *, allow_python: bool) -> tuple[Subject, S]:
-    """Return the network without choices that a source leads to, and settings that fit it. Raises NasError.
+    """Return the network without choices of a source, and settings that fit it. Raises NasError.
 
-    The text of an architecture has no parameters any more, so settings for them are dropped.
+    The text of an architecture has no parameters, so settings for them are dropped.
     """
     from bayesnas_graph.language.elaborate.load import check_fixed
     from bayesnas_graph.runs.searched import architecture_of

@@ -20,7 +20,7 @@ from bayesnas_graph.diagnostics import Report
 from bayesnas_graph.language.elaborate import Checker
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.device import Device
-from bayesnas_graph.search.learner import SearchLearner, begin
+from bayesnas_graph.search.learner import SearchLearner, new_learner
 from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import SearchProgress
 from bayesnas_graph.search.step import train_step
@@ -63,7 +63,7 @@ def measure(space: str, batch: int, rounds: int, phase: int) -> dict[str, object
     config = SearchConfig(batch=batch)
     task = problem(space, config)
     device = Device(torch.device("cpu"))
-    ours, theirs = begin(task.graph, config, device), begin(task.graph, config, device)
+    ours, theirs = new_learner(task.graph, config, device), new_learner(task.graph, config, device)
     optimiser = torch.optim.SGD(theirs.network.parameters(), 0.05, momentum=0.9, weight_decay=3e-4)
     batches = task.batches(device, 0)
     rates = Rates(0.05, 0.1, config.intensities)

@@ -71,7 +71,7 @@ class ArchitectureOptions:
 
     @property
     def is_run(self) -> bool:
-        """Whether the target is the folder of a run."""
+        """Whether the target is a run folder."""
         return self.target.is_dir()
 
     @property
@@ -81,16 +81,16 @@ class ArchitectureOptions:
 
     @property
     def has_rule(self) -> bool:
-        """Whether a rule was set that decides which switches stay."""
+        """Whether options select the switches to keep."""
         return bool(self.keep_per_edge or self.keep_per_node or self.budget)
 
     def load(self) -> Architecture:
         """Return the architecture. Raises NasError if there is none."""
         if self.architecture is None and not self.is_run:
-            help = "name the folder of a search, or an architecture with `--architecture`"
+            help = "pass a search run folder, or an architecture with `--architecture`"
             raise NasError([Diagnostic("NAS602", f"`{self.target}` is not a run folder", help=help)])
         if self.architecture is not None and (self.is_run or self.has_rule or self.space is not None):
-            raise typer.BadParameter("needs a space, and decides which switches stay", param_hint="--architecture")
+            raise typer.BadParameter("takes a space, and no options that select switches", param_hint="--architecture")
         return api.derive(
             self.target,
             keep_per_edge=self.keep_per_edge,

@@ -18,7 +18,7 @@ from bayesnas_graph.diagnostics.resources import shipped_space, shipped_spaces
 
 
 def use_color(stream: TextIO) -> bool:
-    """Whether to colour output: on terminals, unless the environment says otherwise."""
+    """Return whether to colour output: on terminals, unless the environment says otherwise."""
     if os.environ.get("NO_COLOR"):
         return False
     return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
@@ -32,7 +32,7 @@ def show_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
 
 
 def say(text: str) -> None:
-    """Print a line. A run continues when nobody reads its output any more: `status` shows its progress."""
+    """Print a line. A run continues even if its output is closed; `status` shows its progress."""
     try:
         typer.echo(text)
     except OSError:
@@ -112,15 +112,15 @@ def space_files(names: Iterable[Path]) -> list[tuple[Path, str]]:
         elif shipped is not None:
             files.append((shipped, f"<shipped>/{shipped.name}"))
         elif name.is_dir():
-            raise NasError([Diagnostic("NAS011", f"there is no `.nas` file in `{name}`")])
+            raise NasError([Diagnostic("NAS011", f"no `.nas` file in `{name}`")])
         else:
             files.append((name, str(name)))
     return files
 
 
 def unknown_space(name: str) -> NasError:
-    """The error for a name that is not a shipped space."""
+    """Return the error for a name that is not a shipped space."""
     known = [path.stem for path in shipped_spaces()]
     match = nearest(name.removesuffix(".nas"), known)
     help = f"did you mean `{match}`?" if match else f"shipped spaces: {', '.join(known)}"
-    return NasError([Diagnostic("NAS011", f"there is no shipped space `{name}`", help=help)])
+    return NasError([Diagnostic("NAS011", f"no shipped space named `{name}`", help=help)])

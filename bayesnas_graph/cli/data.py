@@ -71,7 +71,7 @@ def get(
         raise unknown_dataset(name)
     if name not in ORIGINS:
         help = f"data sets with files: {', '.join(ORIGINS)}"
-        raise NasError([Diagnostic("NAS501", f"there is nothing to download for `{name}`", help=help)])
+        raise NasError([Diagnostic("NAS501", f"nothing to download for `{name}`", help=help)])
     try:
         with _progress() as watch:
             for path, fetched in download(ORIGINS[name], data_dir, watch, mirror):

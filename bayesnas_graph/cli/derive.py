@@ -29,7 +29,7 @@ def derive(
     architecture = options.load()
     if as_string:
         if architecture.string is None:
-            message = f"there is no notation for architectures of {architecture.name}"
+            message = f"no string notation for architectures of {architecture.name}"
             raise typer.BadParameter(message, param_hint="--string")
         typer.echo(architecture.string)
         return

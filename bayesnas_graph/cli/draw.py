@@ -123,7 +123,7 @@ def _format(given: str | None, output: Path | None) -> Format:
         if given not in known:
             match = nearest(given, known)
             hint = f"; did you mean `{match}`?" if match else f"; choose one of {', '.join(known)}"
-            raise typer.BadParameter(f"there is no format `{given}`{hint}", param_hint="--format")
+            raise typer.BadParameter(f"unknown format `{given}`{hint}", param_hint="--format")
         return ENDINGS.get(f".{given}", "svg")
     if output is None or str(output) == "-":
         return "svg"

@@ -1,4 +1,4 @@
-"""What `draw` draws: the network of a file, or the result of a run. Neither needs torch."""
+"""Drawings of networks in files, and of results of runs, without torch."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def _settled(space: Drawing, decided: _Decided) -> Drawing:
         raise NasError([Diagnostic("NAS602", message, help="draw the space with `--space`")])
     diagram = prune_diagram(space.diagram, decided.kept)
     if not diagram.panels:
-        message = "nothing reaches the output through the switches that stay"
+        message = "nothing reaches the output through the kept switches"
         raise NasError([Diagnostic("NAS612", message, help="draw the space with `--space`")])
     return Drawing(space.name, diagram)
 
@@ -160,7 +160,7 @@ class _Decided:
         return _Decided(path, kept, frozenset[str]().union(*(gates for gates, _ in verdicts)))
 
     def is_about(self, diagram: Diagram) -> bool:
-        """Whether it decides every switch in a diagram."""
+        """Return whether it decides every switch in a diagram."""
         return diagram.gates <= self.gates
 
 

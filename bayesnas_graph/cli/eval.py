@@ -41,7 +41,7 @@ def eval(
         if weights is not None or config.network is not None or config.parameters:
             raise typer.BadParameter("a run has its own network and weights", param_hint="RUN")
     elif weights is None and config.data is not None:
-        raise typer.BadParameter("name the weights to measure accuracy with", param_hint="--weights")
+        raise typer.BadParameter("pass the weights to measure accuracy with", param_hint="--weights")
     check_parameters(config)
     evaluation = api.evaluate(
         target, weights=weights, data_dir=data_dir, runs=runs, config=config, allow_python_ops=allow_python_ops

@@ -28,7 +28,7 @@ def explain(
         name = f"NAS{name:0>3}"
     if name not in CODES:
         help = did_you_mean(name, CODES) or "`bayesnas-graph explain` lists all codes"
-        raise NasError([Diagnostic("NAS101", f"there is no code `{code}`", help=help)])
+        raise NasError([Diagnostic("NAS101", f"unknown error code `{code}`", help=help)])
     page = (folder("errors") / f"{name}.md").read_text(encoding="utf-8")
     if sys.stdout.isatty():
         rich_console().print(Markdown(page))

@@ -64,17 +64,17 @@ def _model(options: ArchitectureOptions, *, with_weights: bool) -> Model:
     chosen = options.space is not None or options.has_rule
     if options.architecture is None and kind_of(options.target) in ("train", "compress"):
         if chosen or options.network or options.param:
-            raise typer.BadParameter("this run has one network: there is nothing to choose", param_hint="RUN")
+            raise typer.BadParameter("this run has only one network, so these options do not apply", param_hint="RUN")
         subject, tensors = open_run(options.target, allow_python=options.allow_python_ops).result
         return model_of(subject.network, subject.name, tensors)
     if not options.is_fixed:
         return options.load().model(weights=with_weights)
     if with_weights:
         message = f"`{options.target}` comes from a `.nas` file and has no weights"
-        help = "name the folder of a search, or train it: `bayesnas-graph train` writes weights for the exported source"
+        help = "pass a search run folder, or train it: `bayesnas-graph train` writes weights for the exported source"
         raise NasError([Diagnostic("NAS616", message, help=help)])
     if chosen:
-        raise typer.BadParameter("a network without choices leaves nothing to choose", param_hint="FILE")
+        raise typer.BadParameter("a network without choices has no switches to select", param_hint="FILE")
     network = load_network(options.target, options.network, options.param, allow_python=options.allow_python_ops)
     return model_of(network, str(options.target))
 

@@ -37,7 +37,7 @@ def ops(
     if name is not None:
         names = [entry.name for entry in found]
         if name not in names:
-            raise NasError([Diagnostic("NAS101", f"there is no operation `{name}`", help=did_you_mean(name, names))])
+            raise NasError([Diagnostic("NAS101", f"unknown operation `{name}`", help=did_you_mean(name, names))])
         found = [entry for entry in found if entry.name == name]
     if as_json:
         typer.echo(json.dumps([vars(entry) for entry in found], indent=2))
@@ -80,6 +80,6 @@ def _decimal(value: object) -> str:
 
 
 def definition_signature(definition: ast.Motif | ast.SetDefinition | ast.PythonOperation) -> str:
-    """Return how a definition is used, with its defaults as written."""
+    """Return the signature of a definition, with its defaults as written."""
     shown = [p.span.text for p in definition.parameters]
     return f"{definition.name.name}({', '.join(shown)})" if shown else definition.name.name

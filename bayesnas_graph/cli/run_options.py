@@ -26,7 +26,7 @@ C = TypeVar("C", bound=Samples)
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Where a run is, how it is shown, and whether it is resumed."""
+    """The folder and display of a run, and whether it is resumed."""
 
     data_dir: DataDir = None
     list_settings: Annotated[bool, typer.Option("--settings", help="List all settings with their values and exit.")] = (
@@ -52,7 +52,7 @@ class RunOptions:
         return os.environ.get("TERM") not in ("dumb", "unknown") and sys.stdout.encoding.lower().startswith("utf")
 
     def check(self, *, new_only: bool = False) -> None:
-        """Raise BadParameter for options that only new runs take; `new_only` says whether a verb got others."""
+        """Raise BadParameter if a resumed run has options for new runs; `new_only` is true if the verb has more."""
         if self.resume is not None and (self.output is not None or self.list_settings or new_only):
             raise typer.BadParameter("a resumed run keeps its folder and its settings", param_hint="--resume")
 
@@ -66,7 +66,7 @@ class RunOptions:
             show_settings(config)
             raise typer.Exit
         if file is None:
-            raise typer.BadParameter("name a network, or a run with `--resume`", param_hint="FILE")
+            raise typer.BadParameter("pass a network, or a run with `--resume`", param_hint="FILE")
         check_parameters(config)
         return config
 
@@ -83,7 +83,7 @@ class RunOptions:
 
 @contextmanager
 def exit_when_interrupted() -> Iterator[None]:
-    """Exit with the code of Ctrl-C when a run is interrupted. Its display has said how to resume it."""
+    """Exit with the code of Ctrl-C when a run is interrupted. Its display has printed how to resume it."""
     from bayesnas_graph.runs.loop import Interrupted  # loads torch
 
     try:

@@ -170,7 +170,7 @@ def _json(traces: Traces) -> dict[str, Any]:
 
 
 def _is_training(traces: Traces) -> bool:
-    """Whether a run is a training or compression run rather than a search."""
+    """Return whether a run is a training or compression run rather than a search."""
     return traces.manifest.get("kind") in ("train", "compress")
 
 
@@ -192,7 +192,7 @@ def _training_rows(traces: Traces) -> list[tuple[str, str]]:
 
 
 def _training_json(traces: Traces) -> dict[str, Any]:
-    """Return the same for tools."""
+    """Return progress and the results of the last epoch for JSON."""
     last: dict[str, float] = traces.rows[-1] if traces.rows else {}
     return {
         "kind": traces.manifest["kind"],

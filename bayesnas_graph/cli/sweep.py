@@ -61,7 +61,7 @@ class SweepOptions:
 
 
 def is_sweep(path: Path) -> bool:
-    """Whether a folder belongs to a sweep rather than a run."""
+    """Return whether a folder belongs to a sweep rather than a run."""
     return (path / "sweep.json").exists()
 
 
@@ -111,14 +111,14 @@ def continue_sweep(
 
 
 def _run(sweep: Sweep, options: SweepOptions, *, live: bool) -> None:
-    """Run what is left, show the table, and exit."""
+    """Run the remaining searches, show the table, and exit."""
     path = sweep.folder.path
     typer.echo(f"sweep {path}: {len(sweep.left)} of {len(sweep.runs)} runs to do")
     finished = False
     try:
         with sweep_view(sweep.folder, live=live) as view:
             finished = run_to_end(sweep, view, options.jobs, ray=options.ray)
-    except KeyboardInterrupt:  # the second one, which ended the runs at once
+    except KeyboardInterrupt:  # the second Ctrl-C, which ended the runs at once
         pass
     _show_summary(sweep)
     if not sweep.left:

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 @dataclass(frozen=True)
 class Augmentation:
-    """How training images are augmented; not at all by default."""
+    """The augmentation of training images; none by default."""
 
     crop: int = 0  # pixels of padding before a random crop to the original size
     flip: bool = False  # mirror half of the images horizontally

@@ -20,7 +20,7 @@ from bayesnas_graph.data.sampling import chunks, generator, shuffled
 
 @dataclass(frozen=True)
 class Loading:
-    """How batches are built, and for which process and device."""
+    """The settings of batches: their content, process and device."""
 
     batch: int  # examples per batch, over all processes
     seed: int

@@ -1,4 +1,4 @@
-"""Where data sets can be downloaded, with checksums and file sizes."""
+"""The download addresses of data sets, with checksums and file sizes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Archive:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where to download a data set."""
+    """The download address of a data set."""
 
     name: str  # of the data set
     address: str  # base URL of the archives, with a trailing slash

@@ -1,4 +1,4 @@
-"""Whether a network fits a data set, and if not, how to make it fit."""
+"""Checks that a network fits a data set, and hints at how to make it fit."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def check_fit(
 
 
 def takes(taken: Shape, shape: Shape) -> bool:
-    """Whether a network input accepts images of a shape, as they are or flattened.
+    """Return whether a network input accepts images of a shape, as they are or flattened.
 
     >>> takes((1, 28, 28), (1, 28, 28)), takes((784,), (1, 28, 28)), takes((28, 28, 1), (1, 28, 28))
     (True, True, False)

@@ -1,4 +1,4 @@
-"""An architecture: the switches that are kept, why, and the resulting network as text and as a model."""
+"""An architecture: the kept switches, the reasons, and the resulting network as text and as a model."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Origin:
 
 @dataclass(frozen=True, eq=False)
 class Architecture:
-    """What a rule, or a string, leaves of a search space."""
+    """A part of a search space, selected by a rule or a string."""
 
     name: str  # of the space, as the user named it
     network: Network
@@ -55,7 +55,7 @@ class Architecture:
 
     @property
     def graph(self) -> Graph:
-        """The graph with the gates of the switches that are kept."""
+        """The graph with the gates of kept switches."""
         return self.derived.graph
 
     @property
@@ -70,17 +70,17 @@ class Architecture:
 
     @property
     def measure(self) -> str:
-        """The number that switches were judged by."""
+        """The number by which switches were judged."""
         return self.origin.measure if self.origin else "gamma"
 
     @property
     def lines(self) -> list[Line]:
-        """What was kept and dropped on every line of the space."""
+        """The kept and dropped switches on every line of the space."""
         return explained(self.space, self.decision)
 
     @property
     def string(self) -> str | None:
-        """The notation of DARTS or NAS-Bench-201; None if the space has neither. Raises NasError if it has no form."""
+        """The DARTS or NAS-Bench-201 notation; None if the space has neither. Raises NasError if it does not fit."""
         return write_architecture(kept_groups(self.derived), self.space)
 
     @cached_property
@@ -114,7 +114,7 @@ class Architecture:
 
     @property
     def doc(self) -> str:
-        """A few lines on where the architecture comes from."""
+        """A few lines on the origin of the architecture."""
         kept = sum(verdict.keep for verdict in self.decision.verdicts)
         lines = [
             f"Network `{network_text(self.network)}` of {plain_text(self.name)}: "
@@ -182,7 +182,7 @@ def of_string(
     parameters: Mapping[str, Number] | None = None,
     allow_python: bool = False,
 ) -> Architecture:
-    """Return the architecture that a string of DARTS or NAS-Bench-201 describes in a space. Raises NasError."""
+    """Return the architecture described by a DARTS or NAS-Bench-201 string. Raises NasError."""
     loaded = load_network(file, network, parameters, allow_python=allow_python)
     graph = passes.run(loaded.network.graph(), passes.SWITCHES)
     derived = derive(graph, given(graph, read_architecture(string, graph)))

@@ -19,17 +19,17 @@ SHOWN = 6  # switches named in a message
 
 @dataclass(frozen=True, eq=False)
 class Derived:
-    """An architecture: what is left of a graph, and the decision about every switch."""
+    """An architecture: the remaining graph, and the decision about every switch."""
 
     graph: Graph  # pruned, with the remaining gates
     decision: Decision
 
 
 def derive(graph: Graph, decision: Decision, rule: Rule | None = None) -> Derived:
-    """Return the architecture that a decision leaves of a graph, by a rule. Raises NasError if it is not connected.
+    """Return the architecture that a decision and a rule select from a graph. Raises NasError if it is not connected.
 
-    The graph has its zero switches and groups. It may be a different one from that of the search, if it has the same
-    switches: cells found in a small network are put into a large one.
+    The graph must have zero switches and groups. It may differ from that of the search if it has the same switches:
+    cells found in a small network can be put into a large one.
     """
     decision = about(graph, decision)
     decision = apply(rule or Rule(), graph, decision)
@@ -40,7 +40,7 @@ def derive(graph: Graph, decision: Decision, rule: Rule | None = None) -> Derive
     except Misfit as error:
         help = "keep more of its inputs, or write the network so that its width may change"
         message = f"inconsistent widths at `{error.node}`: {error.reason}"
-        lost = f", as inputs were lost by {_listed(error.narrower)}" if error.narrower else ""
+        lost = f", because {_listed(error.narrower)} lost inputs" if error.narrower else ""
         raise NasError([Diagnostic("NAS613", message + lost, help=help)]) from None
     return Derived(left, close_dead_ends(graph, decision))
 
@@ -51,7 +51,7 @@ def about(graph: Graph, decision: Decision) -> Decision:
     wanted = list(dict.fromkeys(gate.group for gate in graph.gates))
     missing = [group for group in wanted if group not in known]
     if missing:
-        message = f"there is no decision about {_named(graph, missing)} of network `{graph.name}`"
+        message = f"no decision about {_named(graph, missing)} of network `{graph.name}`"
         help = "use a network with the cells that were searched"
         raise NasError([Diagnostic("NAS615", message, _label(graph, missing[0], "not searched"), help=help)])
     return Decision(tuple(known[group] for group in wanted))
@@ -91,8 +91,8 @@ def _disconnected(graph: Graph, error: Disconnected) -> Diagnostic:
     lost = "the output" if len(graph.outputs) == 1 else f"output {', '.join(f'`{name}`' for name in error.outputs)}"
     message = f"nothing reaches {lost}: {_named(graph, error.cut)} {'is' if len(error.cut) == 1 else 'are'} off"
     help = "keep one of them: use `--keep-per-edge 1`, search with a smaller lambda, or change the given architecture"
-    said = "off, but needed to reach the output"
-    labels = [label for label in (_label(graph, group, said) for group in error.cut) if label is not None]
+    text = "off, but needed to reach the output"
+    labels = [label for label in (_label(graph, group, text) for group in error.cut) if label is not None]
     places = list({label.span: label for label in labels}.values())
     primary, others = (places[0], tuple(places[1:SHOWN])) if places else (None, ())
     return Diagnostic("NAS612", message, primary, others, help=help)

@@ -1,4 +1,4 @@
-"""What was kept and dropped, and why, for every line of the space."""
+"""The kept and dropped switches of every line of the space, with reasons."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def explained(graph: Graph, decision: Decision) -> list[Line]:
 
 
 def as_text(graph: Graph, lines: list[Line], measure: str = "gamma") -> Iterator[str]:
-    """Yield the lines for people: kept switches with their measure, dropped ones by reason."""
+    """Yield the lines as text: kept switches with their measure, dropped ones by reason."""
     names = {group: gate.text for group, gate in graph.switches.items()}
     for line in lines:
         yield f"{line.file}:{line.number}  {line.text}" if line.number else "switches without a line"

@@ -1,4 +1,4 @@
-"""Which switches are kept: as the search decided, a fixed number of the best, or as many as a budget allows.
+"""Rules for keeping switches: as the search decided, a fixed number of the best, or as many as a budget allows.
 
 A rule turns one decision into another, with a reason for every switch. Connectivity is checked afterwards.
 """
@@ -21,12 +21,12 @@ Scores = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Rule:
-    """How an architecture is derived. Without any number, every switch with positive entropy is kept."""
+    """A rule for deriving an architecture. By default, every switch with positive entropy is kept."""
 
     per_edge: int | None = None  # candidates kept per choice
     per_node: int | None = None  # choices kept per node
-    params: int | None = None  # most parameters
-    flops: int | None = None  # most multiply-adds
+    params: int | None = None  # maximum number of parameters
+    flops: int | None = None  # maximum number of multiply-adds
     rank: Ranking = "relevance"
 
     def __str__(self) -> str:
@@ -102,8 +102,8 @@ def _sized(rule: Rule, graph: Graph, decision: Decision, scores: Scores) -> Deci
     if not rule.fits(left):
         found = cost(left)
         left_over = f"{found.parameters:,} parameters and {found.flops:,} multiply-adds"
-        message = f"no more switches can be closed, but {left_over} are left"
-        help = "allow more, or combine the budget with `--keep-per-edge 1`"
+        message = f"no more switches can be closed, but {left_over} remain"
+        help = "raise the budget, or combine the budget with `--keep-per-edge 1`"
         raise NasError([Diagnostic("NAS614", message, help=help)])
     return grow_to_fit(graph, decision, scores, rule.fits)
 

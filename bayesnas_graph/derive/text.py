@@ -61,7 +61,7 @@ def strength_notes(searched: Graph, decision: Decision, fixed: Graph, called: st
 
 
 def _marked(searched: Graph) -> tuple[Graph, dict[str, Edge]]:
-    """Return the fixed graph with an additional node on every switched edge, to find where the edges have gone."""
+    """Return the fixed graph with an additional node on every switched edge, to find out what becomes of the edges."""
     nodes: list[Node] = []
     edges: list[Edge] = []
     marks: dict[str, Edge] = {}

@@ -1,1 +1,1 @@
-"""What all runs have in common: folders, settings, devices, training loop, checkpoints, tables, and reading them."""
+"""Shared by all runs: folders, settings, devices, the training loop, checkpoints, tables, and reading them back."""

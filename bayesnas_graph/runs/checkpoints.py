@@ -26,7 +26,7 @@ class Checkpoints:
 
     folder: Path
     keep: int = 3
-    fingerprint: str = ""  # of the space that they belong to
+    fingerprint: str = ""  # of their space
 
     def paths(self) -> list[Path]:
         """Return the existing files, the oldest first."""
@@ -81,5 +81,5 @@ def _read(path: Path, device: Device) -> Content:
 
 def _unreadable(path: Path, reason: str) -> NasError:
     older = [other.name for other in sorted(path.parent.glob("step-*.pt")) if other < path]
-    help = f"remove it to resume from `{older[-1]}`" if older else "start another run: it is the only checkpoint"
+    help = f"remove it to resume from `{older[-1]}`" if older else "it is the only checkpoint: start another run"
     return NasError([Diagnostic("NAS603", f"cannot read `{path}`: {reason}", help=help)])

@@ -1,4 +1,4 @@
-"""The device that a run uses: its arithmetic, and the processes that share the work."""
+"""The device of a run: its precision, and the processes that share the work."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Device:
 
     @staticmethod
     def of(config: Machine, device: torch.device, processes: Processes) -> Device:
-        """Return a device, used as the settings say."""
+        """Return a device with the precision and memory format of the settings."""
         # On CPUs, oneDNN writes past the end of the gradients of narrow strided convolutions.
         channels_last = config.channels_last and device.type != "cpu"
         return Device(device, _PRECISION[config.precision], channels_last, config.compile, processes)
@@ -49,7 +49,7 @@ class Device:
 
     @property
     def fused_for(self) -> DeviceKind:
-        """The kind of device that networks are compiled for."""
+        """The kind of device to compile networks for."""
         return "cpu" if self.torch_device.type == "cpu" else "cuda"
 
     def samples(self, config: Samples) -> int:
@@ -63,11 +63,11 @@ class Device:
         return torch.autocast(self.torch_device.type, self.precision)
 
     def scaler(self) -> torch.amp.GradScaler:
-        """Return what keeps small gradients above zero in half precision; does nothing otherwise."""
+        """Return a gradient scaler against underflow in half precision; it does nothing in other precisions."""
         return torch.amp.GradScaler(self.torch_device.type, enabled=self.precision == torch.float16)
 
     def prepared(self, module: nn.Module) -> nn.Module:
-        """Move a network here, change it in place where needed, and return the module to call in training."""
+        """Move a network to the device and set it up in place; return the module to call in training."""
         module.to(self.torch_device)
         if self.channels_last:
             module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
@@ -78,7 +78,7 @@ class Device:
         if self.processes.world == 1:
             return module
         ids = [self.torch_device] if self.torch_device.type == "cuda" else None
-        with warnings.catch_warnings(action="ignore", category=FutureWarning):  # it has been renamed
+        with warnings.catch_warnings(action="ignore", category=FutureWarning):  # the class was renamed
             return DistributedDataParallel(module, device_ids=ids, broadcast_buffers=False)
 
 
@@ -90,7 +90,7 @@ def program_for(graph: Graph, config: Fusing, kind: DeviceKind, samples: int) ->
 
 @contextmanager
 def machine_limits(config: Samples, device: Device) -> Iterator[None]:
-    """Turn errors of torch that are due to the limits of the machine into NasError."""
+    """Turn torch's errors about memory and compilers into NasError."""
     try:
         yield
     except RuntimeError as error:
@@ -107,7 +107,8 @@ def machine_limits(config: Samples, device: Device) -> Iterator[None]:
 
 def find_device(wanted: str) -> torch.device:
     """Return the device of this name, or the best one for `auto`. Raises NasError if it is not available."""
-    present = [name for name, there in (("cuda", torch.cuda.is_available()), ("mps", _has_mps())) if there] + ["cpu"]
+    checked = (("cuda", torch.cuda.is_available()), ("mps", _has_mps()))
+    present = [name for name, available in checked if available] + ["cpu"]
     name = present[0] if wanted == "auto" else wanted
     if name not in present:
         help = f"available: {', '.join(present)}; `--device auto` selects the best"
@@ -125,14 +126,14 @@ def _has_mps() -> bool:
 
 @contextmanager
 def prepare_device(config: Machine, threads: int = 0) -> Iterator[Device]:
-    """Set torch up as the settings say, and join the processes that `torchrun` has started.
+    """Configure torch by the settings, and join the processes started by `torchrun`.
 
-    A resumed run passes the number of threads that it started with, because sums depend on it.
+    A resumed run passes its original number of threads, because sums depend on it.
     """
     device = find_device(config.device)
     if threads or config.threads:
         torch.set_num_threads(threads or config.threads)
-    if config.deterministic != torch.are_deterministic_algorithms_enabled():  # the call itself takes seconds
+    if config.deterministic != torch.are_deterministic_algorithms_enabled():  # the call takes seconds
         torch.use_deterministic_algorithms(config.deterministic)
     torch.backends.cudnn.benchmark = not config.deterministic
     with join_processes(device) as processes:
@@ -141,7 +142,7 @@ def prepare_device(config: Machine, threads: int = 0) -> Iterator[Device]:
 
 @contextmanager
 def hold_lock(folder: RunFolder, device: Device) -> Iterator[None]:
-    """Lock a run folder. The first process does it for all."""
+    """Lock a run folder, in the first process only."""
     if not device.processes.first:
         yield
         return

@@ -21,16 +21,16 @@ from bayesnas_graph.runs.paths import RunPaths
 
 
 class RunFolder(RunPaths):
-    """A run folder that is written to."""
+    """A run folder, for writing."""
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other processes out for as long as this one lives. Raises NasError if one is at work."""
+        """Hold the lock of the folder. Raises NasError if another process holds it."""
         lock = FileLock(self.lock)
         try:
             lock.acquire(timeout=0)
         except Timeout:
-            help = "wait for it, or stop it"
+            help = "wait until it ends, or stop it"
             raise NasError([Diagnostic("NAS602", f"another process is using `{self.path}`", help=help)]) from None
         except OSError as error:
             raise write_error(self.lock, error) from None

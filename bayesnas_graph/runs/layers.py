@@ -1,4 +1,4 @@
-"""What a compression run leaves of a layer."""
+"""The remains of a layer after a compression run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Share:
-    """How much of something is left."""
+    """The remaining part of a total."""
 
     kept: int
     of: int
@@ -24,9 +24,9 @@ class Layer:
     name: str
     kind: str
     outputs: Share  # filters or neurons
-    inputs: Share  # channels or features that it reads
+    inputs: Share  # channels or features
     groups: dict[str, Share]  # by pattern
-    zeros: float  # fraction of its weights that are zero or gone
+    zeros: float  # fraction of its weights that are zero or removed
     parameters: Share
     operations: Share
 

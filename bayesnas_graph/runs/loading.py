@@ -15,7 +15,7 @@ from bayesnas_graph.runs.subject import Subject
 
 
 def loading(data: Data, graph: Graph, config: Samples, seed: int, device: Device) -> Loading:
-    """Return how to load a process's share of the batches; as vectors, if the network reads vectors."""
+    """Return how a process loads its share of the batches; as vectors if the network takes vectors."""
     (taken,) = (node.shape for node in graph if node.op.is_input)
     return Loading(
         batch=config.batch,
@@ -32,7 +32,7 @@ def loading(data: Data, graph: Graph, config: Samples, seed: int, device: Device
 
 
 def load_data(subject: Subject, config: Samples, seed: int, data_dir: Path, processes: Processes) -> Data:
-    """Load the data of a run. Raises NasError if there are none, or if batches cannot be divided among processes."""
+    """Load the data of a run. Raises NasError without a data set, or if batches cannot be divided."""
     if config.data is None:
         help = "name some, such as `--data digits`; `bayesnas-graph data list` lists them"
         raise NasError([Diagnostic("NAS601", f"no data to {config.verb} on", help=help)])

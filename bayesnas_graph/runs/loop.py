@@ -1,4 +1,4 @@
-"""The training loop of all runs: steps, checkpoints, interruption, and going back when the loss explodes."""
+"""The training loop of all runs: steps, checkpoints, interruption, and rolling back when the loss explodes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.seeds import seed_everything
 from bayesnas_graph.runs.watching import Watcher
 
-EXPLODED = 5.0  # times the first loss, or the loss of a guess
+EXPLODED = 5.0  # times the first loss, or the loss of guessing
 MOST_EXPLOSIONS = 3
 
 
@@ -32,16 +32,16 @@ class Interrupted(Exception):
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a training loop has come."""
+    """The progress of a training loop."""
 
-    step: int = 0  # steps that were taken
+    step: int = 0  # steps taken so far
     slowdown: float = 1.0  # factor on learning rates, after the loss has exploded
     explosions: int = 0
-    first_loss: float | None = None  # which an explosion is compared with
+    first_loss: float | None = None  # the reference for explosions
 
 
 class LoopProblem(Protocol):
-    """What is trained."""
+    """The problem to train on."""
 
     @property
     def config(self) -> Any:
@@ -53,7 +53,7 @@ class LoopProblem(Protocol):
 
 
 class LoopLearner(Protocol):
-    """The network that is trained."""
+    """The network being trained."""
 
     @property
     def module(self) -> nn.Module:
@@ -67,7 +67,7 @@ W = TypeVar("W", bound=Watcher)
 
 
 class LoopCheckpoints(Protocol[L, P]):
-    """Where states are saved."""
+    """The store of saved states."""
 
     def save(self, learner: L, progress: P) -> object:
         """Save a state."""
@@ -78,7 +78,7 @@ class LoopCheckpoints(Protocol[L, P]):
 
 @dataclass(frozen=True, eq=False)
 class Look(Generic[P]):
-    """The loss of the last few steps, the progress after them, and how to tell watchers."""
+    """The loss of the last few steps, the progress after them, and a callback to notify watchers."""
 
     loss: float
     progress: P
@@ -87,7 +87,7 @@ class Look(Generic[P]):
 
 @dataclass
 class Loop(ABC, Generic[B, L, P, W]):
-    """A training loop. The next thing to do follows from the progress, so it can stop after any step."""
+    """A training loop. Its next action follows from the progress alone, so it can stop after any step."""
 
     problem: B
     device: Device
@@ -95,8 +95,8 @@ class Loop(ABC, Generic[B, L, P, W]):
     watcher: W
     stop: Callable[[], bool] = lambda: False  # asked between steps
 
-    slower: ClassVar[str]  # the learning rates, for messages
-    advice: ClassVar[str]  # against explosions
+    slower: ClassVar[str]  # what to call the learning rates in messages
+    advice: ClassVar[str]  # how to prevent explosions
 
     @abstractmethod
     def initial(self) -> tuple[L, P]:
@@ -104,7 +104,7 @@ class Loop(ABC, Generic[B, L, P, W]):
 
     @abstractmethod
     def end_of_phase(self, progress: P) -> int:
-        """Return the step at which something other than training is due."""
+        """Return the step at which this phase of training ends."""
 
     @abstractmethod
     def take_step(self, learner: L, progress: P, step: int) -> tuple[Tensor, Tensor]:
@@ -112,22 +112,22 @@ class Loop(ABC, Generic[B, L, P, W]):
 
     @abstractmethod
     def look(self, learner: L, progress: P, until: int, total: Tensor, seconds: float) -> Look[P]:
-        """Look at the sums of losses and accuracies after some steps."""
+        """Return the loss and progress after some steps, given the sums of losses and accuracies."""
 
     def sums(self, _progress: P) -> tuple[float, float]:
-        """Return the sums of losses and accuracies that are added to."""
+        """Return the initial sums of losses and accuracies."""
         return 0.0, 0.0
 
     def reset_batches(self) -> None:
-        """Forget where in the data the loop was."""
+        """Discard the position in the data."""
 
     def next_look(self, progress: P) -> int:
-        """Return the step at which the loss is looked at next."""
+        """Return the step at which the loss is next read from the device."""
         every: int = self.problem.config.log_steps
         return min(self.end_of_phase(progress), progress.step + every - progress.step % every)
 
     def start(self) -> tuple[L, P]:
-        """Return the last checkpoint, or the initial state, which is saved."""
+        """Return the last checkpoint, or save and return the initial state."""
         saved = self.checkpoints.last(self.problem, self.device)
         if saved is not None:
             return saved
@@ -137,7 +137,7 @@ class Loop(ABC, Generic[B, L, P, W]):
         return learner, progress
 
     def train(self, learner: L, progress: P) -> tuple[L, P]:
-        """Take some steps, look at the loss, and save a checkpoint when one is due."""
+        """Take some steps, check the loss, and save a checkpoint when one is due."""
         config, began, processes = self.problem.config, progress.step, self.device.processes
         until = self.next_look(progress)
         start = time.perf_counter()
@@ -151,10 +151,10 @@ class Loop(ABC, Generic[B, L, P, W]):
         if until > began:
             look = self.look(learner, progress, until, total, time.perf_counter() - start)
             limit = EXPLODED * (progress.first_loss or math.inf)
-            if not look.loss < limit or not _is_finite(learner.module):  # nan is not less than anything either
+            if not look.loss < limit or not _is_finite(learner.module):  # also true for nan
                 return self._roll_back(progress, until, look.loss)
             look.tell()
-            first = progress.first_loss or max(look.loss, math.log(self.problem.data.classes))  # at least a guess's
+            first = progress.first_loss or max(look.loss, math.log(self.problem.data.classes))  # at least a guess
             progress = replace(look.progress, step=until, first_loss=first)
         if processes.any(self.stop()):
             self.save(learner, progress)
@@ -170,7 +170,7 @@ class Loop(ABC, Generic[B, L, P, W]):
             help = f"{self.advice}; the last checkpoint is from before the explosion"
             raise NasError([Diagnostic("NAS605", message, help=help)])
         saved = self.checkpoints.last(self.problem, self.device)
-        assert saved is not None, "one is saved at the start"
+        assert saved is not None, "a checkpoint is saved at the start"
         learner, before = saved
         before = replace(before, explosions=progress.explosions + 1, slowdown=progress.slowdown / 2)
         self.watcher.noted(
@@ -189,6 +189,6 @@ class Loop(ABC, Generic[B, L, P, W]):
 
 
 def _is_finite(module: nn.Module) -> bool:
-    """Return whether all parameters are finite. The loss shows it only a step later."""
+    """Return whether all parameters are finite. The loss reveals it only a step later."""
     norms = [parameter.detach().float().norm() for parameter in module.parameters()]
     return bool(torch.stack(norms).isfinite().all())

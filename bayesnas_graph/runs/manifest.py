@@ -1,4 +1,4 @@
-"""What a run is, as `run.json` describes it. Loads no torch."""
+"""The description of a run in `run.json`. Loads no torch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Kind = Literal["search", "train", "compress"]
 
 
 class Manifest(BaseModel):
-    """What is known about any run before it starts."""
+    """The description of a run of any kind."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -37,21 +37,21 @@ class Manifest(BaseModel):
 
 
 class SearchManifest(Manifest):
-    """What a search is."""
+    """The description of a search."""
 
     kind: Literal["search"] = "search"
     config: SearchConfig
 
 
 class TrainManifest(Manifest):
-    """What a training run is."""
+    """The description of a training run."""
 
     kind: Literal["train"] = "train"
     config: TrainConfig
 
 
 class CompressManifest(Manifest):
-    """What a compression run is."""
+    """The description of a compression run."""
 
     kind: Literal["compress"] = "compress"
     config: CompressConfig

@@ -1,4 +1,4 @@
-"""Opening a run folder: what the run is, the network it started with, and the network and weights it produced.
+"""Opening a run folder: its description, the network it started with, and the network and weights it produced.
 
 Torch is loaded only for weights and decisions, so that runs can be drawn and reported without it.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A run folder that has been opened."""
+    """An opened run folder."""
 
     folder: RunFolder
     about: Mapping[str, Any]  # `run.json`, not validated
@@ -40,7 +40,7 @@ class Run:
 
     @cached_property
     def manifest(self) -> AnyManifest:
-        """What the run is, validated. Raises NasError."""
+        """The validated content of `run.json`. Raises NasError."""
         return read_manifest(self.folder, self.kind)
 
     @cached_property
@@ -66,7 +66,7 @@ class Run:
         return subject
 
     def check_same_space(self, subject: Subject) -> None:
-        """Raise NasError if the run was started with another network than this one."""
+        """Raise NasError if the run was started with another network."""
         if subject.fingerprint != self.manifest.fingerprint:
             message = f"`{self.folder.path}` was started with another space than `{subject.name}`"
             help = "omit the space to resume with the run's own copy, or start another run"

@@ -1,4 +1,4 @@
-"""Optimizers, and their state for every weight."""
+"""Optimizers, and their state by name of weight."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ Named = Iterable[tuple[str, nn.Parameter]]
 
 def new_optimiser(config: Weights, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
     """Return an optimizer without state."""
-    parameters = parameters or [
-        nn.Parameter(torch.zeros(1))
-    ]  # a space of pools has no weights, but an optimizer needs some
+    parameters = parameters or [nn.Parameter(torch.zeros(1))]  # a space of pools has none, but torch requires some
     if config.optimiser == "adamw":
         return torch.optim.AdamW(parameters, config.rate, weight_decay=config.weight_decay)
     settings: dict[str, Any] = {"momentum": config.momentum, "weight_decay": config.weight_decay}
@@ -27,19 +25,19 @@ def new_optimiser(config: Weights, parameters: list[nn.Parameter]) -> torch.opti
 
 def memory_of(optimiser: torch.optim.Optimizer, weights: Named) -> Memory:
     """Return the state of an optimizer."""
-    found: Memory = {}
+    memory: Memory = {}
     for name, parameter in weights:
         for kind, value in optimiser.state.get(parameter, {}).items():
             if value is not None:
-                found.setdefault(kind, {})[name] = value
-    return found
+                memory.setdefault(kind, {})[name] = value
+    return memory
 
 
 def remember(optimiser: torch.optim.Optimizer, weights: Named, memory: Memory) -> None:
     """Restore the state of an optimizer."""
     for name, parameter in weights:
-        held = {kind: values[name].to(_device_of(kind, parameter)) for kind, values in memory.items()}
-        optimiser.state[parameter] = {kind: value.clone() for kind, value in held.items()}
+        tensors = {kind: values[name].to(_device_of(kind, parameter)) for kind, values in memory.items()}
+        optimiser.state[parameter] = {kind: value.clone() for kind, value in tensors.items()}
 
 
 def _device_of(kind: str, parameter: nn.Parameter) -> torch.device:

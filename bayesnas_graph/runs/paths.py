@@ -1,4 +1,4 @@
-"""Where the files of a run are. Nothing else is known here, so a run can be inspected without torch."""
+"""The paths of a run's files. Loads no torch."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ class RunPaths:
     path: Path
 
     manifest_file = _File("run.json")  # what the run is
-    lock = _File("lock")  # held by the process that works in the folder
+    lock = _File("lock")  # held by the process that writes to the folder
     space = _File("space")  # the copy of the space and its imports
-    outline = _File("outline.json")  # what is known before the first step: sizes, steps, switches
-    checkpoints = _File("checkpoints")  # the states that the run can be resumed from
+    outline = _File("outline.json")  # facts known before the first step: sizes, steps, switches
+    checkpoints = _File("checkpoints")  # states to resume from
     metrics = _File("metrics.csv")  # the log, as a table
     updates = _File("updates.csv")  # the results of every update of a search
     history = _File("switches.csv")  # the state of every switch at every update
     tensorboard = _File("tensorboard")  # events for TensorBoard, if requested
     decision = _File("decision.json")  # the final decision about every switch
-    architecture = _File("architecture.json")  # the graph that a search has found
+    architecture = _File("architecture.json")  # the graph found by a search
     result = _File("result.json")  # the outcome in a few numbers
     weights = _File("weights.safetensors")  # the final weights of a training or compression run
     source = _File("model.py")  # the final network as Python that needs only torch
     network = _File("network.nas")  # a compressed network in the language
     loops = _File("loops.csv")  # the results of every loop of a compression run
-    baseline = _File("rival.csv")  # the epochs of the network that was pruned by magnitude for comparison
-    layers = _File("layers.json")  # what a compression run leaves of every layer
+    baseline = _File("rival.csv")  # the epochs of the network pruned by magnitude, for comparison
+    layers = _File("layers.json")  # the remains of every layer after compression
 
     def stage(self, name: str) -> Path:
-        """The weights at the end of a stage of a compression run, for the network at that time."""
+        """Return the file of the weights at the end of a stage of a compression run."""
         return self.path / "stages" / f"{name}.safetensors"

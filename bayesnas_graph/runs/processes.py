@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Processes:
-    """The rank of this process and the number of all. All take the same decisions; only the first writes and prints."""
+    """The rank of this process, and their number. All take the same decisions; only the first writes and prints."""
 
     rank: int = 0
     world: int = 1
@@ -51,19 +51,19 @@ class Processes:
         """Return the value of the first process in all of them."""
         if self.world == 1:
             return value
-        held: list[T] = [value]
-        distributed.broadcast_object_list(held, src=0)
-        return held[0]
+        values: list[T] = [value]
+        distributed.broadcast_object_list(values, src=0)
+        return values[0]
 
 
 def is_first() -> bool:
-    """Return whether this is the only process, or the first of those that `torchrun` has started."""
+    """Return whether this is the only process, or the first one started by `torchrun`."""
     return int(os.environ.get("RANK", "0")) == 0
 
 
 @contextmanager
 def join_processes(device: torch.device) -> Iterator[Processes]:
-    """Join the processes that `torchrun` has started, if any."""
+    """Join the processes started by `torchrun`, if any."""
     if "RANK" not in os.environ or int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield Processes()
         return
@@ -84,14 +84,14 @@ def join_processes(device: torch.device) -> Iterator[Processes]:
 def _keep(group: object) -> object:
     """Keep a process group until the interpreter exits.
 
-    A network that an exception refers to holds the group, too. If it held the last reference, the group would be
+    A network that an exception refers to holds the group too. If it held the last reference, the group would be
     destroyed with the interpreter locked, and would wait for its own threads, which wait for the interpreter.
     """
     return group
 
 
 def shared_folder(processes: Processes, folder: RunFolder | None) -> RunFolder:
-    """Return the folder that the first process has created."""
+    """Return the folder created by the first process."""
     path = processes.broadcast(None if folder is None else str(folder.path))
-    assert path is not None, "the first process has one"
+    assert path is not None, "the first process has created it"
     return RunFolder(Path(path))

@@ -26,5 +26,5 @@ def _left(schedule: str, passed: float) -> float:
     if schedule == "linear":
         return 1 - passed
     if schedule == "step":
-        return 1.0 if passed < 1 / 2 else 0.1 if passed < 3 / 4 else 0.01  # as ResNets are trained
+        return 1.0 if passed < 1 / 2 else 0.1 if passed < 3 / 4 else 0.01  # the schedule of ResNets
     return 1.0

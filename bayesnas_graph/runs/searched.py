@@ -1,4 +1,4 @@
-"""What a search has left in its folder: the decision, as an architecture, and the weights."""
+"""The results in a search folder: the decision, as an architecture, and the weights."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 
 def search_manifest(run: Run) -> SearchManifest:
-    """Return what a search is. Raises NasError if the run is not a search."""
+    """Return the manifest of a search. Raises NasError if the run is not a search."""
     manifest = read_manifest(run.folder, "search")
-    assert isinstance(manifest, SearchManifest), "anything else was refused"
+    assert isinstance(manifest, SearchManifest), "other kinds were refused"
     return manifest
 
 
@@ -51,7 +51,7 @@ def architecture_of(
     network: str | None = None,
     parameters: Mapping[str, Number] | None = None,
 ) -> Architecture:
-    """Return the architecture that a search has found, in its own network or in another one. Raises NasError."""
+    """Return the architecture found by a search, in its own network or in another one. Raises NasError."""
     rule, manifest = rule or Rule(), search_manifest(run)
     is_own = space is None and network is None and not parameters
     target = _target(run, manifest, space, network, parameters or {})
@@ -131,7 +131,7 @@ def _fixed_weights(run: Run, graph: Graph, derived: Derived, fixed: passes.Resca
 
 
 def _weights(content: dict[str, Any], graph: Graph, config: SearchConfig) -> tuple[Graph, ByNode, Mapping[str, Tensor]]:
-    """Return what is left of the graph in a checkpoint, with its weights and gates."""
+    """Return the remaining graph of a checkpoint, with its weights and gates."""
     left = passes.prune(graph, {verdict["name"] for verdict in content["progress"]["closed"]})
     program = program_for(left, config, content["fused_for"], content["samples"])
     state: Mapping[str, Tensor] = content["weights"]

@@ -1,6 +1,6 @@
 """Random numbers that depend only on a seed and on where in a run they are used.
 
-So a resumed run draws the same numbers, and no state of a generator needs to be saved.
+A resumed run draws the same numbers, and no generator state needs to be saved.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import torch
 
 
 def mixed(*numbers: int | str) -> int:
-    """Return a seed made of several numbers.
+    """Return a seed derived from several numbers.
 
     >>> mixed(0, "step", 1) == mixed(0, "step", 1) != mixed(0, "step", 2)
     True

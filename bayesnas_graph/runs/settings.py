@@ -38,7 +38,7 @@ class Settings:
         return self.source.name == COMMAND_LINE
 
     def place(self, path: Sequence[str | int]) -> Span | None:
-        """Return where the text sets a key, or the table that contains it."""
+        """Return the span that sets a key, or of the table that contains it."""
         found = find(self.source.text, tuple(map(str, path)))
         return found and Span(self.source, *found)
 
@@ -62,7 +62,7 @@ def read_settings(path: Path) -> Settings:
 
 
 def recipe_of(file: Path, verb: str = "search") -> Path | None:
-    """Return the settings that come with a space: `NAME.toml` beside it or shipped with it, or None.
+    """Return the settings file of a space: `NAME.toml` beside it or shipped with it, or None.
 
     For verbs other than `search`, the file is `NAME.VERB.toml`, such as `lenet5.compress.toml`.
     """
@@ -89,12 +89,12 @@ def assigned(text: str) -> Settings:
 
 
 def option(flag: str, key: str, value: object) -> Settings:
-    """Return an option of the command line as a setting."""
+    """Return a command-line option as a setting."""
     return Settings(Source(COMMAND_LINE, f"{flag} {value}"), {key: value})
 
 
 def from_values(values: Mapping[str, Any]) -> Settings:
-    """Return settings given as values, by a program."""
+    """Return settings from Python values."""
     return Settings(Source("<settings>", ""), values)
 
 
@@ -107,21 +107,21 @@ def merged(settings: Iterable[Settings], kind: type[C]) -> C:
     """Merge settings into a configuration; later ones override earlier ones. Raises NasError."""
     given = list(settings)
     values: dict[str, Any] = {}
-    for one in given:
-        for key, value in one.values.items():
+    for layer in given:
+        for key, value in layer.values.items():
             both = isinstance(value, dict) and isinstance(values.get(key), dict)
             values[key] = values[key] | value if both else value
     try:
         return kind.model_validate(values)
     except ValidationError as error:
-        report = Report()  # reports a value only once that fits none of several types
+        report = Report()  # drops duplicates: a value that fits none of several types has an error for each
         for fault in error.errors(include_url=False):
             report.add(_wrong(dict(fault), given, kind))
         raise NasError(report.diagnostics) from None
 
 
 def _wrong(fault: dict[str, Any], given: list[Settings], kind: type[Group]) -> Diagnostic:
-    path = fault["loc"][:2]  # the rest is the type that was tried
+    path = fault["loc"][:2]  # the rest names the type that was tried
     if not path:
         return Diagnostic("NAS601", str(fault["ctx"]["error"]) if "ctx" in fault else fault["msg"])
     key = ".".join(map(str, path))

@@ -17,7 +17,7 @@ AGAIN = 1.0  # seconds: `torchrun` forwards a Ctrl-C that its processes have alr
 def stopping(*, say: bool = True) -> Iterator[Callable[[], bool]]:
     """Stop after the current step on Ctrl-C, SIGTERM, or when the terminal is closed.
 
-    A step may take long, so this is announced; a second signal stops at once.
+    A step may take long, so a message is printed; a second signal stops at once.
     """
     asked: list[float] = []
 
@@ -32,7 +32,7 @@ def stopping(*, say: bool = True) -> Iterator[Callable[[], bool]]:
     if threading.current_thread() is not threading.main_thread():  # only the main thread handles signals
         yield lambda: False
         return
-    before = {number: signal.signal(number, ask) for number in _heeded()}
+    before = {number: signal.signal(number, ask) for number in _signals()}
     try:
         yield lambda: bool(asked)
     finally:
@@ -40,8 +40,8 @@ def stopping(*, say: bool = True) -> Iterator[Callable[[], bool]]:
             signal.signal(number, handler)
 
 
-def _heeded() -> list[signal.Signals]:
-    """Return the signals to stop at. Under `nohup`, closing the terminal does no harm."""
+def _signals() -> list[signal.Signals]:
+    """Return the signals to stop at; under `nohup`, a closed terminal is ignored."""
     found = [signal.SIGINT, signal.SIGTERM]
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         found.append(signal.SIGHUP)

@@ -1,4 +1,4 @@
-"""The parts of a training step that all runs share: gradients, and the step of the optimizer."""
+"""The parts of a training step shared by all runs: gradients, and the optimizer step."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def backward(
 ) -> tuple[Tensor, Tensor]:
     """Compute the gradients of the mean loss, in several parts to save memory; return the loss and the accuracy.
 
-    Both stay on the device. The outputs of auxiliary heads add to the gradients, and not to the loss returned.
+    Both stay on the device. Auxiliary heads contribute to the gradients, but not to the returned loss.
     """
     entropy = CrossEntropy(smoothing)
     total = accuracy = torch.zeros((), device=device.torch_device)
@@ -36,8 +36,8 @@ def backward(
         alone = nullcontext() if last or device.processes.world == 1 else network.no_sync()  # type: ignore[operator]
         with alone, dropping(drop):
             with device.autocast():
-                found = network(x)
-                outputs, *others = found if isinstance(found, tuple) else (found,)
+                result = network(x)
+                outputs, *others = result if isinstance(result, tuple) else (result,)
                 loss = entropy(outputs.float(), y) / parts
                 whole = loss + sum(auxiliary * entropy(other.float(), y) / parts for other in others)
             torch.autograd.backward(scaler.scale(whole))
@@ -54,7 +54,7 @@ def unscale(optimiser: torch.optim.Optimizer, scaler: torch.amp.GradScaler, rate
 
 
 def apply_gradients(optimiser: torch.optim.Optimizer, scaler: torch.amp.GradScaler, clip: float) -> None:
-    """Clip the gradients and take the step of the optimizer."""
+    """Clip the gradients and take an optimizer step."""
     if clip:
         nn.utils.clip_grad_norm_(optimiser.param_groups[0]["params"], clip)
     scaler.step(optimiser)

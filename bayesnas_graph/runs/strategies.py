@@ -1,4 +1,4 @@
-"""The search strategies, and what displays and reports need to know about each. Loads no torch."""
+"""The search strategies, as displays and reports describe them. Loads no torch."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class StrategyInfo:
-    """A strategy as others see it. `search/strategies/NAME.py` implements it."""
+    """A description of a strategy, which `search/strategies/NAME.py` implements."""
 
     name: str
-    measure: Literal["gamma", "strength"] = "strength"  # the number that it judges switches by
+    measure: Literal["gamma", "strength"] = "strength"  # the number it judges switches by
     penalised: bool = False  # whether lambda has an effect
 
     @property
     def suffix(self) -> str:
-        """What follows a description of a run: nothing for the default strategy."""
+        """A suffix for descriptions of runs: empty for the default strategy."""
         return "" if self.name == DEFAULT else f", strategy {self.name}"
 
     def describe(self, intensity: float) -> str:
-        """Return what is characteristic of a search with this strategy."""
+        """Describe a search with this strategy in a few words."""
         return f"lambda {intensity:g}" if self.measure == "gamma" else f"strategy {self.name}"
 
 
@@ -41,5 +41,5 @@ STRATEGIES = {
 
 
 def strategy_info(name: object) -> StrategyInfo:
-    """Return what is known about a strategy. An unknown one, from a newer version, is described by its name alone."""
+    """Return the description of a strategy; for an unknown one, from a newer version, only its name."""
     return STRATEGIES.get(str(name), StrategyInfo(str(name)))

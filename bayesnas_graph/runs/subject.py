@@ -1,4 +1,4 @@
-"""The network that a run is about, and the files it was read from."""
+"""The network of a run, and the files it was read from."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A network, and the user's files that it was read from, the one that defines it first."""
+    """A network, and the user's files it was read from; the file that defines it comes first."""
 
     name: str  # of the space, as the user named it
     called: str  # the name of its file in messages
@@ -33,7 +33,7 @@ class Subject:
 
     @staticmethod
     def of(loaded: Loaded, name: str, *, allow_python: bool = False) -> Subject:
-        """Return a loaded network under the name that it was requested by."""
+        """Return a loaded network under the requested name."""
         called = loaded.modules[0].file.source.name
         return Subject(name, called, loaded.network, loaded.own_files, allow_python, loaded.warnings)
 
@@ -44,11 +44,11 @@ class Subject:
 
     @cached_property
     def fingerprint(self) -> str:
-        """The same for all texts of the same network."""
+        """A hash of the graph; texts of the same network share it."""
         return fingerprint(self.network.graph())
 
     def copy_files(self, folder: RunFolder) -> str:
-        """Copy the files into a run folder; return the relative path of the one that defines the network."""
+        """Copy the files into a run folder; return the relative path of the file that defines the network."""
         paths = [path for path, _ in self.files]
         root = Path(commonpath([path.parent for path in paths]))
         for path, text in self.files:

@@ -1,4 +1,4 @@
-"""CSV tables of a run: appended row by row, truncated when a run goes back, and readable while they are written."""
+"""CSV tables of a run: appended row by row, truncated when a run rolls back, and readable while they are written."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bayesnas_graph.diagnostics.atomic_files import FREE_SPACE, atomic_write, re
 
 
 def read_table(path: Path) -> list[dict[str, str]]:
-    """Read the rows of a table; none if the file is missing. Incomplete lines, as the last may be, are skipped."""
+    """Read the rows of a table; none if the file is missing. Incomplete lines are skipped."""
     rows = []
     try:
         with path.open(newline="", encoding="utf-8", errors="replace") as file, suppress(csv.Error):
@@ -27,7 +27,7 @@ def read_table(path: Path) -> list[dict[str, str]]:
 
 
 def cut(path: Path, columns: tuple[str, ...], key: str, last: int) -> None:
-    """Keep the rows up to a step or an iteration; start a new table if there is none, or if it is a different one."""
+    """Keep the rows up to a step or an iteration; start a new table if the file is missing or has other columns."""
     rows = [row for row in read_table(path) if tuple(row) == columns and row[key].isdecimal()]
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, columns, lineterminator="\n")

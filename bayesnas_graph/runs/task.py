@@ -29,7 +29,7 @@ W = TypeVar("W", bound=Watcher)
 
 @dataclass(frozen=True, eq=False)
 class Task(Generic[P, C]):
-    """A run folder, and the problem to be solved in it."""
+    """A run folder and its problem."""
 
     subject: Subject
     config: C
@@ -39,7 +39,7 @@ class Task(Generic[P, C]):
 
 
 class RunKind(ABC, Generic[P, C, W, R]):
-    """What is special about a kind of run."""
+    """The operations that each kind of run implements."""
 
     name: ClassVar[Kind]
 
@@ -57,10 +57,10 @@ class RunKind(ABC, Generic[P, C, W, R]):
 
     @abstractmethod
     def write_results(self, task: Task[P, C], outcome: R) -> None:
-        """Write the results, those that mark the run as finished last."""
+        """Write the results; last, the file that marks the run as finished."""
 
     def prepare_folder(self, task: Task[P, C]) -> None:
-        """Write what the run needs besides its manifest. Nothing by default."""
+        """Write files that the run needs besides its manifest. Default: none."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Where a TOML text sets a key, which `tomllib` does not report."""
+"""Locations of keys in a TOML text, which `tomllib` does not report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Watching a run: events, and passing them on to several watchers."""
+"""The events of a run, and forwarding them to several watchers."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ if TYPE_CHECKING:
 
 
 class Watcher:
-    """Is told about a run, between steps. Every method does nothing by default."""
+    """Base class of watchers, which are notified of events between steps. By default, every method does nothing."""
 
     def warned(self, diagnostics: Sequence[Diagnostic]) -> None:
-        """Something about the network deserves a warning."""
+        """There are warnings about the network."""
 
     def opened(self, task: Task[Any, Any], device: Device) -> None:
         """The run folder exists, and the run is about to start or to resume."""
 
     def started(self, problem: Any, learner: Any, progress: Any) -> None:
-        """Training starts, resumes, or has gone back to a checkpoint."""
+        """Training has started, resumed, or rolled back to a checkpoint."""
 
     def noted(self, text: str) -> None:
         """Something unusual happened."""
 
     def closed(self) -> None:
-        """No more steps follow, for whatever reason."""
+        """The last step was taken, because the run finished, was interrupted, or failed."""
 
     def interrupted(self, task: Task[Any, Any], step: int) -> None:
         """The run was interrupted, and its state was saved."""
@@ -53,5 +53,5 @@ class _FanOut:
 
 
 def fan_out(watchers: Sequence[W]) -> W:
-    """Return a watcher that passes every event on to all of these."""
+    """Return a watcher that forwards every event to all of these."""
     return cast("W", _FanOut(watchers))

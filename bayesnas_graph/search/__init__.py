@@ -1,1 +1,1 @@
-"""Searches: the loop, its strategies, and what they measure and decide."""
+"""Searches: the loop, its strategies, measurements and decisions."""

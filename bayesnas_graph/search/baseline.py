@@ -1,4 +1,4 @@
-"""What strategies share that learn a number about every switch, common to all uses of its cell."""
+"""The base of strategies that learn one number per switch, shared by all uses of its cell."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from bayesnas_graph.search.strategy import Strategy
 class Judgement:
     """A strategy's view of the open switches."""
 
-    strengths: Tensor  # of every group; more is better, none is negative
+    strengths: Tensor  # of every group, not negative; more is better
     reasons: Sequence[Why]  # why each would be kept or closed if the search ended here
 
 
 class Baseline(Strategy):
-    """A strategy that judges switches by its own strength.
+    """A strategy that judges switches by a strength of its own.
 
     Tables, decisions and rankings contain this strength where the Bayesian strategy has gamma.
     """
@@ -70,14 +70,16 @@ class Baseline(Strategy):
         self.rest(left, chosen)
         smaller = prune(graph, chosen.off)
         intensities = learner.config.grown(progress.growth)
-        found = Iteration(number, still_open, architecture, smaller, cost(smaller), bridges, intensities, shrink=None)
-        return left, progress, found
+        iteration = Iteration(
+            number, still_open, architecture, smaller, cost(smaller), bridges, intensities, shrink=None
+        )
+        return left, progress, iteration
 
 
 def fitting(problem: Problem, graph: Graph, chosen: Decision, scores: Mapping[str, float]) -> Decision:
     """Change a decision so that the architecture has the requested size, if possible.
 
-    If removing switches is not enough, start again with all, and first remove those that are weak for their cost.
+    If removing the weakest switches is not enough, start again and remove those that are weak for their cost.
     """
     smaller = bayes.shrink_to_fit(graph, chosen, scores, problem.on_target)
     if not problem.on_target(prune(graph, smaller.off)):
@@ -100,7 +102,7 @@ def decision_of(learner: SearchLearner, judgement: Judgement) -> Decision:
 
 
 def best_of_choices(learner: SearchLearner, winners: Tensor) -> list[Why]:
-    """Return the reasons of all groups, given the winner of each choice: a candidate, or none at all."""
+    """Return the reasons of all groups, given the winner of each choice: a candidate, or `none`."""
     contests = learner.contests
     won = winners.tolist()
     none_won = [False] * contests.count

@@ -21,7 +21,7 @@ LARGEST_GROWTH = 1e6  # of lambda, on the way to a target
 
 @dataclass(frozen=True, slots=True)
 class Shrink:
-    """The shrink budgets of the open switches in a few numbers. At 1, the gates of a switch can just reach zero."""
+    """A summary of the shrink budgets of open switches. With a budget of 1, gates can just reach zero."""
 
     smallest: float
     largest: float
@@ -30,7 +30,7 @@ class Shrink:
 
     @staticmethod
     def of(budgets: Tensor) -> Shrink:
-        """Summarise the budgets of all open switches. Without any, there is nothing to close."""
+        """Summarise the budgets of all open switches."""
         if not len(budgets):
             return Shrink(inf, inf, 0, 0)
         return Shrink(float(budgets.min()), float(budgets.max()), int(bayes.can_close(budgets).sum()), len(budgets))
@@ -40,8 +40,8 @@ class Shrink:
 def shrink(problem: Problem, learner: SearchLearner, progress: SearchProgress) -> Tensor:
     """Return how far the penalty can move the gates of each open switch in the remaining steps, where 1 reaches zero.
 
-    The weights `omega` of the penalty are taken as they are, although updates change them. Distances are measured from
-    where the gates are, or from 1 until their units have been measured.
+    The current weights `omega` of the penalty are used, although updates change them. Distances are measured from the
+    current gates, or from 1 until their units have been measured.
     """
     switches, omega = learner.switches, learner.prior.omega
     rates = torch.tensor(rates_left(problem, progress), dtype=omega.dtype, device=omega.device)
@@ -68,7 +68,7 @@ def rates_left(problem: Problem, progress: SearchProgress) -> list[float]:
 
 
 def too_weak(problem: Problem, learner: SearchLearner, budgets: Tensor) -> Diagnostic | None:
-    """Return a warning if some switches cannot be closed whatever the data are, with settings that would suffice."""
+    """Return a warning if some switches cannot be closed with any data, and suggest settings that would suffice."""
     found = Shrink.of(budgets)
     if found.able == found.open:
         return None
@@ -85,7 +85,7 @@ def too_weak(problem: Problem, learner: SearchLearner, budgets: Tensor) -> Diagn
 
 
 def _enough(config: SearchConfig, learner: SearchLearner, budgets: Tensor) -> str:
-    """Return the intensities that would suffice, as options. Zero switches are listed if they have their own."""
+    """Return options with intensities that would suffice, separately for zero switches if they have their own."""
     if config.lambda_zero is None:
         return f"`--lambda {rounded_up(config.lambda_w / float(budgets.min())):g}`"
     is_zero = learner.switches.is_zero

@@ -13,7 +13,7 @@ from bayesnas_graph.codegen.emit import transfer
 from bayesnas_graph.passes import prune
 from bayesnas_graph.runs.checkpoints import Checkpoints
 from bayesnas_graph.runs.device import Device, program_for
-from bayesnas_graph.search.learner import SearchLearner, begin, take_weights
+from bayesnas_graph.search.learner import SearchLearner, new_learner, take_weights
 from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import SearchProgress
 
@@ -33,7 +33,7 @@ class SearchCheckpoints(Checkpoints):
 def to_plain(learner: SearchLearner, progress: SearchProgress) -> dict[str, Any]:
     """Return tensors, dictionaries, lists, strings and numbers, which can be loaded without running code.
 
-    Random numbers are a function of the seed and the step, so there is no state of a generator.
+    Random numbers are a function of the seed and the step, so no generator state is saved.
     """
     prior = learner.prior
     return {
@@ -53,7 +53,7 @@ def from_plain(content: dict[str, Any], problem: Problem, device: Device) -> tup
     """Restore the learner and the progress from `to_plain`."""
     progress = SearchProgress.from_plain(content["progress"])
     graph = prune(problem.graph, {verdict.name for verdict in progress.closed})
-    learner = begin(graph, problem.config, device)
+    learner = new_learner(graph, problem.config, device)
     weights, memory = content["weights"], content["memory"]
     compiled_for = content["fused_for"], content["samples"]
     if compiled_for == (device.fused_for, device.samples(problem.config)):

@@ -1,4 +1,4 @@
-"""Which switches compete, as numbers: for softmax and for drawing."""
+"""Competing switches as tensors, for softmax and sampling."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bayesnas_graph.passes.analysis import choices
 class Contests:
     """The choices of a graph, each with one winner.
 
-    The entrants of a choice are its candidates and `none`, which its zero switch stands for. An optional operation has
+    The entrants of a choice are its candidates and `none`, which its zero switch represents. An optional operation has
     its own contest, with a `none` that is not a switch. Switches come first, in the order of the groups.
     """
 
@@ -56,7 +56,7 @@ class Contests:
         return torch.cat([of_groups, of_groups.new_zeros(len(self.contest) - self.groups)])
 
     def gates(self, weights: Tensor) -> Tensor:
-        """Return the gates of all groups, given the weights of the entrants; the weight of `none` is lost."""
+        """Return the gates of all groups, given the weights of the entrants; the weight of `none` is dropped."""
         return torch.where(self.is_none, 1.0, weights)[: self.groups]
 
     def softmax(self, logits: Tensor) -> Tensor:
@@ -70,7 +70,7 @@ class Contests:
         return powers / powers.new_zeros(self.count).index_add(0, self.contest, powers)[self.contest]
 
     def winners(self, scores: Tensor) -> Tensor:
-        """Return which entrant has the highest score in its contest; the first, if several have.
+        """Return a mask of the entrants with the highest score in their contest; of several, the first.
 
         >>> one = Contests(torch.tensor([0, 0, 1]), torch.tensor([False, True, False]), 3, 2)
         >>> one.winners(torch.tensor([2.0, 2.0, 1.0]))
@@ -82,7 +82,7 @@ class Contests:
         return place == first[self.contest]
 
     def best_candidates(self, scores: Tensor) -> Tensor:
-        """Return which entrant wins without `none`."""
+        """Return a mask of the winners among candidates, without `none`."""
         return self.winners(scores.masked_fill(self.is_none, -torch.inf)) & ~self.is_none
 
     def _best(self, scores: Tensor) -> Tensor:

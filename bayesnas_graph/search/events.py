@@ -1,4 +1,4 @@
-"""The events of a search, and its tables: a row for some steps, for every update, and for every switch at it."""
+"""The events of a search, and its tables: a row per log interval, per update, and per switch and update."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class StepRow:
 
 
 class SearchWatcher(Watcher):
-    """Is told about a search."""
+    """Base class of watchers of a search."""
 
     def logged(self, row: StepRow) -> None:
         """Some steps were taken."""
 
     def updated(self, found: Iteration, accuracy: float, seconds: float) -> None:
-        """The switches were updated; the accuracy is on held-out samples, and the seconds are for the update."""
+        """The switches were updated; `accuracy` is on held-out samples, and `seconds` the time of the update."""
 
     def concluded(self, progress: SearchProgress) -> None:
         """The architecture is decided; only its weights are trained from now on."""
@@ -53,7 +53,7 @@ HISTORY = ("iteration", "switch", "keep", "why", "gamma", "s", "omega", "entropy
 class SearchRecorder(SearchWatcher):
     """Writes `metrics.csv`, `updates.csv`, `switches.csv` and `outline.json`.
 
-    Rows from after the checkpoint that a search resumes from are removed, because they are written again.
+    When a search resumes, rows after its checkpoint are removed, because they are written again.
     """
 
     folder: RunFolder

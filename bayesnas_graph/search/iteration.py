@@ -1,4 +1,4 @@
-"""What an iteration finds between two phases of training."""
+"""The results of an iteration, between two phases of training."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Iteration:
     """The results of an iteration."""
 
     number: int
-    decision: Decision  # about the switches that were still open: which of them stay open
-    architecture: Decision  # about all switches: what would be derived if the search ended here
+    decision: Decision  # about the switches that were still open
+    architecture: Decision  # about all switches, if the search ended here
     graph: Graph  # that architecture
     cost: Cost
     reopened: tuple[str, ...]  # switches that stay open only because an output depends on them

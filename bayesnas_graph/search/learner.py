@@ -1,7 +1,7 @@
-"""A network that is being searched: its program, weights, switches and their prior.
+"""A network being searched: its program, weights, switches and their prior.
 
-A learner belongs to a graph. When switches are closed for good, another one is made for the remaining graph, and takes
-over everything that was learnt. Weights, gates and the optimizer's state change in every step; everything else is
+A learner belongs to a graph. When switches are closed for good, a new one is made for the remaining graph, and takes
+over everything learnt so far. Weights, gates and the optimizer's state change in every step; everything else is
 replaced as a whole.
 """
 
@@ -25,12 +25,12 @@ from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.optimizer import Memory, memory_of, new_optimiser, remember
 from bayesnas_graph.search.contests import Contests
 
-Beliefs = dict[str, Tensor]  # what a strategy has learnt: by name, a number for every group
+Beliefs = dict[str, Tensor]  # learnt by a strategy: by name, a number for every group
 
 
 @dataclass(frozen=True, eq=False)
 class SearchLearner:
-    """Everything that is learnt, and what is needed to continue learning."""
+    """Everything that is learnt, and the state needed to continue."""
 
     config: SearchConfig
     device: Device
@@ -55,11 +55,11 @@ class SearchLearner:
 
     @cached_property
     def contests(self) -> Contests:
-        """Which switches compete."""
+        """The contests between switches."""
         return Contests.of(self.graph, self.switches.groups).to(self.device.torch_device)
 
     def with_prior(self, prior: State, units: Tensor) -> SearchLearner:
-        """Return the same after an update."""
+        """Return the learner with an updated prior."""
         return replace(self, prior=prior, units=units)
 
     def lambda_w(self, intensities: tuple[float, float]) -> Tensor:
@@ -75,8 +75,8 @@ class SearchLearner:
         remember(self.optimiser, weights(self.supernet), memory)
 
 
-def begin(graph: Graph, config: SearchConfig, device: Device) -> SearchLearner:
-    """Return a learner at the start: weights are random, gates and prior are 1."""
+def new_learner(graph: Graph, config: SearchConfig, device: Device) -> SearchLearner:
+    """Return a new learner, with random weights, and gates and prior at 1."""
     supernet = Supernet.of(graph, device.fused_for, device.samples(config), fuse=config.fuse)
     network = device.prepared(supernet.module)
     switches = Switches.of(graph).to(device.torch_device)
@@ -95,9 +95,9 @@ def begin(graph: Graph, config: SearchConfig, device: Device) -> SearchLearner:
 
 
 def without(learner: SearchLearner, off: Iterable[str]) -> SearchLearner:
-    """Return the learner of the remaining graph when some switches are closed, with everything that was learnt."""
+    """Return the learner for the graph without some switches, with everything learnt so far."""
     graph = passes.prune(learner.graph, frozenset(off))
-    found = begin(graph, learner.config, learner.device)
+    found = new_learner(graph, learner.config, learner.device)
     old, new, narrower = learner.supernet.program, found.supernet.program, cuts(learner.graph, graph)
     found.supernet.module.load_state_dict(transfer(learner.supernet.module.state_dict(), old, new, narrower))
     found.remember({kind: transfer(values, old, new, narrower) for kind, values in learner.memory().items()})

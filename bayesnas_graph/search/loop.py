@@ -17,7 +17,7 @@ from bayesnas_graph.runs.schedule import rate
 from bayesnas_graph.search.budget import LARGEST_GROWTH
 from bayesnas_graph.search.events import SearchWatcher, StepRow
 from bayesnas_graph.search.iteration import Iteration
-from bayesnas_graph.search.learner import SearchLearner, begin, weights, without
+from bayesnas_graph.search.learner import SearchLearner, new_learner, weights, without
 from bayesnas_graph.search.measure import accuracy
 from bayesnas_graph.search.problem import Batches, Problem
 from bayesnas_graph.search.progress import SearchProgress
@@ -28,13 +28,13 @@ from bayesnas_graph.search.strategy import Rates, Strategy
 
 @dataclass(frozen=True, eq=False)
 class SearchOutcome:
-    """What a search has found."""
+    """The result of a search."""
 
     decision: Decision
     graph: Graph  # with the gates that are kept
     cost: Cost
     accuracy: float  # on the test set, with the weights of the search
-    why: str  # the search ended
+    why: str  # reason why the search ended
     learner: SearchLearner
 
 
@@ -50,7 +50,7 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
 
     @property
     def strategy(self) -> Strategy:
-        """How gates move and switches are decided."""
+        """The strategy of the settings."""
         return strategy_of(self.problem.config)
 
     def run(self) -> SearchOutcome:
@@ -69,7 +69,7 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
         return self._outcome(learner, progress)
 
     def initial(self) -> tuple[SearchLearner, SearchProgress]:
-        learner, progress = begin(self.problem.graph, self.problem.config, self.device), SearchProgress()
+        learner, progress = new_learner(self.problem.graph, self.problem.config, self.device), SearchProgress()
         if learner.graph.gates:
             return self.strategy.start(learner, next(self.problem.batches(self.device, 0))), progress
         progress = replace(progress, measured=True, ended="there was nothing to decide", architecture=Decision(()))
@@ -90,7 +90,7 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
         config = self.problem.config
         if self._batches is None:
             self._batches = self.problem.batches(self.device, step)
-            moved = max(0, step - self.problem.warmup)  # none is taken before the gates move
+            moved = max(0, step - self.problem.warmup)  # no held-out batch is used before the gates move
             self._held_out = self.problem.held_out_batches(self.device, moved)
         moving = step >= self.problem.warmup and not progress.ended
         rates = Rates(
@@ -119,13 +119,15 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
         self, learner: SearchLearner, progress: SearchProgress, until: int, total: Tensor, seconds: float
     ) -> Look[SearchProgress]:
         steps = until - progress.step
-        loss, right = self.device.processes.mean(total / steps).tolist()  # the only place that waits for the device
+        loss, mean_accuracy = self.device.processes.mean(
+            total / steps
+        ).tolist()  # the only place that waits for the device
         intensities = self.problem.config.grown(progress.growth)
         row = StepRow(
             step=until,
             iteration=progress.iteration + 1 if until > self.problem.warmup else 0,
             loss=loss,
-            accuracy=right,
+            accuracy=mean_accuracy,
             penalty=self.strategy.penalty(learner, intensities) if learner.switches.groups else 0.0,
             rate=self._rate(progress, until - 1),
             seconds=seconds / steps,

@@ -19,7 +19,7 @@ from bayesnas_graph.search.problem import Batch
 
 @dataclass(frozen=True, eq=False)
 class GateMeasurements:
-    """For every gate, on held-out samples."""
+    """Measurements of every gate, on held-out samples."""
 
     h: Tensor  # second derivative of the mean loss
     units: Tensor  # the magnitude of its input
@@ -34,7 +34,7 @@ def measure(learner: SearchLearner, batches: Iterable[Batch], iteration: int) ->
     diagonal = config.curvature in (
         "recursive",
         "mean",
-    )  # they square numbers, beyond the range of half precision
+    )  # they square numbers, which exceeds the range of half precision
     with nullcontext() if diagonal else device.autocast():
         found = curvature(
             learner.supernet, kept, CrossEntropy(), config.curvature, samples=config.draws, generator=numbers

@@ -1,6 +1,6 @@
 """The prior of a supernet's switches: its update and decisions, as the search uses them and for custom training loops.
 
-w r      is what the prior is on: the gate `w` times `r`, the magnitude of its input, called its unit
+w r      the variable of the prior: the gate `w` times its unit `r`, the magnitude of its input
 step     moves the gates along their gradients, by the penalty, and back into their gauge
 decide   updates the prior by curvatures, and decides about every switch
 """
@@ -42,7 +42,7 @@ def penalty(switches: Switches, omega: Tensor, units: Tensor, lambda_w: Tensor, 
 
 @dataclass(frozen=True, eq=False)
 class Measurements:
-    """What a decision is based on, for every gate."""
+    """The basis of a decision, for every gate."""
 
     h: Tensor  # second derivative of the mean loss
     gates: Tensor
@@ -52,7 +52,7 @@ class Measurements:
 
 @dataclass(frozen=True, eq=False)
 class Decided:
-    """The prior after an update, and what it decides."""
+    """The prior after an update, and its decision."""
 
     prior: State
     sound: Decision  # without dead ends and disconnected outputs

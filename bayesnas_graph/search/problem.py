@@ -1,4 +1,4 @@
-"""What is searched: a graph with all its switches, the data, and the size limits."""
+"""The problem of a search: a graph with all its switches, the data, and the size limits."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Problem:
 
     @staticmethod
     def of(network: Network, data: Data, config: SearchConfig) -> Problem:
-        """Raises NasError if the data do not fit the network."""
+        """Return the problem of searching a network. Raises NasError if the data do not fit it."""
         parameters = {name: show(value) for name, value in network.arguments}
         outputs = tuple(kind.shape for kind in network.outputs)
         check_fit(data, network.name, tuple(kind.shape for kind in network.inputs), outputs, parameters)
@@ -88,7 +88,7 @@ class Problem:
 
     @property
     def total_steps(self) -> int:
-        """Steps until the architecture is decided, unless it is earlier."""
+        """Maximum number of steps until the architecture is decided."""
         return self.warmup + self.config.iterations * self.steps
 
     @property
@@ -105,7 +105,7 @@ class Problem:
         return loading(self.data, self.graph, self.config, self.config.seed, device)
 
     def batches(self, device: Device, step: int) -> Batches:
-        """Yield batches to train on, from a step on, without end."""
+        """Yield training batches without end, starting at a step."""
         first, start = divmod(step, self.steps_per_epoch)
         for epoch in count(first):
             yield from training(self.data.train, self.indices[0], self.loading(device), epoch, start)

@@ -1,4 +1,4 @@
-"""How far a search has come."""
+"""The progress of a search."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class SearchProgress(Progress):
 
     iteration: int = 0  # updates of the prior
     measured: bool = False  # whether the units of the gates were measured, at the end of warm-up
-    closed: tuple[Verdict, ...] = ()  # switches that are closed for good, with what was last known about them
+    closed: tuple[Verdict, ...] = ()  # switches closed for good, with their last verdicts
     unchanged: int = 0  # updates since the architecture last changed
     growth: float = 1.0  # factor on the intensity of the penalty, on the way to a target
     architecture: Decision | None = None  # about all switches, as of the last update
@@ -25,9 +25,8 @@ class SearchProgress(Progress):
     def with_closed(self, decision: Decision) -> SearchProgress:
         """Return the progress after an update, with its closed switches removed for good."""
         gone = tuple(verdict for verdict in decision.verdicts if not verdict.keep)
-        settled = (
-            self.unchanged + 1 if self.closed and not gone else 0
-        )  # before the first one closes, nothing is settled
+        # An architecture counts as unchanged only once a first switch has closed.
+        settled = self.unchanged + 1 if self.closed and not gone else 0
         return replace(self, closed=(*self.closed, *gone), unchanged=settled)
 
     def concluded(self, finish: int) -> SearchProgress:

@@ -1,4 +1,4 @@
-"""What strategies share that give every candidate a logit, and compute gates by softmax."""
+"""The base of strategies that learn a logit for every candidate, and compute gates by softmax."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of the data that a search was made on."""
+"""Samples of the data of a search."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bayesnas_graph.search.run import build_problem
 
 
 def samples_of(path: Path, batches: int, data_dir: Path | None, *, allow_python: bool = False) -> Iterator[Tensor]:
-    """Yield batches of the images that the weights of a search were trained on, augmented in the same way."""
+    """Yield batches of a search's training images, augmented as in the search."""
     run = open_run(path, allow_python=allow_python)
     manifest = search_manifest(run)
     problem = build_problem(run.subject, manifest.config, data_dir or Path(manifest.data_dir), Processes())

@@ -1,7 +1,7 @@
 """The start values of gates, chosen so that all candidates contribute equally.
 
 A norm returns values of magnitude 1, a skip passes on any value, and sums of sums grow from node to node. With all
-gates at 1, the largest values would win before anything is learnt. So a gate starts at one over the magnitude of its
+gates at 1, the largest values would win before anything is learnt. A gate thus starts at one over the magnitude of its
 input, which is `w r = 1` in the unit of the prior. The input depends on the gates before it, hence several passes.
 """
 

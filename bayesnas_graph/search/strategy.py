@@ -1,4 +1,4 @@
-"""What a strategy is: a rule for moving gates in every step, and for deciding about switches after some steps.
+"""The interface of strategies: rules for moving gates in every step, and for deciding about switches after some steps.
 
 Everything else is common to all strategies: the supernet, the data, the steps of the weights, checkpoints, and how an
 architecture is derived from a decision. Each strategy is a file in `strategies/`, with the name of the setting.
@@ -39,12 +39,12 @@ class Rates:
 class Draw:
     """The gates of a step, as a function of the numbers that a strategy learns about the switches."""
 
-    numbers: Tensor  # of every group; gradients are taken by them
+    numbers: Tensor  # of every group; differentiable
     gates: Tensor  # of every gate
 
 
 class Strategy(ABC):
-    """How gates move, and how switches are decided."""
+    """A rule for moving gates and deciding about switches."""
 
     gates_on: ClassVar[Literal["train", "held_out"]] = "train"  # the samples that gates are trained on
     closes: ClassVar[bool] = False  # whether switches are closed for good during the search
@@ -63,17 +63,17 @@ class Strategy(ABC):
 
     @abstractmethod
     def move(self, learner: SearchLearner, slopes: Tensor, draw: Draw | None, rates: Rates) -> None:
-        """Learn from the gradient of the loss by the gates, as they were drawn."""
+        """Learn from the gradient of the loss with respect to the drawn gates."""
 
     def penalty(self, learner: SearchLearner, intensities: tuple[float, float]) -> float:
-        """Return what is added to the loss for the gates."""
+        """Return the penalty on the gates."""
         return 0.0
 
     @abstractmethod
     def iterate(
         self, problem: Problem, learner: SearchLearner, progress: SearchProgress, batches: Iterable[Batch]
     ) -> tuple[SearchLearner, SearchProgress, Iteration]:
-        """Judge the switches on held-out batches, decide, and continue with what is left."""
+        """Judge the switches on held-out batches, decide, and return the learner that is left."""
 
     def shrink_budgets(self, problem: Problem, learner: SearchLearner, progress: SearchProgress) -> Tensor | None:
         """Return how far a penalty can still move the gates of each switch; None if no penalty closes them."""

@@ -36,7 +36,7 @@ Open = Callable[[Path, int], Writer]  # opens a writer that drops earlier events
 
 
 def writer() -> Open:
-    """Return how to open a writer. Raises NasError if TensorBoard is not installed."""
+    """Return a function that opens a writer. Raises NasError if TensorBoard is not installed."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
@@ -47,9 +47,9 @@ def writer() -> Open:
 
 @dataclass
 class TensorBoard(SearchWatcher):
-    """Writes events, all of them by the number of steps."""
+    """Writes events, indexed by step."""
 
-    folder: Path | None  # of the run that is opened if None
+    folder: Path | None  # None for a folder inside the run folder
     open: Open
     _writer: Writer | None = None
     _step: int = 0

@@ -40,7 +40,7 @@ def place_of_head(graph: Graph, wanted: str | None) -> str:
     first = next((node for node in images if node.op.is_input), None)
     smallest = images[-1].shape[1:] if images else None
     if first is None or smallest is None or first.shape[1:] == smallest:
-        message = "there is no place for an auxiliary head: images do not get smaller in this network"
+        message = "no place for an auxiliary head: this network does not reduce the size of images"
         raise NasError([Diagnostic("NAS601", message, help="set `auxiliary_at` to an operation, or `auxiliary` to 0")])
     reached = next(node for node in images if node.shape[1:] == smallest)
     for scope in reversed(graph.enclosing(reached.name)):
@@ -67,7 +67,7 @@ def _is_map(shape: Shape) -> bool:
 
 
 def _made_by(graph: Graph, scope: Scope) -> str | None:
-    """Return the only value of a motif that others read; None if there are several."""
+    """Return the only value of a motif that is read outside; None if there are several."""
     inside = _inside(graph, scope)
     read = {edge.source for edge in graph.edges if edge.source in inside and edge.target not in inside}
     made = read | (inside & set(graph.outputs))
@@ -75,7 +75,7 @@ def _made_by(graph: Graph, scope: Scope) -> str | None:
 
 
 def _goes_on(graph: Graph, scope: Scope, value: str) -> bool:
-    """Return whether something outside is computed from the value, at the same size."""
+    """Return whether more values of the same size are computed outside of the motif, after this one."""
     inside, after = _inside(graph, scope), False
     for node in graph:
         after = after or node.name == value

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bayesnas_graph.runs.checkpoints import Checkpoints, Content
 from bayesnas_graph.runs.device import Device
-from bayesnas_graph.train.learner import TrainLearner, begin
+from bayesnas_graph.train.learner import TrainLearner, new_learner
 from bayesnas_graph.train.problem import TrainingProblem
 from bayesnas_graph.train.progress import TrainProgress
 
@@ -22,7 +22,7 @@ class TrainCheckpoints(Checkpoints):
         """Return the newest checkpoint, or None. Raises NasError if it cannot be read or belongs to another network."""
 
         def restore(content: Content) -> tuple[TrainLearner, TrainProgress]:
-            learner = begin(problem, device)
+            learner = new_learner(problem, device)
             learner.take(content["weights"], content["mean"], content["memory"], content["scaler"])
             return learner, TrainProgress(**content["progress"])
 

@@ -25,7 +25,7 @@ BATCHES = (1, 64)  # for which latencies are measured
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The measurements."""
+    """Accuracy, size and latency of a network."""
 
     network: str  # its name
     space: str  # as the user named it
@@ -33,7 +33,7 @@ class Evaluation:
     device: str
     parameters: int
     flops: int
-    bytes: int  # of the weights, statistics of norms included
+    bytes: int  # of the weights, including statistics of norms
     latencies: tuple[Latency, ...]
     score: Score | None  # on the test set, if there is one
     samples: int = 0  # in the test set
@@ -47,14 +47,14 @@ class Evaluation:
             "parameters": self.parameters,
             "flops": self.flops,
             "bytes": self.bytes,
-            "latency": [asdict(one) for one in self.latencies],
+            "latency": [asdict(latency) for latency in self.latencies],
         }
 
 
 def evaluate(
     subject: Subject, weights: ByNode | None, data: Data | None, config: EvalConfig, device: Device, runs: int
 ) -> Evaluation:
-    """Measure a network as it is exported, with weights or random ones. Raises NasError if the data do not fit."""
+    """Measure an exported network, with these weights or random ones. Raises NasError if the data do not fit."""
     network = subject.network
     graph = network.graph()
     seed_everything(config.seed, "weights")

@@ -17,7 +17,7 @@ class EpochRow:
     """An epoch, as a row of `metrics.csv`."""
 
     epoch: int  # counted from 1
-    step: int  # its last
+    step: int  # its last step
     loss: float  # mean over its steps
     accuracy: float  # mean over its steps, on training samples
     test_loss: float
@@ -30,7 +30,7 @@ METRICS = tuple(field.name for field in fields(EpochRow))
 
 
 class TrainWatcher(Watcher):
-    """Is told about a training run."""
+    """Base class of watchers of a training run."""
 
     def stepped(self, step: int, loss: float) -> None:
         """Some steps were taken, up to this one."""
@@ -41,7 +41,7 @@ class TrainWatcher(Watcher):
 
 @dataclass(frozen=True)
 class TrainRecorder(TrainWatcher):
-    """Writes `metrics.csv`. Rows from after the checkpoint that a run resumes from are removed first."""
+    """Writes `metrics.csv`. When a run resumes, rows after its checkpoint are removed first."""
 
     folder: RunPaths
 

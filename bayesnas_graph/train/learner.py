@@ -1,6 +1,6 @@
-"""A network that is being trained: its program, its weights, and their running mean.
+"""A network being trained: its program, its weights, and their running mean.
 
-The program includes everything that is there for training only. Checkpoints name weights as the unfused program of the
+The program includes parts that are used in training only. Checkpoints name weights as the unfused program of the
 same graph does, independently of the device; exported weights have the names of the network itself.
 """
 
@@ -23,7 +23,7 @@ State = dict[str, Tensor]
 
 @dataclass(frozen=True, eq=False)
 class TrainLearner:
-    """Everything that is learnt, and what is needed to continue learning. Its tensors change in every step."""
+    """Everything that is learnt, and the state needed to continue. Its tensors change in every step."""
 
     problem: TrainingProblem
     device: Device
@@ -55,7 +55,7 @@ class TrainLearner:
         }
 
     def take(self, weights: State, mean: State | None, memory: Memory, scaler: Mapping[str, float]) -> None:
-        """Restore what `to_plain` returned, here or elsewhere."""
+        """Restore the state from `to_plain`, possibly from another device."""
         self.module.load_state_dict(transfer(weights, self.plain, self.program))
         if self.mean is not None:
             saved = transfer(mean or {}, self.plain, self.program)
@@ -66,8 +66,8 @@ class TrainLearner:
         self.scaler.load_state_dict(dict(scaler))
 
 
-def begin(problem: TrainingProblem, device: Device, start: ByNode | None = None) -> TrainLearner:
-    """Return a learner at the start, with random weights or with these weights of nodes."""
+def new_learner(problem: TrainingProblem, device: Device, start: ByNode | None = None) -> TrainLearner:
+    """Return a new learner, with random weights or with the given weights of nodes."""
     config, graph = problem.config, problem.trained_graph
     program = program_for(graph, config, device.fused_for, device.samples(config))
     module = build(program)

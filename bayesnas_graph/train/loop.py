@@ -15,7 +15,7 @@ from bayesnas_graph.codegen.emit import Emitted, build, emit
 from bayesnas_graph.codegen.emit.weights import ByNode
 from bayesnas_graph.runs.loop import Look, Loop
 from bayesnas_graph.train.events import EpochRow, TrainWatcher
-from bayesnas_graph.train.learner import State, TrainLearner, begin
+from bayesnas_graph.train.learner import State, TrainLearner, new_learner
 from bayesnas_graph.train.measure import Score, score
 from bayesnas_graph.train.problem import Batches, TrainingProblem
 from bayesnas_graph.train.progress import TrainProgress
@@ -44,11 +44,11 @@ class Training(Loop[TrainingProblem, TrainLearner, TrainProgress, TrainWatcher])
     slower: ClassVar[str] = "learning rate"
     advice: ClassVar[str] = "lower `rate`, or reduce `clip`"
 
-    doc: str = ""  # of the source of the network
+    doc: str = ""  # docstring of the exported source
     start_weights: ByNode | None = None  # by node; random weights if None
     after_step: AfterStep = nothing
     _batches: Batches | None = None
-    _timed: tuple[int, float] = (0, 0.0)  # steps of this epoch that were taken here, and their seconds
+    _timed: tuple[int, float] = (0, 0.0)  # steps of this epoch taken by this process, and their seconds
 
     def run(self) -> TrainOutcome:
         """Run from the start or the last checkpoint to the end. Raises Interrupted or NasError."""
@@ -68,14 +68,14 @@ class Training(Loop[TrainingProblem, TrainLearner, TrainProgress, TrainWatcher])
 
     @cached_property
     def _exported(self) -> nn.Module:
-        """The network as it is exported, on the device, for tests."""
+        """The exported network on the device, for testing."""
         module = build(self.program).to(self.device.torch_device)
         if self.device.channels_last:
             module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         return module
 
     def initial(self) -> tuple[TrainLearner, TrainProgress]:
-        return begin(self.problem, self.device, self.start_weights), TrainProgress()
+        return new_learner(self.problem, self.device, self.start_weights), TrainProgress()
 
     def end_of_phase(self, progress: TrainProgress) -> int:
         """Return the step that ends the epoch."""
@@ -108,7 +108,7 @@ class Training(Loop[TrainingProblem, TrainLearner, TrainProgress, TrainWatcher])
         return Look(latest, replace(progress, loss=loss, right=right), partial(self.watcher.stepped, until, latest))
 
     def _test(self, learner: TrainLearner, progress: TrainProgress) -> TrainProgress:
-        """End an epoch: a test, a row of the table, a checkpoint."""
+        """End an epoch: test, log a row, and save a checkpoint."""
         steps, start, (taken, seconds) = self.problem.steps_per_epoch, time.perf_counter(), self._timed
         found = self._score(learner)
         row = EpochRow(

@@ -19,7 +19,7 @@ WARM_UP = 5  # runs before measuring: torch selects kernels and allocates memory
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """On all samples of a set."""
+    """Loss and accuracy on all samples of a set."""
 
     loss: float
     accuracy: float
@@ -43,8 +43,8 @@ def score(network: nn.Module, batches: Iterable[tuple[Tensor, Tensor]], device: 
     for x, y in batches:
         with device.autocast():
             outputs = network(x).float()
-        right = (outputs.argmax(1) == y).sum()
-        found += torch.stack([F.cross_entropy(outputs, y, reduction="sum"), right]).cpu()
+        correct = (outputs.argmax(1) == y).sum()
+        found += torch.stack([F.cross_entropy(outputs, y, reduction="sum"), correct]).cpu()
         samples += len(y)
     part = found / max(1, samples)
     if device.processes.world > 1:
@@ -77,10 +77,10 @@ def latencies(
                 network(*values)
             _wait(device.torch_device)
             taken.append(time.perf_counter() - start)
-    return [_summed_up(batch, taken[WARM_UP:]) for taken in seconds]
+    return [_summary(batch, taken[WARM_UP:]) for taken in seconds]
 
 
-def _summed_up(batch: int, seconds: list[float]) -> Latency:
+def _summary(batch: int, seconds: list[float]) -> Latency:
     low, _, high = quantiles(seconds, n=4, method="inclusive") if len(seconds) > 1 else seconds * 3
     return Latency(batch, median(seconds), low, high)
 

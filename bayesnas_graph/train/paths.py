@@ -1,6 +1,6 @@
-"""Paths that are dropped at random during training, as a graph with an operation for it.
+"""Dropping paths at random during training, by operations that are added to the graph.
 
-A path is a term of a sum that nothing else reads. The input of a skip connection is read elsewhere, too, and is never
+A path is a term of a sum that nothing else reads. The input of a skip connection is also read elsewhere, and is never
 dropped.
 """
 
@@ -29,7 +29,7 @@ class Dropped(Untrained):
 
 
 def paths(graph: Graph) -> tuple[Edge, ...]:
-    """Return the edges that are paths."""
+    """Return the edges that may be dropped."""
     readers = Counter(edge.source for edge in graph.edges)
     readers.update(graph.outputs)
     return tuple(
@@ -59,7 +59,7 @@ def with_dropped_paths(graph: Graph) -> Graph:
 
 
 def _is_own(graph: Graph, value: str, readers: Counter[str]) -> bool:
-    """Return whether a value has a single reader. Operations that pass a value on are followed to their input."""
+    """Return whether a value has a single reader. Operations that pass a value through are followed to their input."""
     while readers[value] == 1 and (graph[value].op.passes_through or graph[value].op.only_scales):
         value = graph.inputs(value)[0].source
     return readers[value] == 1 and not graph[value].op.is_input

@@ -1,4 +1,4 @@
-"""What is trained: a network without choices, on some data, under some settings."""
+"""The problem of a training run: a network without choices, on some data, under some settings."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class TrainingProblem:
 
     @staticmethod
     def of(network: Network, data: Data, config: TrainConfig, samples: Tensor | None = None) -> TrainingProblem:
-        """Raises NasError if the network cannot be trained, or if the data do not fit it."""
+        """Return the problem of training a network. Raises NasError if it cannot be trained, or the data do not fit."""
         check_fixed(network)
         check_network_fits(network, data)
         problem = TrainingProblem(config, network.graph(), data, samples)
@@ -52,12 +52,12 @@ class TrainingProblem:
         if not problem.steps_per_epoch:
             message = f"a batch of {config.batch} is larger than the {len(problem.indices)} samples to train on"
             raise NasError([Diagnostic("NAS601", message, help="reduce `batch`")])
-        _ = problem.trained_graph  # reports a wrong place of the auxiliary head now
+        _ = problem.trained_graph  # reports an invalid place of the auxiliary head early
         return problem
 
     @cached_property
     def trained_graph(self) -> Graph:
-        """The network with what is there for training only: dropped paths and an auxiliary head."""
+        """The network with the parts for training only: dropped paths and an auxiliary head."""
         config, graph = self.config, self.graph
         place = place_of_head(graph, config.auxiliary_at) if config.auxiliary else None
         if config.drop_path:
@@ -92,7 +92,7 @@ class TrainingProblem:
         return loading(self.data, self.graph, self.config, self.config.seed, device)
 
     def batches(self, device: Device, step: int) -> Batches:
-        """Yield batches to train on, from a step on, without end."""
+        """Yield training batches without end, starting at a step."""
         first, start = divmod(step, self.steps_per_epoch)
         for epoch in count(first):
             yield from training(self.data.train, self.indices, self.loading(device), epoch, start)

@@ -1,4 +1,4 @@
-"""How far a training run has come."""
+"""The progress of a training run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bayesnas_graph.runs.loop import Progress
 class TrainProgress(Progress):
     """Everything that is not a tensor. Together with a learner it is the whole state of a training run."""
 
-    epoch: int = 0  # epochs that were finished with a test
+    epoch: int = 0  # finished epochs, including their tests
     loss: float = 0.0  # summed over the steps of the current epoch
     right: float = 0.0  # accuracy, summed over the steps of the current epoch
 

@@ -34,7 +34,7 @@ def test_of_a_training(run: Run, folder: Path) -> None:
         folder / "run" / "weights.safetensors"
     ).read_bytes()
     for more in (("--weights", "x.safetensors"), ("--network", "net"), ("-p", "width=3")):
-        assert "error[NAS601]: `trained` is a run, which has its own network" in run("compress", "trained", *more).err
+        assert "error[NAS601]: `trained` is a run folder, which has its own" in run("compress", "trained", *more).err
 
 
 def test_of_a_search(run: Run, folder: Path) -> None:
@@ -122,7 +122,7 @@ def test_a_size_to_stop_at(run: Run, folder: Path) -> None:
 def test_a_size_that_is_not_reached(run: Run, folder: Path) -> None:
     result = run("compress", "lenet.nas", *FAST, "--target-params", "10", "-s", "tolerance=0", "-o", "run")
     assert result.code == 0, result.err
-    assert "it is larger than the target" in result.out
+    assert "the network is larger than the target" in result.out
     assert of_json(folder / "run" / "result.json")["on_target"] is False
 
 
@@ -197,7 +197,7 @@ def test_settings(run: Run, folder: Path) -> None:
         (("small.nas", *FAST, "--weights", "nowhere.safetensors"), 1, "error["),
         (("small.nas", *FAST, "--network", "nte"), 1, "no network `nte`"),
         (("nowhere.nas", *FAST), 1, "error["),
-        ((*FAST,), 2, "name a network, or a run"),
+        ((*FAST,), 2, "pass a network, or a run"),
         (("--resume", "nowhere"), 1, "error[NAS602]: `nowhere` is not a run folder"),
         (("small.nas", "--resume", "nowhere", "-o", "x"), 2, "keeps its folder"),
     ],

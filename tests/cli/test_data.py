@@ -86,7 +86,7 @@ def test_get_what_is_wrong(run: Run, here: Path, server: Server) -> None:
     ("name", "message"),
     [
         ("minst", "did you mean `mnist`?"),
-        ("digits", "there is nothing to download for `digits`"),
+        ("digits", "nothing to download for `digits`"),
         ("folder:x", "unknown data set `folder:x`"),
     ],
 )

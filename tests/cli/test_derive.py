@@ -308,7 +308,7 @@ def test_linters_have_nothing_to_say(run: Run, folder: Path, type_errors: Callab
         (["tiny.nas"], 1, "error[NAS610]"),
         (["lenet5", "--weights", "w.safetensors"], 1, "error[NAS616]"),
         (["run", "-p", "width=8", "--weights", "w.safetensors"], 1, "error[NAS616]"),
-        (["lenet5", "--keep-per-edge", "1"], 2, "leaves nothing to choose"),
+        (["lenet5", "--keep-per-edge", "1"], 2, "has no switches to select"),
         (["run", "-o", "/proc/nowhere/model.py"], 1, "error[NAS012]"),
         (["missing.nas"], 1, "error[NAS011]"),
     ],

@@ -102,7 +102,7 @@ def test_folders(run: Run, folder: Path) -> None:
         (["missing.nas", *DATA], 1, "error[NAS011]"),
         ([".", "--network", "other"], 1, "error[NAS107]"),
         (["-", *DATA], 1, "error[NAS011]"),
-        ([], 2, "name a network, or a run with `--resume`"),
+        ([], 2, "pass a network, or a run with `--resume`"),
         (["resnet18_cifar", *DATA], 1, "error[NAS504]"),
     ],
 )  # fmt: skip

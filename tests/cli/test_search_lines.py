@@ -205,7 +205,7 @@ def test_a_search_in_lines(run: Run, here: Path) -> None:
     assert "warning[NAS607]" in result.err
     assert "warning[NAS608]" in result.err
     assert "h <- x    " in result.out
-    assert "look at it with\n  bayesnas-graph report first\n" in result.out
+    assert "view it with\n  bayesnas-graph report first\n" in result.out
     assert result.out.endswith("derive a network with\n  bayesnas-graph derive first\n")
     for name in re.findall(r"^wrote (.*)$", result.out, re.MULTILINE):
         assert Path(name).is_file()

@@ -13,7 +13,7 @@ import pytest
 from bayesnas_graph.cli.display.train_view import TrainView, epoch_line
 from bayesnas_graph.cli.main import main
 from bayesnas_graph.train.events import EpochRow
-from bayesnas_graph.train.learner import begin
+from bayesnas_graph.train.learner import new_learner
 from bayesnas_graph.train.progress import TrainProgress
 from tests.cli.conftest import Run, settings
 from tests.search.spaces import TINY
@@ -192,7 +192,7 @@ def test_a_line() -> None:
 
 def test_a_bar() -> None:
     """Lines stand above it, and it is gone in the end."""
-    stream, learner = io.StringIO(), begin(problem(), device(config()))
+    stream, learner = io.StringIO(), new_learner(problem(), device(config()))
     view = TrainView(live=True, stream=stream)
     view.started(problem(), learner, TrainProgress())
     view.stepped(6, 1.25)

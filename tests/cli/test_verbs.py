@@ -219,7 +219,7 @@ def test_explain_lists_and_suggests(run: Run) -> None:
     assert run("explain", "201").out.startswith("# NAS201")
     result = run("explain", "NAS999")
     assert result.code == 1
-    assert "there is no code `NAS999`" in result.err
+    assert "unknown error code `NAS999`" in result.err
 
 
 def test_ops(run: Run) -> None:

@@ -15,7 +15,7 @@ from bayesnas_graph.bayes.groups import group_norms
 from bayesnas_graph.cli.display.search_lines import SearchLines
 from bayesnas_graph.cli.display.search_view import SearchView
 from bayesnas_graph.search.budget import LARGEST_GROWTH, Shrink, rates_left, shrink, too_weak
-from bayesnas_graph.search.learner import SearchLearner, begin
+from bayesnas_graph.search.learner import SearchLearner, new_learner
 from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import SearchProgress
 from bayesnas_graph.search.strategies.bayes import moved
@@ -25,7 +25,7 @@ from tests.search.spaces import Notes, device, problem, searched
 
 def started(**settings: Any) -> tuple[Problem, SearchLearner]:
     asked = problem(**settings)
-    return asked, begin(asked.graph, asked.config, device(asked.config))
+    return asked, new_learner(asked.graph, asked.config, device(asked.config))
 
 
 def test_rates_that_are_left() -> None:

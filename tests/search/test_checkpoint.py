@@ -23,7 +23,7 @@ from bayesnas_graph.runs.folder import RunFolder
 from bayesnas_graph.runs.tables import read_table
 from bayesnas_graph.search.checkpoint import SearchCheckpoints, from_plain, to_plain
 from bayesnas_graph.search.events import SearchRecorder
-from bayesnas_graph.search.learner import SearchLearner, begin
+from bayesnas_graph.search.learner import SearchLearner, new_learner
 from bayesnas_graph.search.progress import SearchProgress
 from bayesnas_graph.search.step import train_step
 from bayesnas_graph.search.strategy import Rates
@@ -36,7 +36,7 @@ RATES = Rates(weights=0.05, gates=0.5, intensities=(0.1, 0.1))
 
 def trained(config: SearchConfig, steps: int = 2, text: str = TINY) -> SearchLearner:
     torch.manual_seed(0)
-    learner = begin(problem(text).graph, config, device(config))
+    learner = new_learner(problem(text).graph, config, device(config))
     for _ in range(steps):
         train(learner)
     return learner
@@ -245,7 +245,7 @@ def test_the_only_one(tmp_path: Path) -> None:
         searched(tmp_path)
     assert render(error.value.diagnostics[0]) == (
         f"error[NAS603]: cannot read `{tmp_path}/step-000000000.pt`: it is damaged\n"
-        " = help: start another run: it is the only checkpoint\n"
+        " = help: it is the only checkpoint: start another run\n"
     )
 
 

@@ -210,7 +210,7 @@ def test_one_process_at_a_time(programs: Launcher) -> None:
     manifest = (programs.folder / "busy" / "run.json").read_bytes()
     code, printed = programs.run("search", "--resume", "busy")
     assert code == 1
-    assert "error[NAS602]: another process is using `busy`\n = help: wait for it, or stop it\n" in printed
+    assert "error[NAS602]: another process is using `busy`\n = help: wait until it ends, or stop it\n" in printed
     code, printed = programs.run(*BEGIN, "-o", "busy")
     assert code == 1
     assert "error[NAS602]: `busy` already exists\n" in printed

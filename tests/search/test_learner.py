@@ -15,7 +15,7 @@ from bayesnas_graph.bayes import Switches, in_gauge, rescale
 from bayesnas_graph.codegen.emit.weights import by_node
 from bayesnas_graph.passes import Disconnected
 from bayesnas_graph.runtime import Watch, watched
-from bayesnas_graph.search.learner import SearchLearner, begin, weights, without
+from bayesnas_graph.search.learner import SearchLearner, new_learner, weights, without
 from bayesnas_graph.search.measure import sizes
 from bayesnas_graph.search.start import equalise
 from bayesnas_graph.search.step import train_step
@@ -31,7 +31,7 @@ def begun(text: str = TINY, **chosen: Any) -> SearchLearner:
     """A learner in double precision that has taken a few steps, so that its optimiser remembers something."""
     given = problem(text, **chosen)
     torch.manual_seed(0)
-    learner = begin(given.graph, given.config, device(given.config))
+    learner = new_learner(given.graph, given.config, device(given.config))
     learner.supernet.module.double()
     learner.supernet.set_gates(torch.rand_like(learner.supernet.gates) + 0.5)
     for _ in range(3):
@@ -156,7 +156,7 @@ def test_a_new_unit_leaves_the_gauge_alone(made: Any, data: st.DataObject) -> No
 def test_the_scale_of_an_output_does_not_matter(data: st.DataObject, gauge: str) -> None:
     """With a candidate's output times `c` and its gate divided by `c`, their product moves as before."""
     given = problem(gauge=gauge)
-    learner = begin(given.graph, given.config, device(given.config))
+    learner = new_learner(given.graph, given.config, device(given.config))
     learner.supernet.module.double()
     count = len(learner.supernet.names)
     w, slopes, units, c = (data.draw(tensors(ordinary, count, torch.float64)) for _ in range(4))

@@ -11,7 +11,7 @@ from bayesnas_graph import api
 from bayesnas_graph.codegen.supernet import Supernet
 from bayesnas_graph.derive import derive
 from bayesnas_graph.passes import plain, verify
-from bayesnas_graph.search.learner import begin
+from bayesnas_graph.search.learner import new_learner
 from bayesnas_graph.search.prior import Prior
 from bayesnas_graph.search.progress import SearchProgress
 from bayesnas_graph.search.strategies.bayes import iterate, measure_units, moved
@@ -29,7 +29,7 @@ def test_steps_and_updates_are_those_of_a_search() -> None:
     given = problem()
     config = given.config
     torch.manual_seed(0)
-    learner = begin(given.graph, config, device(config))
+    learner = new_learner(given.graph, config, device(config))
     prior = Prior(learner.supernet, intensity=config.lambda_w, rate=config.gate_rate)
     batches = [(torch.randn(20, 1, 8, 8), torch.randint(0, 10, (20,))) for _ in range(3)]
     rates = Rates(weights=0.0, gates=config.gate_rate, intensities=config.intensities)

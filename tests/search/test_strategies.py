@@ -17,7 +17,7 @@ from bayesnas_graph.passes import prune
 from bayesnas_graph.passes.analysis import cost
 from bayesnas_graph.runs.settings import configured, option
 from bayesnas_graph.runs.strategies import STRATEGIES
-from bayesnas_graph.search.learner import SearchLearner, begin
+from bayesnas_graph.search.learner import SearchLearner, new_learner
 from bayesnas_graph.search.relaxation import Relaxation
 from bayesnas_graph.search.strategies import strategy_of
 from bayesnas_graph.search.strategies.dso import MOMENTUM
@@ -37,7 +37,7 @@ def started(name: str, text: str = MIXED, **settings: Any) -> tuple[SearchLearne
     """A learner that has begun."""
     given = problem(text, strategy=name, **settings)
     torch.manual_seed(0)
-    learner = begin(given.graph, given.config, device(given.config))
+    learner = new_learner(given.graph, given.config, device(given.config))
     strategy = strategy_of(given.config)
     return strategy.start(learner, next(given.batches(learner.device, 0))), strategy
 

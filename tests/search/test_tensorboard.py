@@ -11,7 +11,7 @@ from torch import Tensor
 
 from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.search.events import StepRow
-from bayesnas_graph.search.learner import begin
+from bayesnas_graph.search.learner import new_learner
 from bayesnas_graph.search.progress import SearchProgress
 from bayesnas_graph.search.tensorboard import TensorBoard, writer
 from tests.search.spaces import device, problem, search, searched
@@ -84,7 +84,7 @@ def test_rolling_back_drops_events_too() -> None:
     book = Book()
     asked = problem()
     board = TensorBoard(Path(), book.writer)
-    board.started(asked, begin(asked.graph, asked.config, device(asked.config)), SearchProgress())
+    board.started(asked, new_learner(asked.graph, asked.config, device(asked.config)), SearchProgress())
     row = StepRow(step=2, iteration=0, loss=1.0, accuracy=0.5, penalty=0.1, rate=0.1, seconds=0.1, alive=7)
     for step in (2, 4, 6, 4, 6):
         board.logged(replace(row, step=step))

@@ -15,7 +15,7 @@ from bayesnas_graph.codegen.emit import build, emit, transfer
 from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.runs.seeds import seed_everything
 from bayesnas_graph.train.auxiliary import place_of_head, with_auxiliary_head
-from bayesnas_graph.train.learner import TrainLearner, begin
+from bayesnas_graph.train.learner import TrainLearner, new_learner
 from bayesnas_graph.train.step import train_step
 from tests.helpers import body, graph
 from tests.train.networks import FIXED, device, problem, trained
@@ -51,7 +51,7 @@ def test_by_name() -> None:
 
 def test_no_place() -> None:
     same = body("x -> out : conv(4) > relu > global_avg_pool > linear(10)", "image(1, 8, 8) -> classes(10)")
-    with pytest.raises(NasError, match="there is no place for an auxiliary head"):
+    with pytest.raises(NasError, match="no place for an auxiliary head"):
         problem(same)
     assert len(problem(same, auxiliary_at="conv").trained_graph.outputs) == 2
     assert len(problem(same, auxiliary=0.0).trained_graph.outputs) == 1
@@ -82,7 +82,7 @@ def test_it_computes_what_it_says_and_leaves_the_network_alone() -> None:
 def learner(**settings: Any) -> TrainLearner:
     given = problem(**settings, drop_path=0.0, ema=0.0)
     seed_everything(0)
-    return begin(given, device(given.config))
+    return new_learner(given, device(given.config))
 
 
 def test_its_loss_counts_with_its_weight() -> None:

@@ -14,7 +14,7 @@ from torch.nn import functional as F
 from bayesnas_graph.codegen.emit import build, emit
 from bayesnas_graph.runs.seeds import seed_everything
 from bayesnas_graph.runtime import dropping
-from bayesnas_graph.train.learner import TrainLearner, begin, compile_motifs, follow
+from bayesnas_graph.train.learner import TrainLearner, compile_motifs, follow, new_learner
 from bayesnas_graph.train.step import train_step
 from tests.train.networks import FIXED, device, problem
 
@@ -22,7 +22,7 @@ from tests.train.networks import FIXED, device, problem
 def learner(text: str = FIXED, **settings: Any) -> TrainLearner:
     given = problem(text, **settings)
     seed_everything(0)
-    return begin(given, device(given.config))
+    return new_learner(given, device(given.config))
 
 
 def batches(one: TrainLearner, count: int) -> list[tuple[Tensor, Tensor]]:

@@ -1,4 +1,4 @@
-"""How a compression run is shown: its trainings, and lines on what is pruned between them."""
+"""The display of a compression run: its training stages, and lines on the pruning between them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class CompressView(TrainView, CompressWatcher):
             say(line)
         if not outcome.on_target:
             say("")
-            say(note("it is larger than the target: increase `lambda`, `tolerance` or `loops`"))
+            say(note("the network is larger than the target: increase `lambda`, `tolerance` or `loops`"))
         say("")
         written = folder.network, folder.source, folder.weights, folder.layers, folder.result
         show_written(folder, *written, next_steps={"measure it": "eval"})

@@ -1,4 +1,4 @@
-"""What is shown about any run: where it is, how to resume it, and what it wrote."""
+"""The display of any run: its folder, how to resume it, and the files it wrote."""
 
 from __future__ import annotations
 

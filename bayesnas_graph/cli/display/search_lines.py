@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class SearchDisplay(Protocol):
-    """Shows the state of a search. No method may fail because the terminal is gone."""
+    """Shows the state of a search. No method may fail because the terminal was closed."""
 
     def started(self, state: SearchState, warning: Diagnostic | None) -> None:
         """A search starts, or resumes."""
@@ -50,7 +50,7 @@ class SearchLines:
 
     def logged(self, state: SearchState) -> None:
         row, outline = state.row, state.outline
-        assert row is not None, "it was logged"
+        assert row is not None, "set by the log"
         steps, longest = str(outline.total_steps), len(f"iteration {outline.iterations}/{outline.iterations}")
         say(
             f"step {row.step:>{len(steps)}}/{steps}  {state.phase:<{longest}}  "
@@ -80,7 +80,7 @@ class SearchLines:
 
 
 def head(state: SearchState) -> list[str]:
-    """Return what is searched, on what, and for how long."""
+    """Return the header: the space, the data, and the length of the search."""
     outline = state.outline
     warmup = f"{outline.warmup:,} to warm up, " if outline.warmup else ""
     finish = f", {outline.finish:,} to finish" if outline.finish else ""
@@ -100,6 +100,6 @@ def head(state: SearchState) -> list[str]:
 
 
 def conclusion(state: SearchState, why: str) -> str:
-    """Return why the architecture is decided, and what is left to do."""
+    """Return why the architecture is decided, and the remaining steps."""
     finish = state.outline.finish
     return f"{why}; {finish:,} more steps train its weights" if finish else why

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from bayesnas_graph.diagnostics import Diagnostic
 
 REFRESHES = 1  # per second; drawing takes a few milliseconds of the search
-FEWEST_MESSAGES = 2  # lines reserved for messages, however large the table
-SHOWN_MESSAGES = 30  # at most, however large the terminal
+FEWEST_MESSAGES = 2  # lines reserved for messages, for any size of table
+SHOWN_MESSAGES = 30  # maximum, for any size of terminal
 EDGE = 1  # spaces on either side
 NARROW = 64  # width below which numbers are in one column
 
 
 @dataclass
 class SearchScreen:
-    """Fills the terminal while a search runs, and then restores what was there."""
+    """Fills the terminal while a search runs, and then restores it."""
 
     folder: str
     stream: TextIO = field(default_factory=lambda: sys.stdout)
@@ -101,8 +101,8 @@ class SearchScreen:
         if table:
             top += [*table, Text()]
         left = size.height - len(top)
-        said = [Text(line, style="dim") for line in self._wrapped(width)[-left:]] if left > 0 else []
-        lines = [*top, *said][: size.height]
+        messages = [Text(line, style="dim") for line in self._wrapped(width)[-left:]] if left > 0 else []
+        lines = [*top, *messages][: size.height]
         for line in lines:
             line.truncate(width, overflow="ellipsis")
         yield Group(*(Text(" " * edge).append_text(line) for line in lines))
@@ -124,7 +124,7 @@ class SearchScreen:
 
 
 def heading(state: SearchState, folder: str, width: int) -> list[Text]:
-    """Return what is searched, and where: in one line if there is room."""
+    """Return the space and the run folder, in one line if there is room."""
     outline = state.outline
     rest = f"  network {outline.network} on {outline.data}, {outline.device}, seed {outline.seed}"
     subject, place = Text.assemble((outline.space, "bold"), rest), Text(folder, style="dim")

@@ -1,4 +1,4 @@
-"""A search as it is shown: as a screen on a terminal, elsewhere in lines."""
+"""The display of a search: a screen on a terminal, lines elsewhere."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class SearchView(RunView, SearchWatcher):
     def started(self, problem: Problem, learner: SearchLearner, progress: SearchProgress) -> None:
         outline = outline_of(self.space, problem, learner.device, progress)
         budgets = strategy_of(problem.config).shrink_budgets(problem, learner, progress)
-        early = progress.step <= problem.warmup  # later, fewer steps are left than there were
+        early = progress.step <= problem.warmup  # later, part of the steps are already over
         warning = too_weak(problem, learner, budgets) if early and budgets is not None else None
         so_far = problem.graph if progress.architecture is None else prune(problem.graph, progress.architecture.off)
         intensity = problem.config.lambda_w * progress.growth
@@ -88,7 +88,7 @@ class SearchView(RunView, SearchWatcher):
             show_diagnostics([warning])
         folder = task.folder
         written = folder.decision, folder.architecture, folder.result, folder.metrics, folder.updates, folder.history
-        show_written(folder, *written, next_steps={"look at it": "report", "derive a network": "derive"})
+        show_written(folder, *written, next_steps={"view it": "report", "derive a network": "derive"})
 
     @property
     def _display(self) -> SearchDisplay:

@@ -1,4 +1,4 @@
-"""A sweep as it is shown: a line for each finished run, and on a terminal the runs in progress."""
+"""The display of a sweep: a line for each finished run, and on a terminal the runs in progress."""
 
 from __future__ import annotations
 

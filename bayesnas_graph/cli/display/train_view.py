@@ -1,4 +1,4 @@
-"""How a training run is shown: lines of text, and on a terminal a bar below them."""
+"""The display of a training run: lines of text, and on a terminal a bar below them."""
 
 from __future__ import annotations
 

@@ -64,9 +64,9 @@ class Removal(Group):
 
     @field_validator("patterns")
     @classmethod
-    def _besides(cls, given: dict[str, str]) -> dict[str, str]:
-        """Return the patterns with defaults for kinds of layers that were not mentioned."""
-        return PATTERNS | given
+    def _with_defaults(cls, patterns: dict[str, str]) -> dict[str, str]:
+        """Return the patterns, with defaults for other kinds of layers."""
+        return PATTERNS | patterns
 
 
 class CompressConfig(Kept, Machine, Removal, Weights, Stages, Samples):

@@ -1,6 +1,6 @@
-"""Groups of settings: types, defaults, descriptions, and which are options of the command line.
+"""Groups of settings: types, defaults, descriptions, and command-line flags.
 
-Every kind of run combines the groups that it needs.
+Every kind of run combines the groups it needs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ RUN, PRIOR, DEVICE = "Run", "Gates and prior", "Device"  # headings in `--help`
 
 @dataclass(frozen=True)
 class Flag:
-    """Marks a setting that is an option of the command line: `lambda_zero` becomes `--lambda-zero`."""
+    """Makes a setting a command-line option: `lambda_zero` becomes `--lambda-zero`."""
 
     panel: str | None = None  # heading in `--help`
     size: bool = False  # accepts `20K` or `1.5M`

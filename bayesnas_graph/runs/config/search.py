@@ -25,6 +25,6 @@ class SearchConfig(Kept, Fusing, Machine, Target, Rules, Prior, Paths, Weights, 
         return self.lambda_w, self.lambda_w if self.lambda_zero is None else self.lambda_zero
 
     def grown(self, growth: float) -> tuple[float, float]:
-        """The same, multiplied by `growth`, on the way to a target size."""
+        """Return the penalties multiplied by `growth`, on the way to a target size."""
         operation, zero = self.intensities
         return operation * growth, zero * growth

@@ -1,4 +1,4 @@
-"""Every setting of training and of `eval`. The defaults are the DARTS recipe for CIFAR-10."""
+"""The settings of training and of `eval`. The defaults are the DARTS recipe for CIFAR-10."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the files of a compression run contain: its loops, what is left of every layer, and the networks compared."""
+"""Reading a compression run: its loops, the remains of every layer, and the networks it compares."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Network:
 class Loop:
     """The result of a loop, and the error of its network after the training of the next loop, if there was one.
 
-    A loop trains first and prunes then, so its own epochs belong to the network that the previous loop has left.
+    A loop trains and then prunes, so its epochs belong to the network left by the previous loop.
     """
 
     number: int
@@ -52,7 +52,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class Compression:
-    """A compression run as its folder shows it. What has not been written yet is None or empty."""
+    """A compression run, as recorded in its folder. Anything not yet written is None or empty."""
 
     traces: Traces
     loops: tuple[Loop, ...]
@@ -65,7 +65,7 @@ class Compression:
 
 
 def read_compression(found: Traces) -> Compression:
-    """Read what a compression run has beyond other runs."""
+    """Read the files that only compression runs have."""
     result = read_json(found.folder / "result.json", {}) or {}
     return Compression(
         traces=found,
@@ -142,7 +142,7 @@ def _network(plain: Any) -> Network | None:
             flops=int(_finite(plain["flops"])),
             operations=int(_finite(plain["operations"])),
             accuracy=_finite(plain["accuracy"]),
-            latency={int(one["batch"]): _finite(one["median"]) for one in plain["latency"]},
+            latency={int(timing["batch"]): _finite(timing["median"]) for timing in plain["latency"]},
         )
     except (KeyError, TypeError, ValueError, OverflowError):
         return None
@@ -163,7 +163,7 @@ def _finite(value: Any) -> float:
     return number
 
 
-# ---- as cells of tables
+# ---- cells of tables
 
 
 LAYER_HEAD = ("layer", "kind", "outputs", "inputs", "groups left", "zero", "parameters", "operations")

@@ -1,4 +1,4 @@
-"""Files of a run that exist but cannot be read, so that a damaged run is not mistaken for an unfinished one."""
+"""Detecting damaged files, so that a damaged run is not mistaken for an unfinished one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bayesnas_graph.runs.reading.run import Traces, read_json
 
 
 def damage(found: Traces) -> tuple[Diagnostic, ...]:
-    """Return a warning for each of them."""
+    """Return a warning for each file that exists but cannot be read."""
     help = "its content is omitted"
     return tuple(
         Diagnostic("NAS602", f"cannot read `{path}`: it is damaged", help=help, severity="warning")

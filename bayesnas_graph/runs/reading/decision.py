@@ -17,7 +17,7 @@ class Final:
 
 
 def read_final(paths: RunPaths) -> dict[str, Final]:
-    """Read the decision by name of the switch; empty if there is none yet, or if it cannot be read."""
+    """Read the decision by name of switch; empty if it is missing or cannot be read."""
     found = read_json(paths.decision, {"verdicts": list}) or {"verdicts": []}
     kinds = {"name": str, "keep": bool, "why": str}
     return {

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from bayesnas_graph.runs.paths import RunPaths
 from bayesnas_graph.runs.reading.run import read_rows
 
-LARGEST = 3.4e38  # infinite numbers are written as the largest one, at least that of single precision
+LARGEST = 3.4e38  # infinite numbers are written as the largest float, at least that of single precision
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Moment:
     s: float | None
     omega: float | None
     entropy: float | None  # also None if gamma is zero
-    w: tuple[float | None, ...]  # one for every use
+    w: tuple[float | None, ...]  # of every use
     h: tuple[float | None, ...]
 
 
@@ -33,7 +33,7 @@ def read_history(paths: RunPaths) -> dict[str, tuple[Moment, ...]]:
     for row in read_rows(paths.history):
         moment = _moment(row)
         if moment is not None and row.get("switch"):
-            found[row["switch"]][moment.iteration] = moment  # a search that went back has written again
+            found[row["switch"]][moment.iteration] = moment  # written again after a rollback
     return {name: tuple(moments[i] for i in sorted(moments)) for name, moments in found.items()}
 
 

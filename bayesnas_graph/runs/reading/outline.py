@@ -1,4 +1,4 @@
-"""What is known about a search before its first step, in plain values, for displays and reports."""
+"""The facts about a search known before its first step, as plain values for displays and reports."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ USUAL: Mapping[str, Kind] = {"zero": "zero", "optional": "optional"}  # by opera
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A switch as a reader of the space knows it."""
+    """A switch, named as in the space."""
 
     name: str
-    part: str  # the cell that contains it; elsewhere the motif, or the network
+    part: str  # the cell that contains it, or else the motif or network
     choice: str  # its place: `h[1] <- entry`
-    operation: str  # what it switches; `zero` for a whole choice
+    operation: str  # the candidate; `zero` for a whole choice
     kind: Kind = "candidate"
 
     @property
     def text(self) -> str:
-        """Its name for people."""
+        """Its readable name."""
         return switch_text(self.part, self.choice, self.operation)
 
     @property
@@ -43,7 +43,7 @@ class Switch:
 
 @dataclass(frozen=True)
 class Outline:
-    """What is searched, on what, and for how long."""
+    """The space, data and length of a search."""
 
     space: str
     network: str
@@ -71,12 +71,12 @@ class Outline:
 
     @property
     def subject(self) -> str:
-        """What is searched, in a few words."""
+        """A short description of the search."""
         suffix = strategy_info(self.strategy).suffix
         return f"network {self.network} of {self.space} on {self.data}, {self.device}, seed {self.seed}{suffix}"
 
     def phase(self, step: int) -> str:
-        """Return the phase that a step, counted from 1, belongs to."""
+        """Return the phase of a step, counted from 1."""
         if self.warmup and step <= self.warmup:
             return "warm-up"
         iteration = max(1, ceil((step - self.warmup) / self.steps))
@@ -117,7 +117,7 @@ def at_most(quantity: str, size: int) -> str:
 
 
 def switches_of(graph: Graph) -> Iterator[Switch]:
-    """Yield the switches of a graph, in its order, each once."""
+    """Yield the switches of a graph in order, each once."""
     for group, gate in graph.switches.items():
         yield Switch(group, gate.part, gate.place, gate.operation, gate.kind)
 

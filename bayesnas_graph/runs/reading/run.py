@@ -1,4 +1,4 @@
-"""What the files of a run contain, also while it is writing and if they are damaged. Needs no torch."""
+"""Reading the files of a run, even while it is writing or if they are damaged. Needs no torch."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TRAINED = {"parameters": int, "flops": int, "accuracy": float}
 
 @dataclass(frozen=True)
 class Traces:
-    """A run as its folder shows it. What has not been written yet is None or empty."""
+    """A run, as recorded in its folder. Anything not yet written is None or empty."""
 
     folder: Path
     manifest: dict[str, Any]
@@ -69,7 +69,7 @@ class Traces:
 
     @property
     def iteration(self) -> int:
-        """Updates of the prior."""
+        """The number of prior updates."""
         return int(self.updates[-1]["iteration"]) if self.updates else 0
 
     @property
@@ -90,7 +90,7 @@ class Traces:
 
     @property
     def left(self) -> float | None:
-        """Seconds to the end at the current pace, if it is running."""
+        """Estimated seconds to the end, if the run is in progress."""
         if not (self.running and self.outline and self.rows):
             return None
         updates = max(0, self.outline.iterations - self.iteration)
@@ -119,7 +119,7 @@ def read_traces(paths: RunPaths) -> Traces:
 
 def _no_run(paths: RunPaths) -> NasError:
     if paths.manifest_file.exists():
-        message, help = f"cannot read `{paths.manifest_file}`", "it is damaged, and nothing else describes the run"
+        message, help = f"cannot read `{paths.manifest_file}`", "it is damaged, and no other file describes the run"
         return NasError([Diagnostic("NAS602", message, help=help)])
     inside = sorted(file.parent for file in paths.path.glob("*/run.json"))
     help = f"it contains runs, such as `{inside[0]}`" if inside else "give the folder written by `search`"
@@ -161,7 +161,7 @@ def read_json(path: Path, kinds: Mapping[str, type]) -> dict[str, Any] | None:
 
 
 def read_numbers(path: Path, needed: tuple[str, ...]) -> Iterator[Numbers]:
-    """Read a table of numbers. Incomplete and other lines are skipped."""
+    """Read a table of numbers. Incomplete and malformed lines are skipped."""
     for row in read_rows(path):
         try:
             numbers = {key: float(value) for key, value in row.items()}

@@ -1,4 +1,4 @@
-"""The state of the runs of a sweep, as its folder shows it."""
+"""The state of a sweep's runs, as recorded in its folder."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def read_sweep(path: Path) -> tuple[Asked, tuple[Run, ...]]:
 
     folder = SweepFolder(path)
     asked = folder.asked()
-    said = {row["folder"]: row for row in read_rows(folder.table) if "folder" in row}
-    return asked, tuple(_run(folder, point, said.get(point.name, {})) for point in asked.points())
+    rows = {row["folder"]: row for row in read_rows(folder.table) if "folder" in row}
+    return asked, tuple(_run(folder, point, rows.get(point.name, {})) for point in asked.points())
 
 
-def _run(folder: SweepFolder, point: Point, said: dict[str, str]) -> Run:
-    """Return the state of a run by its own folder, or by the table, which a killed sweep has not updated."""
+def _run(folder: SweepFolder, point: Point, row: dict[str, str]) -> Run:
+    """Return the state of a run from its folder, or else from the table, which is stale if the sweep was killed."""
     from bayesnas_graph.runs.sweep.folder import Run, run_of
 
     run = run_of(folder, point)
@@ -36,6 +36,6 @@ def _run(folder: SweepFolder, point: Point, said: dict[str, str]) -> Run:
         return run
     if is_locked(folder.run(point).lock):
         return Run(point, "running")
-    if said.get("state") == "failed":
-        return Run(point, "failed", error=said.get("error", ""))
+    if row.get("state") == "failed":
+        return Run(point, "failed", error=row.get("error", ""))
     return Run(point, "stopped" if folder.run(point).manifest_file.is_file() else "waiting")

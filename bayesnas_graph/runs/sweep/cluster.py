@@ -1,4 +1,4 @@
-"""Runs on the machines of a Ray cluster, which must all see the sweep folder under the same path."""
+"""Runs on a Ray cluster, whose machines must share the sweep folder under the same path."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.runs.sweep.pool import Job, started
 
-FAILED, CANCELLED = 1, 130  # exit codes of runs without their own
+FAILED, CANCELLED = 1, 130  # exit codes for runs that have none
 FOREVER = 10.0**9  # seconds: waiting without a limit would block interrupts
 
 
@@ -40,7 +40,7 @@ def connect(ray: Any) -> None:
 
 
 def call(arguments: Sequence[str], environment: Mapping[str, str], log: str) -> int:
-    """Run the program on a machine of the cluster. When the task is cancelled, stop it and wait for it."""
+    """Run the program on a machine of the cluster. If the task is cancelled, stop the program and wait for it."""
     if not Path(log).parent.is_dir():
         raise FileNotFoundError(f"{platform.node()} cannot access `{Path(log).parent}`, which all machines must share")
     signal.signal(signal.SIGINT, signal.default_int_handler)  # shells disable it for background jobs
@@ -57,7 +57,7 @@ class RayPool:
     """A connected Ray cluster."""
 
     ray: Any
-    jobs: int | None = None  # at a time; as many as the cluster can run if None
+    jobs: int | None = None  # maximum at a time; None for as many as the cluster can run
     gpus: bool = True  # whether a run uses a GPU, if there are any
     _running: dict[Any, Job] = field(default_factory=dict)  # by Ray's handle
 

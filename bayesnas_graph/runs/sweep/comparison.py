@@ -1,4 +1,4 @@
-"""The runs of a sweep compared: the results of each point of the grid over its seeds."""
+"""A comparison of the runs of a sweep: the results of each point of the grid over its seeds."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _spread(found: Sequence[Found], number: Callable[[Found], float], form: str,
 
 
 def to_csv(runs: Sequence[Run]) -> str:
-    """Return a row for each run, with all digits."""
+    """Return a CSV table with a row for each run."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*(key for key, _ in runs[0].point.values), *RUN])

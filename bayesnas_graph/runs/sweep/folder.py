@@ -1,4 +1,4 @@
-"""A sweep folder: what was requested, the runs, and their state."""
+"""A sweep folder: the request, the runs, and their state."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ State = Literal["waiting", "running", "done", "failed", "stopped"]
 
 
 class Asked(BaseModel):
-    """What was requested, as `sweep.json` has it."""
+    """The requested sweep, as recorded in `sweep.json`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -34,14 +34,14 @@ class Asked(BaseModel):
     file: str  # its copy in the folder
     python_ops: bool
     data_dir: str
-    settings: dict[str, Any]  # that all runs share, without defaults
+    settings: dict[str, Any]  # shared by all runs, without defaults
     sweep: list[str]  # `key=a,b,c`, as on the command line
     seeds: int = Field(ge=1)
     begun: str
     versions: dict[str, str]
 
     def points(self) -> tuple[Point, ...]:
-        """The whole grid. Raises NasError."""
+        """Return the whole grid. Raises NasError."""
         settings = [Settings(Source("sweep.json", ""), self.settings)]
         return points(settings, [axis(text) for text in self.sweep], self.seeds)
 
@@ -60,12 +60,12 @@ class Found(BaseModel):
 
 @dataclass(frozen=True)
 class Run:
-    """A point of the grid and the state of its run."""
+    """A point of the grid, and the state of its run."""
 
     point: Point
     state: State = "waiting"
     found: Found | None = None
-    architecture: frozenset[str] = frozenset()  # the candidates that are kept
+    architecture: frozenset[str] = frozenset()  # the kept candidates
     error: str = ""  # the first line of its error message
 
 
@@ -82,7 +82,7 @@ class SweepFolder:
 
     @property
     def asked_file(self) -> Path:
-        """What was requested."""
+        """The requested sweep."""
         return self.path / "sweep.json"
 
     @property
@@ -104,7 +104,7 @@ class SweepFolder:
         return self.path / f"{point.name}.log"
 
     def asked(self) -> Asked:
-        """Read what was requested. Raises NasError if this is not a sweep folder."""
+        """Read the request. Raises NasError if this is not a sweep folder."""
         try:
             return Asked.model_validate_json(self.asked_file.read_bytes())
         except FileNotFoundError:
@@ -124,19 +124,19 @@ class SweepFolder:
 
 
 def run_of(folder: SweepFolder, point: Point) -> Run:
-    """Return the state of a point, judging by its folder: done or not."""
+    """Return the state of a point from its folder: done or waiting."""
     run = folder.run(point)
     try:
         found = Found.model_validate_json(run.result.read_bytes())
         verdicts = json.loads(run.decision.read_bytes())["verdicts"]
         kept = frozenset(str(verdict["name"]) for verdict in verdicts if verdict["keep"])
-    except (OSError, ValueError, KeyError, TypeError):  # a resumed run writes them again
+    except (OSError, ValueError, KeyError, TypeError):  # incomplete: resuming the run writes them again
         return Run(point)
     return Run(point, "done", found, kept - _zeros(run))
 
 
 def _zeros(run: RunFolder) -> frozenset[str]:
-    """The zero switches of a run."""
+    """Return the zero switches of a run."""
     try:
         switches = Outline.from_json(run.outline.read_bytes()).switches
     except (OSError, ValueError):
@@ -161,7 +161,7 @@ def arguments(folder: SweepFolder, asked: Asked, point: Point, data_dir: Path | 
 
 
 def words(settings: Mapping[str, Any], table: str = "") -> Iterator[str]:
-    """Yield settings as written on the command line: values in TOML, for which JSON is good enough here."""
+    """Yield settings in the form of the command line. Values are TOML, of which JSON is close enough here."""
     for key, value in settings.items():
         if isinstance(value, dict):
             yield from words(value, f"{key}.")
@@ -171,18 +171,18 @@ def words(settings: Mapping[str, Any], table: str = "") -> Iterator[str]:
 
 
 def last_line(log: Path) -> str:
-    """Return the last line that a run has printed; empty if there is none."""
-    said = next((line for line in reversed(_tail(log)) if line.strip()), "")
-    return "" if said.startswith("$ ") else said.strip()
+    """Return the last line of output of a run; empty if there is none."""
+    last = next((line for line in reversed(_tail(log)) if line.strip()), "")
+    return "" if last.startswith("$ ") else last.strip()
 
 
 def first_error(log: Path) -> str:
     """Return the error message of a failed run. A log contains each command after a `$`, and its output."""
     lines = _tail(log, 16 * TAIL)
-    begun = max((i for i, line in enumerate(lines) if line.startswith("$ ")), default=-1)
-    printed = [line.strip() for line in lines[begun + 1 :] if line.strip()]
-    said = next((line for line in printed if line.startswith("error")), printed[-1] if printed else "no output")
-    return said if len(said) <= LONGEST else f"{said[:LONGEST]} ..."
+    command = max((i for i, line in enumerate(lines) if line.startswith("$ ")), default=-1)
+    printed = [line.strip() for line in lines[command + 1 :] if line.strip()]
+    error = next((line for line in printed if line.startswith("error")), printed[-1] if printed else "no output")
+    return error if len(error) <= LONGEST else f"{error[:LONGEST]} ..."
 
 
 def _tail(log: Path, most: int = TAIL) -> list[str]:

@@ -1,4 +1,4 @@
-"""A grid of settings: every combination of some values, each with several seeds."""
+"""A grid of settings: every combination of values, each with several seeds."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Point:
 
     @property
     def shown(self) -> str:
-        """For people: `lambda=0.01 seed=2`."""
+        """A readable description: `lambda=0.01 seed=2`."""
         return " ".join(f"{key}={value}" for key, value in (*self.values, ("seed", str(self.seed))))
 
 
@@ -125,10 +125,10 @@ def _check_axes(axes: Sequence[Axis], seeds: int) -> None:
 
 
 def _twice(first: tuple[Span, ...], second: tuple[Span, ...]) -> Diagnostic:
-    """Two points of a grid that are the same search."""
+    """Report two points of a grid that are the same search."""
     one, other = next((a, b) for a, b in zip(first, second, strict=True) if a is not b)
     label = Label(other, f"the same search as with `{one.text}`")
-    help = "omit one; or does another setting disable it?"
+    help = "omit one of them, or check whether another setting disables it"
     return Diagnostic("NAS601", f"`{other.text}` makes no difference", label, help=help)
 
 

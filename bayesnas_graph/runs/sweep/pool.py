@@ -29,7 +29,7 @@ class Job:
 
 
 class Pool(Protocol):
-    """Where runs are started and waited for."""
+    """Starts runs and waits for them."""
 
     @property
     def running(self) -> tuple[str, ...]:
@@ -57,7 +57,7 @@ class Slots:
     """The environments of parallel runs, and the threads of each."""
 
     environments: tuple[Environment, ...]
-    threads: int  # of a run without a setting for it
+    threads: int  # of a run whose settings do not say
 
 
 def slots(jobs: int | None, threads: int, devices: Sequence[Environment], cores: int) -> Slots:

@@ -1,4 +1,4 @@
-"""A sweep in progress: runs are started as soon as there is room, and the tables are updated."""
+"""A sweep in progress: starts runs as slots become free, and updates the tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class SweepWatcher:
     """Shows the progress of a sweep. Shows nothing by default."""
 
     def ended(self, run: Run, number: int, total: int) -> None:
-        """A run has ended, the given one of all."""
+        """A run has ended: the `number`th of `total`."""
 
     def stopping(self) -> None:
         """All runs were asked to save their state and end."""
@@ -37,8 +37,8 @@ class Sweep:
     folder: SweepFolder
     asked: Asked
     points: Sequence[Point]
-    data_dir: Path | None = None  # if it has changed
-    options: tuple[str, ...] = ()  # that are passed to every run
+    data_dir: Path | None = None  # if it has moved
+    options: tuple[str, ...] = ()  # passed to every run
     warnings: tuple[Diagnostic, ...] = ()  # about the space
     _runs: dict[str, Run] = field(init=False)  # by name
 
@@ -61,7 +61,7 @@ class Sweep:
         return sum(run.state in ("done", "failed") for run in self.runs)
 
     def run(self, pool: Pool, threads: int, stop: Callable[[], bool], watcher: SweepWatcher) -> bool:
-        """Run what is left; return False if it was interrupted. Raises NasError if a table cannot be written."""
+        """Run the remaining points; return False if interrupted. Raises NasError if a table cannot be written."""
         waiting, stopped = deque(self.left), False
         self.write_tables()
         try:
@@ -78,7 +78,7 @@ class Sweep:
                     self._runs[name] = self._ended(self._runs[name].point, code, stopped)
                     self.write_tables()
                     watcher.ended(self._runs[name], self.over, len(self.runs))
-        except KeyboardInterrupt:  # nobody waits for the running ones
+        except KeyboardInterrupt:  # the running ones are abandoned
             self._runs |= {name: replace(self._runs[name], state="stopped") for name in pool.running}
             self.write_tables()
             raise

@@ -1,4 +1,4 @@
-"""BayesNAS: a prior on every gate, which closes the switches that the data do not call for.
+"""BayesNAS: a prior on every gate, which closes the switches that the data do not support.
 
 H. Zhou, M. Yang, J. Wang, W. Pan: BayesNAS: A Bayesian Approach for Neural Architecture Search. ICML 2019.
 
@@ -79,7 +79,7 @@ def measure_units(learner: SearchLearner, batches: Iterable[Batch]) -> SearchLea
 def iterate(
     problem: Problem, learner: SearchLearner, progress: SearchProgress, batches: Iterable[Batch]
 ) -> tuple[SearchLearner, SearchProgress, Iteration]:
-    """Measure, update the prior, decide, and continue with what is left."""
+    """Measure, update the prior, decide, and return the learner that is left."""
     number, config, whole = progress.iteration + 1, learner.config, learner.graph
     measured = measure(learner, batches, number)
     units = _units(learner, measured)
@@ -111,7 +111,7 @@ def iterate(
 
 
 def _revive(learner: SearchLearner, groups: Collection[str]) -> None:
-    """Return reopened gates to where they started: most are at zero, and would let nothing through."""
+    """Reset reopened gates to their start values: most are zero, and would block their input."""
     names = [learner.switches.groups[group] for group in learner.switches.group.tolist()]
     reopened = torch.tensor([name in groups for name in names], device=learner.units.device)
     gates = learner.supernet.gates

@@ -63,7 +63,7 @@ class Dso(Baseline):
         return Judgement(strengths, [Why.KEPT if strength > 0 else Why.OWN for strength in strengths.tolist()])
 
     def reopened(self, learner: SearchLearner, groups: Collection[str]) -> None:
-        """Reset them to one."""
+        """Reset their factors to one."""
         again = torch.tensor([name in groups for name in learner.switches.groups], device=learner.units.device)
         factors = learner.beliefs["factors"]
         factors.copy_(torch.where(again & (factors == 0), 1.0, factors))

@@ -1,6 +1,6 @@
 """Magnitude pruning of gates: they are trained like weights, without a penalty, and the largest one is kept.
 
-The obvious first attempt, and the Bayesian strategy without its prior. All gates start at 1 and follow the gradient on
+This is the simplest baseline: the Bayesian strategy without its prior. All gates start at 1 and follow the gradient on
 the training samples, with the weight decay of the weights.
 """
 

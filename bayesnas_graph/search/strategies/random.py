@@ -26,7 +26,7 @@ MOST_TRIES = 100  # to draw a connected architecture
 
 
 class Random(Baseline):
-    """No rule at all."""
+    """Random architectures; nothing is learnt about switches."""
 
     def draw(self, learner: SearchLearner, rates: Rates, part: Part) -> Draw:
         winners = _drawn(learner, generator(torch.device("cpu"), learner.config.seed, "draw", rates.step))
@@ -37,7 +37,7 @@ class Random(Baseline):
         """Learn nothing."""
 
     def judge(self, learner: SearchLearner, batches: Sequence[Batch], number: int) -> Judgement:
-        """Return strengths: the mean accuracy of the architectures with a switch, plus 1 for those of the best one."""
+        """Return strengths: the mean accuracy of the architectures with a switch, plus 1 if the best one has it."""
         contests, switches = learner.contests, learner.switches
         numbers = generator(torch.device("cpu"), learner.config.seed, "samples", number)
         best, most = None, -1.0

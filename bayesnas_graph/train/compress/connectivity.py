@@ -1,4 +1,4 @@
-"""Whether the outputs of a network still depend on its inputs once layers or weights are removed."""
+"""Checks that the outputs of a network still depend on its inputs when layers or weights are removed."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from bayesnas_graph.passes.shrink.alive import alive
 
 
 def is_connected(graph: Graph, gone: Collection[str]) -> bool:
-    """Whether all outputs are reached without these nodes. Sums and concatenations work with what is left."""
-    there: set[str] = set()
+    """Return whether all outputs are reached without these nodes. Sums and concatenations work with fewer inputs."""
+    reached: set[str] = set()
     for node in graph:
-        inputs = [edge.source in there for edge in graph.inputs(node.name)]
+        inputs = [edge.source in reached for edge in graph.inputs(node.name)]
         if node.name not in gone and (all(inputs) or (any(inputs) and node.op.tolerates_missing_inputs)):
-            there.add(node.name)
-    return all(name in there for name in graph.outputs)
+            reached.add(node.name)
+    return all(name in reached for name in graph.outputs)
 
 
 def gets_through(graph: Graph, weights: ByNode) -> bool:
-    """Whether the outputs depend on the inputs, judging by channels. Layers that read only zeros may remain."""
+    """Return whether the outputs depend on the inputs, channel by channel. Layers that read only zeros may remain."""
     effective = alive(graph, weights).effective
     return any(any(effective[node.name]) for node in graph if node.op.is_input)

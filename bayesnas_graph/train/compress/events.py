@@ -14,7 +14,7 @@ from bayesnas_graph.train.learner import TrainLearner
 from bayesnas_graph.train.problem import TrainingProblem
 from bayesnas_graph.train.progress import TrainProgress
 
-StageName = Literal["dense", "loops", "fine", "rival"]  # which run folders contain: `rival` is the baseline
+StageName = Literal["dense", "loops", "fine", "rival"]  # as run folders spell them: `rival` is the baseline
 LOOPS = ("loop", "lambda", "loss", "groups", "parameters", "flops", "operations", "seconds")
 
 
@@ -25,14 +25,14 @@ class LoopRow:
     number: int  # counted from 1
     intensity: float  # lambda
     loss: float  # on held-out samples, before pruning
-    groups: int  # that are left
+    groups: int  # remaining
     size: Size
     seconds: float  # for measuring and pruning
 
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """One of the trainings of a compression run, and how much came before it."""
+    """A training stage of a compression run, and the epochs and steps before it."""
 
     name: StageName
     problem: TrainingProblem
@@ -42,21 +42,21 @@ class Stage:
 
 
 class CompressWatcher(TrainWatcher):
-    """Is told about the trainings of a compression run, and about the pruning between them."""
+    """Base class of watchers of a compression run: of its training stages, and the pruning between them."""
 
     def stage_started(self, stage: Stage) -> None:
         """A stage starts, or resumes."""
 
     def loop_ended(self, loop: LoopRow) -> None:
-        """A loop has ended, and something was pruned."""
+        """A loop has ended with pruning."""
 
 
 @dataclass
 class CompressRecorder(CompressWatcher):
-    """Writes `metrics.csv`, with the epochs of all stages in a row, and `loops.csv`.
+    """Writes `metrics.csv`, with the epochs of all stages in sequence, and `loops.csv`.
 
-    The epochs of the baseline have their own table. Rows from after a checkpoint are removed before they are written
-    again.
+    The epochs of the baseline have their own table. When a run resumes, rows after its checkpoint are
+    removed.
     """
 
     folder: RunPaths

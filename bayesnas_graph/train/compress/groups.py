@@ -35,7 +35,7 @@ class Groups:
         return f"{self.layer}/{self.shares}"
 
     def sums(self, entries: Entries) -> Tensor:
-        """The sum over every group of one value per weight."""
+        """Return the sum over every group of one value per weight."""
         weight = self._apart(entries(self.layer, "weight"))
         kept = {axis for letter in self.shares for axis in _AXES[letter]}
         total = weight.sum([axis for axis in range(5) if axis not in kept], keepdim=True)
@@ -44,7 +44,7 @@ class Groups:
         return total
 
     def norms(self, weights: ByNode) -> Tensor:
-        """The Euclidean norm of every group."""
+        """Return the Euclidean norm of every group."""
         return self.sums(lambda node, name: weights[node][name].square()).sqrt()
 
     @property
@@ -53,7 +53,7 @@ class Groups:
         return ((self.layer, "weight"), *self.companions)
 
     def spread(self, of_groups: Tensor, like: ByNode) -> Iterator[tuple[str, str, Tensor]]:
-        """A value per group as a value per weight: node, name and a tensor of the shape of the weight."""
+        """Yield a value per group as a value per weight: node, name and a tensor of the shape of the weight."""
         weight = like[self.layer]["weight"]
         yield self.layer, "weight", of_groups.expand(self._apart(weight).shape).reshape(weight.shape)
         for node, name in self.companions:
@@ -68,7 +68,7 @@ class Groups:
 
 
 def groups_of(graph: Graph, chosen: Chosen) -> tuple[Groups, ...]:
-    """All groups of a network, except filters that compute an output, which cannot be removed. Raises NasError."""
+    """Return all groups of a network, except filters of outputs, which cannot be removed. Raises NasError."""
     last = _last_layers(graph)
     found = []
     for name, patterns in chosen_for(graph, chosen).items():
@@ -81,7 +81,7 @@ def groups_of(graph: Graph, chosen: Chosen) -> tuple[Groups, ...]:
 
 
 def regrouped(groups: Iterable[Groups], graph: Graph) -> tuple[Groups, ...]:
-    """The same groups in what is left of the network."""
+    """Return the same groups in the remaining network."""
     return tuple(_groups(graph, graph[group.layer], group.shares) for group in groups if group.layer in graph.nx)
 
 
@@ -96,7 +96,7 @@ def _parts(graph: Graph, node: Node) -> int:
 
 
 def _companions(graph: Graph, node: Node) -> tuple[tuple[str, str], ...]:
-    """The bias of a layer, and the weight and bias of a norm if nothing else reads the layer."""
+    """Return the bias of a layer, and the weight and bias of a norm if nothing else reads the layer."""
     own = [(node.name, name) for name in node.op.scale_tensors() if name != "weight"]
     readers = [edge.target for edge in graph.edges if edge.source == node.name]
     after = graph[readers[0]] if len(readers) == 1 and node.name not in graph.outputs else None
@@ -106,7 +106,7 @@ def _companions(graph: Graph, node: Node) -> tuple[tuple[str, str], ...]:
 
 
 def _last_layers(graph: Graph) -> set[str]:
-    """The layers from which a path leads to an output without another layer that mixes channels."""
+    """Return the layers from which a path leads to an output without another layer that mixes channels."""
     last: set[str] = set()
     seen, waiting = set(graph.outputs), list(graph.outputs)
     while waiting:

@@ -1,4 +1,4 @@
-"""Which weights are left: a 1 for every entry that is kept, a 0 for every entry that was removed."""
+"""Masks of weights: 1 for every entry that is kept, 0 for every entry that was removed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Masks = dict[str, dict[str, Tensor]]
 
 
 def masks_of(groups: Iterable[Groups], weights: ByNode) -> Masks:
-    """The masks of the weights in groups: the nonzero weights of layers, and all companions of their filters."""
+    """Return the masks of the weights in groups: the nonzero weights of layers, and all companions of their filters."""
     found: Masks = {}
     for group in groups:
         for node, name in group.tensors:
@@ -25,10 +25,10 @@ def masks_of(groups: Iterable[Groups], weights: ByNode) -> Masks:
 
 
 def without(masks: Masks, going: Mapping[Groups, Tensor]) -> Masks:
-    """The masks once some groups are removed: those with a 1, or True, in `going`.
+    """Return the masks when some groups are removed: those with a 1, or True, in `going`.
 
-    A filter that has lost all its weights to other groups is removed too, with its bias and its norm: it would be a
-    constant.
+    A filter that has lost all its weights to other groups is removed too, with its bias and its norm, because it would
+    be a constant.
     """
     left = {node: dict(named) for node, named in masks.items()}
     for groups, gone in going.items():
@@ -42,12 +42,12 @@ def without(masks: Masks, going: Mapping[Groups, Tensor]) -> Masks:
 
 
 def alive(groups: Groups, masks: Masks) -> Tensor:
-    """Which groups have anything left."""
+    """Return a mask of the groups that are not empty."""
     return groups.sums(lambda node, name: masks[node][name]) > 0
 
 
 def masked(weights: ByNode, masks: Masks) -> dict[str, dict[str, Tensor]]:
-    """The weights with zeros where the masks have them."""
+    """Return the weights with zeros where the masks have them."""
     result = {node: dict(named) for node, named in weights.items()}
     for node, named in masks.items():
         for name, mask in named.items():

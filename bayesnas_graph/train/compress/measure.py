@@ -25,7 +25,7 @@ from bayesnas_graph.train.compress.selection import Pruning, Ranked, Target, per
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """On held-out samples, over all processes."""
+    """Measurements on held-out samples, over all processes."""
 
     h: ByNode  # the curvature of the mean loss by every weight
     loss: float
@@ -54,7 +54,7 @@ def penalty(graph: Graph, weights: ByNode, groups: tuple[Groups, ...], found: Me
 def pruning_after_loop(
     graph: Graph, weights: ByNode, groups: tuple[Groups, ...], found: Measured, config: CompressConfig, lambda_w: float
 ) -> Pruning:
-    """Return what is left of a network after a loop. Raises NasError if its output no longer depends on its input."""
+    """Return the network as pruned after a loop. Raises NasError if its output no longer depends on its input."""
     zeros = {some: some.norms(weights) == 0 for some in groups}
     if not gets_through(graph, weights):
         message = "the penalty has closed every path through the network"

@@ -14,7 +14,7 @@ from bayesnas_graph.diagnostics import Diagnostic, NasError, did_you_mean
 from bayesnas_graph.ir import Graph, Node
 from bayesnas_graph.ir.ops import PRIMITIVES
 
-# The axes whose index all entries of a group share. If there are two, an entry stays only if both its groups do.
+# The axes whose index all entries of a group share. With two groups, an entry is kept only if both are.
 PATTERNS: Mapping[str, tuple[str, ...]] = {
     "shape": ("cmk",),
     "row": ("cm",),
@@ -41,12 +41,12 @@ Chosen = Mapping[str, str]  # a kind of layer, or the name of a layer or motif -
 
 
 def is_layer(node: Node) -> bool:
-    """Whether patterns apply to the weight of a node."""
+    """Return whether patterns apply to the weight of a node."""
     return bool(node.op.weight_axes)
 
 
 def shared(node: Node, patterns: Iterable[str]) -> tuple[str, ...]:
-    """The axes that the groups of some patterns share in a layer, each once.
+    """Return the axes that the groups of some patterns share in a layer, each once.
 
     >>> from bayesnas_graph.ir.ops.convolution import Linear
     >>> shared(Node("fc", Linear(10), (10,)), ["row", "column", "channel"])
@@ -59,7 +59,7 @@ def shared(node: Node, patterns: Iterable[str]) -> tuple[str, ...]:
 
 
 def named(kind: str, shares: str) -> str:
-    """The name of the pattern whose groups share these axes, in a kind of layer.
+    """Return the name of the pattern whose groups share these axes, in a kind of layer.
 
     >>> named("conv", "cmk"), named("linear", "c"), named("linear", "")
     ('shape', 'column', 'layer')
@@ -71,9 +71,9 @@ def named(kind: str, shares: str) -> str:
 
 
 def chosen_for(graph: Graph, chosen: Chosen) -> dict[str, tuple[str, ...]]:
-    """The patterns of every layer: those for its name or a motif around it, or else those for its kind.
+    """Return the patterns of every layer: by its name or a motif around it, or else by its kind.
 
-    A name may contain `*` for anything. If several match, the last counts. Raises NasError if one matches nothing.
+    A name may contain `*` for anything. If several match, the last one applies. Raises NasError if one matches nothing.
     """
     layers = [node for node in graph if is_layer(node)]
     by_kind = {key: _patterns(key, text) for key, text in chosen.items() if key in KINDS}
@@ -96,7 +96,7 @@ def _is_called(graph: Graph, node: Node, key: str) -> bool:
 
 
 def _patterns(key: str, text: str) -> tuple[str, ...]:
-    """The patterns named in a text. Raises NasError for an unknown one."""
+    """Return the patterns named in a text. Raises NasError for an unknown one."""
     names = tuple(part.strip() for part in text.split(","))
     if names == (NONE,):
         return ()

@@ -21,12 +21,12 @@ class Penalty:
     """The step of a penalty on the norms of groups."""
 
     weights: Mapping[Groups, Tensor]  # lambda omega
-    masks: Masks  # removed weights
+    masks: Masks  # of removed weights
     needed: Collection[str]  # layers that must keep at least one group
 
     def __call__(self, learner: TrainLearner, rate: float) -> None:
         config, tensors = learner.problem.config, tensors_of(learner)
-        # With momentum, a gradient counts for this many steps, and so must the penalty.
+        # With momentum, a gradient acts for this many steps, so the penalty must too.
         steps = 1 / (1 - config.momentum) if config.optimiser == "sgd" else 1
         apply(self.masks, tensors)
         for groups, weight in self.weights.items():
@@ -45,5 +45,5 @@ class Held:
 
 @torch.no_grad()
 def tensors_of(learner: TrainLearner) -> ByNode:
-    """The tensors of every node, shared with the network: they change as it learns, and may be changed."""
+    """Return the tensors of every node. They are shared with the network, and may be changed in place."""
     return by_node(learner.module.state_dict(), learner.program)

@@ -5,7 +5,7 @@
     penalty =  lambda omega |W|                  summed over all groups of all patterns
 
 It is the update of switches, with weights instead of gates and without dependencies: what is removed along with a
-filter follows from the graph when that is shrunk. Because it depends only on weights and curvatures, the update is
+filter follows from shrinking the graph. Because it depends only on weights and curvatures, the update is
 repeated until both equations hold.
 """
 
@@ -35,7 +35,7 @@ class Prior:
 
 @torch.no_grad()
 def settled(groups: Groups, weights: ByNode, h: ByNode, kept: Masks, lambda_w: float) -> Prior:
-    """The converged prior of some weights, given the curvature of the mean loss by every weight that is kept."""
+    """Return the converged prior of some weights, given the curvature of the mean loss by every weight that is kept."""
     prior = updated(groups, torch.ones_like(groups.norms(weights)), weights, h, kept, lambda_w)
     for _ in range(MAX_UPDATES):
         before, prior = prior, updated(groups, prior.gamma, weights, h, kept, lambda_w)
@@ -46,7 +46,7 @@ def settled(groups: Groups, weights: ByNode, h: ByNode, kept: Masks, lambda_w: f
 
 @torch.no_grad()
 def updated(groups: Groups, gamma: Tensor, weights: ByNode, h: ByNode, kept: Masks, lambda_w: float) -> Prior:
-    """The prior after an update from an earlier gamma."""
+    """Return the prior after an update from an earlier gamma."""
     variances = {(node, name): variance for node, name, variance in groups.spread(gamma, weights)}
 
     def squares(node: str, name: str) -> Tensor:
@@ -59,7 +59,7 @@ def updated(groups: Groups, gamma: Tensor, weights: ByNode, h: ByNode, kept: Mas
 
 @torch.no_grad()
 def shrink_towards_zero(groups: Groups, weights: ByNode, threshold: Tensor, *, spare_last: bool) -> None:
-    """The step of the penalty, in place: subtract the threshold from the norm of each group, down to zero.
+    """Take the step of the penalty in place: subtract the threshold from the norm of each group, down to zero.
 
     With `spare_last`, the strongest group is spared if none would be left, because the network needs the layer.
     """
@@ -73,15 +73,15 @@ def shrink_towards_zero(groups: Groups, weights: ByNode, threshold: Tensor, *, s
 
 @torch.no_grad()
 def removal_costs(groups: Groups, weights: ByNode, h: ByNode) -> Tensor:
-    """How much the mean loss rises when a group is removed, to second order and ignoring correlations."""
+    """Return the rise of the mean loss if a group is removed, to second order and ignoring correlations."""
     return groups.sums(lambda node, name: weights[node][name].square() * h[node][name].clamp(min=0)) / 2
 
 
 @torch.no_grad()
 def data_variances(groups: Groups, prior: Prior, weights: ByNode, h: ByNode, lambda_w: float) -> Tensor:
-    """The variance of a group relative to the curvature of the data: the sum of `gamma H` over its weights.
+    """Return the variance of a group relative to the curvature of the data: the sum of `gamma H` over its weights.
 
-    A weight alone has no scale: it can be halved if its input is doubled. This number does not change then.
+    The scale of a weight is arbitrary: it can be halved if its input is doubled. This number does not depend on it.
     """
     variances = {(node, name): gamma for node, name, gamma in groups.spread(prior.gamma, weights)}
     return groups.sums(lambda node, name: variances[node, name] * h[node][name].clamp(min=0) / lambda_w)

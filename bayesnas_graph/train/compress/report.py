@@ -1,4 +1,4 @@
-"""What is left of every layer."""
+"""The remains of every layer."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from bayesnas_graph.runs.layers import Layer, Share
 from bayesnas_graph.train.compress.groups import Groups, regrouped
 from bayesnas_graph.train.compress.patterns import is_layer, named
 
-MOST_WIDTHS = 8  # layers of a network that is described by its widths
+MOST_WIDTHS = 8  # layers; larger networks are not described by their widths
 
 
 def layer_reports(graph: Graph, groups: Iterable[Groups], shrunk: Shrunk) -> list[Layer]:
-    """Return what is left of every layer of a network, in order."""
+    """Return the remains of every layer of a network, in order."""
     left = shrunk.graph
     before, after = operations_by_node(graph), operations_by_node(left)
     by_layer: dict[str, list[Groups]] = {}
@@ -48,7 +48,7 @@ def layer_reports(graph: Graph, groups: Iterable[Groups], shrunk: Shrunk) -> lis
 
 
 def widths(graph: Graph) -> str:
-    """Return the widths of layers, as papers describe small networks: `465-37-90-10`.
+    """Return the widths of layers, in the notation of papers on small networks: `465-37-90-10`.
 
     These are the filters of convolutions, and the inputs and outputs of linear layers. Larger networks are described by
     their number of layers.

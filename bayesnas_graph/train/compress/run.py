@@ -26,7 +26,7 @@ from bayesnas_graph.train.compress.selection import Size
 from bayesnas_graph.train.compress.work import Compression, CompressWork, Smaller
 from bayesnas_graph.train.measure import Latency, Score, latencies
 
-BATCHES = (1, 64)  # for which latencies are measured
+BATCHES = (1, 64)  # batch sizes of measured latencies
 RUNS = 50
 
 
@@ -49,7 +49,7 @@ class NetworkSummary:
             **asdict(self.size),
             "accuracy": self.score.accuracy,
             "loss": self.score.loss,
-            "latency": [asdict(one) for one in self.latencies],
+            "latency": [asdict(latency) for latency in self.latencies],
         }
 
 
@@ -125,7 +125,7 @@ class CompressRun(RunKind[Compression, CompressConfig, CompressWatcher, Compress
 def _measured(
     work: CompressWork, weights: ByNode, score: Score, found: Smaller, baseline: Smaller | None
 ) -> CompressOutcome:
-    """Measure everything. The whole network and the smaller one take turns when latencies are measured."""
+    """Measure everything. Latency measurements alternate between the whole network and the smaller one."""
     problem = work.problem
     program = emit(found.text.graph, f"{problem.doc(found.text.graph)}\n", standalone=True)
     whole_program = emit(problem.graph, standalone=True)

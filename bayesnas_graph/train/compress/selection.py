@@ -1,4 +1,4 @@
-"""Which groups of weights are removed: those that cost the least for what they save, as long as the total is small."""
+"""Selecting groups of weights to remove: the cheapest for what they save, while the total cost is small."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bayesnas_graph.train.compress.connectivity import gets_through
 from bayesnas_graph.train.compress.groups import Groups
 from bayesnas_graph.train.compress.masks import Masks, alive, masked, without
 
-Going = dict[Groups, Tensor]  # which groups are removed
+Going = dict[Groups, Tensor]  # masks of the groups to remove
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Ranked:
 
     groups: Sequence[Groups]
     alive: Mapping[Groups, Tensor]
-    place: Mapping[Groups, Tensor]  # how many groups are removed before a group
+    place: Mapping[Groups, Tensor]  # the number of groups removed before a group
     costs: Tensor  # of all remaining groups, in that order
 
     @staticmethod
@@ -76,7 +76,7 @@ class Ranked:
         return Ranked(groups, left, place, torch.cat([costs[some].flatten() for some in groups])[order[:total]])
 
     def first(self, count: int, spared: Collection[int] = ()) -> Going:
-        """Return the first groups, except for those at some ranks."""
+        """Return the first groups, except those with spared ranks."""
         places = self.costs.new_tensor(list(spared), dtype=torch.long)
         return {
             some: (self.place[some] < count) & self.alive[some] & ~torch.isin(self.place[some], places)
@@ -89,7 +89,7 @@ class Ranked:
 
 
 def per_operation(graph: Graph, costs: Mapping[Groups, Tensor], masks: Masks) -> dict[Groups, Tensor]:
-    """Return the cost of groups per operation that is saved."""
+    """Return the cost of groups per saved operation."""
 
     def saved(groups: Groups) -> Tensor:
         positions = prod(graph[groups.layer].shape[1:])
@@ -126,13 +126,13 @@ def prune(graph: Graph, weights: ByNode, masks: Masks, ranked: Ranked, most: int
 
 
 def pruned(graph: Graph, weights: ByNode, masks: Masks) -> Pruning:
-    """Return what is left of a network under masks."""
+    """Return a network pruned by masks."""
     shrunk = shrink(graph, masked(weights, masks))
     return Pruning(masks, shrunk, Size.of(shrunk.graph))
 
 
 def _fewest(make: Callable[[int], Pruning], most: int, enough: Callable[[Pruning], bool]) -> Pruning:
-    """Return the first of a growing sequence that is enough; the last one is."""
+    """Return the smallest pruning that is enough, by bisection; the largest one is."""
     low, high, best = 0, most, make(most)
     while low < high:
         middle = (low + high) // 2
@@ -151,7 +151,7 @@ def _spared(graph: Graph, weights: ByNode, masks: Masks, ranked: Ranked, most: i
     def is_closed(count: int) -> bool:
         return not gets_through(graph, masked(weights, without(masks, ranked.first(count, spared))))
 
-    if is_closed(0):  # nothing can be done about it
+    if is_closed(0):  # sparing groups does not help
         return spared
     while is_closed(most):
         spared.append(bisect_left(range(most), True, key=is_closed) - 1)

@@ -1,4 +1,4 @@
-"""What is compressed: a network without choices, and its weights, if any."""
+"""The source of a compression run: a network without choices, and its weights, if any."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bayesnas_graph.runs.opening import open_run
 from bayesnas_graph.runs.settings import recipe_of
 from bayesnas_graph.runs.subject import Subject, load_subject
 
-OF_DATA = {"data", "pad", "crop", "flip", "cutout"}  # settings that are taken over from the run that is compressed
+OF_DATA = {"data", "pad", "crop", "flip", "cutout"}  # settings inherited from the compressed run
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +31,9 @@ class Start:
 def start_of(
     path: Path, config: CompressConfig, weights: Path | None = None, *, allow_python: bool
 ) -> tuple[Start, CompressConfig]:
-    """Return what a path leads to, and the settings, to which a run adds those of its data.
+    """Return the network at a path, and the settings; a run adds its data settings to them.
 
-    The path is that of a file, a shipped space, or a run folder. Raises NasError if there are choices left, or if the
+    The path names a file, a shipped space, or a run folder. Raises NasError if there are choices left, or if the
     weights do not fit.
     """
     if kind_of(path) is None:
@@ -42,7 +42,7 @@ def start_of(
         tensors = None if weights is None else weights_by_node(subject.network, weights)
         return Start(subject, tensors), config
     if weights is not None or config.network is not None or config.parameters:
-        message = f"`{path}` is a run, which has its own network and weights"
+        message = f"`{path}` is a run folder, which has its own network and weights"
         raise NasError([Diagnostic("NAS601", message, help="omit `--weights`, `--network` and `-p`")])
     run = open_run(path, allow_python=allow_python)
     subject, tensors = run.result
@@ -50,11 +50,11 @@ def start_of(
 
 
 def _with_data_of(settings: Samples, config: CompressConfig) -> CompressConfig:
-    """Return the settings with those of the data of a run, unless they are set already."""
+    """Return the settings with the data settings of a run, unless they are already set."""
     taken = settings.model_dump(include=OF_DATA - config.model_fields_set, exclude_none=True)
     return CompressConfig.model_validate(taken | config.model_dump(by_alias=True, exclude_unset=True))
 
 
 def recipe_for(path: Path) -> Path | None:
-    """Return the settings that come with a network; None for a run, which has its own."""
+    """Return the settings file of a network; None for a run, which has its own settings."""
     return None if kind_of(path) else recipe_of(path, "compress")

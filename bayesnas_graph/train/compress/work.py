@@ -1,7 +1,7 @@
 """A compression run: dense training, loops under the penalty, and fine-tuning of the smaller network.
 
-Each stage is a training with its own checkpoints, and leaves its weights in a file. The next stage follows from which
-files exist, so a run can be interrupted anywhere and resumed.
+Each stage is a training with its own checkpoints, and writes its weights to a file. The existing files determine the
+next stage, so a run can be interrupted anywhere and resumed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from bayesnas_graph.train.loop import AfterStep, Training, nothing
 from bayesnas_graph.train.measure import Score, score
 from bayesnas_graph.train.problem import TrainingProblem
 
-# Bayes' rule asks for one over the number of samples. That is too much for small networks.
+# By Bayes' rule, lambda is one over the number of samples, which is too much for small networks.
 TEMPERED = 0.1
 
 
@@ -57,7 +57,7 @@ class Smaller:
 
 @dataclass(frozen=True, eq=False)
 class Compression:
-    """What is compressed: a network, on some data, under some settings. Nothing in it changes."""
+    """The problem of a compression run: a network, on some data, under some settings. Nothing in it changes."""
 
     subject: Subject
     config: CompressConfig
@@ -106,7 +106,7 @@ class Compression:
         )
 
     def check(self) -> None:
-        """Raise NasError for everything that can be checked before the start."""
+        """Check everything that can be checked before the start. Raises NasError."""
         for config in (self.config.dense, self.config.loop(1)):
             TrainingProblem.of(self.subject.network, self.data, config, self.held_out[0])
         if len(self.held_out[1]) < self.device.processes.world:
@@ -120,7 +120,7 @@ class Compression:
         return Target(self.config.target_operations, self.config.target_params)
 
     def held_out_batches(self, graph: Graph, occasion: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """Return held-out samples to measure on, different ones on every occasion."""
+        """Return held-out samples to measure on, different for every measurement."""
         config = self.config
         problem = TrainingProblem(config.dense, graph, self.data)
         chosen = shuffled(self.held_out[1], config.seed, occasion)[: config.curvature_batches * config.batch]
@@ -155,7 +155,7 @@ class CompressWork:
         return weights, self._score(self.problem.graph, weights)
 
     def loops(self, weights: ByNode) -> Shrunk:
-        """Run the second stage: loop by loop, groups are removed and the network shrinks."""
+        """Run the second stage: remove groups and shrink the network, loop by loop."""
         left = Shrunk(self.problem.graph, weights, {})
         for number in range(1, self.config.loops + 1):
             if self.problem.target.is_met(Size.of(left.graph)):
@@ -197,7 +197,7 @@ class CompressWork:
         return self._trained("fine", left, self.config.fine_epochs, before)
 
     def baseline(self, weights: ByNode, left: Shrunk) -> Smaller:
-        """Prune the same weights by magnitude to the same size, and train the result as long."""
+        """Prune the same weights by magnitude to the same size, and train the result equally long."""
         target = Target(Size.of(left.graph).operations)
         found = pruned_by_magnitude(self.problem.graph, weights, self.problem.groups, target).shrunk
         return self._trained("rival", found, self.loops_done * self.config.loop_epochs + self.config.fine_epochs)
@@ -219,7 +219,7 @@ class CompressWork:
         return Smaller(left, text, weights, before, self._score(text.graph, weights))
 
     def _stage(self, stage: Stage, start: ByNode | None, after_step: AfterStep = nothing) -> ByNode:
-        """Return the weights at the end of a training, from its file if it has finished before."""
+        """Return the weights after a training stage, from its file if it has already finished."""
         return self._once(stage.name, stage.problem.graph, lambda: self._training(stage, start, after_step))
 
     def _training(self, stage: Stage, start: ByNode | None, after_step: AfterStep) -> ByNode:
@@ -240,7 +240,7 @@ class CompressWork:
         return by_node(outcome.weights, outcome.program)
 
     def _once(self, name: str, graph: Graph, work: Callable[[], ByNode]) -> ByNode:
-        """Return the weights at the end of some work, from a file if it was done before."""
+        """Return the weights that some work produces, from a file if it was already done."""
         path, program = self.folder.stage(name), emit(graph, standalone=True)
         if not self.device.processes.broadcast(path.is_file()):
             found = work()
@@ -277,7 +277,7 @@ class CompressWork:
 
 
 def _zeros(weights: ByNode) -> Masks:
-    """Return masks of the zero weights inside of kernels."""
+    """Return masks of the zero weights inside kernels."""
     return {
         node: {"weight": (named["weight"] != 0).to(named["weight"].dtype)}
         for node, named in weights.items()
