@@ -40,7 +40,7 @@ class ReportPage:
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """What could not be read."""
+        """Warnings about files that cannot be read."""
         problems = (problem for run in self.runs for problem in (*run.problems, *run.damage))
         return tuple(replace(problem, severity="warning") for problem in problems)
 

@@ -88,7 +88,7 @@ def _inhabited(graph: Graph) -> set[str]:
 
 
 def _by_line(source: Source, all_built: Iterable[_Built]) -> dict[int, list[_Built]]:
-    """What marks each line: everything that begins on it, or else the innermost that continues from a line above."""
+    """Return the origin of each line's mark: all parts that begin on it, or else the innermost one that spans it."""
     beginning: dict[int, list[_Built]] = defaultdict(list)
     reaching: dict[int, list[_Built]] = {}
     code_lines = _code_lines(source)

@@ -50,7 +50,7 @@ def _advised(space: str, kind: type[Group]) -> set[str]:
 
 
 def _is_text(space: str) -> bool:
-    """Whether the source is a file or a shipped space, not a run folder."""
+    """Return whether the source is a file or a shipped space, not a run folder."""
     return space.endswith(".nas") or shipped_space(space) is not None
 
 

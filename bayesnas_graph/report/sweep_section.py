@@ -30,7 +30,7 @@ def sweep_section(folder: Path) -> Section:
 
 
 def _progress(runs: Sequence[Run]) -> str:
-    """How many runs are done, and the states of the others.
+    """Return the number of finished runs, and the states of the others.
 
     >>> from bayesnas_graph.runs.sweep.folder import Asked, Run
     >>> asked = Asked(space="a", file="a", python_ops=False, data_dir="", settings={"data": "digits"}, sweep=[],

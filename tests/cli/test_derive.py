@@ -164,10 +164,10 @@ def test_cells_in_another_network(run: Run, folder: Path) -> None:
         (["run", "--rank", "luck"], 2, "luck"),
         (["run", "--network", "other"], 1, "error[NAS107]"),
         (["run", "--space", "quickstart"], 1, "error[NAS615]"),
-        (["run", "--architecture", "|none~0|"], 2, "needs a space"),
+        (["run", "--architecture", "|none~0|"], 2, "takes a space"),
         (["tiny.nas", "--architecture", "|none~0|"], 1, "error[NAS70"),
         (["nasbench201", "--architecture", "@missing.txt"], 1, "error[NAS011]"),
-        (["run", "--string"], 2, "there is no notation"),
+        (["run", "--string"], 2, "no string notation"),
     ],
 )
 def test_what_goes_wrong(arguments: list[str], code: int, said: str, run: Run, folder: Path) -> None:

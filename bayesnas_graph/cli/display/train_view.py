@@ -33,9 +33,9 @@ class TrainView(RunView, TrainWatcher):
     verb: ClassVar[Kind] = "train"
 
     stream: TextIO = field(default_factory=lambda: sys.stdout)
-    subject: str = ""  # what is trained, and where
+    subject: str = ""  # network, data and device
     epochs: int = 0
-    shown: bool = False  # whether the header is
+    shown: bool = False  # whether the header was printed
     _bar: RichProgress | None = None
 
     def opened(self, task: Task[Any, Any], device: Device) -> None:
@@ -109,7 +109,7 @@ def _new_bar(stream: TextIO) -> RichProgress:
 
 
 def header(subject: str, problem: TrainingProblem, progress: TrainProgress) -> list[str]:
-    """Return what is trained, on what, and for how long."""
+    """Return the header: the network, the data, and the length of training."""
     config, size = problem.config, cost(problem.graph)
     rows = [
         ("train", subject),

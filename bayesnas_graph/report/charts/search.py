@@ -44,7 +44,7 @@ def penalty(rows: Tables) -> Chart:
 
 
 def has_penalty(rows: Tables) -> bool:
-    """Whether any run has a penalty other than zero."""
+    """Return whether any run has a penalty other than zero."""
     return any(finite(row.get("penalty")) for own in rows.values() for row in own)
 
 
@@ -103,7 +103,7 @@ def intensity(updates: Tables) -> Chart:
 
 
 def intensity_changes(updates: Tables) -> bool:
-    """Whether the strength of the penalty changes in any run."""
+    """Return whether the strength of the penalty changes in any run."""
     return any(len({update.get("lambda") for update in own}) > 1 for own in updates.values())
 
 

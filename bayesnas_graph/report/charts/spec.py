@@ -52,7 +52,7 @@ def view(values: Sequence[Value], layers: Sequence[Part], height: int = HEIGHT) 
 
 
 def _shows(part: Part, values: Sequence[Value]) -> bool:
-    """Whether a layer has any values; Vega warns about empty layers."""
+    """Return whether a layer has any values; Vega warns about empty layers."""
     filters = [step["filter"] for step in part.get("transform", ()) if "filter" in step]
     return not filters or any(all(value.get(f["field"]) in f["oneOf"] for f in filters) for value in values)
 
