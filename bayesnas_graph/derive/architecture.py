@@ -80,7 +80,7 @@ class Architecture:
 
     @property
     def string(self) -> str | None:
-        """The DARTS or NAS-Bench-201 notation; None if the space has neither. Raises NasError if it does not fit."""
+        """The DARTS or NAS-Bench-201 notation, or None. Raises NasError if the notation cannot express it."""
         return write_architecture(kept_groups(self.derived), self.space)
 
     @cached_property

@@ -46,7 +46,7 @@ def mark_lines(graph: Graph, closed: Mapping[str, str]) -> Marks:
 
     A candidate counts on its own line and on the line of its choice. The use of a motif counts on the line of the use,
     and the contents of the motif on their own lines, since other uses may keep them. Zero switches do not count.
-    Raises Disconnected or Misfit if there is no network without the closed switches.
+    Raises Disconnected or Misfit if the open switches do not form a network.
     """
     left = prune(graph, closed)
     marks: dict[tuple[str, int], LineMark] = {}

@@ -42,7 +42,7 @@ def _row(runs: Sequence[Run]) -> Cells:
 
 
 def overlap(architectures: Sequence[frozenset[str]]) -> float | None:
-    """Return the overlap of architectures, averaged over all pairs; None if there is no pair.
+    """Return the overlap of architectures, averaged over all pairs; None for fewer than two.
 
     It is the number of candidates that both keep, divided by the number that either keeps.
 

@@ -161,7 +161,7 @@ def arguments(folder: SweepFolder, asked: Asked, point: Point, data_dir: Path | 
 
 
 def words(settings: Mapping[str, Any], table: str = "") -> Iterator[str]:
-    """Yield settings in the form of the command line. Values are TOML, of which JSON is close enough here."""
+    """Yield settings in the form of the command line. Values are TOML, written as JSON, which is compatible here."""
     for key, value in settings.items():
         if isinstance(value, dict):
             yield from words(value, f"{key}.")

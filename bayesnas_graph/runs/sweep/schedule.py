@@ -18,7 +18,7 @@ TURN = 0.2  # seconds between checks
 
 
 class SweepWatcher:
-    """Shows the progress of a sweep. Shows nothing by default."""
+    """Base class of watchers of a sweep. By default, every method does nothing."""
 
     def ended(self, run: Run, number: int, total: int) -> None:
         """A run has ended: the `number`th of `total`."""

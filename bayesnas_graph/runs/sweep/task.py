@@ -1,4 +1,4 @@
-"""Creating, resuming and finishing sweeps. Every run of a sweep is a `search` in a process of its own."""
+"""Creating, resuming and finishing sweeps. Every run of a sweep is a `search` in its own process."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def create_sweep(
 def resume_sweep(
     path: Path, *, data_dir: Path | None = None, options: tuple[str, ...] = (), allow_python: bool = False
 ) -> Iterator[Sweep]:
-    """Open a sweep whose runs are not all done. Raises NasError."""
+    """Open a sweep to run its unfinished searches. Raises NasError."""
     folder = SweepFolder(path)
     asked = folder.asked()
     if asked.python_ops and not allow_python:
@@ -78,14 +78,14 @@ def resume_sweep(
 
 
 def run_to_end(sweep: Sweep, watcher: SweepWatcher, jobs: int | None = None, *, ray: bool = False) -> bool:
-    """Run what is left, several runs at a time; return False if interrupted. Raises NasError or KeyboardInterrupt."""
+    """Run the remaining searches in parallel; return False if interrupted. Raises NasError or KeyboardInterrupt."""
     with _pool(sweep, jobs, ray=ray) as (pool, threads), stopping() as stop:
         return sweep.run(pool, threads, stop, watcher)
 
 
 @contextmanager
 def stopping() -> Iterator[Callable[[], bool]]:
-    """Stop a sweep as a search is stopped, and when its terminal is closed, which its runs do not notice."""
+    """Stop a sweep on the same signals as a search, and when its terminal is closed, which its runs do not notice."""
     with signals.stopping() as stop:
         before = signal.getsignal(signal.SIGHUP)
         if before is signal.SIG_DFL:  # unless started with `nohup`
