@@ -24,7 +24,7 @@ from bayesnas_graph.search.learner import SearchLearner, new_learner
 from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import SearchProgress
 from bayesnas_graph.search.step import train_step
-from bayesnas_graph.search.strategies.bayes import iterate, measure_units
+from bayesnas_graph.search.strategies.bayesnas import iterate, measure_units
 from bayesnas_graph.search.strategy import Rates
 from benchmarks import tables
 from benchmarks.command import arguments, command, finish

@@ -43,24 +43,26 @@ motif stage(edge, cells) {
 }
 
 /// The network of the benchmark; `edge` is the operation on the edges of its cell.
-motif skeleton(edge, width = 16, cells = 5, labels = 10) {
+motif skeleton(edge, width = 16, cells = 5, labels = 10, stride = 1) {
     in x
-    node a = x : conv(width, 3) > bn > stage(edge, cells)
+    node a = x : conv(width, 3, stride) > bn > stage(edge, cells)
     node b = a : residual_reduction(2 * width) > stage(edge, cells)
     node c = b : residual_reduction(4 * width) > stage(edge, cells)
     c -> out : bn > relu > global_avg_pool > linear(labels)
 }
 
-/// The network to search. Its last parameters describe the data.
+/// The network to search. With a stride of 2 at its first convolution it takes a quarter of the
+/// time. Its last parameters describe the data.
 network search(
     width = 16,
     cells = 5,
+    stride = 1,
     channels = 3,
     size = 32,
     labels = 10
 ) : image(channels, size, size) -> classes(labels) {
     in x
-    out skeleton(choose 1 candidates, width, cells, labels)(x)
+    out skeleton(choose 1 candidates, width, cells, labels, stride)(x)
 }
 
 /// A 3x3 convolution on every edge: the largest architecture.

@@ -16,11 +16,12 @@ from bayesnas_graph.bayes.proximal import (
     weighted_soft_threshold,
 )
 from bayesnas_graph.bayes.ranking import magnitude, relevance, removal, score
-from bayesnas_graph.bayes.repair import close_dead_ends, enforce_limits, grow_to_fit, reconnect, shrink_to_fit
+from bayesnas_graph.bayes.repair import close_dead_ends, enforce_limits, grow_to_fit, limits, reconnect, shrink_to_fit
 from bayesnas_graph.bayes.switches import Switches
 from bayesnas_graph.bayes.units import contributions
 from bayesnas_graph.bayes.update import LARGEST, State, omega_squared, posterior_variance, strength, update
 from bayesnas_graph.bayes.weights import weight_curvature
+from bayesnas_graph.bayes.worth import Looks, Worth, add_look, evidence, faded, no_looks, off_below, worth
 from bayesnas_graph.ir.literals import Estimator, Ranking, Reach
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "Estimator",
     "Gauge",
     "Location",
+    "Looks",
     "Loss",
     "Ranking",
     "Reach",
@@ -43,6 +45,8 @@ __all__ = [
     "Switches",
     "Verdict",
     "Why",
+    "Worth",
+    "add_look",
     "block_soft_threshold",
     "can_close",
     "close_dead_ends",
@@ -51,11 +55,16 @@ __all__ = [
     "decide",
     "enforce_limits",
     "entropy",
+    "evidence",
+    "faded",
     "grow_to_fit",
     "in_gauge",
     "independent",
     "keep",
+    "limits",
     "magnitude",
+    "no_looks",
+    "off_below",
     "omega_squared",
     "one_hop",
     "penalty",
@@ -75,4 +84,5 @@ __all__ = [
     "weight_curvature",
     "weighted_soft_threshold",
     "whole_path",
+    "worth",
 ]

@@ -16,6 +16,7 @@ from bayesnas_graph.bayes.dependency import whole_path
 from bayesnas_graph.bayes.entropy import entropy, keep
 from bayesnas_graph.bayes.switches import Switches
 from bayesnas_graph.bayes.update import State
+from bayesnas_graph.bayes.worth import Worth
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.ir.literals import Ranking
@@ -81,8 +82,10 @@ class Verdict:
     relevance: float = 0.0  # scores by three rankings, from the same update as the rest
     removal: float = 0.0
     magnitude: float = 0.0
+    worth: float = 0.0  # the best value of its gate, relative to an equal contribution, if the strategy estimates it
+    error: float = 0.0  # the standard error of its worth
 
-    def worth(self, ranking: Ranking) -> float:
+    def score(self, ranking: Ranking) -> float:
         """Its score by a ranking; higher is better."""
         match ranking:
             case "gamma":
@@ -128,6 +131,12 @@ class Decision:
             replace(v, relevance=relevance[v.name], removal=removal[v.name], magnitude=magnitude[v.name])
             for v in self.verdicts
         )
+        return replace(self, verdicts=tuple(verdicts))
+
+    def judged(self, worth: Worth) -> Decision:
+        """A copy with the worth of every switch, which is also its score by all rankings but gamma."""
+        numbers = zip(self.verdicts, worth.mean.tolist(), worth.error.tolist(), strict=True)
+        verdicts = (replace(v, worth=w, error=e, relevance=w, removal=w, magnitude=w) for v, w, e in numbers)
         return replace(self, verdicts=tuple(verdicts))
 
     def to_plain(self) -> dict[str, Any]:

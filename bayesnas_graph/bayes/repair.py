@@ -40,7 +40,7 @@ def enforce_limits(graph: Graph, decision: Decision, scores: Scores) -> Decision
     """
     decision = close_dead_ends(graph, decision)
     surplus: set[str] = set()
-    for candidates, limit in _limits(graph):
+    for candidates, limit in limits(graph):
         kept = [group for group in candidates if group not in decision.off]
         surplus.update(_best_first(kept, scores)[limit:])
     together = decision.changed(surplus, Why.LIMIT)
@@ -75,17 +75,17 @@ def grow_to_fit(graph: Graph, decision: Decision, scores: Scores, fits: Callable
     A single switch may have no effect while its path is still closed: it is opened anyway, and takes effect once the
     others are open.
     """
-    limits = _limits(graph)
+    found = limits(graph)
     for group in _best_first(decision.off, scores):
         larger = decision.changed([group], Why.ROOM)
-        within = all(len(set(candidates) - larger.off) <= limit for candidates, limit in limits if group in candidates)
+        within = all(len(set(candidates) - larger.off) <= limit for candidates, limit in found if group in candidates)
         if within and _holds(graph, larger) and fits(prune(graph, larger.off)):
             decision = larger
     return close_dead_ends(graph, decision)
 
 
-def _limits(graph: Graph) -> list[tuple[tuple[str, ...], int]]:
-    """The candidates and the limit of every choice that has one."""
+def limits(graph: Graph) -> list[tuple[tuple[str, ...], int]]:
+    """The candidates that are left and the limit of every choice that has one."""
     found: dict[tuple[str, ...], int] = {}
     for node in graph:
         if node.op.candidate_limit is not None:

@@ -65,7 +65,7 @@ class Rule:
 
 def apply(rule: Rule, graph: Graph, decision: Decision) -> Decision:
     """Apply a rule to a decision. Raises NasError if nothing within its budget is connected."""
-    scores = {verdict.name: verdict.worth(rule.rank) for verdict in decision.verdicts}
+    scores = {verdict.name: verdict.score(rule.rank) for verdict in decision.verdicts}
     if rule.ranked_per_edge is not None:
         decision = _ranked(rule.ranked_per_edge, rule.per_node, graph, decision, scores)
     return _sized(rule, graph, decision, scores) if rule.sized else decision

@@ -29,6 +29,7 @@ STRATEGIES = {
     info.name: info
     for info in (
         StrategyInfo("bayes", measure="gamma", penalised=True),
+        StrategyInfo("bayesnas", measure="gamma", penalised=True),
         StrategyInfo("darts"),
         StrategyInfo("dso", penalised=True),
         StrategyInfo("gdas"),

@@ -27,8 +27,11 @@ def read_table(path: Path) -> list[dict[str, str]]:
 
 
 def cut(path: Path, columns: tuple[str, ...], key: str, last: int) -> None:
-    """Keep the rows up to a step or an iteration; start a new table if the file is missing or has other columns."""
-    rows = [row for row in read_table(path) if tuple(row) == columns and row[key].isdecimal()]
+    """Keep the rows up to a step or an iteration; start a new table if the file is missing or has unknown columns.
+
+    Columns that an older version did not write are left empty.
+    """
+    rows = [row for row in read_table(path) if key in row and set(row) <= set(columns) and row[key].isdecimal()]
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()

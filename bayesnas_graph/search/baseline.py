@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -58,7 +58,7 @@ class Baseline(Strategy):
         sound = bayes.close_dead_ends(graph, bayes.reconnect(graph, raw, scores))
         chosen = bayes.enforce_limits(graph, sound, scores)
         if problem.has_target and not self.closes:
-            chosen = fitting(problem, graph, chosen, scores)
+            chosen = fitting(graph, chosen, scores, problem.on_target)
         elif problem.has_target and problem.on_target(prune(graph, chosen.off)):
             chosen = sound = bayes.grow_to_fit(graph, chosen, scores, problem.on_target)
         architecture = complete(problem, progress, chosen)
@@ -76,18 +76,20 @@ class Baseline(Strategy):
         return left, progress, iteration
 
 
-def fitting(problem: Problem, graph: Graph, chosen: Decision, scores: Mapping[str, float]) -> Decision:
+def fitting(graph: Graph, chosen: Decision, scores: Mapping[str, float], fits: Callable[[Graph], bool]) -> Decision:
     """Change a decision so that the architecture has the requested size, if possible.
 
     If removing the weakest switches is not enough, start again and remove those that are weak for their cost.
     """
-    smaller = bayes.shrink_to_fit(graph, chosen, scores, problem.on_target)
-    if not problem.on_target(prune(graph, smaller.off)):
+    if fits(prune(graph, chosen.off)):
+        return chosen
+    smaller = bayes.shrink_to_fit(graph, chosen, scores, fits)
+    if not fits(prune(graph, smaller.off)):
         costs = cost_by_switch(graph)
         for_cost = {name: score / (1 + costs[name].parameters + costs[name].flops) for name, score in scores.items()}
         every = chosen.changed(scores, Why.KEPT)
-        smaller = bayes.enforce_limits(graph, bayes.shrink_to_fit(graph, every, for_cost, problem.on_target), scores)
-    return bayes.grow_to_fit(graph, smaller, scores, problem.on_target)
+        smaller = bayes.enforce_limits(graph, bayes.shrink_to_fit(graph, every, for_cost, fits), scores)
+    return bayes.grow_to_fit(graph, smaller, scores, fits)
 
 
 def decision_of(learner: SearchLearner, judgement: Judgement) -> Decision:

@@ -46,7 +46,8 @@ class SearchWatcher(Watcher):
 
 METRICS = tuple(field.name for field in fields(StepRow))
 UPDATES = ("iteration", "accuracy", "parameters", "flops", "alive", "lambda", "seconds")
-HISTORY = ("iteration", "switch", "keep", "why", "gamma", "s", "omega", "entropy", "w", "h")
+SCORES = ("worth", "error", "relevance", "removal", "magnitude")
+HISTORY = ("iteration", "switch", "keep", "why", "gamma", "s", "omega", "entropy", "w", "h", *SCORES)
 
 
 @dataclass
@@ -87,7 +88,8 @@ class SearchRecorder(SearchWatcher):
 def _of_switch(iteration: int, v: Verdict) -> list[str]:
     """Return a row of the history."""
     numbers = map(cell, (v.gamma, v.s, v.omega, v.entropy))
-    return [str(iteration), v.name, str(int(v.keep)), v.why, *numbers, _cells(v.w), _cells(v.h)]
+    scores = (cell(getattr(v, name)) for name in SCORES)
+    return [str(iteration), v.name, str(int(v.keep)), v.why, *numbers, _cells(v.w), _cells(v.h), *scores]
 
 
 def _cells(values: Iterable[float]) -> str:

@@ -136,11 +136,13 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
         return Look(loss, progress, partial(self.watcher.logged, row))
 
     def _iterate(self, learner: SearchLearner, progress: SearchProgress) -> tuple[SearchLearner, SearchProgress]:
+        number, jumps = progress.iteration + 1, self.strategy.jumps
+        before = accuracy(learner, self.problem.measured_batches(self.device, number)) if jumps else 0.0
         start = time.perf_counter()
-        batches = self.problem.measured_batches(self.device, progress.iteration + 1)
+        batches = self.problem.measured_batches(self.device, number)
         learner, progress, found = self.strategy.iterate(self.problem, learner, progress, batches)
         took = time.perf_counter() - start
-        held_out = accuracy(learner, self.problem.measured_batches(self.device, progress.iteration))
+        held_out = before if jumps else accuracy(learner, self.problem.measured_batches(self.device, number))
         self.watcher.updated(found, held_out, took)
         if found.reopened:
             self.watcher.noted(f"stays open, because nothing else leads to the output: {', '.join(found.reopened)}")
@@ -159,7 +161,7 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
 
     def _why_ended(self, progress: SearchProgress, found: Iteration, on_target: bool) -> str:
         config, problem = self.problem.config, self.problem
-        early = self.strategy.closes  # otherwise the architecture is not decided before the last iteration
+        early = self.strategy.decides_early  # otherwise the architecture is not decided before the last iteration
         if early and on_target:
             return "the architecture has the size asked for"
         if early and config.stop_at_budget and problem.budgets and not problem.unmet(found.cost):

@@ -146,6 +146,11 @@ class Problem:
         few = config.target_params is None or found.parameters <= config.target_params
         return few and (config.target_flops is None or found.flops <= config.target_flops)
 
+    def fits(self, graph: Graph) -> bool:
+        """Return whether an architecture is within the target size, and not too large for what the network requires."""
+        too_large = (budget for budget in self.unmet(cost(graph)) if budget.comparison in ("<", "<="))
+        return self.on_target(graph) and not any(too_large)
+
     @property
     def has_target(self) -> bool:
         """Whether a target size is set."""

@@ -8,6 +8,7 @@ input, which is `w r = 1` in the unit of the prior. The input depends on the gat
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 
 from bayesnas_graph.bayes.units import unit
 from bayesnas_graph.runtime import Watch, watched
@@ -21,15 +22,32 @@ LARGEST = 1e3  # of a gate: values close to zero are not amplified further
 
 
 @torch.no_grad()
-def equalise(learner: SearchLearner, batch: Batch) -> None:
-    """Set the gates of a learner so that every contribution has magnitude 1."""
+def equalise(learner: SearchLearner, batch: Batch, *, zeros: bool = True) -> None:
+    """Set the gates of a learner so that every contribution has magnitude 1; zero switches only with `zeros`."""
     supernet, device = learner.supernet, learner.device
     learner.network.train()
     for _ in range(MOST_PASSES):
         with watched(Watch()) as watch, device.autocast():
             supernet.module(batch[0])
         size = sizes(learner, supernet.moments(watch), len(batch[0]))
-        before, after = supernet.gates, unit(size).reciprocal().clamp(max=LARGEST)
+        before = supernet.gates
+        after = _equal(size) if zeros else _standard(learner, size)
         supernet.set_gates(after.to(before.dtype))
         if bool(((after / before).log().abs() < CLOSE).all()):
             break
+
+
+@torch.no_grad()
+def set_standard_point(learner: SearchLearner, sizes: Tensor) -> None:
+    """Set the gates so that all candidates contribute equally, given the magnitude of each gate's input."""
+    gates = learner.supernet.gates
+    learner.supernet.set_gates(_standard(learner, sizes).to(gates.dtype))
+
+
+def _standard(learner: SearchLearner, sizes: Tensor) -> Tensor:
+    """Return the gates at which all candidates contribute equally to their node; zero switches are at 1."""
+    return torch.where(learner.switches.is_zero[learner.switches.group], 1, _equal(sizes))
+
+
+def _equal(sizes: Tensor) -> Tensor:
+    return unit(sizes).reciprocal().clamp(max=LARGEST)

@@ -48,6 +48,8 @@ class Strategy(ABC):
 
     gates_on: ClassVar[Literal["train", "held_out"]] = "train"  # the samples that gates are trained on
     closes: ClassVar[bool] = False  # whether switches are closed for good during the search
+    decides_early: ClassVar[bool] = False  # whether the search may end as soon as its architecture is small enough
+    jumps: ClassVar[bool] = False  # whether closing switches changes the output of the network at once
 
     def start(self, learner: SearchLearner, batch: Batch) -> SearchLearner:
         """Return a learner with gates and beliefs at their start values."""

@@ -18,7 +18,7 @@ from bayesnas_graph.search.budget import LARGEST_GROWTH, Shrink, rates_left, shr
 from bayesnas_graph.search.learner import SearchLearner, new_learner
 from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import SearchProgress
-from bayesnas_graph.search.strategies.bayes import moved
+from bayesnas_graph.search.strategies.bayesnas import moved
 from bayesnas_graph.search.strategy import Rates
 from tests.search.spaces import Notes, device, problem, searched
 

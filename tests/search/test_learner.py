@@ -19,7 +19,7 @@ from bayesnas_graph.search.learner import SearchLearner, new_learner, weights, w
 from bayesnas_graph.search.measure import sizes
 from bayesnas_graph.search.start import equalise
 from bayesnas_graph.search.step import train_step
-from bayesnas_graph.search.strategies.bayes import moved
+from bayesnas_graph.search.strategies.bayesnas import moved
 from bayesnas_graph.search.strategy import Rates
 from tests.bayes.numbers import grouped_graphs, ordinary, tensors
 from tests.search.spaces import PLAIN, TINY, device, problem

@@ -14,7 +14,7 @@ from bayesnas_graph.passes import plain, verify
 from bayesnas_graph.search.learner import new_learner
 from bayesnas_graph.search.prior import Prior
 from bayesnas_graph.search.progress import SearchProgress
-from bayesnas_graph.search.strategies.bayes import iterate, measure_units, moved
+from bayesnas_graph.search.strategies.bayesnas import iterate, measure_units, moved
 from bayesnas_graph.search.strategy import Rates
 from tests.search.spaces import TINY, device, problem
 

@@ -1,9 +1,11 @@
-"""BayesNAS: a prior on every gate, which closes the switches that the data do not support.
+"""The Bayesian strategy: looks at all switches from one standard point, and closes those it is sure about.
 
-H. Zhou, M. Yang, J. Wang, W. Pan: BayesNAS: A Bayesian Approach for Neural Architecture Search. ICML 2019.
-
-Gates take a gradient step and the step of the penalty, and return into their gauge. Between two phases of training,
-curvatures are measured, the prior is updated, and switches without positive entropy are closed for good.
+The prior and the rule of entropy are those of H. Zhou, M. Yang, J. Wang, W. Pan: BayesNAS: A Bayesian Approach for
+Neural Architecture Search. ICML 2019. There, gates are trained. But a gate that grows takes the gradient of the
+others, weights adapt to it, and what is measured in the end is how a search began. Here gates stay where all
+candidates contribute equally, and the gradients that would have moved them are averaged over many steps: see
+`bayes/worth.py`. Between two phases of training, the surest decisions are carried out, a few at a time; the others
+wait until more is known. The strategy `bayesnas` follows the paper.
 """
 
 from __future__ import annotations
@@ -15,117 +17,96 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph import bayes
-from bayesnas_graph.bayes.units import unit
+from bayesnas_graph.bayes import Decision, Why, Worth
 from bayesnas_graph.passes import prune
 from bayesnas_graph.passes.analysis import cost
-from bayesnas_graph.search import prior
-from bayesnas_graph.search.budget import Shrink, shrink
+from bayesnas_graph.search.baseline import fitting
 from bayesnas_graph.search.iteration import Iteration, complete
 from bayesnas_graph.search.learner import SearchLearner, without
-from bayesnas_graph.search.measure import GateMeasurements, measure
+from bayesnas_graph.search.measure import measure
 from bayesnas_graph.search.problem import Batch, Problem
 from bayesnas_graph.search.progress import SearchProgress
-from bayesnas_graph.search.start import equalise
+from bayesnas_graph.search.start import equalise, set_standard_point
 from bayesnas_graph.search.strategy import Draw, Rates, Strategy
+
+SURE = 0.95  # the probability at which a switch is closed
+SHARE = 8  # at most an eighth of the candidates is closed at an update, so that the others can recover
+MEMORY = 0.75  # the weight of earlier looks after an update
+AFTER_CLOSING = 0.3  # the same if switches were closed, which changes what the others are worth
 
 
 class Bayes(Strategy):
-    """A hierarchical prior on every gate."""
+    """A hierarchical prior on gates that stay at a standard point."""
 
     closes = True
+    jumps = True
 
     def start(self, learner: SearchLearner, batch: Batch) -> SearchLearner:
         if learner.config.unit != "gate":
-            equalise(learner, batch)
-        return learner
-
-    def warmed_up(self, learner: SearchLearner, batches: Iterable[Batch]) -> SearchLearner:
-        return measure_units(learner, batches)
+            equalise(learner, batch, zeros=False)
+        return replace(learner, beliefs=bayes.no_looks(len(learner.switches.groups), learner.units.device))
 
     def move(self, learner: SearchLearner, slopes: Tensor, draw: Draw | None, rates: Rates) -> None:
-        learner.supernet.set_gates(moved(learner, slopes, rates))
-
-    def penalty(self, learner: SearchLearner, intensities: tuple[float, float]) -> float:
-        lambda_w = learner.lambda_w(intensities)
-        return prior.penalty(learner.switches, learner.prior.omega, learner.units, lambda_w, learner.supernet.gates)
+        bayes.add_look(learner.beliefs, learner.switches, learner.supernet.gates, slopes)
 
     def iterate(
         self, problem: Problem, learner: SearchLearner, progress: SearchProgress, batches: Iterable[Batch]
     ) -> tuple[SearchLearner, SearchProgress, Iteration]:
-        return iterate(problem, learner, progress, batches)
-
-    def shrink_budgets(self, problem: Problem, learner: SearchLearner, progress: SearchProgress) -> Tensor:
-        return shrink(problem, learner, progress)
+        number, config, whole, switches = progress.iteration + 1, learner.config, learner.graph, learner.switches
+        measured = measure(learner, batches, number)
+        worth = bayes.worth(learner.beliefs, switches.is_zero, learner.contests.contest[: len(switches.groups)])
+        lambda_w = learner.lambda_w(config.intensities)
+        prior = bayes.evidence(switches, worth.at_most(SURE), lambda_w, bayes.DEPENDENCIES[config.dependency])
+        scores = dict(zip(switches.groups, worth.mean.tolist(), strict=True))
+        raw = bayes.decide(whole, switches, prior, measured.h, learner.supernet.gates.double()).judged(worth)
+        sound = bayes.close_dead_ends(whole, bayes.reconnect(whole, raw, scores))
+        chosen = fitting(whole, bayes.enforce_limits(whole, sound, scores), scores, problem.fits)
+        closing = surest(learner, worth, lambda_w, chosen.off)
+        open_still = chosen.changed(set(switches.groups) - set(closing), Why.KEPT)
+        open_still = bayes.close_dead_ends(whole, bayes.reconnect(whole, open_still, scores))
+        graph, architecture = prune(whole, chosen.off), complete(problem, progress, chosen)
+        progress = replace(progress, iteration=number, architecture=architecture).with_closed(open_still)
+        iteration = Iteration(
+            number=number,
+            decision=open_still,
+            architecture=architecture,
+            graph=graph,
+            cost=cost(graph),
+            reopened=tuple(verdict.name for verdict in sound.verdicts if verdict.why == Why.BRIDGE),
+            intensities=config.intensities,
+            shrink=None,
+        )
+        return _look_again(learner, measured.units, open_still), progress, iteration
 
     def conclude(self, learner: SearchLearner) -> None:
-        """Keep the gates as they were learnt, together with the weights."""
+        """Keep the gates at the standard point: the weights were trained there."""
 
 
-@torch.no_grad()
-def moved(learner: SearchLearner, slopes: Tensor, rates: Rates) -> Tensor:
-    """Return the gates after a gradient step, the step of the penalty, and the gauge."""
-    lambda_w, units, gates = learner.lambda_w(rates.intensities), learner.units, learner.supernet.gates
-    w = prior.moved(learner.switches, learner.prior.omega, units, lambda_w, gates, slopes, rates.gates)
-    if learner.config.gauge == "node":
-        w = bayes.rescale(learner.switches.gauge, w)
-    return (w / units).to(slopes.dtype)
+def surest(learner: SearchLearner, worth: Worth, lambda_w: Tensor, off: Collection[str]) -> list[str]:
+    """Return the switches that are surely off, the surest first, but not too many at once.
+
+    A candidate of a choice that keeps a limited number only has to be worse than those that would stay. Whether any of
+    them stays is up to the zero switch.
+    """
+    switches, sureness = learner.switches, worth.probability_below(bayes.off_below(lambda_w))
+    number = {name: i for i, name in enumerate(switches.groups)}
+    for candidates, limit in bayes.limits(learner.graph):
+        ranked = torch.tensor(sorted((number[name] for name in candidates), key=lambda i: -float(worth.mean[i])))
+        sureness[ranked[:limit]] = 0
+        sureness[ranked[limit:]] = worth.probability_worse(ranked[limit:], ranked[limit - 1])
+    candidates_left = int((~switches.is_zero).sum())
+    sure = [(p, name) for p, name in zip(sureness.tolist(), switches.groups, strict=True) if p >= SURE and name in off]
+    most = max(1, candidates_left // SHARE)
+    return [name for _, name in sorted(sure, key=lambda pair: (-pair[0], pair[1]))[:most]]
 
 
-def measure_units(learner: SearchLearner, batches: Iterable[Batch]) -> SearchLearner:
-    """Measure the magnitude of each gate's input, before the gates move."""
-    return learner.with_prior(learner.prior, _units(learner, measure(learner, batches, 0)))
-
-
-def iterate(
-    problem: Problem, learner: SearchLearner, progress: SearchProgress, batches: Iterable[Batch]
-) -> tuple[SearchLearner, SearchProgress, Iteration]:
-    """Measure, update the prior, decide, and return the learner that is left."""
-    number, config, whole = progress.iteration + 1, learner.config, learner.graph
-    measured = measure(learner, batches, number)
-    units = _units(learner, measured)
-    found = prior.Measurements(measured.h, learner.supernet.gates.double(), units, measured.slopes)
-    lambda_w = learner.lambda_w(config.grown(progress.growth))
-    decided = prior.decide(
-        whole, learner.switches, learner.prior.gamma, found, lambda_w, config.dependency, config.ranking
-    )
-    learner = learner.with_prior(decided.prior, units)
-    sound, chosen = decided.sound, decided.chosen
-    if problem.has_target and problem.on_target(prune(whole, chosen.off)):
-        sound = chosen = bayes.grow_to_fit(whole, chosen, decided.scores, problem.on_target)
-    graph = prune(whole, chosen.off)
-    architecture = complete(problem, progress, chosen)
-    progress = replace(progress, iteration=number, architecture=architecture).with_closed(sound)
-    _revive(learner, {v.name for v in sound.verdicts if v.why in (bayes.Why.BRIDGE, bayes.Why.ROOM)})
-    left = without(learner, sound.off) if sound.off else learner
-    iteration = Iteration(
-        number=number,
-        decision=sound,
-        architecture=architecture,
-        graph=graph,
-        cost=cost(graph),
-        reopened=tuple(v.name for v in sound.verdicts if v.why == bayes.Why.BRIDGE),
-        intensities=config.grown(progress.growth),
-        shrink=Shrink.of(shrink(problem, left, progress)),
-    )
-    return left, progress, iteration
-
-
-def _revive(learner: SearchLearner, groups: Collection[str]) -> None:
-    """Reset reopened gates to their start values: most are zero, and would block their input."""
-    names = [learner.switches.groups[group] for group in learner.switches.group.tolist()]
-    reopened = torch.tensor([name in groups for name in names], device=learner.units.device)
-    gates = learner.supernet.gates
-    started = learner.units.reciprocal().to(gates.dtype)
-    learner.supernet.set_gates(torch.where(reopened & (gates == 0), started, gates))
-
-
-def _units(learner: SearchLearner, measured: GateMeasurements) -> Tensor:
-    """Return the units of the gates from now on."""
-    if learner.config.unit == "gate":
-        return torch.ones_like(measured.units)
-    if learner.config.gauge == "none":
-        return unit(measured.units)
-    return bayes.in_gauge(learner.switches.gauge, learner.supernet.gates.double(), measured.units)
+def _look_again(learner: SearchLearner, sizes: Tensor, decision: Decision) -> SearchLearner:
+    """Return the learner without closed switches, at its standard point, with earlier looks weighted down."""
+    if learner.config.unit != "gate":
+        set_standard_point(learner, sizes)
+    memory = AFTER_CLOSING if decision.off else MEMORY
+    left = without(learner, decision.off) if decision.off else learner
+    return replace(left, beliefs=bayes.faded(left.beliefs, memory))
 
 
 STRATEGY = Bayes()

@@ -28,6 +28,7 @@ class Dso(Baseline):
     """Scaling factors that the penalty shrinks to zero."""
 
     closes = True
+    decides_early = True
 
     def start(self, learner: SearchLearner, batch: Batch) -> SearchLearner:
         ones = torch.ones(len(learner.switches.groups), dtype=torch.float64, device=learner.units.device)

@@ -1,0 +1,147 @@
+"""The worth of a switch: what the loss gains from its contribution, with its uncertainty.
+
+Gates do not move. All open candidates contribute equally to their node, and at this point the slope of a switch is
+
+    b = -sum of w dL/dw        over its gates
+
+which is positive if a larger contribution would lower the loss. Every step of training is a sample of it, so a look at
+a switch is a mean with a standard error:
+
+    b ~ N(mean, error^2)
+
+The prior says that the best value of a gate is about 1, with a variance of 1. If the loss has the curvature `c` along
+gates, the best value is `1 + b / c`, so slopes have the variance `c^2`: `c` is their root mean square. It is the same
+for all switches, because the order of switches must not depend on how well single curvatures are known.
+
+    w = 1 + mean / c           with the standard error `error / c`
+
+Seen through noise with the variance lambda, the prior variance that explains `w` best is
+
+    s = w^2 - lambda           or zero, if that is negative or `w` is
+    gamma = dependency(s)      which decides, as everywhere: off if its entropy is not positive
+
+So lambda is a number without a unit. At 1, only switches with a positive slope have any variance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import sqrt
+from statistics import NormalDist
+
+import torch
+from torch import Tensor
+
+from bayesnas_graph.bayes.dependency import Structure, one_hop
+from bayesnas_graph.bayes.entropy import THRESHOLD
+from bayesnas_graph.bayes.groups import group_sums
+from bayesnas_graph.bayes.switches import Switches
+from bayesnas_graph.bayes.update import State, omega_squared
+
+Looks = dict[str, Tensor]  # sums over the samples of slopes, of every group
+
+
+def no_looks(groups: int, device: torch.device | str = "cpu") -> Looks:
+    """The sums before the first sample."""
+    names = ("weight", "weight_squared", "slope", "slope_squared")
+    return {name: torch.zeros(groups, dtype=torch.float64, device=device) for name in names}
+
+
+@torch.no_grad()
+def add_look(looks: Looks, switches: Switches, gates: Tensor, slopes: Tensor) -> None:
+    """Add a sample, in place: the gates and the gradient of the mean loss with respect to them."""
+    own = group_sums(-gates.double() * slopes.double(), switches.group, len(switches.groups))
+    looks["weight"] += 1
+    looks["weight_squared"] += 1
+    looks["slope"] += own
+    looks["slope_squared"] += own.square()
+
+
+def faded(looks: Looks, factor: float) -> Looks:
+    """The sums with all samples so far weighted by a factor, so that later ones count more.
+
+    >>> looks = {"weight": torch.tensor(4.0), "weight_squared": torch.tensor(4.0)}
+    >>> faded(looks, 0.5)
+    {'weight': tensor(2.), 'weight_squared': tensor(1.)}
+    """
+    return {name: values * (factor**2 if name == "weight_squared" else factor) for name, values in looks.items()}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Worth:
+    """The best value of every switch's gate, relative to an equal contribution, and its standard error."""
+
+    mean: Tensor
+    error: Tensor
+
+    def probability_below(self, bound: Tensor) -> Tensor:
+        """The probability that the best value is below a bound."""
+        return _normal((bound - self.mean) / self.error)
+
+    def probability_worse(self, some: Tensor, better: Tensor) -> Tensor:
+        """The probability that some switches are worse than another one; all are given by their numbers."""
+        error = (self.error[some].square() + self.error[better].square()).sqrt()
+        return _normal((self.mean[better] - self.mean[some]) / error)
+
+    def at_most(self, probability: float) -> Tensor:
+        """What every switch is worth at most, with this probability."""
+        return self.mean + NormalDist().inv_cdf(probability) * self.error
+
+
+def _normal(x: Tensor) -> Tensor:
+    """The distribution function of the standard normal distribution."""
+    return torch.erfc(-x / sqrt(2)) / 2
+
+
+@torch.no_grad()
+def worth(looks: Looks, zeros: Tensor, choice: Tensor) -> Worth:
+    """The worth of every switch.
+
+    `choice` is the number of the choice that a switch belongs to. A zero switch, as `zeros` says, closes a choice with
+    all its candidates: it is worth as much as the best of them.
+    """
+    weight = looks["weight"].clamp(min=1e-300)
+    mean = looks["slope"] / weight
+    variance = (looks["slope_squared"] / weight - mean.square()).clamp(min=0)
+    samples = looks["weight"].square() / looks["weight_squared"].clamp(min=1e-300)
+    error = (variance / samples.clamp(min=1)).sqrt()
+    own = mean[~zeros]
+    scale = own.square().mean().sqrt() if len(own) else mean.new_ones(())
+    scale = torch.where(scale > 0, scale, 1)
+    found = Worth(1 + mean / scale, (error / scale).clamp(min=torch.finfo(mean.dtype).tiny))
+    return _zeros_as_best(found, zeros, choice)
+
+
+def _zeros_as_best(found: Worth, zeros: Tensor, choice: Tensor) -> Worth:
+    means = found.mean.masked_fill(zeros, -torch.inf)
+    count = int(choice.max()) + 1 if len(choice) else 0
+    most = means.new_full((count,), -torch.inf).scatter_reduce(0, choice, means, "amax")
+    is_best = (means == most[choice]) & ~zeros
+    errors = found.error.new_zeros(count).scatter_reduce(0, choice[is_best], found.error[is_best], "amax")
+    alone = zeros & most[choice].isinf()  # no candidate is left: nothing to lose
+    mean = torch.where(zeros, torch.where(alone, 0, most[choice]), found.mean)
+    return Worth(mean, torch.where(zeros & ~alone, errors[choice], found.error))
+
+
+@torch.no_grad()
+def evidence(
+    switches: Switches,
+    w: Tensor,
+    lambda_w: Tensor,
+    dependency: Callable[[Structure, Tensor], Tensor] = one_hop,
+) -> State:
+    """The variance that explains the worth `w` of every switch best, given the switches it depends on."""
+    s = (w.clamp(min=0).square() - lambda_w).clamp(min=0)
+    structure, none = switches.structure, switches.group.new_zeros(0)
+    gamma = structure.reduce(dependency(structure, structure.spread(s)))
+    return State(gamma, omega_squared(gamma, lambda_w.reciprocal()).sqrt(), s, none, none, none)
+
+
+def off_below(lambda_w: Tensor) -> Tensor:
+    """The worth below which a switch is off by itself: there `s` has no entropy.
+
+    >>> off_below(torch.tensor([0.0, 0.05]))
+    tensor([0.2420, 0.3295])
+    """
+    return (lambda_w + THRESHOLD).sqrt()

@@ -1,0 +1,137 @@
+"""The worth of switches: means with standard errors, scale, zero switches, and what lambda does."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+from bayesnas_graph.bayes import (
+    THRESHOLD,
+    Switches,
+    Worth,
+    add_look,
+    entropy,
+    evidence,
+    faded,
+    no_looks,
+    off_below,
+    worth,
+)
+from tests.bayes.numbers import cell_used
+
+NO_ZEROS = torch.zeros(3, dtype=torch.bool)
+CHOICE = torch.tensor([0, 0, 1])
+samples = st.lists(st.tuples(*[st.floats(-1, 1)] * 3), min_size=2, max_size=20)
+
+
+@pytest.fixture
+def switches() -> Switches:
+    return Switches.of(cell_used(2))
+
+
+def summed(rows: Tensor, factors: Tensor | None = None) -> dict[str, Tensor]:
+    """The sums of samples, each with a weight."""
+    weights = torch.ones(len(rows), dtype=torch.float64) if factors is None else factors
+    columns = weights[:, None].expand_as(rows)
+    parts = (columns, columns.square(), columns * rows, columns * rows.square())
+    return {name: part.sum(0) for name, part in zip(no_looks(0), parts, strict=True)}
+
+
+def test_a_sample_is_the_loss_that_a_larger_gate_would_save(switches: Switches) -> None:
+    gates = torch.arange(1.0, len(switches.gates) + 1)
+    slopes = torch.linspace(-1, 1, len(switches.gates))
+    looks = no_looks(len(switches.groups))
+    add_look(looks, switches, gates, slopes)
+    add_look(looks, switches, gates, slopes)
+    expected = torch.zeros(len(switches.groups), dtype=torch.float64)
+    for gate, group in enumerate(switches.group.tolist()):
+        expected[group] -= gates[gate].double() * slopes[gate].double()
+    torch.testing.assert_close(looks["slope"], 2 * expected)
+    torch.testing.assert_close(looks["slope_squared"], 2 * expected.square())
+    assert looks["weight"].tolist() == [2] * len(switches.groups)
+
+
+@given(samples)
+def test_the_standard_error_is_that_of_a_mean(values: list[tuple[float, ...]]) -> None:
+    rows = torch.tensor(values, dtype=torch.float64)
+    found = worth(summed(rows), NO_ZEROS, CHOICE)
+    mean, spread = rows.mean(0), rows.std(0, correction=0)
+    scale = mean.square().mean().sqrt()
+    if scale > 1e-6:
+        torch.testing.assert_close(found.mean, 1 + mean / scale)
+        torch.testing.assert_close(found.error, spread / math.sqrt(len(rows)) / scale, atol=1e-6, rtol=1e-6)
+
+
+@given(samples, st.floats(0.1, 0.9))
+def test_faded_samples_count_less(values: list[tuple[float, ...]], factor: float) -> None:
+    """Fading twice gives the oldest samples the square of the factor, and counts them as fewer samples."""
+    rows = torch.tensor(values, dtype=torch.float64)
+    old, new = faded(summed(rows), factor), summed(rows)
+    once = {name: old[name] + new[name] for name in new}
+    factors = torch.tensor([factor] * len(rows) + [1.0] * len(rows), dtype=torch.float64)
+    torch.testing.assert_close(once, summed(torch.cat([rows, rows]), factors))
+    samples_left = once["weight"].square() / once["weight_squared"]
+    assert bool((samples_left <= 2 * len(rows)).all())
+    assert bool((samples_left >= len(rows)).all())
+
+
+@given(samples, st.floats(1e-6, 1e6))
+def test_the_scale_of_the_loss_does_not_matter(values: list[tuple[float, ...]], factor: float) -> None:
+    rows = torch.tensor(values, dtype=torch.float64)
+    if float(rows.mean(0).abs().max()) < 1e-3:
+        return
+    one, other = (worth(summed(rows * by), NO_ZEROS, CHOICE) for by in (1, factor))
+    torch.testing.assert_close(one.mean, other.mean)
+    torch.testing.assert_close(one.error, other.error, atol=1e-6, rtol=1e-4)
+
+
+def test_a_zero_switch_is_worth_its_best_candidate() -> None:
+    rows = torch.tensor([[0.5, -0.5, 9.0, 0.1], [0.7, -0.9, -9.0, 0.3]], dtype=torch.float64)
+    zeros, choice = torch.tensor([False, False, True, False]), torch.tensor([0, 0, 0, 1])
+    found = worth(summed(rows), zeros, choice)
+    assert found.mean[2] == found.mean[0] > found.mean[1]
+    assert found.error[2] == found.error[0]
+
+
+def test_nothing_was_seen_yet() -> None:
+    """All switches are equal, and there is nothing to be sure about."""
+    found = worth(no_looks(3), NO_ZEROS, CHOICE)
+    assert found.mean.tolist() == [1, 1, 1]
+    assert bool(found.error.isfinite().all())
+
+
+def test_probabilities() -> None:
+    found = Worth(torch.tensor([0.0, 3.0], dtype=torch.float64), torch.tensor([1.0, 1.0], dtype=torch.float64))
+    assert found.probability_below(torch.tensor(0.0)).tolist() == pytest.approx([0.5, 0.00135], abs=1e-5)
+    (worse,) = found.probability_worse(torch.tensor([0]), torch.tensor(1)).tolist()
+    assert worse == pytest.approx(0.98305, abs=1e-5)
+    assert found.at_most(0.95).tolist() == pytest.approx([1.64485, 4.64485], abs=1e-5)
+
+
+@given(st.lists(st.floats(-3, 3), min_size=4, max_size=4), st.floats(1e-3, 10), st.floats(1, 10))
+def test_a_larger_lambda_closes_more(values: list[float], intensity: float, factor: float) -> None:
+    switches = Switches.of(cell_used(2))
+    w = torch.tensor(values, dtype=torch.float64)
+    few, many = (
+        entropy(evidence(switches, w, torch.full_like(w, value)).gamma) <= 0
+        for value in (intensity, intensity * factor)
+    )
+    assert bool((many | ~few).all())
+
+
+def test_the_threshold_is_that_of_the_entropy(switches: Switches) -> None:
+    lambda_w = torch.full((len(switches.groups),), 0.05, dtype=torch.float64)
+    state = evidence(switches, off_below(lambda_w), lambda_w)
+    torch.testing.assert_close(state.s, torch.full_like(lambda_w, THRESHOLD))
+
+
+def test_a_negative_worth_is_off(switches: Switches) -> None:
+    w = torch.full((len(switches.groups),), -2.0, dtype=torch.float64)
+    state = evidence(switches, w, torch.full_like(w, 0.05))
+    assert not bool(state.s.any())
+    assert not bool(state.gamma.any())
