@@ -1,8 +1,8 @@
-"""Evaluate expressions."""
+"""Evaluate expressions. Calls are in `calls.py`, arrays and sets in `arrays.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NoReturn
@@ -11,6 +11,7 @@ from bayesnas_graph.diagnostics import Diagnostic, Label, NasError, Report, did_
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir.ops import PRIMITIVES
 from bayesnas_graph.language.elaborate.arithmetic import COMPARISONS, calculate, out_of_bounds
+from bayesnas_graph.language.elaborate.arrays import combine, element, items, option_set
 from bayesnas_graph.language.elaborate.builtins import BUILTINS
 from bayesnas_graph.language.elaborate.calls import call, call_operation, call_set
 from bayesnas_graph.language.elaborate.files import Module
@@ -59,7 +60,7 @@ class Evaluator:
             ast.Boolean: lambda e, _: e.value,
             ast.Member: self._member,
             ast.Call: lambda e, scope: call(self, e, scope),
-            ast.Index: self._index,
+            ast.Index: lambda e, scope: element(self, e, scope),
             ast.Prefix: self._prefix,
             ast.Arithmetic: self._arithmetic,
             ast.Logical: self._logical,
@@ -68,8 +69,8 @@ class Evaluator:
             ast.Conditional: self._conditional,
             ast.Choose: self._choose,
             ast.Optional: lambda e, scope: Perhaps(self.operation(e.operation, scope), e.span),
-            ast.Array: lambda e, scope: tuple(value for value, _ in self._items(e, scope)),
-            ast.Options: self._options,
+            ast.Array: lambda e, scope: tuple(value for value, _ in items(self, e, scope)),
+            ast.Options: lambda e, scope: option_set(self, e, scope),
         }
 
     def value(self, expr: ast.Expr, scope: Scope) -> Value:
@@ -119,13 +120,13 @@ class Evaluator:
     def nodes(self, expr: ast.Expr, scope: Scope) -> tuple[MotifNode, ...]:
         """A node, or the nodes of an array."""
         value = self.value(expr, scope)
-        found = nodes_in(value)
-        if found is None:
+        nodes = nodes_in(value)
+        if nodes is None:
             help = None
             if not isinstance(value, int | Fraction | bool | tuple | Range | OptionSet):
                 help = "apply an operation to nodes: `relu(x)`, `conv(16)(x)`"
             self.wrong_kind(expr, value, "a node", help)
-        return found
+        return nodes
 
     def iterate(self, expr: ast.Expr, scope: Scope) -> Iterable[Value]:
         """The values that a `for` iterates over."""
@@ -162,9 +163,9 @@ class Evaluator:
             return POISON
         if name in module.aliases:
             return Namespace(module.aliases[name][0])
-        found = module.find(name)
-        if found is not None:
-            return self._defined(*found)
+        definition = module.find(name)
+        if definition is not None:
+            return self._defined(*definition)
         if name in PRIMITIVES:
             return PrimitiveFunction(PRIMITIVES[name])
         return Builtin(name) if name in BUILTINS else None
@@ -216,7 +217,7 @@ class Evaluator:
         for operator, operand in zip(expr.operators, expr.operands[1:], strict=True):
             if operator == "|" or (operator == "-" and isinstance(left, OptionSet | SetFunction)):
                 first = left if isinstance(left, OptionSet) else self.options(expr.operands[0], scope)
-                left = _combine(operator, first, self.options(operand, scope))
+                left = combine(operator, first, self.options(operand, scope))
                 continue
             if isinstance(left, bool) or not isinstance(left, int | Fraction):
                 self.wrong_kind(expr.operands[0], left, "a number")
@@ -268,48 +269,7 @@ class Evaluator:
     def _conditional(self, expr: ast.Conditional, scope: Scope) -> Value:
         return self.value(expr.yes if self.truth(expr.condition, scope) else expr.no, scope)
 
-    # ---- arrays and sets
-
-    def _items(self, expr: ast.Array | ast.Options, scope: Scope) -> Iterator[tuple[Value, ast.Expr]]:
-        if expr.comprehension is None:
-            for item in expr.items:
-                yield self.value(item, scope), item
-            return
-        condition = expr.comprehension.condition
-        for inner in self._rounds(expr.comprehension.clauses, scope):
-            if condition is None or self.truth(condition, inner):
-                yield self.value(expr.items[0], inner), expr.items[0]
-
-    def _rounds(self, clauses: tuple[tuple[ast.Identifier, ast.Expr], ...], scope: Scope) -> Iterator[Scope]:
-        """A scope for every combination of values of the variables of a comprehension."""
-        if not clauses:
-            yield scope
-            return
-        (variable, values), *rest = clauses
-        for value in self.iterate(values, scope):
-            self.meter.step(values.span)
-            inner = Scope(scope.module, scope)
-            inner.names[variable.name] = value
-            yield from self._rounds(tuple(rest), inner)
-
-    def _options(self, expr: ast.Options, scope: Scope) -> Value:
-        found: dict[Operation, ast.Expr] = {}
-        for value, item in self._items(expr, scope):
-            if isinstance(value, OptionSet | SetFunction):
-                self.wrong_kind(item, value, "an operation", "combine sets with `|`: `{ a, b } | others`")
-            operation = self.as_operation(item, value, scope)
-            if operation in found:
-                self.report.fail(
-                    Diagnostic(
-                        "NAS307",
-                        f"duplicate candidate `{operation}`",
-                        Label(item.span, "duplicate"),
-                        (Label(found[operation].span, "first occurrence"),) if found[operation] is not item else (),
-                        help="remove one of them",
-                    )
-                )
-            found[operation] = item
-        return OptionSet(tuple(found))
+    # ---- operations
 
     def _choose(self, expr: ast.Choose, scope: Scope) -> Value:
         limit = None if expr.limit is None else self.integer(expr.limit, scope, "the number to choose", 1)
@@ -323,37 +283,6 @@ class Evaluator:
                 "add at least one operation",
             )
         return Selection(options.items, limit, expr.span)
-
-    def _index(self, expr: ast.Index, scope: Scope) -> Value:
-        array = self.value(expr.array, scope)
-        if not isinstance(array, tuple):
-            self.wrong_kind(expr.array, array, "an array")
-        index = self.value(expr.index, scope)
-        if isinstance(index, Range):
-            if not 0 <= index.start <= max(index.stop, index.start) <= len(array):
-                self._out_of_range(expr, f"{index.start}..{index.stop}", len(array))
-            self.meter.ahead(len(index), expr.span)
-            return array[index.start : max(index.stop, index.start)]
-        if isinstance(index, bool) or not isinstance(index, int | Fraction):
-            self.wrong_kind(expr.index, index, "a number or a range")
-        if isinstance(index, Fraction):
-            self.fail("NAS204", "an index must be a whole number", expr.index.span, f"this is {index}")
-        if not 0 <= index < len(array):
-            self._out_of_range(expr, str(index), len(array))
-        value = array[index]
-        if isinstance(value, Poison):
-            raise NasError([])
-        return value
-
-    def _out_of_range(self, expr: ast.Index, index: str, length: int) -> NoReturn:
-        allowed = f"has elements 0 to {length - 1}" if length else "has no elements"
-        self.fail(
-            "NAS207",
-            f"index {index} is out of range",
-            expr.index.span,
-            f"this is {index}",
-            f"`{expr.array.span.text}` {allowed}",
-        )
 
     def as_operation(self, expr: ast.Expr, value: Value, scope: Scope) -> Operation:
         """A value as an operation: a bare name is a call without arguments."""
@@ -379,13 +308,6 @@ class Evaluator:
         if isinstance(value, Poison):
             raise NasError([])
         self.fail("NAS203", f"expected {wanted}", expr.span, f"this is {kind(value)}", help)
-
-
-def _combine(operator: str, left: OptionSet, right: OptionSet) -> OptionSet:
-    if operator == "|":
-        return OptionSet(tuple(dict.fromkeys(left.items + right.items)))
-    removed = set(right.items)
-    return OptionSet(tuple(item for item in left.items if item not in removed))
 
 
 def _needs_itself(definition: ast.Let, inside: list[str]) -> Diagnostic:

@@ -21,6 +21,7 @@ from bayesnas_graph.language.elaborate.problems import (
     wrong_inputs,
     wrong_network_inputs,
 )
+from bayesnas_graph.language.elaborate.statements import wire
 from bayesnas_graph.language.elaborate.structure import check_structure, in_order
 from bayesnas_graph.language.elaborate.values import (
     MotifNode,
@@ -33,7 +34,7 @@ from bayesnas_graph.language.elaborate.values import (
 from bayesnas_graph.language.elaborate.values import (
     Sequence as Chain,
 )
-from bayesnas_graph.language.elaborate.wiring import Application, Wiring, wire
+from bayesnas_graph.language.elaborate.wiring import Application, Wiring
 
 BLOCK_COST = 100  # steps charged for expanding a motif, in addition to its body
 FRAMES = 3  # uses shown with a problem inside a motif
