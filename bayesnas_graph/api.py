@@ -21,7 +21,7 @@ from bayesnas_graph.diagnostics import Diagnostic, NasError, Report
 from bayesnas_graph.diagnostics.resources import shipped_space
 from bayesnas_graph.language.elaborate import Checker, Network, load_network
 from bayesnas_graph.report.results import CompressResult, SearchResult, TrainResult
-from bayesnas_graph.runs.config.groups import Group, Samples
+from bayesnas_graph.runs.config.groups import DataSettings, Group
 from bayesnas_graph.runs.opening import Run, open_run
 from bayesnas_graph.runs.subject import Subject, load_subject, parameter_values
 
@@ -330,7 +330,7 @@ def _with_settings_of(run: Run, config: EvalConfig) -> EvalConfig:
     return type(config).model_validate(own | config.model_dump(exclude_unset=True))
 
 
-S = TypeVar("S", bound=Samples)
+S = TypeVar("S", bound=DataSettings)
 
 
 def _fixed(source: Architecture | File, config: S, *, allow_python: bool) -> tuple[Subject, S]:

@@ -19,7 +19,7 @@ from bayesnas_graph.language.syntax import ast
 
 
 @dataclass(frozen=True)
-class Entry:
+class VocabularyEntry:
     """An operation or a function."""
 
     name: str
@@ -53,12 +53,12 @@ def ops(
             shown = True
 
 
-def vocabulary() -> list[Entry]:
+def vocabulary() -> list[VocabularyEntry]:
     """Return all operations and functions, in the order of their definitions."""
-    primitives = [Entry(n, "primitive", _signature(cls), cls.__doc__ or "") for n, cls in PRIMITIVES.items()]
+    primitives = [VocabularyEntry(n, "primitive", _signature(cls), cls.__doc__ or "") for n, cls in PRIMITIVES.items()]
     motifs = [d for d in library().own.values() if not isinstance(d, ast.Let)]
-    written = [Entry(d.name.name, "library", definition_signature(d), d.doc) for d in motifs]
-    functions = [Entry(n, "function", signature, doc) for n, (signature, doc) in BUILTINS.items()]
+    written = [VocabularyEntry(d.name.name, "library", definition_signature(d), d.doc) for d in motifs]
+    functions = [VocabularyEntry(n, "function", signature, doc) for n, (signature, doc) in BUILTINS.items()]
     return primitives + written + functions
 
 

@@ -15,13 +15,13 @@ import typer
 from bayesnas_graph.cli.network_options import AllowPython, check_parameters
 from bayesnas_graph.cli.options import DataDir, show_settings
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.runs.config.groups import RUN, Samples
+from bayesnas_graph.runs.config.groups import RUN, DataSettings
 from bayesnas_graph.runs.manifest import Kind
 from bayesnas_graph.runs.opening import open_run
 from bayesnas_graph.runs.settings import Settings, merged
 from bayesnas_graph.runs.subject import load_subject
 
-C = TypeVar("C", bound=Samples)
+C = TypeVar("C", bound=DataSettings)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import typer
 from bayesnas_graph.cli.network_options import AllowPython, NetworkName, Parameters, SpaceFile, load_network
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.values import show
-from bayesnas_graph.passes.analysis import Cost, Extremes, Range, Switches, cost, extremes, switches
+from bayesnas_graph.passes.analysis import Cost, CostRange, Extremes, SwitchCounts, cost, extremes, switches
 
 BATCHES = (1, 64, 256)
 
@@ -34,7 +34,7 @@ def stats(
         typer.echo(f"  {label:<14} {value}")
 
 
-def _rows(network: Network, counted: Switches, costs: Cost, ends: Extremes) -> list[tuple[str, str]]:
+def _rows(network: Network, counted: SwitchCounts, costs: Cost, ends: Extremes) -> list[tuple[str, str]]:
     rows = [("arguments", ", ".join(f"{name} = {show(value)}" for name, value in network.arguments) or "none")]
     if counted.choices:
         rows += [
@@ -59,7 +59,7 @@ def _rows(network: Network, counted: Switches, costs: Cost, ends: Extremes) -> l
     return rows
 
 
-def _span(costs: Range) -> str:
+def _span(costs: CostRange) -> str:
     """Return a range of costs, saying which end is the best found rather than proven."""
     smallest, largest = costs.smallest, costs.largest
     least = "" if smallest.proven else " (smallest found)"
@@ -84,7 +84,7 @@ def _exact(number: int) -> str:
     return f" ({number:,})" if len(str(number)) <= 24 else " (`--json` prints all digits)"
 
 
-def _json(network: Network, counted: Switches, costs: Cost, ends: Extremes) -> dict[str, Any]:
+def _json(network: Network, counted: SwitchCounts, costs: Cost, ends: Extremes) -> dict[str, Any]:
     return {
         "version": 1,
         "network": network.name,
@@ -103,6 +103,6 @@ def _json(network: Network, counted: Switches, costs: Cost, ends: Extremes) -> d
     }
 
 
-def _ends(costs: Range) -> dict[str, dict[str, Any]]:
+def _ends(costs: CostRange) -> dict[str, dict[str, Any]]:
     ends = {"smallest": costs.smallest, "largest": costs.largest}
     return {name: {"cost": extreme.cost, "proven": extreme.proven} for name, extreme in ends.items()}

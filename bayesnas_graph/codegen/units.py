@@ -18,7 +18,7 @@ MIN_OPERATIONS = 2  # in a unit; smaller ones are dissolved
 
 
 @dataclass(frozen=True, slots=True)
-class Compute:
+class OpUse:
     """An operation on values of the unit."""
 
     name: str
@@ -38,7 +38,7 @@ class Weigh:
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class UnitUse:
     """Another unit on values of this one."""
 
     name: str
@@ -56,7 +56,7 @@ class Split:
     results: tuple[str, ...]
 
 
-Item = Compute | Weigh | Use | Split
+Item = OpUse | Weigh | UnitUse | Split
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ def units(graph: Graph) -> Unit:
 
 def results(item: Item) -> tuple[str, ...]:
     """The values that an item computes."""
-    return item.results if isinstance(item, Use | Split) else (item.name,)
+    return item.results if isinstance(item, UnitUse | Split) else (item.name,)
 
 
 def by_height(root: Unit) -> list[list[Unit]]:
@@ -90,7 +90,7 @@ def by_height(root: Unit) -> list[list[Unit]]:
     levels: dict[int, list[Unit]] = defaultdict(list)
 
     def visit(unit: Unit) -> int:
-        height = max((1 + visit(item.unit) for item in unit.items if isinstance(item, Use)), default=0)
+        height = max((1 + visit(item.unit) for item in unit.items if isinstance(item, UnitUse)), default=0)
         levels[height].append(unit)
         return height
 
@@ -183,7 +183,7 @@ class _Builder:
                 unit = unwrapped(self._unit(step, read, given))
                 names.update({name: self._result(name, scope) for name in given})
                 results = tuple(names[name] for name in given)
-                items.append(Use(_local(step.name, scope), unit, tuple(names[name] for name in read), results))
+                items.append(UnitUse(_local(step.name, scope), unit, tuple(names[name] for name in read), results))
                 continue
             names[step.name] = _local(step.name, scope)
             items.append(self._item(step, names, gates))
@@ -226,13 +226,13 @@ class _Builder:
             positions = tuple(gates.setdefault(edge.gate.name, len(gates)) for edge in edges if edge.gate)
             return Weigh(names[node.name], read, positions)
         call = node.op.torch(*(self.graph[edge.source].shape for edge in edges))
-        return Compute(names[node.name], node.op, call, read)
+        return OpUse(names[node.name], node.op, call, read)
 
 
 def unwrapped(unit: Unit) -> Unit:
     """The unit that a unit passes its inputs on to, if it does nothing else."""
     match unit.items:
-        case (Use() as use,) if use.inputs == unit.inputs and use.results == unit.outputs and not unit.gates:
+        case (UnitUse() as use,) if use.inputs == unit.inputs and use.results == unit.outputs and not unit.gates:
             return replace(use.unit, wrappers=(*use.unit.wrappers, unit.scope))
     return unit
 

@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
-from bayesnas_graph.data.catalogue import Archive, Origin
+from bayesnas_graph.data.catalogue import Archive, DownloadSource
 from bayesnas_graph.data.transfer import CHUNK, Watch, cannot_write, transfer
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 
 
-def download(origin: Origin, folder: Path, watch: Watch, mirror: str | None = None) -> Iterator[tuple[Path, bool]]:
+def download(
+    origin: DownloadSource, folder: Path, watch: Watch, mirror: str | None = None
+) -> Iterator[tuple[Path, bool]]:
     """Yield each file of a data set when it is in the data folder, and whether it was downloaded. Raises NasError.
 
     A mirror is another base URL with archives of the same names.

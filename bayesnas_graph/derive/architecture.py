@@ -16,7 +16,7 @@ from bayesnas_graph.codegen.emit.weights import ByNode
 from bayesnas_graph.codegen.export import Model
 from bayesnas_graph.codegen.export.describe import network_text, plain_text
 from bayesnas_graph.derive.derived import Derived, derive, given, kept_groups
-from bayesnas_graph.derive.explain import Line, explained
+from bayesnas_graph.derive.explain import ExplainedLine, explained
 from bayesnas_graph.derive.text import Written, strength_notes, written
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.atomic_files import atomic_write
@@ -74,7 +74,7 @@ class Architecture:
         return self.origin.measure if self.origin else "gamma"
 
     @property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[ExplainedLine]:
         """The kept and dropped switches on every line of the space."""
         return explained(self.space, self.decision)
 

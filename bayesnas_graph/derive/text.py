@@ -10,7 +10,7 @@ from bayesnas_graph.codegen.unparse import correspondence, unparse
 from bayesnas_graph.diagnostics import NasError, Report
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.ir import Edge, Graph, Node
-from bayesnas_graph.ir.ops import Rescale
+from bayesnas_graph.ir.ops import RescaleOp
 from bayesnas_graph.language.elaborate import Checker, Limits, Network
 from bayesnas_graph.passes import plain
 
@@ -72,7 +72,7 @@ def _marked(searched: Graph) -> tuple[Graph, dict[str, Edge]]:
                 continue
             mark = f"{node.name}#{edge.slot}"  # a name that no node has
             marks[mark] = edge
-            nodes.append(Node(mark, Rescale(), searched[edge.source].shape))
+            nodes.append(Node(mark, RescaleOp(), searched[edge.source].shape))
             edges += [Edge(edge.source, mark, 0), replace(edge, source=mark, gate=None)]
         nodes.append(node)
     return plain(searched.replace(nodes, edges, searched.outputs)), marks

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from bayesnas_graph.ir import Edge, Graph, Mask, Node, Shape
-from bayesnas_graph.ir.ops import Select
+from bayesnas_graph.ir.ops import SelectOp
 from bayesnas_graph.passes.drop_unused import drop_unused
 from bayesnas_graph.passes.names import FreshNames, common_prefix, prefix_of
 
@@ -53,7 +53,7 @@ def narrow(graph: Graph, kept: Mapping[str, Mask], reads: Mapping[InputSlot, Mas
             if source not in shapes:
                 shapes[source] = (sum(side), *graph[edge.source].shape[1:])
                 selected[source] = _within(side, kept[edge.source])
-                nodes.append(Node(source, Select(sum(side)), shapes[source], edge.span))
+                nodes.append(Node(source, SelectOp(sum(side)), shapes[source], edge.span))
                 edges.append(Edge(edge.source, source, 0, None, edge.span))
             edges.append(replace(edge, source=source, slot=slot))
             sources.append(source)

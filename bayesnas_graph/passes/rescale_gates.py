@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from bayesnas_graph.ir import Edge, Graph, Node
-from bayesnas_graph.ir.ops import Rescale
+from bayesnas_graph.ir.ops import RescaleOp
 from bayesnas_graph.passes.plain import plain
 
 
@@ -45,7 +45,7 @@ def rescale_gates(graph: Graph) -> Rescaled:
                 continue
             name = _new_name(f"{factor[0]}_rescale", names)
             factors[name] = factor
-            nodes.append(Node(name, Rescale(), source.shape, edge.span))
+            nodes.append(Node(name, RescaleOp(), source.shape, edge.span))
             edges += [Edge(edge.source, name, 0, None, edge.span), replace(bare, source=name)]
         nodes.append(node)
     return Rescaled(plain(graph.replace(nodes, edges, graph.outputs)), factors)

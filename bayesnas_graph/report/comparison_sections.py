@@ -9,13 +9,13 @@ from bayesnas_graph.report.search_sections import curves_section
 from bayesnas_graph.report.section import Section, Table, build_section
 from bayesnas_graph.report.setting_values import flat_settings
 from bayesnas_graph.report.training_section import training_section
-from bayesnas_graph.runs.reading.outline import Switch
-from bayesnas_graph.runs.reading.run import Traces
+from bayesnas_graph.runs.reading.outline import OutlineSwitch
+from bayesnas_graph.runs.reading.run import RunRecord
 from bayesnas_graph.runs.sweep.comparison import overlap
 
 MAX_PAIRWISE = 12  # runs in the table of pairwise overlaps
 
-Runs = Mapping[str, Traces]
+Runs = Mapping[str, RunRecord]
 
 
 def comparison_sections(runs: Runs) -> tuple[Section, ...]:
@@ -32,7 +32,7 @@ def comparison_sections(runs: Runs) -> tuple[Section, ...]:
 _WITH_CURVES = ("search", "train")
 
 
-def kind_of(run: Traces) -> str:
+def kind_of(run: RunRecord) -> str:
     """The kind of a run: `search`, `train` or `compress`."""
     return str(run.manifest.get("kind", "search"))
 
@@ -64,7 +64,7 @@ def _settings(runs: Runs) -> Table:
     return table.transposed() if len(runs) > len(rows) > 0 else table
 
 
-def _settings_of(run: Traces) -> dict[str, Any]:
+def _settings_of(run: RunRecord) -> dict[str, Any]:
     """The settings of a run, and what it ran on. The fingerprint distinguishes spaces of the same name."""
     fingerprint = str(run.manifest.get("fingerprint", ""))[:16]
     return {
@@ -77,7 +77,7 @@ def _settings_of(run: Traces) -> dict[str, Any]:
 
 def overlap_sections(searches: Runs) -> Iterator[Section]:
     """For each space that at least two searches share, the candidates that they keep."""
-    spaces: dict[tuple[Switch, ...], dict[str, frozenset[str]]] = {}
+    spaces: dict[tuple[OutlineSwitch, ...], dict[str, frozenset[str]]] = {}
     for label, run in searches.items():
         candidates = tuple(switch for switch in run.switches if not switch.is_zero)
         kept = frozenset(switch.name for switch in candidates) - run.closed
@@ -90,7 +90,7 @@ def overlap_sections(searches: Runs) -> Iterator[Section]:
 
 
 def _overlap_section(
-    key: str, candidates: tuple[Switch, ...], kept: Mapping[str, frozenset[str]], unfinished: list[str]
+    key: str, candidates: tuple[OutlineSwitch, ...], kept: Mapping[str, frozenset[str]], unfinished: list[str]
 ) -> Section:
     everywhere = frozenset.intersection(*kept.values())
     somewhere = frozenset.union(*kept.values())
@@ -116,7 +116,7 @@ def _overlap_section(
     return build_section(key, "Architecture overlap", notes=notes, tables=tables)
 
 
-def _cells(switch: Switch) -> tuple[str, str, str]:
+def _cells(switch: OutlineSwitch) -> tuple[str, str, str]:
     return switch.part, switch.choice, switch.operation
 
 

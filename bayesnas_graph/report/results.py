@@ -11,7 +11,7 @@ from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.passes.analysis import cost
 from bayesnas_graph.report.notebook import Card, architecture_svg, network_svg
 from bayesnas_graph.runs.paths import RunPaths
-from bayesnas_graph.runs.reading.run import read_traces
+from bayesnas_graph.runs.reading.run import read_run_record
 
 if TYPE_CHECKING:
     from bayesnas_graph.search.loop import SearchOutcome
@@ -118,8 +118,8 @@ def _numbers(network: NetworkSummary) -> tuple[str, ...]:
 def _subject(path: Path, network: Network) -> str:
     """The network, data and seed of a run, as far as its folder can be read."""
     try:
-        traces = read_traces(RunPaths(path))
+        record = read_run_record(RunPaths(path))
     except NasError:
         return f"Network {network.name}."
-    config = traces.config
-    return f"Network {network.name} ({traces.manifest['space']}) on {config.get('data')}, seed {config.get('seed')}."
+    config = record.config
+    return f"Network {network.name} ({record.manifest['space']}) on {config.get('data')}, seed {config.get('seed')}."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesnas_graph.cli.console import labelled
 from bayesnas_graph.diagnostics import Diagnostic
-from bayesnas_graph.runs.reading.outline import Outline, Switch, at_most
+from bayesnas_graph.runs.reading.outline import Outline, OutlineSwitch, at_most
 from bayesnas_graph.runs.strategies import strategy_info
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ def outcome_lines(outline: Outline, outcome: SearchOutcome, missed: Container[st
     yield from (labelled(label, text) for label, text in rows)
 
 
-def architecture_lines(switches: Iterable[Switch], kept: Container[str]) -> Iterator[str]:
+def architecture_lines(switches: Iterable[OutlineSwitch], kept: Container[str]) -> Iterator[str]:
     """Yield the operations that every choice keeps."""
-    parts: dict[str, dict[str, list[Switch]]] = defaultdict(lambda: defaultdict(list))
+    parts: dict[str, dict[str, list[OutlineSwitch]]] = defaultdict(lambda: defaultdict(list))
     for switch in switches:
         parts[switch.part][switch.choice].append(switch)
     width = max((len(choice) for choices in parts.values() for choice in choices), default=0)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from bayesnas_graph.codegen.columns import Term
 from bayesnas_graph.codegen.emit.classes import Class, Classes
-from bayesnas_graph.codegen.units import Compute, Item, Unit, Use, results
-from bayesnas_graph.ir import ModuleCall, Number
+from bayesnas_graph.codegen.units import Item, OpUse, Unit, UnitUse, results
+from bayesnas_graph.ir import ModuleCall, NumberArgument
 
 _SIZES = ("channels", "inner", "width", "norm")
 
@@ -50,14 +50,14 @@ def _sizes(classes: Classes, cls: Class, root: Unit | None) -> Iterator[_Size]:
 
 
 def _is_module(item: Item) -> bool:
-    return isinstance(item, Use) or (isinstance(item, Compute) and isinstance(item.call, ModuleCall))
+    return isinstance(item, UnitUse) or (isinstance(item, OpUse) and isinstance(item.call, ModuleCall))
 
 
-def _is_depthwise(item: Item, number: Number) -> bool:
+def _is_depthwise(item: Item, number: NumberArgument) -> bool:
     """Return whether a number is the groups of a convolution with a group for every channel."""
-    if not isinstance(item, Compute) or number.role != "groups" or number.value == 1:
+    if not isinstance(item, OpUse) or number.role != "groups" or number.value == 1:
         return False
-    return Number("channels", number.value) in item.call.numbers
+    return NumberArgument("channels", number.value) in item.call.numbers
 
 
 def _is_outside(item: Item, role: str, root: Unit) -> bool:

@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from bayesnas_graph.codegen.units import Compute, Item, Unit, Use, Weigh, results
+from bayesnas_graph.codegen.units import Item, OpUse, Unit, UnitUse, Weigh, results
 from bayesnas_graph.ir import Expression
 
 MAX_ROUND = 4  # items
@@ -30,7 +30,7 @@ Round = tuple[Item, ...]
 class Repeat:
     """Rounds that are alike. The body is the first round, reading `state` for the results of earlier rounds."""
 
-    uses: tuple[Use, ...]
+    uses: tuple[UnitUse, ...]
     body: Round
     state: tuple[str, ...]  # results of the last rounds, the oldest first
     start: tuple[str, ...]  # their values before the first round
@@ -117,7 +117,7 @@ class _Search:
         last = carried[-len(before) :]
         if not before or not self._is_private(start, start + size * len(rounds), set(last)):
             return None
-        uses = tuple(item for body in rounds for item in body if isinstance(item, Use))
+        uses = tuple(item for body in rounds for item in body if isinstance(item, UnitUse))
         state = tuple(f"{uses[0].name}:{i}" for i in range(len(before)))
         fixed = sorted({source for source in reads[-1] if isinstance(source, str)})
         gates = [item.gates[0] for item in first if isinstance(item, Weigh)]
@@ -177,9 +177,9 @@ def _body(first: Round, sources: Iterator[object], state: tuple[str, ...]) -> Ro
 
 def _can_repeat(body: Round) -> bool:
     """Return whether a round has exactly one use, at most one gate, and otherwise only expressions."""
-    uses = [item for item in body if isinstance(item, Use)]
+    uses = [item for item in body if isinstance(item, UnitUse)]
     gates = [item for item in body if isinstance(item, Weigh)]
-    plain = [item for item in body if isinstance(item, Compute) and isinstance(item.call, Expression)]
+    plain = [item for item in body if isinstance(item, OpUse) and isinstance(item.call, Expression)]
     simple = all(len(use.results) == 1 for use in uses) and all(len(gate.gates) == 1 for gate in gates)
     return len(uses) == 1 and len(gates) <= 1 and len(uses) + len(gates) + len(plain) == len(body) and simple
 
@@ -189,11 +189,11 @@ def _same_form(before: Item, after: Item) -> bool:
     if type(before) is not type(after) or len(before.inputs) != len(after.inputs):
         return False
     match before, after:
-        case Use(), Use():
+        case UnitUse(), UnitUse():
             return len(before.results) == len(after.results)
         case Weigh(), Weigh():
             return after.gates == tuple(gate + 1 for gate in before.gates) and before.zero is after.zero is None
-        case Compute(), Compute():
+        case OpUse(), OpUse():
             return isinstance(after.call, Expression)
         case _:
             return False

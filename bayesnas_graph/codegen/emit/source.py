@@ -11,7 +11,7 @@ from bayesnas_graph.codegen.emit.constants import name_widths
 from bayesnas_graph.codegen.emit.layout import ClassLayout
 from bayesnas_graph.codegen.emit.printer import Printer
 from bayesnas_graph.codegen.names import plain
-from bayesnas_graph.codegen.units import Unit, Use, units
+from bayesnas_graph.codegen.units import Unit, UnitUse, units
 from bayesnas_graph.diagnostics.resources import folder
 from bayesnas_graph.ir import Expression, Graph, ModuleCall
 
@@ -115,7 +115,7 @@ def _import_order(name: str) -> tuple[bool, str]:
 def _located(unit: Unit, path: str, paths: Paths) -> Iterator[tuple[str, Unit, dict[str, str]]]:
     """Every unit, with its path and the paths from there to its own modules."""
     own = paths(unit)
-    uses = {item.name: item.unit for item in unit.items if isinstance(item, Use)}
+    uses = {item.name: item.unit for item in unit.items if isinstance(item, UnitUse)}
     yield path, unit, {name: module for name, module in own.items() if name not in uses}
     for name, used in uses.items():
         yield from _located(used, f"{path}{own[name]}.", paths)

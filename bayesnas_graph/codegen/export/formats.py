@@ -33,7 +33,7 @@ Run = Callable[..., Any]  # takes a batch of every input, returns one or several
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class ExportedFile:
     """A file that computes the same as the network."""
 
     path: Path
@@ -48,7 +48,7 @@ class _Format:
     load: Callable[[Path], Run]
 
 
-def write_onnx(module: nn.Module, shape: Shape | Sequence[Shape], path: Path) -> Checked:
+def write_onnx(module: nn.Module, shape: Shape | Sequence[Shape], path: Path) -> ExportedFile:
     """Write a network as ONNX, with its weights, for batches of any size.
 
     `shape` is that of one sample, or of one sample of each input. The module itself is not changed. Raises NasError if
@@ -63,17 +63,17 @@ def write_onnx(module: nn.Module, shape: Shape | Sequence[Shape], path: Path) ->
     return _written(_Format("ONNX", _onnx, _load_onnx), module, shape, path)
 
 
-def write_torchscript(module: nn.Module, shape: Shape | Sequence[Shape], path: Path) -> Checked:
+def write_torchscript(module: nn.Module, shape: Shape | Sequence[Shape], path: Path) -> ExportedFile:
     """Write a network as TorchScript, which C++ can load without Python. Otherwise like `write_onnx`."""
     return _written(_Format("TorchScript", _torchscript, _load_torchscript), module, shape, path)
 
 
-def write_program(module: nn.Module, shape: Shape | Sequence[Shape], path: Path) -> Checked:
+def write_program(module: nn.Module, shape: Shape | Sequence[Shape], path: Path) -> ExportedFile:
     """Write a network as a program of torch.export, for batches of any size. Otherwise like `write_onnx`."""
     return _written(_Format("torch.export", _program, _load_program), module, shape, path)
 
 
-def _written(form: _Format, module: nn.Module, shape: Shape | Sequence[Shape], path: Path) -> Checked:
+def _written(form: _Format, module: nn.Module, shape: Shape | Sequence[Shape], path: Path) -> ExportedFile:
     random = torch.Generator().manual_seed(0)
     example, *batches = (_inputs(shape, size, random) for size in (EXAMPLES, *CHECKED))
     help = "operations in Python must consist of torch functions, independent of values and batch size"
@@ -95,7 +95,7 @@ def _written(form: _Format, module: nn.Module, shape: Shape | Sequence[Shape], p
         if difference > LARGEST_DIFFERENCE:
             message = f"`{path}` gives different results: outputs differ by {difference:.1e} of the largest"
             raise NasError([Diagnostic("NAS617", message, help=help)])
-    return Checked(path, difference, len(content))
+    return ExportedFile(path, difference, len(content))
 
 
 # ---------------------------------------------------------------------------------------- the formats

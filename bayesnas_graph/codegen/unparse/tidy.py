@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from bayesnas_graph.codegen.unparse.order import in_order, in_scopes
-from bayesnas_graph.codegen.unparse.paths import Paths
+from bayesnas_graph.codegen.unparse.paths import PathNames
 from bayesnas_graph.ir import Edge, Graph, Node, Scope
 from bayesnas_graph.ir.ops import PRIMITIVES
 
@@ -31,7 +31,7 @@ def tidy(graph: Graph) -> Tidy:
     nodes = [graph[name] for name in in_order(graph)]
     for node in nodes:
         _check(graph, node)
-    paths = Paths(nodes)
+    paths = PathNames(nodes)
     names = paths.nodes
     renamed = [Node(names[node.name], node.op, node.shape) for node in nodes]
     edges = [

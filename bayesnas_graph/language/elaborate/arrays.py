@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NoReturn
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
-from bayesnas_graph.language.elaborate.scope import Scope
+from bayesnas_graph.language.elaborate.scope import NameScope
 from bayesnas_graph.language.elaborate.values import Operation, OptionSet, Poison, Range, SetFunction, Value
 from bayesnas_graph.language.syntax import ast
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bayesnas_graph.language.elaborate.evaluate import Evaluator
 
 
-def items(evaluator: Evaluator, expr: ast.Array | ast.Options, scope: Scope) -> Iterator[tuple[Value, ast.Expr]]:
+def items(evaluator: Evaluator, expr: ast.Array | ast.SetLiteral, scope: NameScope) -> Iterator[tuple[Value, ast.Expr]]:
     """The items of an array or a set, each with the expression it comes from."""
     if expr.comprehension is None:
         for item in expr.items:
@@ -28,8 +28,8 @@ def items(evaluator: Evaluator, expr: ast.Array | ast.Options, scope: Scope) -> 
 
 
 def _rounds(
-    evaluator: Evaluator, clauses: tuple[tuple[ast.Identifier, ast.Expr], ...], scope: Scope
-) -> Iterator[Scope]:
+    evaluator: Evaluator, clauses: tuple[tuple[ast.Identifier, ast.Expr], ...], scope: NameScope
+) -> Iterator[NameScope]:
     """A scope for every combination of values of the variables of a comprehension."""
     if not clauses:
         yield scope
@@ -37,12 +37,12 @@ def _rounds(
     (variable, values), *rest = clauses
     for value in evaluator.iterate(values, scope):
         evaluator.meter.step(values.span)
-        inner = Scope(scope.module, scope)
+        inner = NameScope(scope.module, scope)
         inner.names[variable.name] = value
         yield from _rounds(evaluator, tuple(rest), inner)
 
 
-def option_set(evaluator: Evaluator, expr: ast.Options, scope: Scope) -> OptionSet:
+def option_set(evaluator: Evaluator, expr: ast.SetLiteral, scope: NameScope) -> OptionSet:
     """The operations in braces; none may occur twice."""
     candidates: dict[Operation, ast.Expr] = {}
     for value, item in items(evaluator, expr, scope):
@@ -64,7 +64,7 @@ def option_set(evaluator: Evaluator, expr: ast.Options, scope: Scope) -> OptionS
     return OptionSet(tuple(candidates))
 
 
-def element(evaluator: Evaluator, expr: ast.Index, scope: Scope) -> Value:
+def element(evaluator: Evaluator, expr: ast.Index, scope: NameScope) -> Value:
     """`h[2]` or `h[0..2]`: one element of an array, or several."""
     array = evaluator.value(expr.array, scope)
     if not isinstance(array, tuple):

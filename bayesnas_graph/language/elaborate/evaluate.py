@@ -16,7 +16,7 @@ from bayesnas_graph.language.elaborate.builtins import BUILTINS
 from bayesnas_graph.language.elaborate.calls import call, call_operation, call_set
 from bayesnas_graph.language.elaborate.files import Module
 from bayesnas_graph.language.elaborate.limits import Meter
-from bayesnas_graph.language.elaborate.scope import Scope
+from bayesnas_graph.language.elaborate.scope import NameScope
 from bayesnas_graph.language.elaborate.values import (
     POISON,
     Builtin,
@@ -54,8 +54,8 @@ class Evaluator:
 
     def __post_init__(self) -> None:
         self._constants: dict[tuple[Module, str], Value] = {}
-        self._rules: dict[type[ast.Syntax], Callable[[Any, Scope], Value]] = {
-            ast.Name: self._name,
+        self._rules: dict[type[ast.Syntax], Callable[[Any, NameScope], Value]] = {
+            ast.Reference: self._name,
             ast.Number: self._number,
             ast.Boolean: lambda e, _: e.value,
             ast.Member: self._member,
@@ -70,23 +70,23 @@ class Evaluator:
             ast.Choose: self._choose,
             ast.Optional: lambda e, scope: Perhaps(self.operation(e.operation, scope), e.span),
             ast.Array: lambda e, scope: tuple(value for value, _ in items(self, e, scope)),
-            ast.Options: lambda e, scope: option_set(self, e, scope),
+            ast.SetLiteral: lambda e, scope: option_set(self, e, scope),
         }
 
-    def value(self, expr: ast.Expr, scope: Scope) -> Value:
+    def value(self, expr: ast.Expr, scope: NameScope) -> Value:
         """The value of an expression. Raises NasError, already reported, if evaluation fails."""
         self.meter.step(expr.span)
         return self._rules[type(expr)](expr, scope)
 
     # ---- values of a certain kind
 
-    def number(self, expr: ast.Expr, scope: Scope) -> Number:
+    def number(self, expr: ast.Expr, scope: NameScope) -> Number:
         value = self.value(expr, scope)
         if isinstance(value, bool) or not isinstance(value, int | Fraction):
             self.wrong_kind(expr, value, "a number")
         return value
 
-    def integer(self, expr: ast.Expr, scope: Scope, what: str, minimum: int | None = None) -> int:
+    def integer(self, expr: ast.Expr, scope: NameScope, what: str, minimum: int | None = None) -> int:
         value = self.number(expr, scope)
         if isinstance(value, Fraction):
             self.fail(
@@ -100,16 +100,16 @@ class Evaluator:
             self.fail("NAS205", f"{what} must be at least {minimum}", expr.span, f"this is {value}")
         return value
 
-    def truth(self, expr: ast.Expr, scope: Scope) -> bool:
+    def truth(self, expr: ast.Expr, scope: NameScope) -> bool:
         value = self.value(expr, scope)
         if not isinstance(value, bool):
             self.wrong_kind(expr, value, "true or false")
         return value
 
-    def operation(self, expr: ast.Expr, scope: Scope) -> Operation:
+    def operation(self, expr: ast.Expr, scope: NameScope) -> Operation:
         return self.as_operation(expr, self.value(expr, scope), scope)
 
-    def options(self, expr: ast.Expr, scope: Scope) -> OptionSet:
+    def options(self, expr: ast.Expr, scope: NameScope) -> OptionSet:
         value = self.value(expr, scope)
         if isinstance(value, SetFunction):
             value = call_set(self, value, ast.Call(expr.span, expr, (), ()), scope)
@@ -117,7 +117,7 @@ class Evaluator:
             self.wrong_kind(expr, value, "a set of operations", "write the candidates in braces: `{ ... }`")
         return value
 
-    def nodes(self, expr: ast.Expr, scope: Scope) -> tuple[MotifNode, ...]:
+    def nodes(self, expr: ast.Expr, scope: NameScope) -> tuple[MotifNode, ...]:
         """A node, or the nodes of an array."""
         value = self.value(expr, scope)
         nodes = nodes_in(value)
@@ -128,7 +128,7 @@ class Evaluator:
             self.wrong_kind(expr, value, "a node", help)
         return nodes
 
-    def iterate(self, expr: ast.Expr, scope: Scope) -> Iterable[Value]:
+    def iterate(self, expr: ast.Expr, scope: NameScope) -> Iterable[Value]:
         """The values that a `for` iterates over."""
         value = self.value(expr, scope)
         if isinstance(value, SetFunction):
@@ -144,7 +144,7 @@ class Evaluator:
 
     # ---- names
 
-    def _name(self, expr: ast.Name, scope: Scope) -> Value:
+    def _name(self, expr: ast.Reference, scope: NameScope) -> Value:
         value = scope.find(expr.name)
         if value is None:
             value = self._top(expr.name, scope.module)
@@ -181,12 +181,12 @@ class Evaluator:
         if key not in self._constants:
             self._constants[key] = POISON  # seen by a constant that depends on itself or has failed before
             with self.meter.deeper(definition.name.name, definition.span):
-                self._constants[key] = self.value(definition.value, Scope(module))
+                self._constants[key] = self.value(definition.value, NameScope(module))
         elif isinstance(self._constants[key], Poison) and key[1] in self.meter.inside:
             self.report.fail(_needs_itself(definition, self.meter.inside))
         return self._constants[key]
 
-    def _member(self, expr: ast.Member, scope: Scope) -> Value:
+    def _member(self, expr: ast.Member, scope: NameScope) -> Value:
         owner = self.value(expr.owner, scope)
         if not isinstance(owner, Namespace):
             self.wrong_kind(expr.owner, owner, "an imported file", "only files imported with `as` have members")
@@ -201,18 +201,18 @@ class Evaluator:
 
     # ---- numbers and truth
 
-    def _number(self, expr: ast.Number, _: Scope) -> Value:
+    def _number(self, expr: ast.Number, _: NameScope) -> Value:
         if out_of_bounds(expr.value):
             self.meter.number_too_large(expr.span)
         return expr.value
 
-    def _prefix(self, expr: ast.Prefix, scope: Scope) -> Value:
+    def _prefix(self, expr: ast.Prefix, scope: NameScope) -> Value:
         if expr.operator == "not":
             return not self.truth(expr.operand, scope)
         value = self.number(expr.operand, scope)
         return -value if expr.operator == "-" else value
 
-    def _arithmetic(self, expr: ast.Arithmetic, scope: Scope) -> Value:
+    def _arithmetic(self, expr: ast.Arithmetic, scope: NameScope) -> Value:
         left = self.value(expr.operands[0], scope)
         for operator, operand in zip(expr.operators, expr.operands[1:], strict=True):
             if operator == "|" or (operator == "-" and isinstance(left, OptionSet | SetFunction)):
@@ -234,11 +234,11 @@ class Evaluator:
         except OverflowError:
             self.meter.number_too_large(span)
 
-    def _logical(self, expr: ast.Logical, scope: Scope) -> Value:
+    def _logical(self, expr: ast.Logical, scope: NameScope) -> Value:
         decisive = expr.operator == "or"
         return next((decisive for operand in expr.operands if self.truth(operand, scope) is decisive), not decisive)
 
-    def _chain(self, expr: ast.Chain, scope: Scope) -> Value:
+    def _chain(self, expr: ast.Chain, scope: NameScope) -> Value:
         values = [self.value(operand, scope) for operand in expr.operands]
         if all(operator == ">" for operator in expr.operators) and not isinstance(values[0], int | Fraction):
             steps = tuple(self.as_operation(e, v, scope) for e, v in zip(expr.operands, values, strict=True))
@@ -262,16 +262,16 @@ class Evaluator:
             numbers.append(value)
         return COMPARISONS[operator](numbers[0], numbers[1])
 
-    def _range(self, expr: ast.RangeOf, scope: Scope) -> Value:
+    def _range(self, expr: ast.RangeOf, scope: NameScope) -> Value:
         start = self.integer(expr.start, scope, "the start of a range")
         return Range(start, self.integer(expr.stop, scope, "the end of a range"))
 
-    def _conditional(self, expr: ast.Conditional, scope: Scope) -> Value:
+    def _conditional(self, expr: ast.Conditional, scope: NameScope) -> Value:
         return self.value(expr.yes if self.truth(expr.condition, scope) else expr.no, scope)
 
     # ---- operations
 
-    def _choose(self, expr: ast.Choose, scope: Scope) -> Value:
+    def _choose(self, expr: ast.Choose, scope: NameScope) -> Value:
         limit = None if expr.limit is None else self.integer(expr.limit, scope, "the number to choose", 1)
         options = self.options(expr.options, scope)
         if not options.items:
@@ -284,7 +284,7 @@ class Evaluator:
             )
         return Selection(options.items, limit, expr.span)
 
-    def as_operation(self, expr: ast.Expr, value: Value, scope: Scope) -> Operation:
+    def as_operation(self, expr: ast.Expr, value: Value, scope: NameScope) -> Operation:
         """A value as an operation: a bare name is a call without arguments."""
         if isinstance(value, Primitive | Use | Sequence | Selection | Perhaps):
             return value

@@ -21,7 +21,7 @@ from bayesnas_graph.language.elaborate.expand import Expander
 from bayesnas_graph.language.elaborate.files import Loader, Module
 from bayesnas_graph.language.elaborate.limits import Limits, Meter
 from bayesnas_graph.language.elaborate.names import check_names
-from bayesnas_graph.language.elaborate.scope import Scope
+from bayesnas_graph.language.elaborate.scope import NameScope
 from bayesnas_graph.language.elaborate.values import MotifFunction, Use, Value, ValueType, show, type_text
 from bayesnas_graph.language.elaborate.wiring import Budget
 from bayesnas_graph.language.syntax import ast
@@ -131,7 +131,7 @@ class Checker:
         self, module: Module, definition: ast.Motif, overrides: Mapping[str, int | Fraction | bool]
     ) -> Network:
         evaluator = Evaluator(self.report, Meter(self.limits, self.report), self.allow_python)
-        scope = Scope(module)
+        scope = NameScope(module)
         signature = signature_of(definition)
         for name in overrides:
             if name not in signature.parameters:
@@ -194,7 +194,7 @@ class Checker:
         return None
 
 
-def _type(evaluator: Evaluator, expr: ast.Expr, scope: Scope) -> ValueType:
+def _type(evaluator: Evaluator, expr: ast.Expr, scope: NameScope) -> ValueType:
     value = evaluator.value(expr, scope)
     if not isinstance(value, ValueType):
         evaluator.fail(

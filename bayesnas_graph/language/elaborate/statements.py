@@ -14,7 +14,7 @@ from bayesnas_graph.ir import Shape
 from bayesnas_graph.ir.ops import Identity
 from bayesnas_graph.language.elaborate.evaluate import Evaluator
 from bayesnas_graph.language.elaborate.limits import LimitReached
-from bayesnas_graph.language.elaborate.scope import Scope
+from bayesnas_graph.language.elaborate.scope import NameScope
 from bayesnas_graph.language.elaborate.values import POISON, MotifFunction, MotifNode, Primitive, Value
 from bayesnas_graph.language.elaborate.wiring import Budget, Wiring, WiringBuilder
 from bayesnas_graph.language.syntax import ast
@@ -27,9 +27,9 @@ def wire(
 ) -> Wiring:
     """Run the body of a motif for given arguments and input shapes."""
     run = _Run(evaluator, function, shapes)
-    scope = Scope(function.module, apply=run.builder.apply)
+    scope = NameScope(function.module, apply=run.builder.apply)
     scope.names.update(arguments)
-    run.block(function.definition.body, Scope(function.module, scope))
+    run.block(function.definition.body, NameScope(function.module, scope))
     run.finish()
     return run.wiring
 
@@ -46,7 +46,7 @@ class _Run:
 
     # ---- statements
 
-    def block(self, block: ast.Block, scope: Scope) -> None:
+    def block(self, block: ast.StatementBlock, scope: NameScope) -> None:
         for statement in block.statements:
             if self.halted:
                 return
@@ -61,13 +61,13 @@ class _Run:
                 for name in ast.declared(statement):
                     scope.names.setdefault(name, POISON)
 
-    def _statement(self, statement: ast.Statement, scope: Scope) -> None:
+    def _statement(self, statement: ast.Statement, scope: NameScope) -> None:
         match statement:
             case ast.In():
                 self._input(statement, scope)
             case ast.NodeDeclaration():
                 self._node(statement, scope)
-            case ast.Edge():
+            case ast.EdgeStatement():
                 self._edge(statement, scope)
             case ast.Out():
                 self._output(statement, scope)
@@ -85,7 +85,7 @@ class _Run:
             case ast.Require():
                 self._require(statement, scope)
 
-    def _input(self, statement: ast.In, scope: Scope) -> None:
+    def _input(self, statement: ast.In, scope: NameScope) -> None:
         for slot in statement.slots:
             if slot.size is None:
                 self._define(slot.name, self.builder.add_input(slot.name.name, slot.span), scope)
@@ -103,7 +103,7 @@ class _Run:
             nodes = tuple(self.builder.add_input(slot.name.name, slot.span, i) for i in range(count))
             self._define(slot.name, nodes, scope)
 
-    def _node(self, statement: ast.NodeDeclaration, scope: Scope) -> None:
+    def _node(self, statement: ast.NodeDeclaration, scope: NameScope) -> None:
         if len(statement.slots) > 1 and statement.sources:
             self._several_outputs(statement, scope)
             return
@@ -119,7 +119,7 @@ class _Run:
                 join = self._join(statement.label, scope)
                 self.wiring.joins.update(dict.fromkeys(nodes, join))
 
-    def _declare(self, slot: ast.Slot, scope: Scope) -> tuple[MotifNode, ...]:
+    def _declare(self, slot: ast.DeclarationSlot, scope: NameScope) -> tuple[MotifNode, ...]:
         name = slot.name.name
         if slot.size is None:
             node = self.builder.add_node(name, slot.span)
@@ -131,7 +131,7 @@ class _Run:
         self._define(slot.name, nodes, scope)
         return nodes
 
-    def _comprehension(self, statement: ast.NodeDeclaration, slot: ast.Slot, scope: Scope) -> None:
+    def _comprehension(self, statement: ast.NodeDeclaration, slot: ast.DeclarationSlot, scope: NameScope) -> None:
         """`node h[i in 0..4] = x : conv(8 * i)`: elements may read each other."""
         assert slot.size is not None, "the grammar gives both"
         assert slot.variable is not None, "the grammar gives both"
@@ -139,14 +139,14 @@ class _Run:
         nodes = tuple(self.builder.add_node(slot.name.name, slot.span, i) for i in range(len(values)))
         self._define(slot.name, nodes, scope)
         for node, value in zip(nodes, values, strict=True):
-            inner = Scope(scope.module, scope)
+            inner = NameScope(scope.module, scope)
             inner.names[slot.variable.name] = value
             if statement.sources:
                 self._connect(statement.sources, (node,), statement.label, statement.span, inner)
             elif statement.label is not None:
                 self.wiring.joins[node] = self._join(statement.label, inner)
 
-    def _several_outputs(self, statement: ast.NodeDeclaration, scope: Scope) -> None:
+    def _several_outputs(self, statement: ast.NodeDeclaration, scope: NameScope) -> None:
         """`node a, b = x : split`: one operation with several outputs."""
         if len(statement.sources) > 1 and statement.label is None:
             self._fail(
@@ -168,7 +168,7 @@ class _Run:
         outputs = tuple(node for slot in statement.slots for node in self._declare(slot, scope))
         self.builder.connect(operation, tuple(inputs), outputs, statement.span)
 
-    def _edge(self, statement: ast.Edge, scope: Scope) -> None:
+    def _edge(self, statement: ast.EdgeStatement, scope: NameScope) -> None:
         targets: list[MotifNode] = []
         for target in statement.targets:
             if isinstance(target, ast.OutTarget):
@@ -195,7 +195,7 @@ class _Run:
         targets: Sequence[MotifNode],
         label: ast.Expr | None,
         span: Span,
-        scope: Scope,
+        scope: NameScope,
     ) -> None:
         """An edge from each source to each target."""
         nodes = [node for source in sources for node in self.evaluator.nodes(source, scope)]
@@ -214,7 +214,7 @@ class _Run:
             for target in targets:
                 self.builder.connect(operation, (node,), (target,), span)
 
-    def _output(self, statement: ast.Out, scope: Scope) -> None:
+    def _output(self, statement: ast.Out, scope: NameScope) -> None:
         if self.out_statement is not None:
             first = Label(self.out_statement.span, "first set here")
             help = "name all outputs in one statement: `out a, b`"
@@ -225,29 +225,29 @@ class _Run:
         for value in statement.values:
             self.wiring.outputs.extend(self.evaluator.nodes(value, scope))
 
-    def _for(self, statement: ast.For, scope: Scope) -> None:
+    def _for(self, statement: ast.For, scope: NameScope) -> None:
         for value in self.evaluator.iterate(statement.values, scope):
             self.evaluator.meter.step(statement.span)
             sound = self.wiring.sound
-            inner = Scope(scope.module, scope)
+            inner = NameScope(scope.module, scope)
             inner.names[statement.variable.name] = value
             self.block(statement.body, inner)
             if sound and not self.wiring.sound:
                 return  # the next iterations would report the same
 
-    def _if(self, statement: ast.If, scope: Scope) -> None:
+    def _if(self, statement: ast.If, scope: NameScope) -> None:
         branch = statement.yes if self.evaluator.truth(statement.condition, scope) else statement.no
         if isinstance(branch, ast.If):
             self._if(branch, scope)
         elif branch is not None:
-            self.block(branch, Scope(scope.module, scope))
+            self.block(branch, NameScope(scope.module, scope))
 
-    def _assert(self, statement: ast.Assert, scope: Scope) -> None:
+    def _assert(self, statement: ast.Assert, scope: NameScope) -> None:
         if not self.evaluator.truth(statement.condition, scope):
             message = statement.message or "assertion failed"
             self._fail("NAS206", message, statement.condition.span, "this is false")
 
-    def _require(self, statement: ast.Require, scope: Scope) -> None:
+    def _require(self, statement: ast.Require, scope: NameScope) -> None:
         quantity = statement.quantity
         if self.function.definition.role != "network":
             self._fail("NAS213", "only a network can have a budget", statement.span, "not in a network")
@@ -264,14 +264,14 @@ class _Run:
         bound = self.evaluator.integer(statement.bound, scope, "a budget", 0)
         self.wiring.budgets.append(Budget(quantity.name, statement.comparison, bound, statement.span))
 
-    def _join(self, expr: ast.Expr, scope: Scope) -> Primitive:
+    def _join(self, expr: ast.Expr, scope: NameScope) -> Primitive:
         operation = self.evaluator.operation(expr, scope)
         if not isinstance(operation, Primitive) or not operation.op.is_join:
             help = "join with `sum`, `concat`, `mean` or `product`; to apply an operation: `node y = x : relu`"
             self._fail("NAS203", "expected a join", expr.span, "this takes a single value", help)
         return operation
 
-    def _define(self, name: ast.Identifier, value: Value, scope: Scope) -> None:
+    def _define(self, name: ast.Identifier, value: Value, scope: NameScope) -> None:
         if name.name in scope.names:
             raise NasError([])  # declared twice: already reported by the check of names
         scope.names[name.name] = value

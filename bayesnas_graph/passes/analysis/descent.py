@@ -7,7 +7,7 @@ from collections.abc import Iterable, Set
 from itertools import cycle
 
 from bayesnas_graph.passes.analysis.nesting import Nesting
-from bayesnas_graph.passes.analysis.prices import Prices, Source
+from bayesnas_graph.passes.analysis.prices import NodeInput, Prices
 
 PATIENCE = 1_000_000  # nodes a search may visit before it returns its best result: a second or two
 
@@ -118,7 +118,7 @@ class Descent:
         least: dict[int, int] = {}
         found: dict[int, list[int]] = {}
 
-        def price(source: Source) -> int:
+        def price(source: NodeInput) -> int:
             closed = on is not None and source.group is not None and source.group not in on
             return least[source.node] + (self.surcharge if closed else 0)
 

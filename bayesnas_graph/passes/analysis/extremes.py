@@ -23,7 +23,7 @@ class Extreme:
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class CostRange:
     """The smallest and the largest cost of the architectures of a space."""
 
     smallest: Extreme
@@ -34,8 +34,8 @@ class Range:
 class Extremes:
     """The ranges of parameters and of multiply-adds per sample, which may be reached by different architectures."""
 
-    parameters: Range
-    flops: Range
+    parameters: CostRange
+    flops: CostRange
 
 
 def extremes(graph: Graph) -> Extremes:
@@ -57,10 +57,10 @@ def extremes(graph: Graph) -> Extremes:
     return Extremes(_range(graph, "parameters"), _range(graph, "flops"))
 
 
-def _range(graph: Graph, measure: Measure) -> Range:
+def _range(graph: Graph, measure: Measure) -> CostRange:
     prices = Prices(graph, measure)
     nesting = Nesting(prices)
-    return Range(_smallest(prices, nesting), _largest(prices, nesting))
+    return CostRange(_smallest(prices, nesting), _largest(prices, nesting))
 
 
 def _smallest(prices: Prices, nesting: Nesting) -> Extreme:

@@ -19,15 +19,15 @@ from bayesnas_graph.report.charts.spec import (
     view,
 )
 from bayesnas_graph.report.section import Chart
-from bayesnas_graph.runs.layers import Layer
-from bayesnas_graph.runs.reading.compression import Compression, Loop, Network
+from bayesnas_graph.runs.layers import PrunedLayer
+from bayesnas_graph.runs.reading.compression import CompressionRecord, LoopRecord, NetworkRecord
 
 Quantity = Literal["parameters", "operations"]
 
 BAR = 16  # pixels
 LEFT, MAGNITUDE, WHOLE, LOOP = "left", "by magnitude", "whole", "after a loop"
 
-Layers = Mapping[str, Sequence[Layer]]  # by run
+Layers = Mapping[str, Sequence[PrunedLayer]]  # by run
 
 
 def kept_groups(runs: Layers) -> Chart:
@@ -80,7 +80,7 @@ def per_layer(runs: Layers, quantity: Quantity) -> Chart:
     return Chart(key, title, caption, view(values, bars, BAR * len(values)))
 
 
-def error_curve(runs: Mapping[str, Compression], groups: Mapping[str, str] | None = None) -> Chart:
+def error_curve(runs: Mapping[str, CompressionRecord], groups: Mapping[str, str] | None = None) -> Chart:
     """Error by operations.
 
     For one run: from the whole network through the loops to the final one. For several: the final networks, with a
@@ -118,7 +118,7 @@ _AXES: Part = {
 _TOOLTIP = {"operations": ",d", "error": ".2f", "parameters": ",d"}
 
 
-def _loops(run: Compression) -> Part:
+def _loops(run: CompressionRecord) -> Part:
     loops = [
         {"network": LOOP, "loop": loop.number, **_numbers(loop)}
         for loop in run.loops
@@ -135,14 +135,14 @@ def _loops(run: Compression) -> Part:
     return view(values, layers, 300)
 
 
-def _networks(label: str, run: Compression) -> Iterator[Value]:
-    networks: dict[str, Network | None] = {WHOLE: run.whole, LEFT: run.left, MAGNITUDE: run.rival}
+def _networks(label: str, run: CompressionRecord) -> Iterator[Value]:
+    networks: dict[str, NetworkRecord | None] = {WHOLE: run.whole, LEFT: run.left, MAGNITUDE: run.rival}
     for name, network in networks.items():
         if network is not None and network.operations > 0:
             yield {"run": label, "network": name, **_numbers(network)}
 
 
-def _numbers(network: Network | Loop) -> Value:
+def _numbers(network: NetworkRecord | LoopRecord) -> Value:
     return {"operations": network.operations, "error": network.error, "parameters": network.parameters}
 
 
@@ -165,7 +165,7 @@ def _colours(values: Sequence[Value]) -> Part:
 _NETWORKS = (LEFT, MAGNITUDE, WHOLE, LOOP)
 
 
-def _layers(runs: Layers) -> Iterator[tuple[str, str, Layer]]:
+def _layers(runs: Layers) -> Iterator[tuple[str, str, PrunedLayer]]:
     """Name, run and layer, grouped by name in the order of the network."""
     for name in dict.fromkeys(own.name for layers in runs.values() for own in layers):
         for run, layers in runs.items():

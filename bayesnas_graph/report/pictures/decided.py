@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache
 
-from bayesnas_graph.report.pictures.diagram import Box, Choice, Diagram, Panel, Strand, inner_name, titled
+from bayesnas_graph.report.pictures.diagram import Box, Diagram, DrawnChoice, Panel, Strand, inner_name, titled
 from bayesnas_graph.report.pictures.words import counted
 
 MOST_OUTCOMES = 6  # panels of one motif
@@ -39,7 +39,7 @@ def prune_panel(panel: Panel, kept: Set[str], closed: Set[int] = frozenset()) ->
     )
 
 
-def _left(choice: Choice, kept: Set[str]) -> Choice | None:
+def _left(choice: DrawnChoice, kept: Set[str]) -> DrawnChoice | None:
     if choice.gate and choice.gate not in kept:
         return None
     strands = tuple(_on(choice.strands, kept))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bayesnas_graph.report.pictures.diagram import Diagram, Panel
-from bayesnas_graph.report.pictures.geometry import Placement, Size, place
+from bayesnas_graph.report.pictures.geometry import Placement, VertexSize, place
 from bayesnas_graph.report.pictures.measure import SMALL, TITLE, box_size, choice_size
 from bayesnas_graph.report.pictures.words import text_width
 
@@ -25,7 +25,7 @@ class Placed:
     """A panel with its position on the page; its contents are relative to `inner`."""
 
     panel: Panel
-    sizes: tuple[Size, ...]
+    sizes: tuple[VertexSize, ...]
     placement: Placement
     x: float
     y: float

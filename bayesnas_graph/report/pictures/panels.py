@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.block import Block, Compute, Nested
 from bayesnas_graph.language.syntax import ast
-from bayesnas_graph.report.pictures.body import LARGEST, Body, Opened, body_of, summarised
+from bayesnas_graph.report.pictures.body import LARGEST, Opened, PanelBody, body_of, summarised
 from bayesnas_graph.report.pictures.diagram import Diagram, Panel, titled
 from bayesnas_graph.report.pictures.words import counted, place_of
 
@@ -26,7 +26,7 @@ def diagram_of(network: Network) -> Diagram:
 class _Entry:
     """A panel and the blocks that it shows."""
 
-    body: Body
+    body: PanelBody
     block: Block
     names: list[ast.Motif] = field(default_factory=list)  # definitions that look like this
     blocks: list[Block] = field(default_factory=list)

@@ -10,15 +10,15 @@ from bayesnas_graph.runs.config.groups import (
     DEVICE,
     RUN,
     Count,
+    DataSettings,
     Flag,
     Group,
     Kept,
-    Machine,
+    MachineSettings,
     NotNegative,
     Part,
     Positive,
-    Samples,
-    Weights,
+    WeightSettings,
 )
 from bayesnas_graph.runs.config.train import TrainConfig
 
@@ -69,7 +69,7 @@ class Removal(Group):
         return PATTERNS | patterns
 
 
-class CompressConfig(Kept, Machine, Removal, Weights, Stages, Samples):
+class CompressConfig(Kept, MachineSettings, Removal, WeightSettings, Stages, DataSettings):
     """All settings of a compression run. A settings file has these keys, and `-s key=value` sets one."""
 
     verb: ClassVar[str] = "compress"

@@ -9,10 +9,10 @@ from pathlib import Path
 from bayesnas_graph.diagnostics import Diagnostic
 from bayesnas_graph.runs.paths import RunPaths
 from bayesnas_graph.runs.reading.decision import read_final
-from bayesnas_graph.runs.reading.run import Traces, read_json
+from bayesnas_graph.runs.reading.run import RunRecord, read_json
 
 
-def damage(found: Traces) -> tuple[Diagnostic, ...]:
+def damage(found: RunRecord) -> tuple[Diagnostic, ...]:
     """Return a warning for each file that exists but cannot be read."""
     help = "its content is omitted"
     return tuple(
@@ -21,7 +21,7 @@ def damage(found: Traces) -> tuple[Diagnostic, ...]:
     )
 
 
-def _damaged(found: Traces, paths: RunPaths) -> Iterator[Path]:
+def _damaged(found: RunRecord, paths: RunPaths) -> Iterator[Path]:
     if found.result is None and paths.result.exists():
         yield paths.result
     if paths.decision.exists() and not _is_decision(paths):

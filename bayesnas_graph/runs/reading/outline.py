@@ -21,7 +21,7 @@ USUAL: Mapping[str, Kind] = {"zero": "zero", "optional": "optional"}  # by opera
 
 
 @dataclass(frozen=True, slots=True)
-class Switch:
+class OutlineSwitch:
     """A switch, named as in the space."""
 
     name: str
@@ -54,7 +54,7 @@ class Outline:
     steps: int  # of an iteration
     iterations: int  # at most; once the architecture is final, the actual number
     finish: int  # final steps for the weights of the architecture
-    switches: tuple[Switch, ...]
+    switches: tuple[OutlineSwitch, ...]
     parameters: int  # of all candidates together
     flops: int
     wanted: tuple[str, ...]  # target sizes
@@ -116,10 +116,10 @@ def at_most(quantity: str, size: int) -> str:
     return f"{quantity} <= {size:,}"
 
 
-def switches_of(graph: Graph) -> Iterator[Switch]:
+def switches_of(graph: Graph) -> Iterator[OutlineSwitch]:
     """Yield the switches of a graph in order, each once."""
     for group, gate in graph.switches.items():
-        yield Switch(group, gate.part, gate.place, gate.operation, gate.kind)
+        yield OutlineSwitch(group, gate.part, gate.place, gate.operation, gate.kind)
 
 
 @cache

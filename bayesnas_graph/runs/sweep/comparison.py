@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 from statistics import fmean
 
-from bayesnas_graph.runs.sweep.folder import Found, Run
+from bayesnas_graph.runs.sweep.folder import Found, SweepRun
 
 RUN = ("seed", "state", "parameters", "flops", "accuracy", "kept", "switches", "error", "folder")
 POINT = ("done", "parameters", "multiply-adds", "accuracy", "kept", "overlap", "distinct")
@@ -16,16 +16,16 @@ POINT = ("done", "parameters", "multiply-adds", "accuracy", "kept", "overlap", "
 Cells = tuple[str, ...]
 
 
-def summary(runs: Sequence[Run]) -> list[Cells]:
+def summary(runs: Sequence[SweepRun]) -> list[Cells]:
     """Return a header, and a row for each point of the grid: mean and range over the finished seeds."""
-    by_point: dict[tuple[tuple[str, str], ...], list[Run]] = {}
+    by_point: dict[tuple[tuple[str, str], ...], list[SweepRun]] = {}
     for run in runs:
         by_point.setdefault(run.point.values, []).append(run)
     keys = tuple(key for key, _ in runs[0].point.values)
     return [(*keys, *POINT), *(_row(seeds) for seeds in by_point.values())]
 
 
-def _row(runs: Sequence[Run]) -> Cells:
+def _row(runs: Sequence[SweepRun]) -> Cells:
     found = [run.found for run in runs if run.found is not None]
     architectures = [run.architecture for run in runs if run.found is not None]
     alike = overlap(architectures)
@@ -62,7 +62,7 @@ def _spread(found: Sequence[Found], number: Callable[[Found], float], form: str,
     return f"{mean}{of}" if low == high else f"{mean}{of} ({low}-{high})"
 
 
-def to_csv(runs: Sequence[Run]) -> str:
+def to_csv(runs: Sequence[SweepRun]) -> str:
     """Return a CSV table with a row for each run."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -75,7 +75,7 @@ def to_csv(runs: Sequence[Run]) -> str:
     return text.getvalue()
 
 
-def to_markdown(title: str, runs: Sequence[Run]) -> str:
+def to_markdown(title: str, runs: Sequence[SweepRun]) -> str:
     """Return the summary, and a list of failures."""
     heading, *rows = summary(runs)
     lines = [f"# {title}", "", _line(heading), _line(["---"] * len(heading)), *map(_line, rows)]

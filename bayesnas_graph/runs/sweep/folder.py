@@ -59,7 +59,7 @@ class Found(BaseModel):
 
 
 @dataclass(frozen=True)
-class Run:
+class SweepRun:
     """A point of the grid, and the state of its run."""
 
     point: Point
@@ -123,7 +123,7 @@ class SweepFolder:
             shutil.rmtree(run.path)
 
 
-def run_of(folder: SweepFolder, point: Point) -> Run:
+def run_of(folder: SweepFolder, point: Point) -> SweepRun:
     """Return the state of a point from its folder: done or waiting."""
     run = folder.run(point)
     try:
@@ -131,8 +131,8 @@ def run_of(folder: SweepFolder, point: Point) -> Run:
         verdicts = json.loads(run.decision.read_bytes())["verdicts"]
         kept = frozenset(str(verdict["name"]) for verdict in verdicts if verdict["keep"])
     except (OSError, ValueError, KeyError, TypeError):  # incomplete: resuming the run writes them again
-        return Run(point)
-    return Run(point, "done", found, kept - _zeros(run))
+        return SweepRun(point)
+    return SweepRun(point, "done", found, kept - _zeros(run))
 
 
 def _zeros(run: RunFolder) -> frozenset[str]:

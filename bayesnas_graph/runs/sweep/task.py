@@ -16,7 +16,7 @@ from bayesnas_graph.runs.subject import load_subject
 from bayesnas_graph.runs.sweep.cluster import RayPool, connect, installed
 from bayesnas_graph.runs.sweep.folder import Asked, SweepFolder
 from bayesnas_graph.runs.sweep.grid import axis, points
-from bayesnas_graph.runs.sweep.pool import LocalPool, Pool, devices, slots, usable_cores
+from bayesnas_graph.runs.sweep.pool import LocalPool, RunPool, devices, slots, usable_cores
 from bayesnas_graph.runs.sweep.schedule import Sweep, SweepWatcher
 
 
@@ -97,11 +97,11 @@ def stopping() -> Iterator[Callable[[], bool]]:
 
 
 @contextmanager
-def _pool(sweep: Sweep, jobs: int | None, *, ray: bool) -> Iterator[tuple[Pool, int]]:
+def _pool(sweep: Sweep, jobs: int | None, *, ray: bool) -> Iterator[tuple[RunPool, int]]:
     """Yield a pool for the runs, and the number of threads of each. Ends all processes on exit."""
     configs = [point.config for point in sweep.left]
     kinds = {config.device for config in configs}
-    pool: Pool
+    pool: RunPool
     if ray:
         cluster = installed()
         connect(cluster)

@@ -20,7 +20,7 @@ from bayesnas_graph.train.compress.groups import Groups
 from bayesnas_graph.train.compress.masks import masks_of, without
 from bayesnas_graph.train.compress.penalty import Penalty
 from bayesnas_graph.train.compress.prior import data_variances, removal_costs, settled
-from bayesnas_graph.train.compress.selection import Pruning, Ranked, Target, per_operation, prune, pruned
+from bayesnas_graph.train.compress.selection import Pruning, Ranked, SizeTarget, per_operation, prune, pruned
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ def pruning_after_loop(
         message = "the penalty has closed every path through the network"
         raise NasError([Diagnostic("NAS621", message, help="start again with a smaller `lambda`")])
     masks = without(masks_of(groups, weights), zeros)
-    target = Target(config.target_operations, config.target_params)
+    target = SizeTarget(config.target_operations, config.target_params)
     if config.prune == "zero":
         return pruned(graph, weights, masks)
     costs = {some: removal_costs(some, weights, found.h) for some in groups}

@@ -26,7 +26,7 @@ TOLERANCE = 1e-3  # relative change of gamma at which it has converged
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Prior:
+class GroupPrior:
     """The prior of every group of a pattern in a layer."""
 
     gamma: Tensor
@@ -34,7 +34,7 @@ class Prior:
 
 
 @torch.no_grad()
-def settled(groups: Groups, weights: ByNode, h: ByNode, kept: Masks, lambda_w: float) -> Prior:
+def settled(groups: Groups, weights: ByNode, h: ByNode, kept: Masks, lambda_w: float) -> GroupPrior:
     """Return the converged prior of some weights, given the curvature of the mean loss by every weight that is kept."""
     prior = updated(groups, torch.ones_like(groups.norms(weights)), weights, h, kept, lambda_w)
     for _ in range(MAX_UPDATES):
@@ -45,7 +45,7 @@ def settled(groups: Groups, weights: ByNode, h: ByNode, kept: Masks, lambda_w: f
 
 
 @torch.no_grad()
-def updated(groups: Groups, gamma: Tensor, weights: ByNode, h: ByNode, kept: Masks, lambda_w: float) -> Prior:
+def updated(groups: Groups, gamma: Tensor, weights: ByNode, h: ByNode, kept: Masks, lambda_w: float) -> GroupPrior:
     """Return the prior after an update from an earlier gamma."""
     variances = {(node, name): variance for node, name, variance in groups.spread(gamma, weights)}
 
@@ -54,7 +54,7 @@ def updated(groups: Groups, gamma: Tensor, weights: ByNode, h: ByNode, kept: Mas
         return omega_squared(variances[node, name], curvature) * kept[node][name]
 
     omega = groups.sums(squares).sqrt()
-    return Prior(strength(groups.norms(weights), omega), omega)
+    return GroupPrior(strength(groups.norms(weights), omega), omega)
 
 
 @torch.no_grad()
@@ -78,7 +78,7 @@ def removal_costs(groups: Groups, weights: ByNode, h: ByNode) -> Tensor:
 
 
 @torch.no_grad()
-def data_variances(groups: Groups, prior: Prior, weights: ByNode, h: ByNode, lambda_w: float) -> Tensor:
+def data_variances(groups: Groups, prior: GroupPrior, weights: ByNode, h: ByNode, lambda_w: float) -> Tensor:
     """Return the variance of a group relative to the curvature of the data: the sum of `gamma H` over its weights.
 
     The scale of a weight is arbitrary: it can be halved if its input is doubled. This number does not depend on it.

@@ -8,14 +8,14 @@ from math import prod
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes.analysis import operations_by_node
 from bayesnas_graph.passes.shrink import Shrunk
-from bayesnas_graph.runs.layers import Layer, Share
+from bayesnas_graph.runs.layers import PrunedLayer, Share
 from bayesnas_graph.train.compress.groups import Groups, regrouped
 from bayesnas_graph.train.compress.patterns import is_layer, named
 
 MOST_WIDTHS = 8  # layers; larger networks are not described by their widths
 
 
-def layer_reports(graph: Graph, groups: Iterable[Groups], shrunk: Shrunk) -> list[Layer]:
+def layer_reports(graph: Graph, groups: Iterable[Groups], shrunk: Shrunk) -> list[PrunedLayer]:
     """Return the remains of every layer of a network, in order."""
     left = shrunk.graph
     before, after = operations_by_node(graph), operations_by_node(left)
@@ -30,7 +30,7 @@ def layer_reports(graph: Graph, groups: Iterable[Groups], shrunk: Shrunk) -> lis
         weight = shrunk.tensors[node.name]["weight"] if is_left else None
         whole = _weights(graph, node.name)
         found.append(
-            Layer(
+            PrunedLayer(
                 name=node.name,
                 kind=node.op.name,
                 outputs=Share(left[node.name].shape[0] if is_left else 0, node.shape[0]),

@@ -15,7 +15,7 @@ from bayesnas_graph.codegen.export.weights import write_weights
 from bayesnas_graph.language.json import fingerprint
 from bayesnas_graph.runs.config.compress import CompressConfig
 from bayesnas_graph.runs.device import Device
-from bayesnas_graph.runs.layers import Layer
+from bayesnas_graph.runs.layers import PrunedLayer
 from bayesnas_graph.runs.loading import check_batch_norms, load_data
 from bayesnas_graph.runs.manifest import Kind
 from bayesnas_graph.runs.subject import Subject
@@ -23,14 +23,14 @@ from bayesnas_graph.runs.task import RunKind, Task
 from bayesnas_graph.train.compress.events import CompressRecorder, CompressWatcher
 from bayesnas_graph.train.compress.report import layer_reports, widths
 from bayesnas_graph.train.compress.selection import Size
-from bayesnas_graph.train.compress.work import Compression, CompressWork, Smaller
+from bayesnas_graph.train.compress.work import CompressionProblem, CompressWork, Smaller
 from bayesnas_graph.train.measure import Latency, Score, latencies
 
 BATCHES = (1, 64)  # batch sizes of measured latencies
 RUNS = 50
 
 
-CompressTask = Task[Compression, CompressConfig]
+CompressTask = Task[CompressionProblem, CompressConfig]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ class CompressOutcome:
     whole: NetworkSummary
     left: NetworkSummary
     cut: Score  # of the pruned network, before fine-tuning
-    layers: list[Layer]
+    layers: list[PrunedLayer]
     loops: int
     on_target: bool  # whether the target is met, if there is one
     network: Smaller
@@ -69,17 +69,19 @@ class CompressOutcome:
 
 
 @dataclass(frozen=True)
-class CompressRun(RunKind[Compression, CompressConfig, CompressWatcher, CompressOutcome]):
+class CompressRun(RunKind[CompressionProblem, CompressConfig, CompressWatcher, CompressOutcome]):
     """Makes a network smaller."""
 
     name: ClassVar[Kind] = "compress"
 
     weights: ByNode | None = None  # to start with; random if None
 
-    def build_problem(self, subject: Subject, config: CompressConfig, data_dir: Path, device: Device) -> Compression:
+    def build_problem(
+        self, subject: Subject, config: CompressConfig, data_dir: Path, device: Device
+    ) -> CompressionProblem:
         data = load_data(subject, config, config.seed, data_dir, device.processes)
         check_batch_norms(subject.network.graph(), config)
-        compression = Compression(subject, config, data, device)
+        compression = CompressionProblem(subject, config, data, device)
         compression.check()
         return compression
 

@@ -36,7 +36,7 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Target:
+class SizeTarget:
     """The size to reach; None for as small as possible."""
 
     operations: int | None = None
@@ -109,7 +109,7 @@ class Pruning:
     size: Size
 
 
-def prune(graph: Graph, weights: ByNode, masks: Masks, ranked: Ranked, most: int, target: Target) -> Pruning:
+def prune(graph: Graph, weights: ByNode, masks: Masks, ranked: Ranked, most: int, target: SizeTarget) -> Pruning:
     """Remove the first groups, at most this many, and no more than the target requires.
 
     A group that the output depends on is kept, and the next one is removed instead.

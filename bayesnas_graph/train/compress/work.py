@@ -35,7 +35,7 @@ from bayesnas_graph.train.compress.masks import Masks, alive, masked
 from bayesnas_graph.train.compress.measure import measured, penalty, pruning_after_loop
 from bayesnas_graph.train.compress.penalty import Held
 from bayesnas_graph.train.compress.report import widths
-from bayesnas_graph.train.compress.selection import Size, Target
+from bayesnas_graph.train.compress.selection import Size, SizeTarget
 from bayesnas_graph.train.loop import AfterStep, Training, nothing
 from bayesnas_graph.train.measure import Score, score
 from bayesnas_graph.train.problem import TrainingProblem
@@ -56,7 +56,7 @@ class Smaller:
 
 
 @dataclass(frozen=True, eq=False)
-class Compression:
+class CompressionProblem:
     """The problem of a compression run: a network, on some data, under some settings. Nothing in it changes."""
 
     subject: Subject
@@ -115,9 +115,9 @@ class Compression:
         _ = self.groups
 
     @property
-    def target(self) -> Target:
+    def target(self) -> SizeTarget:
         """The size to reach."""
-        return Target(self.config.target_operations, self.config.target_params)
+        return SizeTarget(self.config.target_operations, self.config.target_params)
 
     def held_out_batches(self, graph: Graph, occasion: int) -> Iterator[tuple[Tensor, Tensor]]:
         """Return held-out samples to measure on, different for every measurement."""
@@ -131,7 +131,7 @@ class Compression:
 class CompressWork:
     """A compression run in progress."""
 
-    problem: Compression
+    problem: CompressionProblem
     folder: RunPaths
     device: Device
     watcher: CompressWatcher
@@ -198,7 +198,7 @@ class CompressWork:
 
     def baseline(self, weights: ByNode, left: Shrunk) -> Smaller:
         """Prune the same weights by magnitude to the same size, and train the result equally long."""
-        target = Target(Size.of(left.graph).operations)
+        target = SizeTarget(Size.of(left.graph).operations)
         found = pruned_by_magnitude(self.problem.graph, weights, self.problem.groups, target).shrunk
         return self._trained("rival", found, self.loops_done * self.config.loop_epochs + self.config.fine_epochs)
 
