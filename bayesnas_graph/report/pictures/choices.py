@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from bayesnas_graph.ir.ops import Choice
 from bayesnas_graph.language.elaborate.block import Block, Compute, Nested
 from bayesnas_graph.report.pictures.diagram import Strand
 
@@ -59,8 +58,7 @@ class _Search:
         self.inside |= members
         if inner is not None:  # `optional choose` is displayed as one choice
             strands = [replace(strand, depth=strand.depth - 1) for strand in strands[1:]]
-        selection = (inner or step).op
-        limit = selection.limit if isinstance(selection, Choice) else None
+        limit = (inner or step).op.candidate_limit
         gate = step.gates[0].name if inner is not None else ""
         return BlockChoice(step, tuple(strands), tuple(sources), limit, optional, gate)
 
@@ -68,7 +66,7 @@ class _Search:
         """The choice inside `optional choose`; None for other optional operations."""
         producer = self.producers[step.inputs[0]]
         inner = None if producer is None else self.block.steps[producer]
-        if not isinstance(inner, Compute) or not isinstance(inner.op, Choice):
+        if not isinstance(inner, Compute) or not inner.op.is_choice:
             return None
         return inner if step.gates[0].name in inner.behind else None
 
