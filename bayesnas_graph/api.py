@@ -73,8 +73,8 @@ def compile(
     from bayesnas_graph import passes
     from bayesnas_graph.codegen.supernet import Supernet
 
-    found = network if isinstance(network, Network) else load(network)
-    graph = passes.run(found.graph(), passes.SWITCHES, passes.Options(zero, mode))
+    loaded = network if isinstance(network, Network) else load(network)
+    graph = passes.run(loaded.graph(), passes.SWITCHES, passes.Options(zero, mode))
     return Supernet.of(graph, device, batch, fuse=fuse)
 
 
@@ -389,8 +389,8 @@ def _warn(diagnostics: Sequence[Diagnostic], watch: tuple[Watcher, ...]) -> None
 
 def _run(path: File, *, allow_python: bool = False) -> Run | None:
     """Open a run folder; None if there is no `run.json`."""
-    found = (Path(path) / "run.json").is_file()
-    return open_run(Path(path), allow_python=allow_python) if found else None
+    is_run = (Path(path) / "run.json").is_file()
+    return open_run(Path(path), allow_python=allow_python) if is_run else None
 
 
 def _path(file: File | None) -> Path | None:

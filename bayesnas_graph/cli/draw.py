@@ -96,8 +96,8 @@ def _figure(panel: Panel, diagram: Diagram, format: Format, theme: Themed, *, mo
     return _file(figure_of(panel, diagram, colours), format)
 
 
-def _file(found: Picture, format: Format) -> bytes:
-    return converted(found, format) if format in ("png", "pdf") else found.svg.encode()
+def _file(picture: Picture, format: Format) -> bytes:
+    return converted(picture, format) if format in ("png", "pdf") else picture.svg.encode()
 
 
 def _named(panels: Iterable[Panel], path: Path) -> dict[Path, Panel]:
@@ -108,12 +108,12 @@ def _named(panels: Iterable[Panel], path: Path) -> dict[Path, Panel]:
     if str(path) == "-":
         there = ", ".join(f"`{name}`" for name in dict.fromkeys(name for panel in panels for name in motifs(panel)))
         raise typer.BadParameter(f"there are {len(panels)} figures; choose one with --cell: {there}", param_hint="-o")
-    found: dict[Path, Panel] = {}
+    files: dict[Path, Panel] = {}
     for panel in panels:
         stem = f"{path.stem}-{motifs(panel)[0]}"
         names = [stem, *(f"{stem}-{number}" for number in range(2, len(panels) + 1))]
-        found[next(at for name in names if (at := path.with_name(f"{name}{path.suffix}")) not in found)] = panel
-    return found
+        files[next(at for name in names if (at := path.with_name(f"{name}{path.suffix}")) not in files)] = panel
+    return files
 
 
 def _format(given: str | None, output: Path | None) -> Format:
@@ -127,13 +127,13 @@ def _format(given: str | None, output: Path | None) -> Format:
         return ENDINGS.get(f".{given}", "svg")
     if output is None or str(output) == "-":
         return "svg"
-    found = ENDINGS.get(output.suffix.lower())
-    if found is None:
+    implied = ENDINGS.get(output.suffix.lower())
+    if implied is None:
         raise typer.BadParameter(
             f"`{output}` has no known ending: use {', '.join(ENDINGS)}, or --format",
             param_hint="-o",
         )
-    return found
+    return implied
 
 
 def _ending(format: Format) -> str:

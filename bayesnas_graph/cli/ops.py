@@ -33,19 +33,19 @@ def ops(
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """List the operations: primitives, the library `std.nas`, and functions."""
-    found = vocabulary()
+    entries = vocabulary()
     if name is not None:
-        names = [entry.name for entry in found]
+        names = [entry.name for entry in entries]
         if name not in names:
             raise NasError([Diagnostic("NAS101", f"unknown operation `{name}`", help=did_you_mean(name, names))])
-        found = [entry for entry in found if entry.name == name]
+        entries = [entry for entry in entries if entry.name == name]
     if as_json:
-        typer.echo(json.dumps([vars(entry) for entry in found], indent=2))
+        typer.echo(json.dumps([vars(entry) for entry in entries], indent=2))
         return
     titles = {"primitive": "Primitives", "library": 'Library: import "std.nas"', "function": "Functions"}
     shown = False
     for kind, title in titles.items():
-        chosen = [entry for entry in found if entry.kind == kind]
+        chosen = [entry for entry in entries if entry.kind == kind]
         if chosen:
             if shown:
                 typer.echo()

@@ -33,10 +33,10 @@ def report(
     path = output or (runs[0] / "report.html" if own else Path("comparison.html"))
     if path.exists() and not (force or own):
         raise exists_error(path)
-    found = build_page(runs, allow_python=allow_python_ops)
-    show_diagnostics(found.warnings)
-    text = found.html()
-    pictures = list(found.pictures()) if figures is not None else []
+    page = build_page(runs, allow_python=allow_python_ops)
+    show_diagnostics(page.warnings)
+    text = page.html()
+    pictures = list(page.pictures()) if figures is not None else []
     if figures is not None and not force:
         for name, _ in pictures:
             if (figures / name).exists():

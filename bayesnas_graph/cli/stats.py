@@ -23,14 +23,16 @@ def stats(
     allow_python_ops: AllowPython = False,
 ) -> None:
     """Count the architectures of a space, and the cost of the smallest, the largest, and all candidates together."""
-    found = load_network(file, network, parameters, allow_python=allow_python_ops)
-    graph = found.graph()
+    loaded = load_network(file, network, parameters, allow_python=allow_python_ops)
+    graph = loaded.graph()
     counted, costs, ends = switches(graph), cost(graph), extremes(graph)
     if as_json:
-        typer.echo(json.dumps(_json(found, counted, costs, ends), indent=2))
+        typer.echo(json.dumps(_json(loaded, counted, costs, ends), indent=2))
         return
-    typer.echo(f"network {found.name}: {', '.join(map(show, found.inputs))} -> {', '.join(map(show, found.outputs))}")
-    for label, value in _rows(found, counted, costs, ends):
+    typer.echo(
+        f"network {loaded.name}: {', '.join(map(show, loaded.inputs))} -> {', '.join(map(show, loaded.outputs))}"
+    )
+    for label, value in _rows(loaded, counted, costs, ends):
         typer.echo(f"  {label:<14} {value}")
 
 

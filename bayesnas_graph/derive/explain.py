@@ -30,7 +30,7 @@ def explained(graph: Graph, decision: Decision) -> list[ExplainedLine]:
         if not graph.switches[verdict.name].is_zero:
             place = verdict.places[0] if verdict.places else None
             lines[(place.file, place.line) if place else ("", 0)].append(verdict)
-    found = []
+    explained_lines = []
     for (file, number), verdicts in sorted(lines.items()):
         source = texts.get((file, number))
         text = source.text.splitlines()[number - 1].strip() if source is not None else ""
@@ -39,10 +39,10 @@ def explained(graph: Graph, decision: Decision) -> list[ExplainedLine]:
             if not verdict.keep:
                 dropped[verdict.why].append(verdict)
         kept = tuple(verdict for verdict in verdicts if verdict.keep)
-        found.append(
+        explained_lines.append(
             ExplainedLine(file, number, text, kept, tuple((why, tuple(all_)) for why, all_ in dropped.items()))
         )
-    return found
+    return explained_lines
 
 
 def as_text(graph: Graph, lines: list[ExplainedLine], measure: str = "gamma") -> Iterator[str]:

@@ -71,15 +71,15 @@ def _selects(graph: Graph, reads: Mapping[InputSlot, Mask]) -> dict[InputSlot, s
     for (name, slot), side in reads.items():
         together[graph.inputs(name)[slot].source, side].append((name, slot))
     fresh = FreshNames(graph)
-    found: dict[InputSlot, str] = {}
+    selects: dict[InputSlot, str] = {}
     for (source, _), slots in together.items():
         shared = common_prefix(graph, [name for name, _ in slots], [source])
         by_prefix: dict[str, list[InputSlot]] = defaultdict(list)
         for target in slots:
             by_prefix[prefix_of(graph, target[0]) if shared is None else shared].append(target)
         for prefix, targets in by_prefix.items():
-            found.update(dict.fromkeys(targets, fresh.of_value(prefix, source, "select")))
-    return found
+            selects.update(dict.fromkeys(targets, fresh.of_value(prefix, source, "select")))
+    return selects
 
 
 def _within(mask: Mask, kept: Mask) -> tuple[int, ...]:

@@ -118,10 +118,10 @@ def _fixed_weights(run: Run, graph: Graph, derived: Derived, fixed: passes.Resca
     manifest = search_manifest(run)
     device = Device.of(manifest.config, find_device("cpu"), Processes())
     saved = Checkpoints(run.folder.checkpoints, fingerprint=manifest.fingerprint)
-    found = saved.read(device, lambda content: _weights(content, graph, manifest.config))
-    if found is None:
+    checkpoint = saved.read(device, lambda content: _weights(content, graph, manifest.config))
+    if checkpoint is None:
         raise NasError([Diagnostic("NAS603", f"no checkpoint in `{run.folder.checkpoints}`")])
-    left, tensors, gates = found
+    left, tensors, gates = checkpoint
     lost = sorted({gate.group for gate in derived.graph.gates} - {gate.group for gate in left.gates})
     if lost:
         message = f"no weights available for `{derived.graph.switches[lost[0]].text}`: the search has closed it"

@@ -39,8 +39,8 @@ class Settings:
 
     def place(self, path: Sequence[str | int]) -> Span | None:
         """Return the span that sets a key, or of the table that contains it."""
-        found = find(self.source.text, tuple(map(str, path)))
-        return found and Span(self.source, *found)
+        extent = find(self.source.text, tuple(map(str, path)))
+        return extent and Span(self.source, *extent)
 
 
 def read_settings(path: Path) -> Settings:
@@ -81,11 +81,11 @@ def assigned(text: str) -> Settings:
         label = Label(Span(source, 0, len(text)), "should be `key=value`")
         raise NasError([Diagnostic("NAS601", f"`{text}` is not a setting", label)])
     try:
-        found: Any = tomllib.loads(f"value = {value}")["value"]
+        parsed: Any = tomllib.loads(f"value = {value}")["value"]
     except (tomllib.TOMLDecodeError, RecursionError):
-        found = value
+        parsed = value
     table, _, name = key.rpartition(".")
-    return Settings(source, {table: {name: found}} if table else {name: found})
+    return Settings(source, {table: {name: parsed}} if table else {name: parsed})
 
 
 def option(flag: str, key: str, value: object) -> Settings:
@@ -172,10 +172,10 @@ def _shown(value: object) -> str:
 
 
 def _not_toml(source: Source, reason: str) -> Diagnostic:
-    found = re.search(r"\(at line (\d+), column (\d+)\)", reason)
+    position = re.search(r"\(at line (\d+), column (\d+)\)", reason)
     end = len(source.text)
-    lines = source.text.split("\n")[: int(found[1]) - 1] if found else []
-    offset = min(sum(len(line) + 1 for line in lines) + int(found[2]) - 1, end) if found else end
+    lines = source.text.split("\n")[: int(position[1]) - 1] if position else []
+    offset = min(sum(len(line) + 1 for line in lines) + int(position[2]) - 1, end) if position else end
     text = reason.partition(" (at")[0]
     label = Label(Span(source, max(0, min(offset, end - 1)), offset + 1), text[:1].lower() + text[1:])
     help = "write one `key = value` per line, with texts in quotes"

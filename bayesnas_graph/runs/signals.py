@@ -42,7 +42,7 @@ def stopping(*, say: bool = True) -> Iterator[Callable[[], bool]]:
 
 def _signals() -> list[signal.Signals]:
     """Return the signals to stop at; under `nohup`, a closed terminal is ignored."""
-    found = [signal.SIGINT, signal.SIGTERM]
+    signals = [signal.SIGINT, signal.SIGTERM]
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        found.append(signal.SIGHUP)
-    return found
+        signals.append(signal.SIGHUP)
+    return signals

@@ -66,13 +66,13 @@ def evaluate(
     module.to(device.torch_device)
     if device.channels_last:
         module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    found, samples = None, 0
+    test_score, samples = None, 0
     with machine_limits(config, device):
         if data is not None:
             check_network_fits(network, data)
             samples = len(data.test)
             how = loading(data, graph, config, config.seed, device)
-            found = score(module, evaluation(data.test, torch.arange(samples), how), device)
+            test_score = score(module, evaluation(data.test, torch.arange(samples), how), device)
         shapes = [kind.shape for kind in network.inputs]
         latencies = tuple(latency(module, shapes, batch, device, runs) for batch in BATCHES)
     size = cost(graph)
@@ -85,6 +85,6 @@ def evaluate(
         flops=size.flops,
         bytes=held,
         latencies=latencies,
-        score=found,
+        score=test_score,
         samples=samples,
     )

@@ -39,14 +39,14 @@ class Latency:
 def score(network: nn.Module, batches: Iterable[tuple[Tensor, Tensor]], device: Device) -> Score:
     """Return the mean loss and the accuracy of a network, over all processes."""
     network.eval()
-    found, samples = torch.zeros(2, dtype=torch.float64), 0
+    sums, samples = torch.zeros(2, dtype=torch.float64), 0
     for x, y in batches:
         with device.autocast():
             outputs = network(x).float()
         correct = (outputs.argmax(1) == y).sum()
-        found += torch.stack([F.cross_entropy(outputs, y, reduction="sum"), correct]).cpu()
+        sums += torch.stack([F.cross_entropy(outputs, y, reduction="sum"), correct]).cpu()
         samples += len(y)
-    part = found / max(1, samples)
+    part = sums / max(1, samples)
     if device.processes.world > 1:
         part = device.processes.mean(part.to(device.torch_device), samples)
     loss, accuracy = part.tolist()

@@ -64,8 +64,8 @@ def reasons_text(decision: Decision) -> str:
 def unmet(result: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
     """Return the requested sizes that were not met, according to `result.json` and the settings in `run.json`."""
     sizes = {"params": ("target_params", "parameters"), "flops": ("target_flops", "flops")}
-    asked = {quantity: (settings.get(target), result[found]) for quantity, (target, found) in sizes.items()}
-    above = [at_most(quantity, size) for quantity, (size, found) in asked.items() if size is not None and found > size]
+    asked = {quantity: (settings.get(target), result[key]) for quantity, (target, key) in sizes.items()}
+    above = [at_most(quantity, size) for quantity, (size, value) in asked.items() if size is not None and value > size]
     return [*result["unmet"], *above]
 
 

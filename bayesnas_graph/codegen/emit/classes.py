@@ -83,11 +83,11 @@ class Classes:
 
     def _parametrise(self, cls: Class) -> None:
         table = [[self.numbers(item) for item in unit.items] for unit in cls.members]
-        rows = [[number for found in row for number in found] for row in table]
+        rows = [[number for numbers in row for number in numbers] for row in table]
         terms, cls.parameters = class_parameters(rows, self._imported)
         left = iter(terms)
-        for item, found in zip(cls.unit.items, table[0], strict=True):
-            cls.terms[item.name] = [next(left) for _ in found]
+        for item, numbers in zip(cls.unit.items, table[0], strict=True):
+            cls.terms[item.name] = [next(left) for _ in numbers]
 
     def numbers(self, item: Item) -> Sequence[NumberArgument]:
         """Every number in an item: in its call, or the arguments of its class."""

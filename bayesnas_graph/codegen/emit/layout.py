@@ -35,13 +35,13 @@ class ClassLayout:
     @cached_property
     def paths(self) -> dict[str, str]:
         """The path of the module of every item, from an instance of the class."""
-        found = {}
+        paths = {}
         for item in self.items:
             if isinstance(item, Repeat):
-                found.update({use.name: f"{self.names[item.name]}.{i}" for i, use in enumerate(item.uses)})
+                paths.update({use.name: f"{self.names[item.name]}.{i}" for i, use in enumerate(item.uses)})
             elif isinstance(item, UnitUse) or (isinstance(item, OpUse) and isinstance(item.call, ModuleCall)):
-                found[item.name] = self.names[item.name]
-        return found
+                paths[item.name] = self.names[item.name]
+        return paths
 
     def _alike(self, before: Item, after: Item) -> bool:
         """Return whether two items may be in one loop: uses of one motif or array, or the same expression."""

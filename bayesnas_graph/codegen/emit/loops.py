@@ -96,14 +96,14 @@ class _Search:
     def _rounds(self, start: int, size: int) -> list[Round]:
         """The rounds from an item on that are alike, whatever they read."""
         ends = range(start + size, len(self.items) + 1, size)
-        found: list[Round] = []
+        rounds: list[Round] = []
         for body in (self.items[end - size : end] for end in ends):
             if not _can_repeat(body):
                 break
-            if found and not all(_same_form(a, b) and self.alike(a, b) for a, b in zip(found[-1], body, strict=True)):
+            if rounds and not all(_same_form(a, b) and self.alike(a, b) for a, b in zip(rounds[-1], body, strict=True)):
                 break
-            found.append(body)
-        return found
+            rounds.append(body)
+        return rounds
 
     def _repeat(self, start: int, rounds: list[Round]) -> Repeat | None:
         """Rounds as a repetition, if they read and are read as the rounds of a loop must be."""
@@ -154,15 +154,15 @@ def _before(reads: list[list[object]]) -> list[str]:
 
     Empty if the rounds do not all read in the same way, or read no results.
     """
-    found: dict[int, str] = {}  # rounds before the first -> value
+    values: dict[int, str] = {}  # rounds before the first -> value
     for k, sources in enumerate(reads):
         for source, wanted in zip(sources, reads[-1], strict=True):
             if isinstance(wanted, _Back) and wanted.rounds > k:
-                if not isinstance(source, str) or found.setdefault(wanted.rounds - k, source) != source:
+                if not isinstance(source, str) or values.setdefault(wanted.rounds - k, source) != source:
                     return []
             elif source is None or source != wanted:
                 return []
-    return [found[i] for i in sorted(found, reverse=True)] if max(found, default=0) <= MAX_BACK else []
+    return [values[i] for i in sorted(values, reverse=True)] if max(values, default=0) <= MAX_BACK else []
 
 
 def _body(first: Round, sources: Iterator[object], state: tuple[str, ...]) -> Round:

@@ -54,15 +54,15 @@ def by_node(state: State, program: Emitted) -> dict[str, dict[str, Tensor]]:
     nodes: dict[str, list[tuple[str, Slot]]] = defaultdict(list)
     for node, slot in program.modules.items():
         nodes[slot.path].append((node, slot))
-    found: dict[str, dict[str, Tensor]] = defaultdict(dict)
+    tensors: dict[str, dict[str, Tensor]] = defaultdict(dict)
     for key, value in state.items():
         path, _, name = key.rpartition(".")
         while path and path not in nodes:  # a module of the user may contain modules
             path, _, outer = path.rpartition(".")
             name = f"{outer}.{name}"
         for node, slot in nodes.get(path, ()):
-            found[node][name] = _part(value, slot)
-    return found
+            tensors[node][name] = _part(value, slot)
+    return tensors
 
 
 def by_gate(state: State, program: Emitted) -> dict[str, Tensor]:

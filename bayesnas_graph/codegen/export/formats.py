@@ -90,8 +90,8 @@ def _written(form: _Format, module: nn.Module, shape: Shape | Sequence[Shape], p
         help = "write another format; an operation in Python must be deterministic"
         with _quiet(), _failing("NAS617", f"`{path}` would not run like the network", help):
             run = form.load(Path(file.name))
-            found = [_tensors(run(*batch)) for batch in batches]
-            difference = max(map(_difference, expected, found))
+            actual = [_tensors(run(*batch)) for batch in batches]
+            difference = max(map(_difference, expected, actual))
         if difference > LARGEST_DIFFERENCE:
             message = f"`{path}` gives different results: outputs differ by {difference:.1e} of the largest"
             raise NasError([Diagnostic("NAS617", message, help=help)])
@@ -188,13 +188,13 @@ def _tensors(outputs: Any) -> list[Tensor]:
     return [outputs] if isinstance(outputs, Tensor) else list(outputs)
 
 
-def _difference(expected: list[Tensor], found: list[Tensor]) -> float:
+def _difference(expected: list[Tensor], actual: list[Tensor]) -> float:
     """Return the largest difference over all outputs; infinite if one is not finite or has another shape."""
     differences = [
         (one - other).abs().max() / one.abs().max().clamp_min(torch.finfo(one.dtype).tiny)
         if one.shape == other.shape
         else torch.tensor(torch.inf)
-        for one, other in zip(expected, found, strict=True)
+        for one, other in zip(expected, actual, strict=True)
     ]
     return float(torch.stack(differences).nan_to_num(torch.inf, torch.inf).max())
 

@@ -73,9 +73,9 @@ def _listed(what: str, names: Iterable[str]) -> list[str]:
     >>> _listed("are missing", ["d", "a", "b", "c"])
     ['4 are missing (`a`, `b`, `c`, ...)']
     """
-    found = sorted(name for name in names if name)
-    shown = [f"`{name}`" for name in found[:SHOWN]] + ["..."] * (len(found) > SHOWN)
-    return [f"{len(found):,} {what} ({', '.join(shown)})"] if found else []
+    present = sorted(name for name in names if name)
+    shown = [f"`{name}`" for name in present[:SHOWN]] + ["..."] * (len(present) > SHOWN)
+    return [f"{len(present):,} {what} ({', '.join(shown)})"] if present else []
 
 
 def _shapes(key: str, given: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> str:

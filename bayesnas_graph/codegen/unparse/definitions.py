@@ -51,9 +51,9 @@ class Definitions:
         self._operations = operations
         self.names = set(operations.names)  # of definitions
         for level in by_height(root):
-            found = [definition for group in _grouped(level, self._form) for definition in self._define(group)]
+            definitions = [definition for group in _grouped(level, self._form) for definition in self._define(group)]
             position = {unit: i for i, unit in enumerate(level)}
-            self._all += sorted(found, key=lambda definition: position[definition.unit])
+            self._all += sorted(definitions, key=lambda definition: position[definition.unit])
         self._name()
 
     def __iter__(self) -> Iterator[Definition]:

@@ -101,12 +101,12 @@ def _call_builtin(evaluator: Evaluator, function: Builtin, expr: ast.Call, scope
 
 def _are_nodes(values: list[Value], function: OperationFunction) -> bool:
     """Return whether arguments are nodes to apply a function to, not values for its parameters."""
-    found = [nodes_in(value) for value in values]
-    if any(found):
+    nodes_by_value = [nodes_in(value) for value in values]
+    if any(nodes_by_value):
         return True
     takes_none = not isinstance(function, PrimitiveFunction) and not function.definition.parameters
     takes_none |= isinstance(function, PrimitiveFunction) and not function.cls.arguments()
-    return takes_none and all(nodes is not None for nodes in found)
+    return takes_none and all(nodes is not None for nodes in nodes_by_value)
 
 
 def _connect(
@@ -120,11 +120,11 @@ def _connect(
         evaluator.fail("NAS202", "nodes cannot be passed by keyword", expr.keywords[0].span, "not allowed here")
     inputs: list[MotifNode] = []
     for argument, value in zip(expr.arguments, values, strict=True):
-        found = nodes_in(value)
-        if found is None:
+        nodes = nodes_in(value)
+        if nodes is None:
             help = "pass arguments first, then nodes: `conv(16)(x)`"
             evaluator.wrong_kind(argument, value, "a node", help)
-        inputs.extend(found)
+        inputs.extend(nodes)
     return scope.apply(operation, tuple(inputs), expr.span)
 
 

@@ -157,7 +157,7 @@ class _Writer:
         given: dict[Application, list[int] | None],
     ) -> int:
         """The value of a node: the results of its incoming operations, joined."""
-        found: list[int] = []
+        results: list[int] = []
         failed = not incoming
         problems: list[Diagnostic] = []
         for index, application in enumerate(incoming):
@@ -182,15 +182,15 @@ class _Writer:
             if outputs is None:
                 failed = True
             else:
-                found.append(outputs[application.outputs.index(node)])
+                results.append(outputs[application.outputs.index(node)])
         if failed:
             raise NasError(problems)
         join = self.wiring.joins.get(node)
         if join is None:
-            if len(found) == 1:
-                return found[0]
+            if len(results) == 1:
+                return results[0]
             join = Primitive(Sum(), node.span)
-        return self._join(node, join.op, found, incoming)
+        return self._join(node, join.op, results, incoming)
 
     def _applied(self, application: Application, inputs: list[int], name: Name) -> list[int]:
         if isinstance(application.operation, Primitive) and application.operation.op.is_join:

@@ -94,7 +94,7 @@ def number(text: str) -> Number:
     if text in ("true", "false"):
         return text == "true"
     try:
-        found = Fraction(text)
+        value = Fraction(text)
     except (ValueError, ZeroDivisionError):
         raise ValueError(text) from None
-    return found.numerator if found.denominator == 1 else found
+    return value.numerator if value.denominator == 1 else value

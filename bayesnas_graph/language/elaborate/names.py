@@ -190,11 +190,11 @@ class _Checker:
         self.expr(expr.owner, names)
         if not isinstance(expr.owner, ast.Reference) or names.find(expr.owner.name):
             return
-        found = self.module.aliases.get(expr.owner.name)
-        if found is None or expr.name.name in found[0].own or found[0].may_define(expr.name.name):
+        alias = self.module.aliases.get(expr.owner.name)
+        if alias is None or expr.name.name in alias[0].own or alias[0].may_define(expr.name.name):
             return
-        file = found[0].file.source.name
-        help = did_you_mean(expr.name.name, found[0].own)
+        file = alias[0].file.source.name
+        help = did_you_mean(expr.name.name, alias[0].own)
         label = Label(expr.name.span, "not defined there")
         self.report.add(Diagnostic("NAS101", f"`{file}` does not define `{expr.name.name}`", label, help=help))
 
@@ -214,8 +214,8 @@ class _Checker:
         if isinstance(function, ast.Reference) and names.find(function.name) is None:
             if function.name in PRIMITIVES:
                 return primitive_signature(PRIMITIVES[function.name])
-            found = self.module.find(function.name)
-            definition = found[1] if found else None
+            match = self.module.find(function.name)
+            definition = match[1] if match else None
         elif isinstance(function, ast.Member) and isinstance(function.owner, ast.Reference):
             alias = self.module.aliases.get(function.owner.name)
             definition = alias[0].own.get(function.name.name) if alias else None

@@ -107,9 +107,9 @@ class Checker:
         self._check_names()
         networks = []
         for definition in module.networks:
-            found = self.network(module, definition.name.name)
-            if found is not None:
-                networks.append(found)
+            network = self.network(module, definition.name.name)
+            if network is not None:
+                networks.append(network)
         return Space(module, tuple(networks))
 
     def network(

@@ -216,8 +216,8 @@ def nodes_in(value: Value) -> tuple[MotifNode, ...] | None:
         return (value,)
     if isinstance(value, tuple):
         inside = [nodes_in(item) for item in value]
-        if all(found is not None for found in inside):
-            return tuple(node for found in inside if found is not None for node in found)
+        if all(nodes is not None for nodes in inside):
+            return tuple(node for nodes in inside if nodes is not None for node in nodes)
     return None
 
 

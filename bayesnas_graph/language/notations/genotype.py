@@ -95,18 +95,18 @@ def _operations(field: str, cell: str, pairs: Pairs, concat: tuple[int, ...]) ->
     if len(pairs) != PER_NODE * DARTS.nodes:
         help = f"a cell of this space has {DARTS.nodes} nodes with {PER_NODE} pairs each"
         unfitting(f"`{field}` has {len(pairs)} pairs, not {PER_NODE * DARTS.nodes}", help)
-    found: dict[CellEdge, str] = {}
+    operations: dict[CellEdge, str] = {}
     for i, (operation, input) in enumerate(pairs):
         edge = CellEdge(cell, FIRST + i // PER_NODE, input)
         if not 0 <= input < edge.node:
             help = f"node {edge.node} can use inputs 0 to {edge.node - 1}: 0 and 1 are the inputs of the cell"
             unfitting(f"node {edge.node} of `{field}` uses input {shown(input)}, which is not before it", help)
-        if operation != NONE and edge in found:
+        if operation != NONE and edge in operations:
             help = "the two operations of a node must be on different edges"
             unfitting(f"node {edge.node} of `{field}` uses input `{input}` twice", help)
         if operation != NONE:
-            found[edge] = operation
-    return list(found.items())
+            operations[edge] = operation
+    return list(operations.items())
 
 
 def genotype_of(kept: Collection[str], graph: Graph) -> Genotype:

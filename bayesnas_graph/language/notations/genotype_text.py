@@ -46,13 +46,13 @@ def _fail(span: Span, label: str, help: str = FORM) -> NoReturn:
 def _check_brackets(source: Source) -> None:
     """Check brackets before parsing, for a clear message about truncated text, the most common mistake."""
     opened: list[Span] = []
-    for found in re.finditer(r"[()\[\]]", source.text):
-        span = Span(source, *found.span())
-        if found[0] in _CLOSING:
+    for bracket in re.finditer(r"[()\[\]]", source.text):
+        span = Span(source, *bracket.span())
+        if bracket[0] in _CLOSING:
             opened.append(span)
             if len(opened) > DEEPEST:
                 _fail(span, f"more than {DEEPEST} open brackets")
-        elif not opened or _CLOSING[opened.pop().text] != found[0]:
+        elif not opened or _CLOSING[opened.pop().text] != bracket[0]:
             _fail(span, "no matching opening bracket")
     if opened:
         _fail(opened[-1], "never closed")

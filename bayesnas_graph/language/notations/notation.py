@@ -70,10 +70,10 @@ class Notation:
             known = " or ".join(f"`{space}`" for space in self.spaces)
             help = f"use a network of {known} with the switches shared as in that space"
             unfitting(f"network {shown(graph.name)} does not have the switches of {self.name}", help)
-        found: dict[CellEdge, list[Gate]] = {edge: [] for edge in self.edges}
+        gates: dict[CellEdge, list[Gate]] = {edge: [] for edge in self.edges}
         for gate in graph.switches.values():
-            found[self._edge_at[gate.part, gate.place]].append(gate)
-        return found
+            gates[self._edge_at[gate.part, gate.place]].append(gate)
+        return gates
 
     def groups(self, operations: Iterable[tuple[CellEdge, str]], graph: Graph) -> frozenset[str]:
         """The groups to keep for these operations, including the zero switches of their choices. Raises NasError.
@@ -110,7 +110,7 @@ class Notation:
         if unknown := sorted(set(kept) - set(graph.switches)):
             help = did_you_mean(unknown[0], graph.switches) or "name switches by their groups, as in `Graph.gates`"
             unfitting(f"network {shown(graph.name)} has no switch {shown(unknown[0])}", help)
-        found: dict[CellEdge, list[str]] = {edge: [] for edge in self.edges}
+        operations: dict[CellEdge, list[str]] = {edge: [] for edge in self.edges}
         for edge, gates in switches.items():
             if any(gate.is_zero and gate.group not in kept for gate in gates):
                 continue
@@ -120,5 +120,5 @@ class Notation:
                 if gate.label not in self._name_of:
                     help = f"close it: {self.name} cannot express it"
                     unfitting(f"{self.name} has no name for switch {shown(gate.text)}", help)
-                found[edge].append(self._name_of[gate.label])
-        return found
+                operations[edge].append(self._name_of[gate.label])
+        return operations

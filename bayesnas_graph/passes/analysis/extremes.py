@@ -89,9 +89,9 @@ def _largest(prices: Prices, nesting: Nesting) -> Extreme:
     while improved and cost < nesting.most:
         improved = False
         for other in _swaps(prices, on):
-            found = prices.of(other)
-            if found is not None and found > cost:
-                on, cost, improved = other, found, True
+            price = prices.of(other)
+            if price is not None and price > cost:
+                on, cost, improved = other, price, True
                 break
             if prices.visited > stop:
                 break

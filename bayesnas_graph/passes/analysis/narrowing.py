@@ -29,7 +29,7 @@ def cuts(whole: Graph, left: Graph) -> dict[str, tuple[Cut, ...]]:
     `left` is the result of pruning `whole`.
     """
     kept: dict[str, Mask] = {}
-    found: dict[str, tuple[Cut, ...]] = {}
+    by_node: dict[str, tuple[Cut, ...]] = {}
     for node in left:
         before = whole[node.name]
         kept[node.name] = (True,) * before.shape[0]
@@ -40,8 +40,8 @@ def cuts(whole: Graph, left: Graph) -> dict[str, tuple[Cut, ...]]:
         there = {(edge.source, edge.gate) for edge in left.inputs(node.name)}
         sides = [kept[edge.source] if (edge.source, edge.gate) in there else None for edge in inputs]
         kept[node.name] = _left_of_output(node, before, coupling, sides)
-        found[node.name] = tuple(_cuts(coupling, sides, kept[node.name]))
-    return {name: some for name, some in found.items() if some}
+        by_node[node.name] = tuple(_cuts(coupling, sides, kept[node.name]))
+    return {name: some for name, some in by_node.items() if some}
 
 
 def _is_as_before(whole: Graph, left: Graph, node: Node) -> bool:

@@ -124,11 +124,11 @@ class Prices:
 
     def _used(self, arriving: dict[int, list[int]]) -> set[int]:
         """The nodes that the outputs are computed from."""
-        found: set[int] = set()
+        used: set[int] = set()
         waiting = list(self.outputs)
         while waiting:
             i = waiting.pop()
-            if i not in found:
-                found.add(i)
+            if i not in used:
+                used.add(i)
                 waiting += arriving[i]
-        return found
+        return used

@@ -63,13 +63,13 @@ def _reached(start: Iterable[int], edges: Iterable[tuple[int, int]]) -> set[int]
     after: dict[int, list[int]] = {}
     for source, target in edges:
         after.setdefault(source, []).append(target)
-    found = set(start)
-    waiting = list(found)
+    reached = set(start)
+    waiting = list(reached)
     while waiting:
-        new = set(after.get(waiting.pop(), ())) - found
-        found |= new
+        new = set(after.get(waiting.pop(), ())) - reached
+        reached |= new
         waiting += new
-    return found
+    return reached
 
 
 def prune_diagram(diagram: Diagram, kept: Set[str]) -> Diagram:
@@ -114,7 +114,7 @@ class _Outcome:
 
 def _outcomes(diagram: Diagram, kept: Set[str]) -> list[_Outcome]:
     """All outcomes, by panel and then by first use."""
-    found: list[_Outcome] = []
+    outcomes: list[_Outcome] = []
     reached = _uses_left(diagram, kept)
     for number, panel in enumerate(diagram.panels):
         by_panel: dict[Panel, list[str]] = {}
@@ -127,8 +127,8 @@ def _outcomes(diagram: Diagram, kept: Set[str]) -> list[_Outcome]:
         for index, (left, uses) in enumerate(by_panel.items()):
             alone = not any(set(names[index]) & set(other) for i, other in enumerate(names) if i != index)
             more = hidden if index == MOST_OUTCOMES - 1 else 0
-            found.append(_Outcome(number, index, len(by_panel), more, left, tuple(uses), names[index], alone))
-    return found
+            outcomes.append(_Outcome(number, index, len(by_panel), more, left, tuple(uses), names[index], alone))
+    return outcomes
 
 
 def _uses_left(diagram: Diagram, kept: Set[str]) -> dict[tuple[int, str], Panel]:
@@ -145,7 +145,7 @@ def _uses_left(diagram: Diagram, kept: Set[str]) -> dict[tuple[int, str], Panel]
         closed = frozenset(box.key for box in panel.boxes if any(not left(*inner).boxes for inner in _inside(box, use)))
         return like(number, inside, closed)
 
-    found: dict[tuple[int, str], Panel] = {}
+    panels: dict[tuple[int, str], Panel] = {}
     in_boxes = {
         inner for panel in diagram.panels for use in panel.uses for box in panel.boxes for inner in _inside(box, use)
     }
@@ -154,10 +154,10 @@ def _uses_left(diagram: Diagram, kept: Set[str]) -> dict[tuple[int, str], Panel]
     while waiting:
         each = waiting.pop()
         panel = left(*each)
-        if each not in found and panel.boxes:
-            found[each] = panel
+        if each not in panels and panel.boxes:
+            panels[each] = panel
             waiting += [inner for box in panel.boxes for inner in _inside(box, each[1])]
-    return found if found.keys() & {(0, use) for use in diagram.panels[0].uses} else {}
+    return panels if panels.keys() & {(0, use) for use in diagram.panels[0].uses} else {}
 
 
 def _inside(box: Box, use: str) -> Iterator[tuple[int, str]]:
@@ -173,11 +173,11 @@ def _reopened(
     if box.opens is None:
         return box
     insides = {inner: ends[inner] for use in outcome.uses for inner in _inside(box, use) if inner in ends}
-    found = sorted({(end.panel, end.index): end for end in insides.values()}.items())
-    opens = next((numbers[key] for key, _ in found if key in numbers), None)
-    if len(found) == 1:
-        return replace(box, opens=opens, title=f"{box.title}{found[0][1].suffix}")
-    return replace(box, opens=opens, lines=(*box.lines, f"{len(found)} outcomes"))
+    outcomes = sorted({(end.panel, end.index): end for end in insides.values()}.items())
+    opens = next((numbers[key] for key, _ in outcomes if key in numbers), None)
+    if len(outcomes) == 1:
+        return replace(box, opens=opens, title=f"{box.title}{outcomes[0][1].suffix}")
+    return replace(box, opens=opens, lines=(*box.lines, f"{len(outcomes)} outcomes"))
 
 
 def _is_narrower(left: Panel, whole: Panel) -> bool:

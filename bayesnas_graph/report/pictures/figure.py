@@ -139,10 +139,10 @@ def _before(point: tuple[float, float], x: float, y: float) -> tuple[tuple[float
 
 def placed_hops(sketch: Sketch, placement: Placement) -> list[Hop]:
     """The hops of a sketch. They leave and enter boxes side by side instead of at one point."""
-    found = list(placement.hops)
+    hops = list(placement.hops)
     leaving: dict[int, list[int]] = {}
     entering: dict[int, list[int]] = {}
-    for number, hop in enumerate(found):
+    for number, hop in enumerate(hops):
         if hop.turns:
             continue
         if isinstance(sketch.parts[hop.source], Box) and hop.starts:
@@ -151,9 +151,9 @@ def placed_hops(sketch: Sketch, placement: Placement) -> list[Hop]:
             entering.setdefault(hop.target, []).append(number)
     for groups, near, far, step in ((leaving, (0, 1), 2, LEAVING), (entering, (2, 3), 1, ARRIVING)):
         for numbers in groups.values():
-            numbers.sort(key=lambda number: found[number].points[far][1])
+            numbers.sort(key=lambda number: hops[number].points[far][1])
             for place, number in enumerate(numbers):
                 shift = step * (place - (len(numbers) - 1) / 2)
-                points = [(x, y + shift if i in near else y) for i, (x, y) in enumerate(found[number].points)]
-                found[number] = replace(found[number], points=tuple(points))
-    return found
+                points = [(x, y + shift if i in near else y) for i, (x, y) in enumerate(hops[number].points)]
+                hops[number] = replace(hops[number], points=tuple(points))
+    return hops

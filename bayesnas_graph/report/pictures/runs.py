@@ -32,19 +32,19 @@ def repeated_uses(
     opened: Callable[[Block], object],
 ) -> dict[int, RepeatedUse]:
     """The runs of a block, by each of their steps. Blocks with different panels are not merged."""
-    found: dict[int, RepeatedUse] = {}
+    repeated: dict[int, RepeatedUse] = {}
     steps: list[tuple[int, int, Nested]] = []  # step, value and use of the run so far
     value = len(block.inputs)
     for index, step in enumerate(block.steps):
         fits = isinstance(step, Nested) and len(step.block.outputs) == 1 and index not in inside
         if steps and not (fits and isinstance(step, Nested) and _alike(steps[-1], (index, value, step), opened)):
-            found.update(_closed(steps, readers))
+            repeated.update(_closed(steps, readers))
             steps = []
         if fits and isinstance(step, Nested):
             steps.append((index, value, step))
         value += 1 if isinstance(step, Compute) else len(step.block.outputs)
-    found.update(_closed(steps, readers))
-    return found
+    repeated.update(_closed(steps, readers))
+    return repeated
 
 
 def _alike(last: tuple[int, int, Nested], new: tuple[int, int, Nested], opened: Callable[[Block], object]) -> bool:

@@ -55,10 +55,10 @@ class Sketch:
         sizes = self.sizes
         for limit in (COLUMN, PAGE):
             for gaps in (AIRY, TIGHT):
-                found = place(sizes, self.edges, limit, gaps)
-                if found.width <= limit:
-                    return found
-        return found  # wider than a page: accepted
+                placement = place(sizes, self.edges, limit, gaps)
+                if placement.width <= limit:
+                    return placement
+        return placement  # wider than a page: accepted
 
 
 def sketch_of(panel: Panel) -> Sketch:

@@ -64,14 +64,14 @@ class CompressionRecord:
     cut: float | None  # the error of the pruned network before fine-tuning, in %
 
 
-def read_compression(found: RunRecord) -> CompressionRecord:
+def read_compression(record: RunRecord) -> CompressionRecord:
     """Read the files that only compression runs have."""
-    result = read_json(found.folder / "result.json", {}) or {}
+    result = read_json(record.folder / "result.json", {}) or {}
     return CompressionRecord(
-        record=found,
-        loops=tuple(_loops(found)),
-        layers=tuple(_layers(found.folder / "layers.json")),
-        rival_rows=tuple(read_numbers(found.folder / "rival.csv", _EPOCHS)),
+        record=record,
+        loops=tuple(_loops(record)),
+        layers=tuple(_layers(record.folder / "layers.json")),
+        rival_rows=tuple(read_numbers(record.folder / "rival.csv", _EPOCHS)),
         whole=_network(result.get("whole")),
         left=_network(result.get("left")),
         rival=_network(result.get("rival")),
@@ -79,10 +79,10 @@ def read_compression(found: RunRecord) -> CompressionRecord:
     )
 
 
-def _loops(found: RunRecord) -> Iterator[LoopRecord]:
-    errors = {int(row["epoch"]): row["test_accuracy"] for row in found.rows if _is_tested(row)}
-    dense, each = (_count(found.config.get(key)) for key in ("epochs", "loop_epochs"))
-    by_number = {int(row["loop"]): row for row in read_numbers(found.folder / "loops.csv", _LOOPS)}
+def _loops(record: RunRecord) -> Iterator[LoopRecord]:
+    errors = {int(row["epoch"]): row["test_accuracy"] for row in record.rows if _is_tested(row)}
+    dense, each = (_count(record.config.get(key)) for key in ("epochs", "loop_epochs"))
+    by_number = {int(row["loop"]): row for row in read_numbers(record.folder / "loops.csv", _LOOPS)}
     for number, row in sorted(by_number.items()):
         following = number + 1 in by_number and each > 0
         accuracy = errors.get(dense + (number + 1) * each) if following else None
@@ -107,10 +107,10 @@ def _count(value: object) -> int:
 
 def _layers(path: Path) -> Iterator[PrunedLayer]:
     try:
-        found = json.loads(path.read_bytes(), parse_constant=int)  # infinity and nan are not valid JSON
+        layers = json.loads(path.read_bytes(), parse_constant=int)  # infinity and nan are not valid JSON
     except (OSError, ValueError, RecursionError):
         return
-    for layer in found if isinstance(found, list) else ():
+    for layer in layers if isinstance(layers, list) else ():
         try:
             yield _layer(layer)
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError):

@@ -93,12 +93,12 @@ class Outline:
     @staticmethod
     def from_json(text: bytes) -> Outline:
         """Parse the content of `outline.json`. Raises ValueError."""
-        found = _adapter().validate_json(text)
+        outline = _adapter().validate_json(text)
         switches = [
             switch if "kind" in plain else replace(switch, kind=USUAL.get(switch.operation, "candidate"))
-            for switch, plain in zip(found.switches, json.loads(text)["switches"], strict=True)
+            for switch, plain in zip(outline.switches, json.loads(text)["switches"], strict=True)
         ]
-        return replace(found, switches=tuple(switches))
+        return replace(outline, switches=tuple(switches))
 
 
 def targets(config: SearchConfig) -> list[str]:

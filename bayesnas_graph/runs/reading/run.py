@@ -153,11 +153,11 @@ def _outline(path: Path) -> Outline | None:
 def read_json(path: Path, kinds: Mapping[str, type]) -> dict[str, Any] | None:
     """Read a JSON object with values of these types; None if it is anything else."""
     try:
-        found = json.loads(path.read_bytes(), parse_constant=int)  # infinity and nan are not valid JSON
+        content = json.loads(path.read_bytes(), parse_constant=int)  # infinity and nan are not valid JSON
     except (OSError, ValueError, RecursionError):
         return None
-    whole = isinstance(found, dict) and all(isinstance(found.get(key), kind) for key, kind in kinds.items())
-    return found if whole else None
+    whole = isinstance(content, dict) and all(isinstance(content.get(key), kind) for key, kind in kinds.items())
+    return content if whole else None
 
 
 def read_numbers(path: Path, needed: tuple[str, ...]) -> Iterator[Numbers]:

@@ -26,18 +26,18 @@ def summary(runs: Sequence[SweepRun]) -> list[Cells]:
 
 
 def _row(runs: Sequence[SweepRun]) -> Cells:
-    found = [run.found for run in runs if run.found is not None]
+    results = [run.found for run in runs if run.found is not None]
     architectures = [run.architecture for run in runs if run.found is not None]
     alike = overlap(architectures)
     return (
         *(value for _, value in runs[0].point.values),
-        f"{len(found)} of {len(runs)}",
-        _spread(found, lambda one: one.parameters, ",.0f"),
-        _spread(found, lambda one: one.flops, ",.0f"),
-        _spread(found, lambda one: one.accuracy, ".4f"),
-        _spread(found, lambda one: one.kept, ",.1f", f" of {found[0].switches:,}" if found else ""),
+        f"{len(results)} of {len(runs)}",
+        _spread(results, lambda one: one.parameters, ",.0f"),
+        _spread(results, lambda one: one.flops, ",.0f"),
+        _spread(results, lambda one: one.accuracy, ".4f"),
+        _spread(results, lambda one: one.kept, ",.1f", f" of {results[0].switches:,}" if results else ""),
         "" if alike is None else f"{alike:.2f}",
-        str(len(set(architectures))) if found else "",
+        str(len(set(architectures))) if results else "",
     )
 
 
@@ -53,9 +53,9 @@ def overlap(architectures: Sequence[frozenset[str]]) -> float | None:
     return fmean(parts) if parts else None
 
 
-def _spread(found: Sequence[Found], number: Callable[[Found], float], form: str, of: str = "") -> str:
+def _spread(results: Sequence[Found], number: Callable[[Found], float], form: str, of: str = "") -> str:
     """Return a mean, with the range if the values differ."""
-    values = [number(one) for one in found]
+    values = [number(one) for one in results]
     if not values:
         return ""
     mean, low, high = (format(value, form).removesuffix(".0") for value in (fmean(values), min(values), max(values)))
@@ -68,8 +68,10 @@ def to_csv(runs: Sequence[SweepRun]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*(key for key, _ in runs[0].point.values), *RUN])
     for run in runs:
-        found = run.found
-        numbers = (found.parameters, found.flops, found.accuracy, found.kept, found.switches) if found else ("",) * 5
+        result = run.found
+        numbers = (
+            (result.parameters, result.flops, result.accuracy, result.kept, result.switches) if result else ("",) * 5
+        )
         values = (value for _, value in run.point.values)
         writer.writerow([*values, run.point.seed, run.state, *numbers, run.error, run.point.name])
     return text.getvalue()

@@ -127,12 +127,12 @@ def run_of(folder: SweepFolder, point: Point) -> SweepRun:
     """Return the state of a point from its folder: done or waiting."""
     run = folder.run(point)
     try:
-        found = Found.model_validate_json(run.result.read_bytes())
+        result = Found.model_validate_json(run.result.read_bytes())
         verdicts = json.loads(run.decision.read_bytes())["verdicts"]
         kept = frozenset(str(verdict["name"]) for verdict in verdicts if verdict["keep"])
     except (OSError, ValueError, KeyError, TypeError):  # incomplete: resuming the run writes them again
         return SweepRun(point)
-    return SweepRun(point, "done", found, kept - _zeros(run))
+    return SweepRun(point, "done", result, kept - _zeros(run))
 
 
 def _zeros(run: RunFolder) -> frozenset[str]:

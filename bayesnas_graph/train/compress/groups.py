@@ -70,14 +70,14 @@ class Groups:
 def groups_of(graph: Graph, chosen: Chosen) -> tuple[Groups, ...]:
     """Return all groups of a network, except filters of outputs, which cannot be removed. Raises NasError."""
     last = _last_layers(graph)
-    found = []
+    groups = []
     for name, patterns in chosen_for(graph, chosen).items():
         node = graph[name]
         for shares in shared(node, patterns):
             if shares == "n" and name in last:
                 continue
-            found.append(_groups(graph, node, shares))
-    return tuple(found)
+            groups.append(_groups(graph, node, shares))
+    return tuple(groups)
 
 
 def regrouped(groups: Iterable[Groups], graph: Graph) -> tuple[Groups, ...]:

@@ -15,13 +15,13 @@ Masks = dict[str, dict[str, Tensor]]
 
 def masks_of(groups: Iterable[Groups], weights: ByNode) -> Masks:
     """Return the masks of the weights in groups: the nonzero weights of layers, and all companions of their filters."""
-    found: Masks = {}
+    masks: Masks = {}
     for group in groups:
         for node, name in group.tensors:
             weight = weights[node][name]
             kept = weight != 0 if node == group.layer and name == "weight" else torch.ones_like(weight)
-            found.setdefault(node, {})[name] = kept.to(weight.dtype)
-    return found
+            masks.setdefault(node, {})[name] = kept.to(weight.dtype)
+    return masks
 
 
 def without(masks: Masks, going: Mapping[Groups, Tensor]) -> Masks:

@@ -22,14 +22,14 @@ def layer_reports(graph: Graph, groups: Iterable[Groups], shrunk: Shrunk) -> lis
     by_layer: dict[str, list[Groups]] = {}
     for some in groups:
         by_layer.setdefault(some.layer, []).append(some)
-    found = []
+    layers = []
     for node in graph:
         if not is_layer(node):
             continue
         is_left = node.name in left.nx
         weight = shrunk.tensors[node.name]["weight"] if is_left else None
         whole = _weights(graph, node.name)
-        found.append(
+        layers.append(
             PrunedLayer(
                 name=node.name,
                 kind=node.op.name,
@@ -44,7 +44,7 @@ def layer_reports(graph: Graph, groups: Iterable[Groups], shrunk: Shrunk) -> lis
                 operations=Share(after.get(node.name, 0), before[node.name]),
             )
         )
-    return found
+    return layers
 
 
 def widths(graph: Graph) -> str:

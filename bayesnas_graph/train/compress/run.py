@@ -100,9 +100,9 @@ class CompressRun(RunKind[CompressionProblem, CompressConfig, CompressWatcher, C
         work = CompressWork(task.problem, task.folder, device, watcher, stop)
         weights, score = work.dense()
         left = work.loops(weights)
-        found = work.fine(left)
+        smaller = work.fine(left)
         baseline = work.baseline(weights, left) if task.config.rival else None
-        return _measured(work, weights, score, found, baseline)
+        return _measured(work, weights, score, smaller, baseline)
 
     def write_results(self, task: CompressTask, outcome: CompressOutcome) -> None:
         folder, text = task.folder, outcome.network.text
@@ -125,32 +125,32 @@ class CompressRun(RunKind[CompressionProblem, CompressConfig, CompressWatcher, C
 
 
 def _measured(
-    work: CompressWork, weights: ByNode, score: Score, found: Smaller, baseline: Smaller | None
+    work: CompressWork, weights: ByNode, score: Score, smaller: Smaller, baseline: Smaller | None
 ) -> CompressOutcome:
     """Measure everything. Latency measurements alternate between the whole network and the smaller one."""
     problem = work.problem
-    program = emit(found.text.graph, f"{problem.doc(found.text.graph)}\n", standalone=True)
+    program = emit(smaller.text.graph, f"{problem.doc(smaller.text.graph)}\n", standalone=True)
     whole_program = emit(problem.graph, standalone=True)
-    networks = [_built(whole_program, weights, work.device), _built(program, found.weights, work.device)]
+    networks = [_built(whole_program, weights, work.device), _built(program, smaller.weights, work.device)]
     shapes = [kind.shape for kind in problem.subject.network.inputs]
     times = [latencies(networks, shapes, batch, work.device, RUNS) for batch in BATCHES]
     whole, left = zip(*times, strict=True)
     return CompressOutcome(
         whole=NetworkSummary(widths(problem.graph), Size.of(problem.graph), score, whole),
-        left=_in_numbers(found, left),
-        cut=found.before,
-        layers=layer_reports(problem.graph, problem.groups, found.shrunk),
+        left=_in_numbers(smaller, left),
+        cut=smaller.before,
+        layers=layer_reports(problem.graph, problem.groups, smaller.shrunk),
         loops=work.loops_done,
-        on_target=not problem.target.is_given or problem.target.is_met(Size.of(found.text.graph)),
-        network=found,
+        on_target=not problem.target.is_given or problem.target.is_met(Size.of(smaller.text.graph)),
+        network=smaller,
         program=program,
         baseline=None if baseline is None else _in_numbers(baseline),
     )
 
 
-def _in_numbers(found: Smaller, times: tuple[Latency, ...] = ()) -> NetworkSummary:
-    graph = found.text.graph
-    return NetworkSummary(widths(graph), Size.of(graph), found.score, times)
+def _in_numbers(smaller: Smaller, times: tuple[Latency, ...] = ()) -> NetworkSummary:
+    graph = smaller.text.graph
+    return NetworkSummary(widths(graph), Size.of(graph), smaller.score, times)
 
 
 def _built(program: Emitted, weights: ByNode, device: Device) -> nn.Module:

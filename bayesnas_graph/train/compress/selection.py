@@ -31,8 +31,8 @@ class Size:
 
     @staticmethod
     def of(graph: Graph) -> Size:
-        found: Cost = cost(graph)
-        return Size(found.parameters, found.flops, operations(graph))
+        totals: Cost = cost(graph)
+        return Size(totals.parameters, totals.flops, operations(graph))
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def per_operation(graph: Graph, costs: Mapping[Groups, Tensor], masks: Masks) ->
         weight = groups.layer, "weight"  # what is removed together with a filter saves next to nothing
         return groups.sums(lambda *tensor: kept if tensor == weight else kept.new_zeros(len(kept)))
 
-    return {groups: found / saved(groups).clamp(min=1) for groups, found in costs.items()}
+    return {groups: removal_cost / saved(groups).clamp(min=1) for groups, removal_cost in costs.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,9 +136,9 @@ def _fewest(make: Callable[[int], Pruning], most: int, enough: Callable[[Pruning
     low, high, best = 0, most, make(most)
     while low < high:
         middle = (low + high) // 2
-        found = make(middle)
-        if enough(found):
-            high, best = middle, found
+        pruning = make(middle)
+        if enough(pruning):
+            high, best = middle, pruning
         else:
             low = middle + 1
     return best

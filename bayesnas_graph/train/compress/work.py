@@ -72,14 +72,14 @@ class CompressionProblem:
     @cached_property
     def groups(self) -> tuple[Groups, ...]:
         """All groups of weights. Raises NasError for unknown patterns, or if there are no groups."""
-        found = groups_of(self.graph, self.config.patterns)
-        if not found:
+        groups = groups_of(self.graph, self.config.patterns)
+        if not groups:
             message = f"nothing to remove from network `{self.subject.network.name}`"
             help = (
                 "define which weights are removed together: `--pattern conv=filter,channel --pattern linear=row,column`"
             )
             raise NasError([Diagnostic("NAS620", message, help=help)])
-        return found
+        return groups
 
     @cached_property
     def held_out(self) -> tuple[Tensor, Tensor]:
@@ -173,8 +173,10 @@ class CompressWork:
             problem = TrainingProblem(config.loop(number), graph, self.problem.data, self.problem.held_out[0])
             epochs = config.epochs + (number - 1) * config.loop_epochs
             stage = Stage("loops", problem, number, epochs, epochs * problem.steps_per_epoch)
-            found = measured(graph, left.tensors, self.problem.held_out_batches(graph, 2 * number - 1), self.device)
-            trained = self._training(stage, left.tensors, penalty(graph, left.tensors, groups, found, intensity))
+            measurement = measured(
+                graph, left.tensors, self.problem.held_out_batches(graph, 2 * number - 1), self.device
+            )
+            trained = self._training(stage, left.tensors, penalty(graph, left.tensors, groups, measurement, intensity))
             return self._removed(graph, trained, groups, number, intensity)
 
         return shrink(graph, self._once(f"loop-{number:02}", graph, train))
@@ -184,11 +186,11 @@ class CompressWork:
     ) -> ByNode:
         """Return the weights with zeros for removed groups."""
         start = time.perf_counter()
-        found = measured(graph, weights, self.problem.held_out_batches(graph, 2 * number), self.device)
-        pruning = pruning_after_loop(graph, weights, groups, found, self.config, intensity)
+        measurement = measured(graph, weights, self.problem.held_out_batches(graph, 2 * number), self.device)
+        pruning = pruning_after_loop(graph, weights, groups, measurement, self.config, intensity)
         count = sum(int(alive(some, pruning.masks).sum()) for some in groups)
         seconds = time.perf_counter() - start
-        self.watcher.loop_ended(LoopRow(number, intensity, found.loss, count, pruning.size, seconds))
+        self.watcher.loop_ended(LoopRow(number, intensity, measurement.loss, count, pruning.size, seconds))
         return masked(weights, pruning.masks)
 
     def fine(self, left: Shrunk) -> Smaller:
@@ -199,8 +201,8 @@ class CompressWork:
     def baseline(self, weights: ByNode, left: Shrunk) -> Smaller:
         """Prune the same weights by magnitude to the same size, and train the result equally long."""
         target = SizeTarget(Size.of(left.graph).operations)
-        found = pruned_by_magnitude(self.problem.graph, weights, self.problem.groups, target).shrunk
-        return self._trained("rival", found, self.loops_done * self.config.loop_epochs + self.config.fine_epochs)
+        pruned = pruned_by_magnitude(self.problem.graph, weights, self.problem.groups, target).shrunk
+        return self._trained("rival", pruned, self.loops_done * self.config.loop_epochs + self.config.fine_epochs)
 
     @property
     def loops_done(self) -> int:
@@ -209,7 +211,7 @@ class CompressWork:
 
     def _trained(self, name: StageName, left: Shrunk, epochs: int, epochs_before: int = 0) -> Smaller:
         text = written(left.graph, self.problem.doc(left.graph), {}, allow_python=self.problem.subject.python_ops)
-        weights: ByNode = {text.names[node]: found for node, found in left.tensors.items() if node in text.names}
+        weights: ByNode = {text.names[node]: tensors for node, tensors in left.tensors.items() if node in text.names}
         before = self._score(text.graph, weights)
         if epochs:
             problem = TrainingProblem(self.config.fine(epochs), text.graph, self.problem.data)
@@ -243,9 +245,9 @@ class CompressWork:
         """Return the weights that some work produces, from a file if it was already done."""
         path, program = self.folder.stage(name), emit(graph, standalone=True)
         if not self.device.processes.broadcast(path.is_file()):
-            found = work()
+            weights = work()
             if self.device.processes.first:
-                write_weights(path, as_state(found, {}, program), self.problem.subject.fingerprint)
+                write_weights(path, as_state(weights, {}, program), self.problem.subject.fingerprint)
             self.device.processes.any(False)  # wait until it is written
         return self._on_device(by_node(read_weights(path), program))
 
