@@ -65,9 +65,9 @@ def compile(
 
 
 def _doc(network: Network, mark: str) -> str:
-    given = ", ".join(f"{name} = {show(value)}" for name, value in network.arguments)
+    arguments = ", ".join(f"{name} = {show(value)}" for name, value in network.arguments)
     whole = "all candidates of the space together" if network.block.choices else "without choices"
-    name = f"{network.name}({given})" if given else network.name
+    name = f"{network.name}({arguments})" if arguments else network.name
     return f"Network `{name}`, {whole}.\n\nFingerprint of the space: {mark}.\n"
 
 

@@ -106,8 +106,12 @@ def _named(panels: Iterable[Panel], path: Path) -> dict[Path, Panel]:
     if len(panels) == 1:
         return {path: panels[0]}
     if str(path) == "-":
-        there = ", ".join(f"`{name}`" for name in dict.fromkeys(name for panel in panels for name in motifs(panel)))
-        raise typer.BadParameter(f"there are {len(panels)} figures; choose one with --cell: {there}", param_hint="-o")
+        motif_names = ", ".join(
+            f"`{name}`" for name in dict.fromkeys(name for panel in panels for name in motifs(panel))
+        )
+        raise typer.BadParameter(
+            f"there are {len(panels)} figures; choose one with --cell: {motif_names}", param_hint="-o"
+        )
     files: dict[Path, Panel] = {}
     for panel in panels:
         stem = f"{path.stem}-{motifs(panel)[0]}"
@@ -116,15 +120,15 @@ def _named(panels: Iterable[Panel], path: Path) -> dict[Path, Panel]:
     return files
 
 
-def _format(given: str | None, output: Path | None) -> Format:
+def _format(wanted: str | None, output: Path | None) -> Format:
     """Return the format to write, from `--format` or the ending of the file."""
     known = get_args(Format)
-    if given is not None:
-        if given not in known:
-            match = nearest(given, known)
+    if wanted is not None:
+        if wanted not in known:
+            match = nearest(wanted, known)
             hint = f"; did you mean `{match}`?" if match else f"; choose one of {', '.join(known)}"
-            raise typer.BadParameter(f"unknown format `{given}`{hint}", param_hint="--format")
-        return ENDINGS.get(f".{given}", "svg")
+            raise typer.BadParameter(f"unknown format `{wanted}`{hint}", param_hint="--format")
+        return ENDINGS.get(f".{wanted}", "svg")
     if output is None or str(output) == "-":
         return "svg"
     implied = ENDINGS.get(output.suffix.lower())

@@ -41,8 +41,8 @@ class Drawing:
         for name in names:
             if name not in known:
                 match = nearest(name, known)
-                there = f"panels show {', '.join(f'`{other}`' for other in known)}"
-                help = f"did you mean `{match}`? {there}" if match else there
+                listing = f"panels show {', '.join(f'`{other}`' for other in known)}"
+                help = f"did you mean `{match}`? {listing}" if match else listing
                 raise NasError([Diagnostic("NAS101", f"no panel shows a motif `{name}`", help=help)])
         numbers = [i for i, panel in enumerate(self.diagram.panels) if set(names) & set(motifs(panel))]
         return Drawing(self.name, self.diagram.only(numbers))

@@ -45,8 +45,8 @@ def settings_options(kind: type[Group], *, files: bool = True) -> Callable[[Verb
         settings = [] if chosen.get("config") is None else [read_settings(chosen["config"])]
         settings += [assigned(text) for text in chosen.get("assignment") or []]
         settings += [assigned(f"parameters.{text}") for text in chosen["param"] or []]
-        given = {name: field for name, field in flags.items() if chosen[name] is not None}
-        return settings + [_setting(_key(name, field), field, chosen[name]) for name, field in given.items()]
+        given_flags = {name: field for name, field in flags.items() if chosen[name] is not None}
+        return settings + [_setting(_key(name, field), field, chosen[name]) for name, field in given_flags.items()]
 
     return _replace_parameter("settings", [_parameter(name, option, None) for name, option in options.items()], collect)
 

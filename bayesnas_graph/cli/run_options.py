@@ -75,8 +75,8 @@ class RunOptions:
         run = open_run(path, verb, allow_python=self.allow_python_ops)
         if settings:
             help = "a run keeps the settings it was started with; start another one to change them"
-            given = ", ".join(f"`{one.source.text if one.on_command_line else one.source.name}`" for one in settings)
-            raise NasError([Diagnostic("NAS601", f"`--resume` takes no settings, but got {given}", help=help)])
+            texts = ", ".join(f"`{one.source.text if one.on_command_line else one.source.name}`" for one in settings)
+            raise NasError([Diagnostic("NAS601", f"`--resume` takes no settings, but got {texts}", help=help)])
         if file is not None:
             run.check_same_space(load_subject(file, run.manifest.config, allow_python=self.allow_python_ops))
 

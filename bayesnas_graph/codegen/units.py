@@ -179,17 +179,17 @@ class _Builder:
                 continue
             if isinstance(step, Scope):
                 read = tuple(self.reads[step.name])
-                given = tuple(self.gives[step.name])
-                unit = unwrapped(self._unit(step, read, given))
-                names.update({name: self._result(name, scope) for name in given})
-                results = tuple(names[name] for name in given)
+                produced = tuple(self.gives[step.name])
+                unit = unwrapped(self._unit(step, read, produced))
+                names.update({name: self._result(name, scope) for name in produced})
+                results = tuple(names[name] for name in produced)
                 items.append(UnitUse(_local(step.name, scope), unit, tuple(names[name] for name in read), results))
                 continue
             names[step.name] = _local(step.name, scope)
             items.append(self._item(step, names, gates))
-        given = tuple(names[name] for name in outputs)
+        unit_outputs = tuple(names[name] for name in outputs)
         places = tuple(names[value] for value in inputs)
-        return Unit(scope, places, words, tuple(_folded(items, given)), given, tuple(gates))
+        return Unit(scope, places, words, tuple(_folded(items, unit_outputs)), unit_outputs, tuple(gates))
 
     def _word(self, value: str) -> str:
         """A word for a value, from its operation."""

@@ -59,8 +59,8 @@ class Rule:
     def fits(self, graph: Graph) -> bool:
         """Return whether an architecture is within the budget."""
         size = cost(graph)
-        few = self.params is None or size.parameters <= self.params
-        return few and (self.flops is None or size.flops <= self.flops)
+        fits_params = self.params is None or size.parameters <= self.params
+        return fits_params and (self.flops is None or size.flops <= self.flops)
 
 
 def apply(rule: Rule, graph: Graph, decision: Decision) -> Decision:

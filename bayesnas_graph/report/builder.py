@@ -99,7 +99,7 @@ def _comparison_page(runs: Sequence[ReportedRun]) -> ReportPage:
 
 
 def _sweep_page(path: Path, *, allow_python: bool) -> ReportPage:
-    asked, points = read_sweep(path)
+    request, points = read_sweep(path)
     done = [run.point.name for run in points if run.state == "done"]
     runs = [read_reported_run(path / name, name, allow_python=allow_python) for name in done]
     records = {run.label: run.record for run in runs}
@@ -109,7 +109,7 @@ def _sweep_page(path: Path, *, allow_python: bool) -> ReportPage:
         *_cells(runs),
         *([curves_section(records)] if records else []),
     ]
-    subject = f"sweep of {asked.space}: {', '.join(asked.sweep) or 'seeds only'}, {counted(asked.seeds, 'seed')}"
+    subject = f"sweep of {request.space}: {', '.join(request.sweep) or 'seeds only'}, {counted(request.seeds, 'seed')}"
     return ReportPage(path.name or str(path), subject, tuple(sections), tuple(runs))
 
 

@@ -21,7 +21,7 @@ def sweep_section(folder: Path) -> Section:
     _, runs = read_sweep(folder)
     heading, *rows = summary(runs)
     points = Table(heading, tuple(rows), title="Grid points")
-    trials = [_trial(run) for run in runs if run.found is not None]
+    trials = [_trial(run) for run in runs if run.result is not None]
     by_setting = [sweep.parameters(trials), sweep.accuracy(trials)] if sweep.swept_key(trials) else []
     charts = [*by_setting, sweep.trade_off(trials)]
     return build_section(
@@ -49,7 +49,7 @@ def _all_runs(runs: Sequence[SweepRun]) -> Table:
     keys = tuple(key for key, _ in runs[0].point.values)
     rows = []
     for run in runs:
-        result, numbers = run.found, ("",) * 4
+        result, numbers = run.result, ("",) * 4
         if result is not None:
             sizes = (f"{result.parameters:,}", f"{result.flops:,}")
             numbers = (*sizes, f"{result.accuracy:.4f}", f"{result.kept:,} of {result.switches:,}")
@@ -63,6 +63,6 @@ def _failed(runs: Sequence[SweepRun]) -> Table:
 
 
 def _trial(run: SweepRun) -> Trial:
-    result = run.found
+    result = run.result
     assert result is not None, "the run is done"
     return Trial(run.point.values, run.point.seed, result.parameters, result.flops, result.accuracy)

@@ -67,9 +67,9 @@ def architecture_of(
         load_weights=partial(_fixed_weights, run, graph) if is_own else _no_weights,
     )
     decided = info.measure == "gamma" or rule.decides
-    how = str(rule) if decided else f"as strategy {info.name} decided"
+    rule_text = str(rule) if decided else f"as strategy {info.name} decided"
     name = manifest.space if space is None else str(space)
-    return Architecture(name, target, graph, derived, how, origin, run.allow_python)
+    return Architecture(name, target, graph, derived, rule_text, origin, run.allow_python)
 
 
 def _target(

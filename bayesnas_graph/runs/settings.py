@@ -105,9 +105,9 @@ def configured(settings: Iterable[Settings]) -> SearchConfig:
 
 def merged(settings: Iterable[Settings], kind: type[C]) -> C:
     """Merge settings into a configuration; later ones override earlier ones. Raises NasError."""
-    given = list(settings)
+    layers = list(settings)
     values: dict[str, Any] = {}
-    for layer in given:
+    for layer in layers:
         for key, value in layer.values.items():
             both = isinstance(value, dict) and isinstance(values.get(key), dict)
             values[key] = values[key] | value if both else value
@@ -116,16 +116,16 @@ def merged(settings: Iterable[Settings], kind: type[C]) -> C:
     except ValidationError as error:
         report = Report()  # drops duplicates: a value that fits none of several types has an error for each
         for fault in error.errors(include_url=False):
-            report.add(_wrong(dict(fault), given, kind))
+            report.add(_wrong(dict(fault), layers, kind))
         raise NasError(report.diagnostics) from None
 
 
-def _wrong(fault: dict[str, Any], given: list[Settings], kind: type[Group]) -> Diagnostic:
+def _wrong(fault: dict[str, Any], layers: list[Settings], kind: type[Group]) -> Diagnostic:
     path = fault["loc"][:2]  # the rest names the type that was tried
     if not path:
         return Diagnostic("NAS601", str(fault["ctx"]["error"]) if "ctx" in fault else fault["msg"])
     key = ".".join(map(str, path))
-    origin = next((one for one in reversed(given) if _has(one.values, path)), None)
+    origin = next((one for one in reversed(layers) if _has(one.values, path)), None)
     span = None if origin is None else origin.place(path) or Span(origin.source, 0, len(origin.source.text))
     known = {field.alias or name: field for name, field in kind.model_fields.items()}
     if fault["type"] == "extra_forbidden":

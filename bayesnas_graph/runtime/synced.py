@@ -56,8 +56,8 @@ class _Synced(_BatchNorm):
         assert self.num_batches_tracked is not None, "either all exist or none"
         self.num_batches_tracked.add_(1)
         share = 1 / self.num_batches_tracked.to(mean.dtype) if self.momentum is None else self.momentum
-        for running, seen in ((self.running_mean, mean), (self.running_var, variance)):
-            running.add_((seen - running) * share)
+        for running, latest in ((self.running_mean, mean), (self.running_var, variance)):
+            running.add_((latest - running) * share)
 
 
 class SyncedBatchNorm1d(_Synced, nn.BatchNorm1d):

@@ -101,11 +101,11 @@ class Training(Loop[TrainingProblem, TrainLearner, TrainProgress, TrainWatcher])
     def look(
         self, _learner: TrainLearner, progress: TrainProgress, until: int, total: Tensor, seconds: float
     ) -> Look[TrainProgress]:
-        loss, right = self.device.processes.mean(total).tolist()  # the only place that waits for the device
+        loss, accuracy = self.device.processes.mean(total).tolist()  # the only place that waits for the device
         steps = until - progress.step
         self._timed = self._timed[0] + steps, self._timed[1] + seconds
         latest = (loss - progress.loss) / steps
-        return Look(latest, replace(progress, loss=loss, right=right), partial(self.watcher.stepped, until, latest))
+        return Look(latest, replace(progress, loss=loss, right=accuracy), partial(self.watcher.stepped, until, latest))
 
     def _test(self, learner: TrainLearner, progress: TrainProgress) -> TrainProgress:
         """End an epoch: test, log a row, and save a checkpoint."""

@@ -64,8 +64,8 @@ def reasons_text(decision: Decision) -> str:
 def unmet(result: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
     """Return the requested sizes that were not met, according to `result.json` and the settings in `run.json`."""
     sizes = {"params": ("target_params", "parameters"), "flops": ("target_flops", "flops")}
-    asked = {quantity: (settings.get(target), result[key]) for quantity, (target, key) in sizes.items()}
-    above = [at_most(quantity, size) for quantity, (size, value) in asked.items() if size is not None and value > size]
+    limits = {quantity: (settings.get(target), result[key]) for quantity, (target, key) in sizes.items()}
+    above = [at_most(quantity, size) for quantity, (size, value) in limits.items() if size is not None and value > size]
     return [*result["unmet"], *above]
 
 
@@ -73,9 +73,9 @@ def too_large(result: Mapping[str, Any], missed: Sequence[str], config: SearchCo
     """Return a warning if an architecture does not have the requested size."""
     if not missed:
         return None
-    asked = " and ".join(f"`{text}`" for text in missed)
+    requirements = " and ".join(f"`{text}`" for text in missed)
     size = f"{result['parameters']:,} parameters and takes {result['flops']:,} multiply-adds"
     help = f"search again with more `--iterations`, or with a larger `--lambda` than {config.lambda_w:g}"
     if not strategy_info(config.strategy).penalised:
         help = "search again with `--target-params` or `--target-flops`, or derive with `--budget`"
-    return Diagnostic("NAS608", f"the architecture has {size}, not {asked}", help=help, severity="warning")
+    return Diagnostic("NAS608", f"the architecture has {size}, not {requirements}", help=help, severity="warning")

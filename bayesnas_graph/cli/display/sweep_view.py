@@ -24,8 +24,8 @@ class SweepLines(SweepWatcher):
     say: Callable[[str], None] = say
 
     def ended(self, run: SweepRun, number: int, total: int) -> None:
-        if run.found is not None:
-            result = f"{run.found.parameters:,} parameters, accuracy {run.found.accuracy:.4f}"
+        if run.result is not None:
+            result = f"{run.result.parameters:,} parameters, accuracy {run.result.accuracy:.4f}"
         else:
             result = f"{run.state}: {run.error}" if run.error else run.state
         self.say(f"{number} of {total} done: {run.point.shown}: {result}")

@@ -41,8 +41,8 @@ def name_widths(classes: Classes, root: Unit) -> str:
 def _sizes(classes: Classes, cls: Class, root: Unit | None) -> Iterator[_Size]:
     for item in cls.unit.items:
         terms = cls.terms[item.name]
-        given = classes.numbers(item)
-        for i, number in enumerate(given):
+        numbers = classes.numbers(item)
+        for i, number in enumerate(numbers):
             is_size = number.role in _SIZES or _is_depthwise(item, number)
             outside = root is not None and _is_outside(item, number.role, root)
             if terms[i] is None and is_size and type(number.value) is int and not outside and _is_module(item):

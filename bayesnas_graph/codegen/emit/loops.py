@@ -145,8 +145,8 @@ class _Search:
 
     def _is_private(self, start: int, end: int, exempt: set[str]) -> bool:
         """Return whether only these items read what they compute, except some results."""
-        made = {name for item in self.items[start:end] for name in results(item)} - exempt
-        return all(start <= reader < end for name in made for reader in self.readers[name])
+        results_inside = {name for item in self.items[start:end] for name in results(item)} - exempt
+        return all(start <= reader < end for name in results_inside for reader in self.readers[name])
 
 
 def _before(reads: list[list[object]]) -> list[str]:

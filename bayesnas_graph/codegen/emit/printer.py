@@ -67,8 +67,8 @@ class Printer:
         assert isinstance(item, UnitUse)
         cls = self.classes.of(item.unit)
         values = zip(cls.parameters, cls.arguments(item.unit), terms, strict=True)
-        given = [parameter.argument(value, term) for parameter, value, term in values]
-        return f"{cls.name}({', '.join(text for text in given if text is not None)})"
+        arguments = [parameter.argument(value, term) for parameter, value, term in values]
+        return f"{cls.name}({', '.join(text for text in arguments if text is not None)})"
 
     def _list(self, repeat: Repeat) -> str:
         runs = [(call, len(list(same))) for call, same in groupby(map(self._constructor, repeat.uses))]

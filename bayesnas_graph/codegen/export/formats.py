@@ -128,7 +128,7 @@ def _load_onnx(path: Path) -> Run:
     options.log_severity_level = 4  # fatal errors only; it does not log through Python
     options.intra_op_num_threads = 1  # a handful of samples
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    names = [given.name for given in session.get_inputs()]
+    names = [node.name for node in session.get_inputs()]
 
     def run(*inputs: Tensor) -> list[Tensor]:
         values = {name: value.numpy() for name, value in zip(names, inputs, strict=True)}

@@ -22,8 +22,8 @@ SHOWN = 3  # names of tensors in a message
 def write_weights(path: Path, weights: Mapping[str, Tensor], fingerprint: str) -> None:
     """Write the weights of a network with this fingerprint. Raises NasError if the disk is full."""
     # Tensors must not share memory.
-    held = {name: value.detach().cpu().contiguous().clone() for name, value in weights.items()}
-    content = save(held, {"fingerprint": fingerprint})  # the order of several keys would be random
+    tensors = {name: value.detach().cpu().contiguous().clone() for name, value in weights.items()}
+    content = save(tensors, {"fingerprint": fingerprint})  # the order of several keys would be random
     with atomic_write(path, FREE_SPACE) as file:
         file.write(content)
 
@@ -78,7 +78,7 @@ def _listed(what: str, names: Iterable[str]) -> list[str]:
     return [f"{len(present):,} {what} ({', '.join(shown)})"] if present else []
 
 
-def _shapes(key: str, given: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> str:
+def _shapes(key: str, loaded: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> str:
     """Return the name and both shapes of a tensor whose shapes differ; an empty text if they agree."""
-    mine, theirs = own[key].shape, given[key].shape
+    mine, theirs = own[key].shape, loaded[key].shape
     return "" if mine == theirs else f"{key}: {shape_text(theirs)} for {shape_text(mine)}"

@@ -54,12 +54,12 @@ class Supernet:
 
     def set_gates(self, values: Tensor) -> None:
         """Set the value of every gate."""
-        held = torch.empty_like(values)
-        held[self._order.to(values.device)] = values
+        ordered = torch.empty_like(values)
+        ordered[self._order.to(values.device)] = values
         with torch.no_grad():
             start = 0
             for parameter in self.parameters:
-                parameter.copy_(held[start : start + len(parameter)])
+                parameter.copy_(ordered[start : start + len(parameter)])
                 start += len(parameter)
 
     def in_order(self, parts: list[Tensor]) -> Tensor:

@@ -23,7 +23,7 @@ class CallArgument:
     positional: bool = False
 
 
-def call_text(name: str, given: Sequence[CallArgument]) -> str:
+def call_text(name: str, arguments: Sequence[CallArgument]) -> str:
     """A call as text.
 
     >>> width = CallArgument("width", "16", positional=True)
@@ -34,15 +34,15 @@ def call_text(name: str, given: Sequence[CallArgument]) -> str:
     >>> call_text("conv", [CallArgument("width", None), stride])
     'conv(stride = 2)'
     """
-    needed = [i for i, argument in enumerate(given) if argument.text not in (None, argument.default)]
+    needed = [i for i, argument in enumerate(arguments) if argument.text not in (None, argument.default)]
     count = 0  # of positional arguments
-    for i, argument in enumerate(given):
+    for i, argument in enumerate(arguments):
         is_plain = argument.positional or (argument.text == argument.name and i == count)  # as in `bn(affine)`
         if argument.text is None or not is_plain:
             break
         count = i + 1 if i in needed else count
-    texts = [argument.text or "" for argument in given[:count]]
-    texts += [f"{given[i].name} = {given[i].text}" for i in needed if i >= count]
+    texts = [argument.text or "" for argument in arguments[:count]]
+    texts += [f"{arguments[i].name} = {arguments[i].text}" for i in needed if i >= count]
     return f"{name}({', '.join(texts)})" if texts else name
 
 

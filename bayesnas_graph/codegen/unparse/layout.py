@@ -24,7 +24,7 @@ class BodyLayout:
         unit: Unit,
         paths: Sequence[tuple[str, ...]],
         labels: Sequence[Collection[str]],
-        given: Sequence[Sequence[str]],
+        output_names: Sequence[Sequence[str]],
         inputs: Sequence[str] | None,
         taken: Collection[str],
     ) -> None:
@@ -39,11 +39,11 @@ class BodyLayout:
         self.names: dict[str, str] = {}  # of inputs and nodes, as written
         self.arrays: dict[str, list[str]] = {}  # the name of an array -> its values
         if inputs is None:  # nodes choose their names first
-            self._name_nodes(given, taken)
+            self._name_nodes(output_names, taken)
             self._name_inputs(_letters(len(unit.inputs), {*taken, *self._words()}), taken)
         else:
             self._name_inputs(inputs, taken)
-            self._name_nodes(given, taken)
+            self._name_nodes(output_names, taken)
 
     def is_join(self, item: Item) -> bool:
         """Return whether an item is a node that edges lead into."""
@@ -113,13 +113,13 @@ class BodyLayout:
     def _words(self) -> set[str]:
         return {name.partition("[")[0] for name in self.names.values()}
 
-    def _name_nodes(self, given: Sequence[Sequence[str]], taken: Collection[str]) -> None:
+    def _name_nodes(self, output_names: Sequence[Sequence[str]], taken: Collection[str]) -> None:
         wanted: dict[str, str | TargetNode] = {}  # value -> a word, or an element of an array
         owners: dict[TargetNode, list[str]] = defaultdict(list)
         for i, item in enumerate(self.unit.items):
             target = self.targets[i]
             if len(results(item)) > 1:
-                wanted.update(zip(results(item), given[i], strict=True))
+                wanted.update(zip(results(item), output_names[i], strict=True))
             elif item.name in self.flowing or item.name == self.out:
                 continue
             elif target is None:

@@ -75,8 +75,8 @@ def written(text: Text) -> str:
     if isinstance(text, str):
         return text
     parameters = text.definition.parameters
-    given = [parameter.argument(written(each)) for parameter, each in zip(parameters, text.arguments, strict=True)]
-    return call_text(text.definition.name, given)
+    arguments = [parameter.argument(written(each)) for parameter, each in zip(parameters, text.arguments, strict=True)]
+    return call_text(text.definition.name, arguments)
 
 
 _Shared = Value | Column[Content] | tuple["Definition", tuple["_Shared", ...]]

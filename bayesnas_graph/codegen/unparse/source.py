@@ -76,11 +76,11 @@ class _Writer:
         unit = definition.unit
         paths = [self._path(unit.scope.name, name) for name in self.item_names[unit.scope.name]]
         labels = [self._labels(item) for item in unit.items]
-        given = [
+        output_names = [
             self.outputs[self.definitions.of(item.unit)] if isinstance(item, UnitUse) else [] for item in unit.items
         ]
         taken = self.definitions.names | {parameter.name for parameter in definition.parameters}
-        return BodyLayout(unit, paths, labels, given, inputs, taken)
+        return BodyLayout(unit, paths, labels, output_names, inputs, taken)
 
     def _path(self, scope: str, name: str) -> tuple[str, ...]:
         """The parts of a name, without dissolved motifs that only repeat their kind."""

@@ -38,8 +38,8 @@ def _sorted(item: Item) -> Item:
         return item
     unit = item.unit
     reads = {name: list(inner.inputs) for inner in unit.items for name in results(inner)}
-    made = {name: i for i, name in enumerate(reads)}
-    gives = sorted(range(len(unit.outputs)), key=lambda i: made[unit.outputs[i]])
+    position = {name: i for i, name in enumerate(reads)}
+    gives = sorted(range(len(unit.outputs)), key=lambda i: position[unit.outputs[i]])
     reached = {name: i for i, name in enumerate(walk((unit.outputs[i] for i in gives), reads))}
     takes = sorted(range(len(unit.inputs)), key=lambda i: reached[unit.inputs[i]])
     unit = replace(
@@ -54,10 +54,10 @@ def _sorted(item: Item) -> Item:
 
 def _numbered(unit: Unit, names: dict[str, tuple[str, ...]]) -> Unit:
     """A unit whose items are in reading order and are named by their numbers."""
-    made = {name: item for item in unit.items for name in results(item)}
-    reads = {item.name: [made[name].name for name in item.inputs if name in made] for item in unit.items}
+    producers = {name: item for item in unit.items for name in results(item)}
+    reads = {item.name: [producers[name].name for name in item.inputs if name in producers] for item in unit.items}
     by_name = {item.name: item for item in unit.items}
-    ends = [made[name].name for name in unit.outputs if name in made]
+    ends = [producers[name].name for name in unit.outputs if name in producers]
     items: list[Item] = []
     original: list[str] = []
     value = {name: name for name in unit.inputs}

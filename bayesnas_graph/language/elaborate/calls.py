@@ -156,15 +156,15 @@ def _bound(
 ) -> tuple[tuple[str, Value], ...]:
     """The value of every parameter, in order; a default may use the parameters before it."""
     definition = function.definition
-    given = _arranged(evaluator, signature_of(definition), expr)
+    arguments = _arranged(evaluator, signature_of(definition), expr)
     inner = NameScope(function.module)
     for parameter in definition.parameters:
         name = parameter.name.name
-        if name in given:
-            value = evaluator.value(given[name], scope)
+        if name in arguments:
+            value = evaluator.value(arguments[name], scope)
             if nodes_in(value):
                 help = "pass nodes after the parameters: `f(16)(x)`"
-                evaluator.wrong_kind(given[name], value, "a value", help)
+                evaluator.wrong_kind(arguments[name], value, "a value", help)
         else:
             assert parameter.default is not None, "arrange reports missing arguments"
             value = evaluator.value(parameter.default, inner)
@@ -173,7 +173,7 @@ def _bound(
 
 
 def _arranged(evaluator: Evaluator, signature: Signature, expr: ast.Call) -> dict[str, ast.Expr]:
-    given = arrange(signature, expr.arguments, expr.keywords, expr.span)
-    if isinstance(given, Diagnostic):
-        evaluator.report.fail(given)
-    return given
+    arguments = arrange(signature, expr.arguments, expr.keywords, expr.span)
+    if isinstance(arguments, Diagnostic):
+        evaluator.report.fail(arguments)
+    return arguments

@@ -43,8 +43,8 @@ def distinct(operations: Seq[Operation]) -> list[str]:
         differing = [
             n for n in dict.fromkeys(n for a in arguments for n in a) if len({a.get(n) for a in arguments}) > 1
         ]
-        for i, given in zip(same, arguments, strict=True):
-            labels[i] = "_".join([label, *(_word(given[n]) for n in differing if n in given)])
+        for i, values in zip(same, arguments, strict=True):
+            labels[i] = "_".join([label, *(_word(values[n]) for n in differing if n in values)])
     names = Names(["zero"])  # reserved for the zero switch of a choice
     return [names.unique(label) for label in labels]
 

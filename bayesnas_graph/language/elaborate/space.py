@@ -165,8 +165,8 @@ class Checker:
     def _compare_outputs(self, definition: ast.Motif, block: Block, declared: tuple[ValueType, ...]) -> None:
         if len(block.output_shapes) != len(declared):
             label = Label(definition.name.span, f"declares {len(declared)}")
-            given = len(block.output_shapes)
-            message = f"network `{definition.name.name}` has {given} output{'s' * (given != 1)}"
+            number = len(block.output_shapes)
+            message = f"network `{definition.name.name}` has {number} output{'s' * (number != 1)}"
             self.report.fail(Diagnostic("NAS212", message, label))
         for shape, wanted, expr in zip(block.output_shapes, declared, definition.outputs, strict=True):
             if shape != wanted.shape:

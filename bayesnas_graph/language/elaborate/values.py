@@ -50,8 +50,8 @@ class Use:
     span: Span = field(compare=False, repr=False)
 
     def __str__(self) -> str:
-        given = ", ".join(f"{name} = {show(value)}" for name, value in self.arguments)
-        return f"{self.function.definition.name.name}({given})" if given else self.function.definition.name.name
+        arguments = ", ".join(f"{name} = {show(value)}" for name, value in self.arguments)
+        return f"{self.function.definition.name.name}({arguments})" if arguments else self.function.definition.name.name
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,9 +67,9 @@ def _smallest(prices: Prices, nesting: Nesting) -> Extreme:
     least = prices.of(frozenset())
     if least is not None:
         return Extreme(least, frozenset(prices.groups), proven=True)
-    few = 2 ** len(prices.groups) * len(prices.ops) <= PATIENCE
-    on, cost = _least(prices) if few else Descent(prices, nesting).run()
-    return Extreme(cost, frozenset(prices.groups) - on, proven=few)
+    exhaustive = 2 ** len(prices.groups) * len(prices.ops) <= PATIENCE
+    on, cost = _least(prices) if exhaustive else Descent(prices, nesting).run()
+    return Extreme(cost, frozenset(prices.groups) - on, proven=exhaustive)
 
 
 def _least(prices: Prices) -> tuple[frozenset[str], int]:

@@ -37,8 +37,8 @@ def cuts(whole: Graph, left: Graph) -> dict[str, tuple[Cut, ...]]:
             continue  # not every operation has a coupling rule, so it is used only where needed
         inputs = whole.inputs(node.name)
         coupling = before.op.coupling(*(whole[edge.source].shape for edge in inputs))
-        there = {(edge.source, edge.gate) for edge in left.inputs(node.name)}
-        sides = [kept[edge.source] if (edge.source, edge.gate) in there else None for edge in inputs]
+        remaining = {(edge.source, edge.gate) for edge in left.inputs(node.name)}
+        sides = [kept[edge.source] if (edge.source, edge.gate) in remaining else None for edge in inputs]
         kept[node.name] = _left_of_output(node, before, coupling, sides)
         by_node[node.name] = tuple(_cuts(coupling, sides, kept[node.name]))
     return {name: some for name, some in by_node.items() if some}

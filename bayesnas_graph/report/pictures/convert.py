@@ -99,21 +99,21 @@ def _chromium(picture: Picture, kind: Kind) -> bytes | None:
     if program is None:
         return None
     with tempfile.TemporaryDirectory() as folder:
-        page, made = Path(folder, "page.html"), Path(folder, f"made.{kind}")
+        page, output = Path(folder, "page.html"), Path(folder, f"made.{kind}")
         size = f"{picture.width:g}px {picture.height:g}px"
         rules = f"@page {{ size: {size}; margin: 0 }} body {{ margin: 0 }} svg {{ display: block }}"
         page.write_text(f'<meta charset="utf-8"><style>{rules}</style>{picture.svg}', encoding="utf-8")
         if kind == "pdf":
-            options = ["--no-pdf-header-footer", f"--print-to-pdf={made}"]
+            options = ["--no-pdf-header-footer", f"--print-to-pdf={output}"]
         else:
             window = f"{-(-picture.width // 1):.0f},{-(-picture.height // 1):.0f}"
             options = [f"--force-device-scale-factor={picture.scale:g}", f"--window-size={window}"]
-            options += ["--hide-scrollbars", f"--screenshot={made}"]
+            options += ["--hide-scrollbars", f"--screenshot={output}"]
         always = ["--headless", "--disable-gpu", f"--user-data-dir={folder}/profile"]
         if hasattr(os, "geteuid") and os.geteuid() == 0:  # as in a container: it refuses to start sandboxed
             always.append("--no-sandbox")
         subprocess.run([program, *always, *options, page.as_uri()], check=True, capture_output=True, timeout=SECONDS)
-        return made.read_bytes()
+        return output.read_bytes()
 
 
 def _piped(picture: Picture, command: Sequence[str]) -> bytes | None:

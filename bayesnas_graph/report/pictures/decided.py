@@ -89,8 +89,8 @@ def prune_diagram(diagram: Diagram, kept: Set[str]) -> Diagram:
                 boxes = tuple(replace(box, shape="") for box in boxes)
             left, whole = replace(outcome.left, boxes=boxes), diagram.panels[outcome.panel]
             panels.append(_described(left, whole, outcome, "" if narrower else "; shapes as in the first use"))
-    there = diagram.gates
-    summary = f"{diagram.summary} · {len(there & kept):,} of {counted(len(there), 'candidate')} stay"
+    gates = diagram.gates
+    summary = f"{diagram.summary} · {len(gates & kept):,} of {counted(len(gates), 'candidate')} stay"
     return Diagram(diagram.title, summary, tuple(panels), tuple(diagram.colours))
 
 

@@ -22,9 +22,9 @@ def read_sweep(path: Path) -> tuple[Asked, tuple[SweepRun, ...]]:
     from bayesnas_graph.runs.sweep.folder import SweepFolder
 
     folder = SweepFolder(path)
-    asked = folder.asked()
+    request = folder.asked()
     rows = {row["folder"]: row for row in read_rows(folder.table) if "folder" in row}
-    return asked, tuple(_run(folder, point, rows.get(point.name, {})) for point in asked.points())
+    return request, tuple(_run(folder, point, rows.get(point.name, {})) for point in request.points())
 
 
 def _run(folder: SweepFolder, point: Point, row: dict[str, str]) -> SweepRun:

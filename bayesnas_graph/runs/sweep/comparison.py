@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 from statistics import fmean
 
-from bayesnas_graph.runs.sweep.folder import Found, SweepRun
+from bayesnas_graph.runs.sweep.folder import RunResult, SweepRun
 
 RUN = ("seed", "state", "parameters", "flops", "accuracy", "kept", "switches", "error", "folder")
 POINT = ("done", "parameters", "multiply-adds", "accuracy", "kept", "overlap", "distinct")
@@ -26,8 +26,8 @@ def summary(runs: Sequence[SweepRun]) -> list[Cells]:
 
 
 def _row(runs: Sequence[SweepRun]) -> Cells:
-    results = [run.found for run in runs if run.found is not None]
-    architectures = [run.architecture for run in runs if run.found is not None]
+    results = [run.result for run in runs if run.result is not None]
+    architectures = [run.architecture for run in runs if run.result is not None]
     alike = overlap(architectures)
     return (
         *(value for _, value in runs[0].point.values),
@@ -53,7 +53,7 @@ def overlap(architectures: Sequence[frozenset[str]]) -> float | None:
     return fmean(parts) if parts else None
 
 
-def _spread(results: Sequence[Found], number: Callable[[Found], float], form: str, of: str = "") -> str:
+def _spread(results: Sequence[RunResult], number: Callable[[RunResult], float], form: str, of: str = "") -> str:
     """Return a mean, with the range if the values differ."""
     values = [number(one) for one in results]
     if not values:
@@ -68,7 +68,7 @@ def to_csv(runs: Sequence[SweepRun]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*(key for key, _ in runs[0].point.values), *RUN])
     for run in runs:
-        result = run.found
+        result = run.result
         numbers = (
             (result.parameters, result.flops, result.accuracy, result.kept, result.switches) if result else ("",) * 5
         )

@@ -46,7 +46,7 @@ class Asked(BaseModel):
         return points(settings, [axis(text) for text in self.sweep], self.seeds)
 
 
-class Found(BaseModel):
+class RunResult(BaseModel):
     """The result of a run, from its `result.json`."""
 
     model_config = ConfigDict(frozen=True)
@@ -64,7 +64,7 @@ class SweepRun:
 
     point: Point
     state: State = "waiting"
-    found: Found | None = None
+    result: RunResult | None = None
     architecture: frozenset[str] = frozenset()  # the kept candidates
     error: str = ""  # the first line of its error message
 
@@ -127,7 +127,7 @@ def run_of(folder: SweepFolder, point: Point) -> SweepRun:
     """Return the state of a point from its folder: done or waiting."""
     run = folder.run(point)
     try:
-        result = Found.model_validate_json(run.result.read_bytes())
+        result = RunResult.model_validate_json(run.result.read_bytes())
         verdicts = json.loads(run.decision.read_bytes())["verdicts"]
         kept = frozenset(str(verdict["name"]) for verdict in verdicts if verdict["keep"])
     except (OSError, ValueError, KeyError, TypeError):  # incomplete: resuming the run writes them again
@@ -144,19 +144,19 @@ def _zeros(run: RunFolder) -> frozenset[str]:
     return frozenset(switch.name for switch in switches if switch.is_zero)
 
 
-def arguments(folder: SweepFolder, asked: Asked, point: Point, data_dir: Path | None, threads: int) -> Iterator[str]:
+def arguments(folder: SweepFolder, request: Asked, point: Point, data_dir: Path | None, threads: int) -> Iterator[str]:
     """Yield the command that starts or resumes a run."""
     run, sweep = folder.run(point), folder.path.absolute()
     yield "search"
     if run.manifest_file.is_file():
         yield from ("--resume", str(sweep / point.name))
     else:
-        yield from (str(sweep / folder.own.space.name / asked.file), "-o", str(sweep / point.name))
-        settings = {**asked.settings, "threads": point.config.threads or threads, "seed": point.seed}
+        yield from (str(sweep / folder.own.space.name / request.file), "-o", str(sweep / point.name))
+        settings = {**request.settings, "threads": point.config.threads or threads, "seed": point.seed}
         for word in (*words(settings), *(f"{key}={value}" for key, value in point.values)):
             yield from ("-s", word)
-    yield from ("--data-dir", str(data_dir.absolute() if data_dir else asked.data_dir), "--display", "plain")
-    if asked.python_ops:
+    yield from ("--data-dir", str(data_dir.absolute() if data_dir else request.data_dir), "--display", "plain")
+    if request.python_ops:
         yield "--allow-python-ops"
 
 

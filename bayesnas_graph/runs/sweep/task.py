@@ -47,7 +47,7 @@ def create_sweep(
     subjects = [load_subject(file, config, allow_python=allow_python) for config in networks.values()]
     folder = SweepFolder(new_folder(output, f"{file.stem}-sweep").path)
     with folder.own.locked():
-        asked = Asked(
+        request = Asked(
             space=str(file),
             file=subjects[0].copy_files(folder.own),
             python_ops=allow_python,
@@ -58,9 +58,9 @@ def create_sweep(
             begun=now(),
             versions=versions(),
         )
-        folder.own.write_json(folder.asked_file, asked.model_dump())
+        folder.own.write_json(folder.asked_file, request.model_dump())
         warnings = tuple(warning for subject in subjects for warning in subject.warnings)
-        yield Sweep(folder, asked, grid, options=options, warnings=warnings)
+        yield Sweep(folder, request, grid, options=options, warnings=warnings)
 
 
 @contextmanager
@@ -69,12 +69,12 @@ def resume_sweep(
 ) -> Iterator[Sweep]:
     """Open a sweep to run its unfinished searches. Raises NasError."""
     folder = SweepFolder(path)
-    asked = folder.asked()
-    if asked.python_ops and not allow_python:
+    request = folder.asked()
+    if request.python_ops and not allow_python:
         help = "add `--allow-python-ops`"
         raise NasError([Diagnostic("NAS105", "the sweep uses Python operations", help=help)])
     with folder.own.locked():
-        yield Sweep(folder, asked, asked.points(), data_dir, options)
+        yield Sweep(folder, request, request.points(), data_dir, options)
 
 
 def run_to_end(sweep: Sweep, watcher: SweepWatcher, jobs: int | None = None, *, ray: bool = False) -> bool:

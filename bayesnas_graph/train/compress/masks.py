@@ -24,17 +24,17 @@ def masks_of(groups: Iterable[Groups], weights: ByNode) -> Masks:
     return masks
 
 
-def without(masks: Masks, going: Mapping[Groups, Tensor]) -> Masks:
+def without(masks: Masks, removed: Mapping[Groups, Tensor]) -> Masks:
     """Return the masks when some groups are removed: those with a 1, or True, in `going`.
 
     A filter that has lost all its weights to other groups is removed too, with its bias and its norm, because it would
     be a constant.
     """
     left = {node: dict(named) for node, named in masks.items()}
-    for groups, gone in going.items():
-        for node, name, part in groups.spread(gone.bool(), masks):
+    for groups, mask in removed.items():
+        for node, name, part in groups.spread(mask.bool(), masks):
             left[node][name] = left[node][name] * ~part
-    for groups in going:
+    for groups in removed:
         empty = left[groups.layer]["weight"].flatten(1).sum(1) == 0
         for node, name in groups.companions:
             left[node][name] = left[node][name] * ~empty

@@ -49,8 +49,8 @@ class SizeTarget:
 
     def is_met(self, size: Size) -> bool:
         """Return whether a network meets the target; False if there is none."""
-        few = self.operations is None or size.operations <= self.operations
-        return self.is_given and few and (self.parameters is None or size.parameters <= self.parameters)
+        fits_operations = self.operations is None or size.operations <= self.operations
+        return self.is_given and fits_operations and (self.parameters is None or size.parameters <= self.parameters)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,9 +119,9 @@ def prune(graph: Graph, weights: ByNode, masks: Masks, ranked: Ranked, most: int
     def without_first(count: int) -> Pruning:
         return pruned(graph, weights, without(masks, ranked.first(count, spared)))
 
-    found = without_first(most)
-    if not target.is_met(found.size):
-        return found
+    smallest = without_first(most)
+    if not target.is_met(smallest.size):
+        return smallest
     return _fewest(without_first, most, lambda pruning: target.is_met(pruning.size))
 
 
