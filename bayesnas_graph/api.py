@@ -325,9 +325,9 @@ def evaluate(
 
 def _with_settings_of(run: Run, config: EvalConfig) -> EvalConfig:
     """Return settings with those of a run as defaults, except for its network and the parts of a batch."""
-    taken = set(type(config).model_fields) - {"accumulate", "network", "parameters"} - config.model_fields_set
-    own = run.manifest.config.model_dump(include=taken, exclude_none=True)
-    return type(config).model_validate(own | config.model_dump(exclude_unset=True))
+    keys = set(type(config).model_fields) - {"accumulate", "network", "parameters"} - config.model_fields_set
+    values = run.manifest.config.model_dump(include=keys, exclude_none=True)
+    return type(config).model_validate(values | config.model_dump(exclude_unset=True))
 
 
 S = TypeVar("S", bound=DataSettings)

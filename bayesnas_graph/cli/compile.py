@@ -66,9 +66,9 @@ def compile(
 
 def _doc(network: Network, mark: str) -> str:
     arguments = ", ".join(f"{name} = {show(value)}" for name, value in network.arguments)
-    whole = "all candidates of the space together" if network.block.choices else "without choices"
+    contents = "all candidates of the space together" if network.block.choices else "without choices"
     name = f"{network.name}({arguments})" if arguments else network.name
-    return f"Network `{name}`, {whole}.\n\nFingerprint of the space: {mark}.\n"
+    return f"Network `{name}`, {contents}.\n\nFingerprint of the space: {mark}.\n"
 
 
 def _new_folder(path: Path) -> Path:

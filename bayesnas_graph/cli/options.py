@@ -69,11 +69,11 @@ def _replace_parameter(
             chosen = {parameter.name: values.pop(parameter.name) for parameter in parameters}
             verb(**{name: collect(chosen)}, **values)
 
-        own = inspect.signature(verb, eval_str=True)
+        signature = inspect.signature(verb, eval_str=True)
         shown: list[inspect.Parameter] = []
-        for parameter in own.parameters.values():
+        for parameter in signature.parameters.values():
             shown += parameters if parameter.name == name else [parameter.replace(kind=parameter.KEYWORD_ONLY)]
-        with_options.__signature__ = own.replace(parameters=shown)  # type: ignore[attr-defined]
+        with_options.__signature__ = signature.replace(parameters=shown)  # type: ignore[attr-defined]
         with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
         return with_options
 

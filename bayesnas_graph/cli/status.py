@@ -96,9 +96,9 @@ def _size(record: RunRecord) -> list[tuple[str, str]]:
     """Return the size of the architecture so far, beside that of all candidates."""
     outline, sizes, rows = record.outline, record.sizes, []
     if sizes is not None:
-        whole = (f" of {outline.parameters:,}", f" of {outline.flops:,}") if outline else ("", "")
-        rows.append(("parameters", f"{sizes[0]:,}{whole[0]}"))
-        rows.append(("multiply-adds", f"{sizes[1]:,}{whole[1]}"))
+        totals = (f" of {outline.parameters:,}", f" of {outline.flops:,}") if outline else ("", "")
+        rows.append(("parameters", f"{sizes[0]:,}{totals[0]}"))
+        rows.append(("multiply-adds", f"{sizes[1]:,}{totals[1]}"))
     if outline is not None:
         rows += [("target", f"{text}{_met(record, text)}") for text in outline.wanted]
         rows.append(("switches", f"{len(record.alive):,} of {len(outline.switches):,} open"))

@@ -99,7 +99,7 @@ def continue_sweep(
     passed_on: tuple[str, ...],
 ) -> None:
     """Run the searches of a sweep that are not done."""
-    SweepFolder(path).asked()  # a damaged sweep is reported first
+    SweepFolder(path).request()  # a damaged sweep is reported first
     if settings or file is not None:
         texts = [*([str(file)] if file else []), *(one.source.text for one in settings)]
         message = f"`--resume` takes no space and no settings, but got {', '.join(f'`{text}`' for text in texts)}"

@@ -205,11 +205,11 @@ class _Builder:
             if not isinstance(step, Node) or not step.op.parts:
                 yield step
                 continue
-            same = parts[self.graph.inputs(step.name)[0].source]
-            if len(same) < step.op.parts:
+            siblings = parts[self.graph.inputs(step.name)[0].source]
+            if len(siblings) < step.op.parts:
                 yield step
-            elif step is same[0]:
-                yield same
+            elif step is siblings[0]:
+                yield siblings
 
     def _result(self, value: str, scope: Scope) -> str:
         """The name of a value that units output: that of the outermost unit with no other output."""

@@ -18,10 +18,10 @@ class Augmentation:
     cutout: int = 0  # side in pixels of a square that is erased, centred anywhere in the image
 
 
-def augment(images: Tensor, how: Augmentation, generator: torch.Generator) -> Tensor:
+def augment(images: Tensor, augmentation: Augmentation, generator: torch.Generator) -> Tensor:
     """Return the images augmented; erased and padded pixels are 0."""
     random = draws(len(images), generator)
-    return erase(crop_and_flip(images, how, random), how, random)
+    return erase(crop_and_flip(images, augmentation, random), augmentation, random)
 
 
 def draws(count: int, generator: torch.Generator) -> Tensor:

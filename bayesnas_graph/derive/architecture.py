@@ -99,7 +99,7 @@ class Architecture:
         fixed = passes.rescale_gates(self.graph)
         text = self._written(fixed.graph)
         tensors = self.origin.load_weights(self.derived, fixed)
-        return text, {text.names[node]: own for node, own in tensors.items() if node in text.names}
+        return text, {text.names[node]: node_tensors for node, node_tensors in tensors.items() if node in text.names}
 
     def model(self, *, weights: bool = False) -> Model:
         """Return the fixed network as a model, with the weights of the search if requested. Raises NasError."""

@@ -54,8 +54,10 @@ def strength_notes(searched: Graph, decision: Decision, fixed: Graph, called: st
             notes[edge.source] = gamma[edge.gate.group]
         elif mark in readers and mark in marked.nx:
             reader, handed = readers[mark], marked.inputs(mark)[0].source
-            same = [e for e in fixed.inputs(reader.target) if e.slot == reader.slot] if reader.target in named else []
-            if same and same[0].source == handed:
+            same_slot = (
+                [e for e in fixed.inputs(reader.target) if e.slot == reader.slot] if reader.target in named else []
+            )
+            if same_slot and same_slot[0].source == handed:
                 notes[f"{reader.target}#{reader.slot}"] = gamma[edge.gate.group]
     return notes
 

@@ -129,8 +129,10 @@ def distinct_labels(paths: Sequence[Path]) -> list[str]:
     """
     parts = [path.absolute().parts for path in paths]
     longest = max(map(len, parts))
-    length = next((n for n in range(1, longest) if len({own[-n:] for own in parts}) == len(set(parts))), longest)
-    labels = ["/".join(own[-length:]) for own in parts]
+    length = next(
+        (n for n in range(1, longest) if len({path_parts[-n:] for path_parts in parts}) == len(set(parts))), longest
+    )
+    labels = ["/".join(path_parts[-length:]) for path_parts in parts]
     return [
         label if label not in labels[:i] else f"{label} ({labels[:i].count(label) + 1})"
         for i, label in enumerate(labels)

@@ -53,13 +53,13 @@ def _settings(runs: Runs) -> Table:
     """The settings that differ between runs of the kinds that have them."""
     settings = {label: flat_settings(_settings_of(run)) for label, run in runs.items()}
     kinds: dict[str, set[str]] = {}  # that have a setting
-    for label, own in settings.items():
-        for key in own:
+    for label, run_settings in settings.items():
+        for key in run_settings:
             kinds.setdefault(key, set()).add(kind_of(runs[label]))
     rows = []
     for key, own_kinds in kinds.items():
         if len({settings[label].get(key) for label, run in runs.items() if kind_of(run) in own_kinds}) > 1:
-            rows.append((key, *(own.get(key, "") for own in settings.values())))
+            rows.append((key, *(run_settings.get(key, "") for run_settings in settings.values())))
     table = Table(("setting", *runs), tuple(rows), title="Settings that differ")
     return table.transposed() if len(runs) > len(rows) > 0 else table
 
@@ -83,10 +83,12 @@ def overlap_sections(searches: Runs) -> Iterator[Section]:
         kept = frozenset(switch.name for switch in candidates) - run.closed
         if candidates:
             spaces.setdefault(candidates, {})[label] = kept
-    shared = [(candidates, own) for candidates, own in spaces.items() if len(own) > 1]
-    for number, (candidates, own) in enumerate(shared, 1):
+    shared = [(candidates, run_labels) for candidates, run_labels in spaces.items() if len(run_labels) > 1]
+    for number, (candidates, run_labels) in enumerate(shared, 1):
         key = "agreement" if number == 1 else f"agreement-{number}"
-        yield _overlap_section(key, candidates, own, [label for label in own if searches[label].result is None])
+        yield _overlap_section(
+            key, candidates, run_labels, [label for label in run_labels if searches[label].result is None]
+        )
 
 
 def _overlap_section(
@@ -103,7 +105,7 @@ def _overlap_section(
         notes.append(f"Not finished, so more switches may be closed: {', '.join(unfinished)}.")
     by_all = tuple(_cells(switch) for switch in candidates if switch.name in everywhere)
     by_some = tuple(
-        (*_cells(switch), *("kept" if switch.name in own else "" for own in kept.values()))
+        (*_cells(switch), *("kept" if switch.name in kept_in_run else "" for kept_in_run in kept.values()))
         for switch in candidates
         if switch.name in somewhere - everywhere
     )

@@ -105,7 +105,8 @@ def _layers(runs: Runs) -> Iterator[Section]:
         compression.per_layer(layers, "operations"),
     ]
     tables = [
-        _layer_table(own, f"Layers of {label}" if len(layers) > 1 else "All layers") for label, own in layers.items()
+        _layer_table(run_layers, f"Layers of {label}" if len(layers) > 1 else "All layers")
+        for label, run_layers in layers.items()
     ]
     yield build_section("layers", "Layer by layer", tables=tables, charts=charts)
 

@@ -118,12 +118,12 @@ def _kind(run: ReportedRun) -> type[Group]:
 def _settings(config: Mapping[str, Any], kind: type[Group]) -> list[Setting]:
     """All settings in order, tables expanded, followed by settings that no longer exist."""
     described = {field.alias or name: field.description or "" for name, field in kind.model_fields.items()}
-    own, defaults = flat_settings(config), flat_settings(kind().to_plain())
+    values, defaults = flat_settings(config), flat_settings(kind().to_plain())
     settings: dict[str, Setting] = {}
     for name in [*described, *config]:
-        keys = [key for key in dict.fromkeys([*own, *defaults]) if key == name or key.startswith(f"{name}.")]
+        keys = [key for key in dict.fromkeys([*values, *defaults]) if key == name or key.startswith(f"{name}.")]
         for key in keys or [name]:
-            settings[key] = Setting(key, own.get(key, "—"), defaults.get(key, "—"), described.get(name, ""))
+            settings[key] = Setting(key, values.get(key, "—"), defaults.get(key, "—"), described.get(name, ""))
     return list(settings.values())
 
 

@@ -64,7 +64,7 @@ def _with_outline(record: RunRecord, graph: Graph) -> RunRecord:
     """A run with its outline, which older versions did not write for the API."""
     if record.outline is not None or not graph.gates:
         return record
-    config, whole = record.config, cost(graph)
+    config, size = record.config, cost(graph)
     numbers = {"seed": 0, "warmup": 0, "steps": 1, "iterations": 1, "finish": 0}
     outline = Outline(
         space=record.manifest["space"],
@@ -73,8 +73,8 @@ def _with_outline(record: RunRecord, graph: Graph) -> RunRecord:
         device=str(config.get("device")),
         **{key: config.get(key) or default for key, default in numbers.items()},
         switches=tuple(switches_of(graph)),
-        parameters=whole.parameters,
-        flops=whole.flops,
+        parameters=size.parameters,
+        flops=size.flops,
         wanted=(),
         strategy=config.get("strategy", DEFAULT),
     )

@@ -32,10 +32,10 @@ def sweep_section(folder: Path) -> Section:
 def _progress(runs: Sequence[SweepRun]) -> str:
     """Return the number of finished runs, and the states of the others.
 
-    >>> from bayesnas_graph.runs.sweep.folder import Asked, SweepRun
-    >>> asked = Asked(space="a", file="a", python_ops=False, data_dir="", settings={"data": "digits"}, sweep=[],
-    ...               seeds=3, begun="", versions={})
-    >>> _progress([SweepRun(point, state) for point, state in zip(asked.points(), ["done", "failed", "done"])])
+    >>> from bayesnas_graph.runs.sweep.folder import SweepRequest, SweepRun
+    >>> request = SweepRequest(space="a", file="a", python_ops=False, data_dir="", settings={"data": "digits"},
+    ...                        sweep=[], seeds=3, begun="", versions={})
+    >>> _progress([SweepRun(point, state) for point, state in zip(request.points(), ["done", "failed", "done"])])
     '2 of 3 runs are done, 1 failed.'
     """
     states = Counter(run.state for run in runs)

@@ -42,10 +42,8 @@ def switchboard(
 
 def _moments(record: RunRecord, graph: Graph, iterations: Sequence[int], ended: bool) -> list[dict[str, Any]]:
     """The positions of the slider: before the first update, after each update, and the derived network."""
-    whole = cost(graph)
-    moments: list[dict[str, Any]] = [
-        {"label": "before the search", "parameters": whole.parameters, "flops": whole.flops}
-    ]
+    size = cost(graph)
+    moments: list[dict[str, Any]] = [{"label": "before the search", "parameters": size.parameters, "flops": size.flops}]
     updates = {int(update["iteration"]): update for update in record.updates}
     for iteration in iterations:
         update = updates.get(iteration, {})

@@ -16,7 +16,7 @@ from bayesnas_graph.runs.subject import Subject
 
 def loading(data: Data, graph: Graph, config: DataSettings, seed: int, device: Device) -> Loading:
     """Return how a process loads its share of the batches; as vectors if the network takes vectors."""
-    (taken,) = (node.shape for node in graph if node.op.is_input)
+    (input_shape,) = (node.shape for node in graph if node.op.is_input)
     return Loading(
         batch=config.batch,
         seed=seed,
@@ -27,7 +27,7 @@ def loading(data: Data, graph: Graph, config: DataSettings, seed: int, device: D
         rank=device.processes.rank,
         world=device.processes.world,
         channels_last=device.channels_last,
-        flat=len(taken) < len(data.shape),
+        flat=len(input_shape) < len(data.shape),
     )
 
 

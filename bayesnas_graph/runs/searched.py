@@ -80,8 +80,8 @@ def _target(
         return load_network(space, network, parameters, allow_python=run.allow_python).network
     if not parameters and network in (None, manifest.network):
         return run.space.network
-    same = network in (None, manifest.network)
-    values = {**(parameter_values(manifest.config.parameters) if same else {}), **parameters}
+    same_network = network in (None, manifest.network)
+    values = {**(parameter_values(manifest.config.parameters) if same_network else {}), **parameters}
     return load_network(
         run.folder.space / manifest.file,
         network or manifest.network,

@@ -99,9 +99,9 @@ def _moments(x: Tensor, group: distributed.ProcessGroup | None) -> tuple[Tensor,
     size = x.numel() // x.size(1)
     mean = x.sum(axes, keepdim=True) / max(1, size)  # a process may have no rows
     deviations = (x - mean).square().sum(axes)
-    own = torch.stack([torch.full_like(deviations, size), mean.flatten(), deviations])
-    parts = [torch.empty_like(own) for _ in range(distributed.get_world_size(group))]
-    distributed.all_gather(parts, own, group)
+    local = torch.stack([torch.full_like(deviations, size), mean.flatten(), deviations])
+    parts = [torch.empty_like(local) for _ in range(distributed.get_world_size(group))]
+    distributed.all_gather(parts, local, group)
     sizes, means, squares = torch.stack(parts, 1)
     count = sizes.sum(0)
     common = (means * sizes).sum(0) / count

@@ -109,7 +109,7 @@ class Training(Loop[TrainingProblem, TrainLearner, TrainProgress, TrainWatcher])
 
     def _test(self, learner: TrainLearner, progress: TrainProgress) -> TrainProgress:
         """End an epoch: test, log a row, and save a checkpoint."""
-        steps, start, (taken, seconds) = self.problem.steps_per_epoch, time.perf_counter(), self._timed
+        steps, start, (timed_steps, seconds) = self.problem.steps_per_epoch, time.perf_counter(), self._timed
         score = self._score(learner)
         row = EpochRow(
             epoch=progress.epoch + 1,
@@ -119,7 +119,7 @@ class Training(Loop[TrainingProblem, TrainLearner, TrainProgress, TrainWatcher])
             test_loss=score.loss,
             test_accuracy=score.accuracy,
             rate=self.problem.rate(progress.step - 1) * progress.slowdown,
-            seconds=seconds / max(1, taken) * steps + time.perf_counter() - start,
+            seconds=seconds / max(1, timed_steps) * steps + time.perf_counter() - start,
         )
         self.watcher.epoch_ended(row)
         self._timed = 0, 0.0

@@ -70,14 +70,14 @@ def latencies(
     for network in networks:
         network.eval()
     for _ in range(WARM_UP + runs):
-        for network, taken in zip(networks, seconds, strict=True):
+        for network, times in zip(networks, seconds, strict=True):
             _wait(device.torch_device)
             start = time.perf_counter()
             with device.autocast():
                 network(*values)
             _wait(device.torch_device)
-            taken.append(time.perf_counter() - start)
-    return [_summary(batch, taken[WARM_UP:]) for taken in seconds]
+            times.append(time.perf_counter() - start)
+    return [_summary(batch, times[WARM_UP:]) for times in seconds]
 
 
 def _summary(batch: int, seconds: list[float]) -> Latency:

@@ -141,7 +141,7 @@ def test_a_sweep_from_beginning_to_end(run: Run, place: Path) -> None:
 def test_what_is_done_is_left_alone(run: Run, place: Path) -> None:
     (place / "sweep.json").write_text(json.dumps(ASKED | {"sweep": ["lambda=1,2"], "python_ops": False}))
     sweep = SweepFolder(place)
-    for point in sweep.asked().points():
+    for point in sweep.request().points():
         finish(sweep, point)
     result = run("search", "--resume", ".")
     assert result.code == 0, result.err

@@ -71,7 +71,7 @@ class Printer:
         return f"{cls.name}({', '.join(text for text in arguments if text is not None)})"
 
     def _list(self, repeat: Repeat) -> str:
-        runs = [(call, len(list(same))) for call, same in groupby(map(self._constructor, repeat.uses))]
+        runs = [(call, len(list(group))) for call, group in groupby(map(self._constructor, repeat.uses))]
         modules: list[str] = []
         for call, count in runs:
             modules += [f"*({call} for _ in range({count}))"] if count >= MIN_COMPREHENSION else [call] * count

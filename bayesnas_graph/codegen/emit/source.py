@@ -68,10 +68,10 @@ def emit(graph: Graph, doc: str = "", *, standalone: bool = False, constants: bo
     gates: dict[str, Slot] = {}
     for path, unit, paths in _located(root, "", lambda unit: layouts[classes.of(unit)].paths):
         gates.update({gate: Slot(f"{path}gates", i, len(unit.gates)) for i, gate in enumerate(unit.gates)})
-        for name, own in paths.items():
+        for name, module in paths.items():
             node = graph[f"{unit.scope.name}.{name}" if unit.scope.name else name]
             for index, parts in enumerate(node.stands_for):
-                modules.update(dict.fromkeys(parts, Slot(path + own, index, len(node.stands_for))))
+                modules.update(dict.fromkeys(parts, Slot(path + module, index, len(node.stands_for))))
     return Emitted(text, classes.of(root).name, modules, gates)
 
 
@@ -114,8 +114,8 @@ def _import_order(name: str) -> tuple[bool, str]:
 
 def _located(unit: Unit, path: str, paths: Paths) -> Iterator[tuple[str, Unit, dict[str, str]]]:
     """Every unit, with its path and the paths from there to its own modules."""
-    own = paths(unit)
+    module_paths = paths(unit)
     uses = {item.name: item.unit for item in unit.items if isinstance(item, UnitUse)}
-    yield path, unit, {name: module for name, module in own.items() if name not in uses}
+    yield path, unit, {name: module for name, module in module_paths.items() if name not in uses}
     for name, used in uses.items():
-        yield from _located(used, f"{path}{own[name]}.", paths)
+        yield from _located(used, f"{path}{module_paths[name]}.", paths)

@@ -75,5 +75,5 @@ def literal(value: Value) -> str:
     digits = next((n for n in range(1, 19) if 10**n % exact.denominator == 0), None)
     if digits is None:
         return f"{exact.numerator} / {exact.denominator}"
-    whole = f"{abs(exact.numerator) * 10**digits // exact.denominator:0{digits + 1}d}"
-    return f"{'-' if exact < 0 else ''}{whole[:-digits]}.{whole[-digits:]}"
+    number = f"{abs(exact.numerator) * 10**digits // exact.denominator:0{digits + 1}d}"
+    return f"{'-' if exact < 0 else ''}{number[:-digits]}.{number[-digits:]}"

@@ -141,11 +141,15 @@ class BodyLayout:
         """If several nodes have one target, assign it to the node with exactly that name."""
         if len(values) == 1:
             return
-        whole = (target.word,) if target.index is None else (target.word, str(target.index))
+        target_path = (target.word,) if target.index is None else (target.word, str(target.index))
         for name in values:
             path = self.paths[int(name)]
-            if path != whole:
-                shown = path[:-1] if len(path) > len(whole) + 1 and is_label(path[-1], self.labels[int(name)]) else path
+            if path != target_path:
+                shown = (
+                    path[:-1]
+                    if len(path) > len(target_path) + 1 and is_label(path[-1], self.labels[int(name)])
+                    else path
+                )
                 wanted[name] = TargetNode("_".join(shown))
 
     def _give(self, wanted: dict[str, str | TargetNode], taken: Collection[str]) -> None:

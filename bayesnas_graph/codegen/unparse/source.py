@@ -128,12 +128,12 @@ class _Writer:
 
 def _edge_notes(notes: Mapping[str, str], origins: Mapping[str, str]) -> dict[tuple[str, int], str]:
     """The notes on edges, by the node that they lead into and the slot."""
-    own = {old: name for name, old in origins.items()}
+    new_names = {old: name for name, old in origins.items()}
     split = {key: key.rpartition("#") for key in notes}
     return {
-        (own[node], int(slot)): one_line(notes[key])
+        (new_names[node], int(slot)): one_line(notes[key])
         for key, (node, _, slot) in split.items()
-        if node in own and slot.isdigit()
+        if node in new_names and slot.isdigit()
     }
 
 

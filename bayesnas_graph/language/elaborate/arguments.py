@@ -72,11 +72,11 @@ def arrange(
     return by_name
 
 
-def accept(cls: type[Op], given: Mapping[str, Value], spans: Mapping[str, Span]) -> Op | Diagnostic:
+def accept(cls: type[Op], arguments: Mapping[str, Value], spans: Mapping[str, Span]) -> Op | Diagnostic:
     """The primitive with these arguments, or a diagnostic about an invalid one."""
     declared = cls.arguments()
     values: dict[str, Value] = {}
-    for name, value in given.items():
+    for name, value in arguments.items():
         argument = declared[name]
         problem = _problem(cls.name, name, argument, value, spans[name])
         if problem is not None:

@@ -63,9 +63,9 @@ def call(evaluator: Evaluator, expr: ast.Call, scope: NameScope) -> Value:
 def call_operation(evaluator: Evaluator, function: OperationFunction, expr: ast.Call, scope: NameScope) -> Operation:
     """An operation with its arguments, not yet connected to anything."""
     if isinstance(function, PrimitiveFunction):
-        given = _arranged(evaluator, primitive_signature(function.cls), expr)
-        values = {name: evaluator.value(e, scope) for name, e in given.items()}
-        op = accept(function.cls, values, {name: e.span for name, e in given.items()})
+        expressions = _arranged(evaluator, primitive_signature(function.cls), expr)
+        values = {name: evaluator.value(e, scope) for name, e in expressions.items()}
+        op = accept(function.cls, values, {name: e.span for name, e in expressions.items()})
         if isinstance(op, Diagnostic):
             evaluator.report.fail(op)
         return Primitive(op, expr.span)

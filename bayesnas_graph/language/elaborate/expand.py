@@ -170,8 +170,8 @@ class _Writer:
                 if len(inputs) == len(sources):
                     name = node_name(node)
                     if len(incoming) > 1:
-                        same = [other for other in incoming[:index] if other.inputs == application.inputs]
-                        name = edge_name(node, application.inputs, sum(map(_is_written, same)) + 1)
+                        parallel = [other for other in incoming[:index] if other.inputs == application.inputs]
+                        name = edge_name(node, application.inputs, sum(map(_is_written, parallel)) + 1)
                     elif node is self.wiring.out:
                         name = Name()  # `x -> out : conv > bn`: the operations are the motif
                     try:

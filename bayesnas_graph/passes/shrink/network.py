@@ -57,7 +57,11 @@ def _step(before: Shrunk) -> Shrunk:
         for node in graph
         if any(kept[node.name]) and node.name in before.tensors
     }
-    numbers = {name: tuple(own["channels"].tolist()) for name, own in tensors.items() if graph[name].op.selects}
+    numbers = {
+        name: tuple(node_tensors["channels"].tolist())
+        for name, node_tensors in tensors.items()
+        if graph[name].op.selects
+    }
     left, selected = simple_selects(narrowed.graph, numbers | narrowed.selected)
     left = plain(left)
     tensors |= {name: {"channels": torch.tensor(entries)} for name, entries in selected.items()}

@@ -121,8 +121,10 @@ class _Drawing:
         return self.ink.candidates[self.numbers[label.colour] % len(self.ink.candidates)]
 
     def _stroke(self, label: CandidateLabel | None, *, dashed: bool = False) -> str:
-        own = strand_dash(self.numbers[label.colour]) if label and not label.plain and self.ink.candidates else ""
-        dashes = "3 2" if dashed or (label is not None and label.dashed) else own
+        candidate_dashes = (
+            strand_dash(self.numbers[label.colour]) if label and not label.plain and self.ink.candidates else ""
+        )
+        dashes = "3 2" if dashed or (label is not None and label.dashed) else candidate_dashes
         more = f' stroke-dasharray="{dashes}"' if dashes else ' stroke-linecap="round"'
         width = 0.8 if label is None or label.plain else 1.2
         return f'fill="none" stroke="{self._colour(label)}" stroke-width="{width:g}"{more}'

@@ -81,8 +81,8 @@ class _Collector:
             if self.variants[inner.definition] == MOST_VARIANTS:
                 return
             self.variants[inner.definition] += 1
-            same = sum(block.definition in other.names for other in self.entries.values())
-            entry = self.entries[key] = _Entry(body, inner, variant=same + 1, number=len(self.entries))
+            earlier = sum(block.definition in other.names for other in self.entries.values())
+            entry = self.entries[key] = _Entry(body, inner, variant=earlier + 1, number=len(self.entries))
         if block.definition not in entry.names:
             entry.names.append(block.definition)
         entry.blocks.append(block)
@@ -124,9 +124,11 @@ class _Collector:
         names = [_numbered(name.name.name, entry.variant) for name in entry.names]
         role = entry.names[0].role
         notes = [self._about(entry)]
-        if own := entry.body.choices:
-            switches = sum(len(choice.gates) for choice in own)
-            notes.append(f"{counted(len(own), 'choice')}, {counted(switches, 'switch')}; shapes as in the first use")
+        if choices := entry.body.choices:
+            switches = sum(len(choice.gates) for choice in choices)
+            notes.append(
+                f"{counted(len(choices), 'choice')}, {counted(switches, 'switch')}; shapes as in the first use"
+            )
         body = entry.body
         if len(body.boxes) + len(body.choices) > LARGEST:
             notes.append(f"{counted(len(body.boxes), 'box')}: too many to draw")

@@ -63,9 +63,9 @@ def _closed(
         return {}
     first, value, use = steps[0]
     window = max(value - source for source in use.inputs)
-    own = {index for index, _, _ in steps}
+    indices = {index for index, _, _ in steps}
     for _, inner, _ in steps[:-window]:
-        if any(reader not in own for reader in readers[inner]):
+        if any(reader not in indices for reader in readers[inner]):
             return {}  # something else reads from the middle
     run = RepeatedUse(first, value, len(steps), window)
-    return dict.fromkeys(own, run)
+    return dict.fromkeys(indices, run)

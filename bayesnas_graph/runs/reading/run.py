@@ -156,8 +156,8 @@ def read_json(path: Path, kinds: Mapping[str, type]) -> dict[str, Any] | None:
         content = json.loads(path.read_bytes(), parse_constant=int)  # infinity and nan are not valid JSON
     except (OSError, ValueError, RecursionError):
         return None
-    whole = isinstance(content, dict) and all(isinstance(content.get(key), kind) for key, kind in kinds.items())
-    return content if whole else None
+    valid = isinstance(content, dict) and all(isinstance(content.get(key), kind) for key, kind in kinds.items())
+    return content if valid else None
 
 
 def read_numbers(path: Path, needed: tuple[str, ...]) -> Iterator[Numbers]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bayesnas_graph.runs.reading.run import is_locked, read_rows
 
 if TYPE_CHECKING:
-    from bayesnas_graph.runs.sweep.folder import Asked, SweepFolder, SweepRun
+    from bayesnas_graph.runs.sweep.folder import SweepFolder, SweepRequest, SweepRun
     from bayesnas_graph.runs.sweep.grid import Point
 
 
@@ -17,12 +17,12 @@ def is_sweep(path: Path) -> bool:
     return (path / "sweep.json").exists()
 
 
-def read_sweep(path: Path) -> tuple[Asked, tuple[SweepRun, ...]]:
+def read_sweep(path: Path) -> tuple[SweepRequest, tuple[SweepRun, ...]]:
     """Read the request and the state of every run, in the order of the grid. Raises NasError if this is not a sweep."""
     from bayesnas_graph.runs.sweep.folder import SweepFolder
 
     folder = SweepFolder(path)
-    request = folder.asked()
+    request = folder.request()
     rows = {row["folder"]: row for row in read_rows(folder.table) if "folder" in row}
     return request, tuple(_run(folder, point, rows.get(point.name, {})) for point in request.points())
 

@@ -24,7 +24,7 @@ LONGEST = 200  # characters of an error in a table
 State = Literal["waiting", "running", "done", "failed", "stopped"]
 
 
-class Asked(BaseModel):
+class SweepRequest(BaseModel):
     """The requested sweep, as recorded in `sweep.json`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -81,7 +81,7 @@ class SweepFolder:
         return RunFolder(self.path)
 
     @property
-    def asked_file(self) -> Path:
+    def request_file(self) -> Path:
         """The requested sweep."""
         return self.path / "sweep.json"
 
@@ -103,17 +103,17 @@ class SweepFolder:
         """Return the log of a run."""
         return self.path / f"{point.name}.log"
 
-    def asked(self) -> Asked:
+    def request(self) -> SweepRequest:
         """Read the request. Raises NasError if this is not a sweep folder."""
         try:
-            return Asked.model_validate_json(self.asked_file.read_bytes())
+            return SweepRequest.model_validate_json(self.request_file.read_bytes())
         except FileNotFoundError:
             help = "give the folder written by `search --sweep`, which contains `sweep.json`"
             raise NasError([Diagnostic("NAS602", f"`{self.path}` is not a sweep folder", help=help)]) from None
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             where = "".join(f"{part}: " for part in first["loc"])
-            message = f"cannot read `{self.asked_file}`: {where}{first['msg'].lower()}"
+            message = f"cannot read `{self.request_file}`: {where}{first['msg'].lower()}"
             raise NasError([Diagnostic("NAS602", message)]) from None
 
     def make_room(self, point: Point) -> None:
@@ -144,7 +144,9 @@ def _zeros(run: RunFolder) -> frozenset[str]:
     return frozenset(switch.name for switch in switches if switch.is_zero)
 
 
-def arguments(folder: SweepFolder, request: Asked, point: Point, data_dir: Path | None, threads: int) -> Iterator[str]:
+def arguments(
+    folder: SweepFolder, request: SweepRequest, point: Point, data_dir: Path | None, threads: int
+) -> Iterator[str]:
     """Yield the command that starts or resumes a run."""
     run, sweep = folder.run(point), folder.path.absolute()
     yield "search"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bayesnas_graph.diagnostics import Diagnostic
 from bayesnas_graph.runs.sweep.comparison import to_csv, to_markdown
-from bayesnas_graph.runs.sweep.folder import Asked, SweepFolder, SweepRun, arguments, first_error, run_of
+from bayesnas_graph.runs.sweep.folder import SweepFolder, SweepRequest, SweepRun, arguments, first_error, run_of
 from bayesnas_graph.runs.sweep.grid import Point
 from bayesnas_graph.runs.sweep.pool import Job, RunPool
 
@@ -35,7 +35,7 @@ class Sweep:
     """The state of all runs. Finished runs are kept."""
 
     folder: SweepFolder
-    asked: Asked
+    request: SweepRequest
     points: Sequence[Point]
     data_dir: Path | None = None  # if it has moved
     options: tuple[str, ...] = ()  # passed to every run
@@ -86,13 +86,13 @@ class Sweep:
 
     def write_tables(self) -> None:
         """Write both tables, each completely or not at all."""
-        own = self.folder.own
-        own.write(self.folder.table, to_csv(self.runs))
-        own.write(self.folder.summary, to_markdown(f"Sweep of {self.asked.space}", self.runs))
+        files = self.folder.own
+        files.write(self.folder.table, to_csv(self.runs))
+        files.write(self.folder.summary, to_markdown(f"Sweep of {self.request.space}", self.runs))
 
     def _start(self, point: Point, pool: RunPool, threads: int) -> None:
         self.folder.make_room(point)
-        words = (*arguments(self.folder, self.asked, point, self.data_dir, threads), *self.options)
+        words = (*arguments(self.folder, self.request, point, self.data_dir, threads), *self.options)
         pool.start(Job(point.name, words, point.config.threads or threads, self.folder.log(point)))
         self._runs[point.name] = replace(self._runs[point.name], state="running")
 

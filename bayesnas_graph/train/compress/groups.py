@@ -97,12 +97,12 @@ def _parts(graph: Graph, node: Node) -> int:
 
 def _companions(graph: Graph, node: Node) -> tuple[tuple[str, str], ...]:
     """Return the bias of a layer, and the weight and bias of a norm if nothing else reads the layer."""
-    own = [(node.name, name) for name in node.op.scale_tensors() if name != "weight"]
+    companions = [(node.name, name) for name in node.op.scale_tensors() if name != "weight"]
     readers = [edge.target for edge in graph.edges if edge.source == node.name]
     after = graph[readers[0]] if len(readers) == 1 and node.name not in graph.outputs else None
     if after is not None and after.op.normalises:
-        own += [(after.name, name) for name in after.op.scale_tensors()]
-    return tuple(own)
+        companions += [(after.name, name) for name in after.op.scale_tensors()]
+    return tuple(companions)
 
 
 def _last_layers(graph: Graph) -> set[str]:

@@ -28,7 +28,7 @@ def layer_reports(graph: Graph, groups: Iterable[Groups], shrunk: Shrunk) -> lis
             continue
         is_left = node.name in left.nx
         weight = shrunk.tensors[node.name]["weight"] if is_left else None
-        whole = _weights(graph, node.name)
+        total_weights = _weights(graph, node.name)
         layers.append(
             PrunedLayer(
                 name=node.name,
@@ -39,7 +39,7 @@ def layer_reports(graph: Graph, groups: Iterable[Groups], shrunk: Shrunk) -> lis
                     named(node.op.name, some.shares): Share(_left_of(some, shrunk), _count(graph, some))
                     for some in by_layer.get(node.name, ())
                 },
-                zeros=1 - (0 if weight is None else int(weight.count_nonzero())) / whole,
+                zeros=1 - (0 if weight is None else int(weight.count_nonzero())) / total_weights,
                 parameters=Share(_parameters(left, node.name) if is_left else 0, _parameters(graph, node.name)),
                 operations=Share(after.get(node.name, 0), before[node.name]),
             )
@@ -66,7 +66,7 @@ def widths(graph: Graph) -> str:
 
 def _left_of(groups: Groups, shrunk: Shrunk) -> int:
     """Return how many groups of a layer are left."""
-    return sum(int((own.norms(shrunk.tensors) > 0).sum()) for own in regrouped([groups], shrunk.graph))
+    return sum(int((regroup.norms(shrunk.tensors) > 0).sum()) for regroup in regrouped([groups], shrunk.graph))
 
 
 def _count(graph: Graph, groups: Groups) -> int:

@@ -51,8 +51,8 @@ def start_of(
 
 def _with_data_of(settings: DataSettings, config: CompressConfig) -> CompressConfig:
     """Return the settings with the data settings of a run, unless they are already set."""
-    taken = settings.model_dump(include=OF_DATA - config.model_fields_set, exclude_none=True)
-    return CompressConfig.model_validate(taken | config.model_dump(by_alias=True, exclude_unset=True))
+    values = settings.model_dump(include=OF_DATA - config.model_fields_set, exclude_none=True)
+    return CompressConfig.model_validate(values | config.model_dump(by_alias=True, exclude_unset=True))
 
 
 def recipe_for(path: Path) -> Path | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from bayesnas_graph.runs.reading.outline import Outline, OutlineSwitch
 from bayesnas_graph.runs.settings import assigned
-from bayesnas_graph.runs.sweep.folder import Asked, SweepFolder
+from bayesnas_graph.runs.sweep.folder import SweepFolder, SweepRequest
 from bayesnas_graph.runs.sweep.grid import Point, axis, points
 
 
@@ -15,8 +15,8 @@ def grid(*texts: str, seeds: int = 1, told: Sequence[str] = ()) -> tuple[Point, 
     return points([assigned(text) for text in told], [axis(text) for text in texts], seeds)
 
 
-def asked(*texts: str, seeds: int = 1, **settings: Any) -> Asked:
-    return Asked(
+def asked(*texts: str, seeds: int = 1, **settings: Any) -> SweepRequest:
+    return SweepRequest(
         space="tiny",
         file="tiny.nas",
         python_ops=False,
