@@ -55,20 +55,22 @@ def draw(
     allow_python_ops: AllowPython = False,
 ) -> None:
     """Draw a network: its motifs and cells with the candidates of each edge, or the result of a run."""
-    wanted = _format(format, output)
+    picture_format = _format(format, output)
     if mono and not figure:
         raise typer.BadParameter("use it with --figure", param_hint="--mono")
-    if figure and wanted in ("dot", "mermaid"):
-        raise typer.BadParameter(f"a figure can be svg, pdf or png, not {wanted}", param_hint="--figure")
+    if figure and picture_format in ("dot", "mermaid"):
+        raise typer.BadParameter(f"a figure can be svg, pdf or png, not {picture_format}", param_hint="--figure")
     drawing = drawing_of(file, network, param, whole=space, allow_python=allow_python_ops).only(cell or [])
-    path = output or Path(f"{drawing.name}{_ending(wanted)}")
+    path = output or Path(f"{drawing.name}{_ending(picture_format)}")
     if figure:
         panels = _named(drawing.diagram.panels, path)
         _refuse(panels.keys(), force=force)
-        contents = {at: _figure(panel, drawing.diagram, wanted, theme, mono=mono) for at, panel in panels.items()}
+        contents = {
+            at: _figure(panel, drawing.diagram, picture_format, theme, mono=mono) for at, panel in panels.items()
+        }
     else:
         _refuse([path], force=force)
-        contents = {path: _page(drawing.diagram, wanted, theme)}
+        contents = {path: _page(drawing.diagram, picture_format, theme)}
     for at, content in contents.items():
         _write(at, content, force=force)
 

@@ -88,8 +88,8 @@ def _state(record: RunRecord, now: datetime) -> str:
 def _step(record: RunRecord) -> str:
     if record.outline is None:
         return f"{record.step:,}"
-    left = "" if record.left is None else f", {duration(record.left)} left"
-    return f"{record.step:,} of {record.outline.total_steps:,}, {record.outline.phase(record.step)}{left}"
+    remaining = "" if record.left is None else f", {duration(record.left)} left"
+    return f"{record.step:,} of {record.outline.total_steps:,}, {record.outline.phase(record.step)}{remaining}"
 
 
 def _size(record: RunRecord) -> list[tuple[str, str]]:
@@ -176,8 +176,8 @@ def _is_training(record: RunRecord) -> bool:
 
 def _training_rows(record: RunRecord) -> list[tuple[str, str]]:
     """Return progress, and the results of the last epoch."""
-    left = _left(record)
-    until = "" if left is None else f", {duration(left)} left"
+    seconds_left = _left(record)
+    until = "" if seconds_left is None else f", {duration(seconds_left)} left"
     rows = [("epoch", f"{_epoch(record):,} of {_epochs(record)}{until}"), ("step", f"{record.step:,}")]
     if record.rows:
         last = record.rows[-1]

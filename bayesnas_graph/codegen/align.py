@@ -84,10 +84,10 @@ def _reads(unit: Unit) -> list[str]:
 
 def _spread(unit: Unit, places: Sequence[int], reads: list[int]) -> Unit:
     """A unit with other inputs, read in this order."""
-    left = iter(reads)
+    next_reads = iter(reads)
 
     def renamed(names: Sequence[str]) -> tuple[str, ...]:
-        return tuple(f"{next(left)}." if name in unit.inputs else name for name in names)
+        return tuple(f"{next(next_reads)}." if name in unit.inputs else name for name in names)
 
     items = tuple(replace(item, inputs=renamed(item.inputs)) for item in unit.items)
     return replace(

@@ -145,7 +145,7 @@ class _Builder:
 
         The nodes of a scope are consecutive in a graph, so a scope can take the place of its last node.
         """
-        left = self.members.copy()
+        members_left = self.members.copy()
         steps: dict[str, list[Node | Scope]] = defaultdict(list)
         for node in self.graph:
             if node.op.is_input:
@@ -153,8 +153,8 @@ class _Builder:
             chain = [scope.name for scope in self.chain[node.name] if scope.name in self.whole]
             steps[chain[0] if chain else ""].append(node)
             for name, outer in zip(chain, [*chain[1:], ""], strict=False):
-                left[name] -= 1
-                if left[name] == 0:
+                members_left[name] -= 1
+                if members_left[name] == 0:
                     steps[outer].append(scopes[name])
         return steps
 

@@ -46,8 +46,8 @@ def crop_and_flip(images: Tensor, augmentation: Augmentation, random: Tensor) ->
         columns = torch.where(mirrored, columns.flip(1), columns)
     # One index per pixel for all channels: a single gather is several times faster than indexing rows and columns.
     pixels = rows.unsqueeze(2) * (width + 2 * augmentation.crop) + columns.unsqueeze(1)
-    wanted = pixels.view(count, 1, height * width).expand(count, channels, height * width)
-    return padded.flatten(2).gather(2, wanted).view(images.shape)
+    indices = pixels.view(count, 1, height * width).expand(count, channels, height * width)
+    return padded.flatten(2).gather(2, indices).view(images.shape)
 
 
 def erase(images: Tensor, augmentation: Augmentation, random: Tensor) -> Tensor:

@@ -154,15 +154,15 @@ class Architecture:
     def _repr_html_(self) -> str:
         """The card that a notebook shows."""
         notebook = import_module("bayesnas_graph.report.notebook")  # by name: it is a higher layer
-        left, whole = self.cost, cost(self.space)
+        own_cost, space_cost = self.cost, cost(self.space)
         kept = sum(verdict.keep for verdict in self.decision.verdicts)
         html: str = notebook.Card(
             title="Architecture",
             about=(f"Network {self.network.name} ({self.name}): {self.rule}.",),
             columns=("left", "all candidates"),
             rows=(
-                ("parameters", f"{left.parameters:,}", f"{whole.parameters:,}"),
-                ("multiply-adds", f"{left.flops:,}", f"{whole.flops:,}"),
+                ("parameters", f"{own_cost.parameters:,}", f"{space_cost.parameters:,}"),
+                ("multiply-adds", f"{own_cost.flops:,}", f"{space_cost.flops:,}"),
                 ("switches", f"{kept:,}", f"{len(self.decision.verdicts):,}"),
             ),
             picture=notebook.architecture_svg(self.network, self.graph),

@@ -96,11 +96,11 @@ def _sized(rule: Rule, graph: Graph, decision: Decision, scores: Scores) -> Deci
     """Keep as much as fits: close the worst switches until the rest fits, then reopen the best that still fit."""
     try:
         decision = shrink_to_fit(graph, decision, scores, rule.fits)
-        left = prune(graph, decision.off)
+        pruned = prune(graph, decision.off)
     except (Disconnected, Misfit):
         return decision  # the caller reports why
-    if not rule.fits(left):
-        size = cost(left)
+    if not rule.fits(pruned):
+        size = cost(pruned)
         left_over = f"{size.parameters:,} parameters and {size.flops:,} multiply-adds"
         message = f"no more switches can be closed, but {left_over} remain"
         help = "raise the budget, or combine the budget with `--keep-per-edge 1`"

@@ -121,7 +121,7 @@ class Expression:
         """
         parts = list(Formatter().parse(self.template))
         following = [before for before, *_ in parts[1:]] + [""]
-        left = iter(zip(texts or [None] * len(self.values), self.values, strict=True))
+        next_values = iter(zip(texts or [None] * len(self.values), self.values, strict=True))
         source = ""
         for (before, field, _, _), after in zip(parts, following, strict=True):
             source += before
@@ -130,7 +130,7 @@ class Expression:
             if field.isdecimal():
                 source += inputs[int(field)]
                 continue
-            text, value = next(left)
+            text, value = next(next_values)
             enclosed = before.endswith(("(", ", ")) and after.startswith((")", ","))
             source += repr(value) if text is None else text if enclosed or " " not in text else f"({text})"
         return source

@@ -69,8 +69,8 @@ def _distributed(graph: Graph) -> dict[tuple[str, int], tuple[str, ...]]:
     return factors
 
 
-def _new_name(wanted: str, names: set[str]) -> str:
-    while wanted in names:
-        wanted += "_"
-    names.add(wanted)
-    return wanted
+def _new_name(name: str, names: set[str]) -> str:
+    while name in names:
+        name += "_"
+    names.add(name)
+    return name

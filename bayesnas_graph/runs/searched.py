@@ -121,18 +121,18 @@ def _fixed_weights(run: Run, graph: Graph, derived: Derived, fixed: passes.Resca
     checkpoint = saved.read(device, lambda content: _weights(content, graph, manifest.config))
     if checkpoint is None:
         raise NasError([Diagnostic("NAS603", f"no checkpoint in `{run.folder.checkpoints}`")])
-    left, tensors, gates = checkpoint
-    lost = sorted({gate.group for gate in derived.graph.gates} - {gate.group for gate in left.gates})
+    searched, tensors, gates = checkpoint
+    lost = sorted({gate.group for gate in derived.graph.gates} - {gate.group for gate in searched.gates})
     if lost:
         message = f"no weights available for `{derived.graph.switches[lost[0]].text}`: the search has closed it"
         help = "derive without reopening closed switches, or train the network from scratch"
         raise NasError([Diagnostic("NAS616", message, help=help)])
-    return rescaled(narrowed(tensors, cuts(left, derived.graph)), gates, fixed)
+    return rescaled(narrowed(tensors, cuts(searched, derived.graph)), gates, fixed)
 
 
 def _weights(content: dict[str, Any], graph: Graph, config: SearchConfig) -> tuple[Graph, ByNode, Mapping[str, Tensor]]:
     """Return the remaining graph of a checkpoint, with its weights and gates."""
-    left = passes.prune(graph, {verdict["name"] for verdict in content["progress"]["closed"]})
-    program = program_for(left, config, content["fused_for"], content["samples"])
+    searched = passes.prune(graph, {verdict["name"] for verdict in content["progress"]["closed"]})
+    program = program_for(searched, config, content["fused_for"], content["samples"])
     state: Mapping[str, Tensor] = content["weights"]
-    return left, by_node(state, program), by_gate(state, program)
+    return searched, by_node(state, program), by_gate(state, program)

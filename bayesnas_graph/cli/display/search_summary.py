@@ -41,7 +41,7 @@ def architecture_lines(switches: Iterable[OutlineSwitch], kept: Container[str]) 
     for switch in switches:
         parts[switch.part][switch.choice].append(switch)
     width = max((len(choice) for choices in parts.values() for choice in choices), default=0)
-    room, left = MOST_CHOICES, sum(map(len, parts.values()))
+    room, choices_left = MOST_CHOICES, sum(map(len, parts.values()))
     for part, choices in parts.items():
         if room:
             yield part
@@ -49,9 +49,9 @@ def architecture_lines(switches: Iterable[OutlineSwitch], kept: Container[str]) 
             operations = [switch for switch in members if switch.kind == "candidate"] or members
             staying = [switch.operation for switch in operations if switch.name in kept]
             yield f"  {choice:<{width}}  {', '.join(staying) or 'nothing'}"
-            room, left = room - 1, left - 1
-    if left:
-        yield f"  and {left:,} more choices, in decision.json"
+            room, choices_left = room - 1, choices_left - 1
+    if choices_left:
+        yield f"  and {choices_left:,} more choices, in decision.json"
 
 
 def reasons_text(decision: Decision) -> str:

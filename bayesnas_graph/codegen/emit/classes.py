@@ -85,9 +85,9 @@ class Classes:
         table = [[self.numbers(item) for item in unit.items] for unit in cls.members]
         rows = [[number for numbers in row for number in numbers] for row in table]
         terms, cls.parameters = class_parameters(rows, self._imported)
-        left = iter(terms)
+        next_terms = iter(terms)
         for item, numbers in zip(cls.unit.items, table[0], strict=True):
-            cls.terms[item.name] = [next(left) for _ in numbers]
+            cls.terms[item.name] = [next(next_terms) for _ in numbers]
 
     def numbers(self, item: Item) -> Sequence[NumberArgument]:
         """Every number in an item: in its call, or the arguments of its class."""

@@ -156,11 +156,11 @@ def _before(reads: list[list[object]]) -> list[str]:
     """
     values: dict[int, str] = {}  # rounds before the first -> value
     for k, sources in enumerate(reads):
-        for source, wanted in zip(sources, reads[-1], strict=True):
-            if isinstance(wanted, _Back) and wanted.rounds > k:
-                if not isinstance(source, str) or values.setdefault(wanted.rounds - k, source) != source:
+        for source, expected in zip(sources, reads[-1], strict=True):
+            if isinstance(expected, _Back) and expected.rounds > k:
+                if not isinstance(source, str) or values.setdefault(expected.rounds - k, source) != source:
                     return []
-            elif source is None or source != wanted:
+            elif source is None or source != expected:
                 return []
     return [values[i] for i in sorted(values, reverse=True)] if max(values, default=0) <= MAX_BACK else []
 

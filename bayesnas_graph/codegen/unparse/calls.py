@@ -48,10 +48,10 @@ def call_text(name: str, arguments: Sequence[CallArgument]) -> str:
 
 def call_arguments(op: Op, texts: Sequence[str]) -> list[CallArgument]:
     """The arguments of a primitive, with `texts` for those that are not omitted."""
-    left = iter(texts)
+    next_texts = iter(texts)
     arguments: list[CallArgument] = []
     for name, value in op.settings().items():
-        text = None if value is None else next(left)
+        text = None if value is None else next(next_texts)
         default = op.default(name)
         is_first_number = not arguments and not isinstance(value, bool)
         shown = None if default is None else literal(default)

@@ -95,8 +95,8 @@ class Definitions:
         if len(parameters) > MAX_PARAMETERS or (operations and not is_frame):
             finer = self._motifs if operations else self._values
             return [definition for group in _grouped(members, finer) for definition in self._define(group)]
-        left = iter(texts)
-        by_item = [[next(left) for _ in self._entries(item)] for item in members[0].items]
+        next_texts = iter(texts)
+        by_item = [[next(next_texts) for _ in self._entries(item)] for item in members[0].items]
         definition = Definition(common_scope(members), members, parameters, by_item)
         for i, unit in enumerate(members):
             self._uses[unit] = Applied(definition, tuple(parameter.values[i] for parameter in parameters))

@@ -114,22 +114,22 @@ class BodyLayout:
         return {name.partition("[")[0] for name in self.names.values()}
 
     def _name_nodes(self, output_names: Sequence[Sequence[str]], taken: Collection[str]) -> None:
-        wanted: dict[str, str | TargetNode] = {}  # value -> a word, or an element of an array
+        name_of: dict[str, str | TargetNode] = {}  # value -> a word, or an element of an array
         owners: dict[TargetNode, list[str]] = defaultdict(list)
         for i, item in enumerate(self.unit.items):
             target = self.targets[i]
             if len(results(item)) > 1:
-                wanted.update(zip(results(item), output_names[i], strict=True))
+                name_of.update(zip(results(item), output_names[i], strict=True))
             elif item.name in self.flowing or item.name == self.out:
                 continue
             elif target is None:
-                wanted[item.name] = self._word(i, taken)
+                name_of[item.name] = self._word(i, taken)
             else:
-                wanted[item.name] = target
+                name_of[item.name] = target
                 owners[target].append(item.name)
         for target, values in owners.items():
-            self._settle(target, values, wanted)
-        self._give(wanted, taken)
+            self._settle(target, values, name_of)
+        self._give(name_of, taken)
 
     def _word(self, i: int, taken: Collection[str]) -> str:
         """A word for a node without a name."""
@@ -137,7 +137,7 @@ class BodyLayout:
         is_use = isinstance(self.unit.items[i], UnitUse)
         return word if is_use and word != "out" and word not in taken else "y"
 
-    def _settle(self, target: TargetNode, values: list[str], wanted: dict[str, str | TargetNode]) -> None:
+    def _settle(self, target: TargetNode, values: list[str], name_of: dict[str, str | TargetNode]) -> None:
         """If several nodes have one target, assign it to the node with exactly that name."""
         if len(values) == 1:
             return
@@ -150,15 +150,15 @@ class BodyLayout:
                     if len(path) > len(target_path) + 1 and is_label(path[-1], self.labels[int(name)])
                     else path
                 )
-                wanted[name] = TargetNode("_".join(shown))
+                name_of[name] = TargetNode("_".join(shown))
 
-    def _give(self, wanted: dict[str, str | TargetNode], taken: Collection[str]) -> None:
+    def _give(self, name_of: dict[str, str | TargetNode], taken: Collection[str]) -> None:
         elements: dict[str, dict[int, str]] = defaultdict(dict)
-        for name, target in wanted.items():
+        for name, target in name_of.items():
             if isinstance(target, TargetNode) and target.index is not None:
                 elements[target.word][target.index] = name
         used = {*taken, *self._words()}
-        for name, target in wanted.items():
+        for name, target in name_of.items():
             if name in self.names:
                 continue
             members = (

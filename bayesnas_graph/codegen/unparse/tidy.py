@@ -47,9 +47,9 @@ def tidy(graph: Graph) -> Tidy:
             origins.setdefault(name, scope.name)
     order = [names[node.name] for node in graph if node.name in names]
     motifs = [scope for scope in scopes.values() if scope.role != "choice"]
-    kept = _whole(Graph(graph.name, renamed, edges, outputs, motifs), order)
-    whole = Graph(graph.name, renamed, edges, outputs, kept)
-    ordered = whole.replace([whole[name] for name in in_scopes(whole)], edges, outputs)
+    whole_scopes = _whole(Graph(graph.name, renamed, edges, outputs, motifs), order)
+    complete = Graph(graph.name, renamed, edges, outputs, whole_scopes)
+    ordered = complete.replace([complete[name] for name in in_scopes(complete)], edges, outputs)
     return Tidy(ordered, origins, {name: scope.kind for name, scope in scopes.items()})
 
 

@@ -54,10 +54,10 @@ class SelectOp(Untrained):
         return (tuple(channel in read for channel in range(inputs[0][0])),)
 
     def sliced(
-        self, tensors: Mapping[str, Any], kept: tuple[Mask, ...], output: Mask, *inputs: Shape
+        self, tensors: Mapping[str, Any], input_masks: tuple[Mask, ...], output: Mask, *inputs: Shape
     ) -> dict[str, Any]:
         """Its channels, renumbered among the remaining channels of the input."""
-        left = super().sliced(tensors, kept, output, *inputs)
-        number = {channel: i for i, channel in enumerate(i for i, stays in enumerate(kept[0]) if stays)}
-        named = [number[channel] for channel in left["channels"].tolist()]
-        return {**left, "channels": left["channels"].new_tensor(named)}
+        remaining = super().sliced(tensors, input_masks, output, *inputs)
+        number = {channel: i for i, channel in enumerate(i for i, stays in enumerate(input_masks[0]) if stays)}
+        named = [number[channel] for channel in remaining["channels"].tolist()]
+        return {**remaining, "channels": remaining["channels"].new_tensor(named)}

@@ -31,9 +31,7 @@ from bayesnas_graph.language.elaborate.values import (
     Selection,
     Use,
 )
-from bayesnas_graph.language.elaborate.values import (
-    Sequence as Chain,
-)
+from bayesnas_graph.language.elaborate.values import Sequence as Chain
 from bayesnas_graph.language.elaborate.wiring import Application, Wiring
 
 BLOCK_COST = 100  # steps charged for expanding a motif, in addition to its body
@@ -146,10 +144,8 @@ class _Writer:
         results = tuple(value for value in outputs if value is not None)
         if not wiring.sound or problems or len(results) < len(outputs):
             raise NasError([*wiring.problems, *problems])
-        inputs = tuple(zip(wiring.inputs, shapes, strict=True))
-        return Block(
-            use.function.definition, inputs, tuple(self.steps), results, tuple(self.shapes[i] for i in results)
-        )
+        inputs, steps = tuple(zip(wiring.inputs, shapes, strict=True)), tuple(self.steps)
+        return Block(use.function.definition, inputs, steps, results, tuple(self.shapes[i] for i in results))
 
     def _value(
         self,

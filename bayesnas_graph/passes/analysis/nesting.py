@@ -69,8 +69,8 @@ class Nesting:
                 limit = prices.ops[choice].candidate_limit
                 values = {candidate.group: value[candidate] for candidate in candidates}
                 alike[frozenset(values), limit].update(values)
-            kept = (sum(sorted(values.values(), reverse=True)[:limit]) for (_, limit), values in alike.items())
-            value[use] = use.own + sum(kept)
+            best = (sum(sorted(values.values(), reverse=True)[:limit]) for (_, limit), values in alike.items())
+            value[use] = use.own + sum(best)
             if use.group:
                 self.worth[use.group] += value[use]
         return value[self.uses[0]]

@@ -37,5 +37,5 @@ def simple_selects(graph: Graph, selected: Selected) -> tuple[Graph, Selected]:
         nodes.append(node)
         edges += inputs
     outputs = [value_of[name] for name in graph.outputs]
-    left = drop_unused(graph.replace(nodes, edges, outputs))
-    return left, {name: numbers for name, (_, numbers) in made_of.items() if name in left.nx}
+    simplified = drop_unused(graph.replace(nodes, edges, outputs))
+    return simplified, {name: numbers for name, (_, numbers) in made_of.items() if name in simplified.nx}

@@ -103,13 +103,15 @@ def _means(row: _Row, switches: Sequence[OutlineSwitch], history: History) -> It
     """A value for every update, also after the last switch was closed."""
     by_iteration = [{moment.iteration: moment for moment in history.get(switch.name, ())} for switch in switches]
     for iteration in sorted({moment.iteration for moments in history.values() for moment in moments}):
-        kept = [moments[iteration] for moments in by_iteration if iteration in moments and moments[iteration].keep]
-        gammas = [moment.gamma for moment in kept if moment.gamma is not None]
+        open_moments = [
+            moments[iteration] for moments in by_iteration if iteration in moments and moments[iteration].keep
+        ]
+        gammas = [moment.gamma for moment in open_moments if moment.gamma is not None]
         yield {
             "line": row.key,
             "iteration": iteration,
             "operation": row.label,
-            "open": f"{len(kept):,} of {len(switches):,}",
+            "open": f"{len(open_moments):,} of {len(switches):,}",
             "mean_gamma": fmean(gammas) if gammas else 0,
         }
 

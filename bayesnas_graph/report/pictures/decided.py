@@ -23,7 +23,7 @@ def prune_panel(panel: Panel, kept: Set[str], closed: Set[int] = frozenset()) ->
 
     Boxes in `closed` pass nothing on. If no path remains, the panel is empty.
     """
-    choices = [left for choice in panel.choices if (left := _left(choice, kept)) is not None]
+    choices = [pruned for choice in panel.choices if (pruned := _left(choice, kept)) is not None]
     vertices = {box.key for box in panel.boxes} - closed | {choice.key for choice in choices}
     wires = [wire for wire in panel.wires if wire.source in vertices and wire.target in vertices]
     reading = {wire.target for wire in panel.wires}
@@ -87,8 +87,8 @@ def prune_diagram(diagram: Diagram, kept: Set[str]) -> Diagram:
             boxes = tuple(_reopened(box, outcome, ends, numbers) for box in outcome.left.boxes)
             if narrower:
                 boxes = tuple(replace(box, shape="") for box in boxes)
-            left, whole = replace(outcome.left, boxes=boxes), diagram.panels[outcome.panel]
-            panels.append(_described(left, whole, outcome, "" if narrower else "; shapes as in the first use"))
+            pruned, whole = replace(outcome.left, boxes=boxes), diagram.panels[outcome.panel]
+            panels.append(_described(pruned, whole, outcome, "" if narrower else "; shapes as in the first use"))
     gates = diagram.gates
     summary = f"{diagram.summary} · {len(gates & kept):,} of {counted(len(gates), 'candidate')} stay"
     return Diagram(diagram.title, summary, tuple(panels), tuple(diagram.colours))
@@ -124,10 +124,10 @@ def _outcomes(diagram: Diagram, kept: Set[str]) -> list[_Outcome]:
         named = dict(zip(panel.uses, panel.named, strict=True))
         names = [tuple(dict.fromkeys(named[use] for use in uses)) for uses in by_panel.values()]
         hidden = sum(map(len, list(by_panel.values())[MOST_OUTCOMES:]))
-        for index, (left, uses) in enumerate(by_panel.items()):
+        for index, (pruned, uses) in enumerate(by_panel.items()):
             alone = not any(set(names[index]) & set(other) for i, other in enumerate(names) if i != index)
             more = hidden if index == MOST_OUTCOMES - 1 else 0
-            outcomes.append(_Outcome(number, index, len(by_panel), more, left, tuple(uses), names[index], alone))
+            outcomes.append(_Outcome(number, index, len(by_panel), more, pruned, tuple(uses), names[index], alone))
     return outcomes
 
 
@@ -180,16 +180,16 @@ def _reopened(
     return replace(box, opens=opens, lines=(*box.lines, f"{len(outcomes)} outcomes"))
 
 
-def _is_narrower(left: Panel, whole: Panel) -> bool:
+def _is_narrower(pruned: Panel, whole: Panel) -> bool:
     """Return whether a concatenation lost inputs. Then the shapes after it change, and the panel cannot tell how."""
-    before, after = (Counter(wire.target for wire in panel.wires) for panel in (whole, left))
-    return any(box.stacks and after[box.key] < before[box.key] for box in left.boxes)
+    before, after = (Counter(wire.target for wire in panel.wires) for panel in (whole, pruned))
+    return any(box.stacks and after[box.key] < before[box.key] for box in pruned.boxes)
 
 
-def _described(left: Panel, whole: Panel, outcome: _Outcome, shapes: str) -> Panel:
+def _described(pruned: Panel, whole: Panel, outcome: _Outcome, shapes: str) -> Panel:
     notes = list(whole.notes[:1])
     if whole.gates:
-        notes.append(f"{len(left.gates)} of {counted(len(whole.gates), 'candidate')} stay{shapes}")
+        notes.append(f"{len(pruned.gates)} of {counted(len(whole.gates), 'candidate')} stay{shapes}")
     if outcome.count > 1:
         shown = ", ".join(outcome.uses[:MOST_USES])
         more = len(outcome.uses) - MOST_USES
@@ -200,7 +200,7 @@ def _described(left: Panel, whole: Panel, outcome: _Outcome, shapes: str) -> Pan
         notes.append(f"not shown: {others}, of {uses}")
     named = dict(zip(whole.uses, whole.named, strict=True))
     return replace(
-        left,
+        pruned,
         title=titled(whole.role, outcome.names) + outcome.suffix,
         notes=tuple(notes),
         uses=outcome.uses,

@@ -37,8 +37,8 @@ class Groups:
     def sums(self, entries: Entries) -> Tensor:
         """Return the sum over every group of one value per weight."""
         weight = self._apart(entries(self.layer, "weight"))
-        kept = {axis for letter in self.shares for axis in _AXES[letter]}
-        total = weight.sum([axis for axis in range(5) if axis not in kept], keepdim=True)
+        kept_axes = {axis for letter in self.shares for axis in _AXES[letter]}
+        total = weight.sum([axis for axis in range(5) if axis not in kept_axes], keepdim=True)
         for node, name in self.companions:
             total = total + self._of_filters(entries(node, name))
         return total

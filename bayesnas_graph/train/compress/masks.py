@@ -19,8 +19,8 @@ def masks_of(groups: Iterable[Groups], weights: ByNode) -> Masks:
     for group in groups:
         for node, name in group.tensors:
             weight = weights[node][name]
-            kept = weight != 0 if node == group.layer and name == "weight" else torch.ones_like(weight)
-            masks.setdefault(node, {})[name] = kept.to(weight.dtype)
+            mask = weight != 0 if node == group.layer and name == "weight" else torch.ones_like(weight)
+            masks.setdefault(node, {})[name] = mask.to(weight.dtype)
     return masks
 
 
@@ -30,15 +30,15 @@ def without(masks: Masks, removed: Mapping[Groups, Tensor]) -> Masks:
     A filter that has lost all its weights to other groups is removed too, with its bias and its norm, because it would
     be a constant.
     """
-    left = {node: dict(named) for node, named in masks.items()}
+    remaining = {node: dict(named) for node, named in masks.items()}
     for groups, mask in removed.items():
         for node, name, part in groups.spread(mask.bool(), masks):
-            left[node][name] = left[node][name] * ~part
+            remaining[node][name] = remaining[node][name] * ~part
     for groups in removed:
-        empty = left[groups.layer]["weight"].flatten(1).sum(1) == 0
+        empty = remaining[groups.layer]["weight"].flatten(1).sum(1) == 0
         for node, name in groups.companions:
-            left[node][name] = left[node][name] * ~empty
-    return left
+            remaining[node][name] = remaining[node][name] * ~empty
+    return remaining
 
 
 def alive(groups: Groups, masks: Masks) -> Tensor:

@@ -33,12 +33,12 @@ class Measured:
 
 def measured(graph: Graph, weights: ByNode, batches: Iterable[tuple[Tensor, Tensor]], device: Device) -> Measured:
     """Measure the curvature by every weight, and the loss."""
-    kept, mean = list(batches), device.processes.mean
+    batch_list, mean = list(batches), device.processes.mean
     network = ReferenceNetwork(graph).to(device.torch_device).take(weights).eval()
-    samples = sum(len(y) for _, y in kept)
+    samples = sum(len(y) for _, y in batch_list)
     with torch.no_grad():
-        loss = torch.stack([CrossEntropy()(network(x)[0], y) * (len(y) / samples) for x, y in kept]).sum()
-    curvature = weight_curvature(network, kept, CrossEntropy())
+        loss = torch.stack([CrossEntropy()(network(x)[0], y) * (len(y) / samples) for x, y in batch_list]).sum()
+    curvature = weight_curvature(network, batch_list, CrossEntropy())
     h = {node: {name: mean(value, samples) for name, value in named.items()} for node, named in curvature.items()}
     return Measured(h, float(mean(loss, samples)))
 

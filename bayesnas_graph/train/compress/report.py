@@ -17,8 +17,8 @@ MOST_WIDTHS = 8  # layers; larger networks are not described by their widths
 
 def layer_reports(graph: Graph, groups: Iterable[Groups], shrunk: Shrunk) -> list[PrunedLayer]:
     """Return the remains of every layer of a network, in order."""
-    left = shrunk.graph
-    before, after = operations_by_node(graph), operations_by_node(left)
+    smaller = shrunk.graph
+    before, after = operations_by_node(graph), operations_by_node(smaller)
     by_layer: dict[str, list[Groups]] = {}
     for some in groups:
         by_layer.setdefault(some.layer, []).append(some)
@@ -26,21 +26,21 @@ def layer_reports(graph: Graph, groups: Iterable[Groups], shrunk: Shrunk) -> lis
     for node in graph:
         if not is_layer(node):
             continue
-        is_left = node.name in left.nx
+        is_left = node.name in smaller.nx
         weight = shrunk.tensors[node.name]["weight"] if is_left else None
         total_weights = _weights(graph, node.name)
         layers.append(
             PrunedLayer(
                 name=node.name,
                 kind=node.op.name,
-                outputs=Share(left[node.name].shape[0] if is_left else 0, node.shape[0]),
-                inputs=Share(_inputs(left, node.name) if is_left else 0, _inputs(graph, node.name)),
+                outputs=Share(smaller[node.name].shape[0] if is_left else 0, node.shape[0]),
+                inputs=Share(_inputs(smaller, node.name) if is_left else 0, _inputs(graph, node.name)),
                 groups={
                     named(node.op.name, some.shares): Share(_left_of(some, shrunk), _count(graph, some))
                     for some in by_layer.get(node.name, ())
                 },
                 zeros=1 - (0 if weight is None else int(weight.count_nonzero())) / total_weights,
-                parameters=Share(_parameters(left, node.name) if is_left else 0, _parameters(graph, node.name)),
+                parameters=Share(_parameters(smaller, node.name) if is_left else 0, _parameters(graph, node.name)),
                 operations=Share(after.get(node.name, 0), before[node.name]),
             )
         )

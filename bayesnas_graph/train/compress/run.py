@@ -99,9 +99,9 @@ class CompressRun(RunKind[CompressionProblem, CompressConfig, CompressWatcher, C
     ) -> CompressOutcome:
         work = CompressWork(task.problem, task.folder, device, watcher, stop)
         weights, score = work.dense()
-        left = work.loops(weights)
-        smaller = work.fine(left)
-        baseline = work.baseline(weights, left) if task.config.rival else None
+        shrunk = work.loops(weights)
+        smaller = work.fine(shrunk)
+        baseline = work.baseline(weights, shrunk) if task.config.rival else None
         return _measured(work, weights, score, smaller, baseline)
 
     def write_results(self, task: CompressTask, outcome: CompressOutcome) -> None:
@@ -134,10 +134,10 @@ def _measured(
     networks = [_built(whole_program, weights, work.device), _built(program, smaller.weights, work.device)]
     shapes = [kind.shape for kind in problem.subject.network.inputs]
     times = [latencies(networks, shapes, batch, work.device, RUNS) for batch in BATCHES]
-    whole, left = zip(*times, strict=True)
+    whole_times, smaller_times = zip(*times, strict=True)
     return CompressOutcome(
-        whole=NetworkSummary(widths(problem.graph), Size.of(problem.graph), score, whole),
-        left=_in_numbers(smaller, left),
+        whole=NetworkSummary(widths(problem.graph), Size.of(problem.graph), score, whole_times),
+        left=_in_numbers(smaller, smaller_times),
         cut=smaller.before,
         layers=layer_reports(problem.graph, problem.groups, smaller.shrunk),
         loops=work.loops_done,

@@ -66,14 +66,14 @@ class Ranked:
     def by(scores: Mapping[Groups, Tensor], costs: Mapping[Groups, Tensor], masks: Masks) -> Ranked:
         """Rank groups by score, the lowest first."""
         groups = list(scores)
-        left = {some: alive(some, masks) for some in groups}
-        flat = torch.cat([torch.where(left[some], scores[some], torch.inf).flatten() for some in groups])
+        remaining = {some: alive(some, masks) for some in groups}
+        flat = torch.cat([torch.where(remaining[some], scores[some], torch.inf).flatten() for some in groups])
         order = flat.argsort(stable=True)
         places = torch.empty_like(order).scatter_(0, order, torch.arange(len(order), device=order.device))
-        parts = torch.split(places, [left[some].numel() for some in groups])
-        place = {some: part.view_as(left[some]) for some, part in zip(groups, parts, strict=True)}
-        total = int(sum(int(one.sum()) for one in left.values()))
-        return Ranked(groups, left, place, torch.cat([costs[some].flatten() for some in groups])[order[:total]])
+        parts = torch.split(places, [remaining[some].numel() for some in groups])
+        place = {some: part.view_as(remaining[some]) for some, part in zip(groups, parts, strict=True)}
+        total = int(sum(int(one.sum()) for one in remaining.values()))
+        return Ranked(groups, remaining, place, torch.cat([costs[some].flatten() for some in groups])[order[:total]])
 
     def first(self, count: int, spared: Collection[int] = ()) -> Going:
         """Return the first groups, except those with spared ranks."""
@@ -93,9 +93,11 @@ def per_operation(graph: Graph, costs: Mapping[Groups, Tensor], masks: Masks) ->
 
     def saved(groups: Groups) -> Tensor:
         positions = prod(graph[groups.layer].shape[1:])
-        kept = masks[groups.layer]["weight"] * 2 * positions
+        operations_saved = masks[groups.layer]["weight"] * 2 * positions
         weight = groups.layer, "weight"  # what is removed together with a filter saves next to nothing
-        return groups.sums(lambda *tensor: kept if tensor == weight else kept.new_zeros(len(kept)))
+        return groups.sums(
+            lambda *tensor: operations_saved if tensor == weight else operations_saved.new_zeros(len(operations_saved))
+        )
 
     return {groups: removal_cost / saved(groups).clamp(min=1) for groups, removal_cost in costs.items()}
 

@@ -156,16 +156,16 @@ class CompressWork:
 
     def loops(self, weights: ByNode) -> Shrunk:
         """Run the second stage: remove groups and shrink the network, loop by loop."""
-        left = Shrunk(self.problem.graph, weights, {})
+        shrunk = Shrunk(self.problem.graph, weights, {})
         for number in range(1, self.config.loops + 1):
-            if self.problem.target.is_met(Size.of(left.graph)):
+            if self.problem.target.is_met(Size.of(shrunk.graph)):
                 break
-            left = self._loop(left, number)
-        return left
+            shrunk = self._loop(shrunk, number)
+        return shrunk
 
-    def _loop(self, left: Shrunk, number: int) -> Shrunk:
+    def _loop(self, shrunk: Shrunk, number: int) -> Shrunk:
         """Train under the penalty, and prune."""
-        config, graph = self.config, left.graph
+        config, graph = self.config, shrunk.graph
         intensity = self.problem.intensity * config.lambda_growth ** (number - 1)
         groups = regrouped(self.problem.groups, graph)
 
@@ -174,9 +174,11 @@ class CompressWork:
             epochs = config.epochs + (number - 1) * config.loop_epochs
             stage = Stage("loops", problem, number, epochs, epochs * problem.steps_per_epoch)
             measurement = measured(
-                graph, left.tensors, self.problem.held_out_batches(graph, 2 * number - 1), self.device
+                graph, shrunk.tensors, self.problem.held_out_batches(graph, 2 * number - 1), self.device
             )
-            trained = self._training(stage, left.tensors, penalty(graph, left.tensors, groups, measurement, intensity))
+            trained = self._training(
+                stage, shrunk.tensors, penalty(graph, shrunk.tensors, groups, measurement, intensity)
+            )
             return self._removed(graph, trained, groups, number, intensity)
 
         return shrink(graph, self._once(f"loop-{number:02}", graph, train))
@@ -193,14 +195,14 @@ class CompressWork:
         self.watcher.loop_ended(LoopRow(number, intensity, measurement.loss, count, pruning.size, seconds))
         return masked(weights, pruning.masks)
 
-    def fine(self, left: Shrunk) -> Smaller:
+    def fine(self, shrunk: Shrunk) -> Smaller:
         """Run the third stage: fine-tune the smaller network, on all samples."""
         before = self.config.epochs + self.loops_done * self.config.loop_epochs
-        return self._trained("fine", left, self.config.fine_epochs, before)
+        return self._trained("fine", shrunk, self.config.fine_epochs, before)
 
-    def baseline(self, weights: ByNode, left: Shrunk) -> Smaller:
+    def baseline(self, weights: ByNode, shrunk: Shrunk) -> Smaller:
         """Prune the same weights by magnitude to the same size, and train the result equally long."""
-        target = SizeTarget(Size.of(left.graph).operations)
+        target = SizeTarget(Size.of(shrunk.graph).operations)
         pruned = pruned_by_magnitude(self.problem.graph, weights, self.problem.groups, target).shrunk
         return self._trained("rival", pruned, self.loops_done * self.config.loop_epochs + self.config.fine_epochs)
 
@@ -209,16 +211,16 @@ class CompressWork:
         """The number of finished loops."""
         return self.device.processes.broadcast(len(list(self.folder.stage("x").parent.glob("loop-*.safetensors"))))
 
-    def _trained(self, name: StageName, left: Shrunk, epochs: int, epochs_before: int = 0) -> Smaller:
-        text = written(left.graph, self.problem.doc(left.graph), {}, allow_python=self.problem.subject.python_ops)
-        weights: ByNode = {text.names[node]: tensors for node, tensors in left.tensors.items() if node in text.names}
+    def _trained(self, name: StageName, shrunk: Shrunk, epochs: int, epochs_before: int = 0) -> Smaller:
+        text = written(shrunk.graph, self.problem.doc(shrunk.graph), {}, allow_python=self.problem.subject.python_ops)
+        weights: ByNode = {text.names[node]: tensors for node, tensors in shrunk.tensors.items() if node in text.names}
         before = self._score(text.graph, weights)
         if epochs:
             problem = TrainingProblem(self.config.fine(epochs), text.graph, self.problem.data)
             steps_before = epochs_before * (len(self.problem.held_out[0]) // self.config.batch)
             stage = Stage(name, problem, 0, epochs_before, steps_before)
             weights = self._stage(stage, weights, Held(_zeros(weights)))
-        return Smaller(left, text, weights, before, self._score(text.graph, weights))
+        return Smaller(shrunk, text, weights, before, self._score(text.graph, weights))
 
     def _stage(self, stage: Stage, start: ByNode | None, after_step: AfterStep = nothing) -> ByNode:
         """Return the weights after a training stage, from its file if it has already finished."""
