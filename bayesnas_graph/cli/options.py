@@ -93,8 +93,8 @@ def show_settings(config: Group) -> None:
 def help_text(field: FieldInfo) -> str:
     """Return the description of a setting as a sentence, with its choices where it has some.
 
-    >>> from bayesnas_graph.runs.config.groups import Machine
-    >>> help_text(Machine.model_fields["precision"])
+    >>> from bayesnas_graph.runs.config.groups import MachineSettings
+    >>> help_text(MachineSettings.model_fields["precision"])
     'Floating-point precision: fp32, bf16 or fp16.'
     """
     text, plain = field.description or "", _plain_type(field.annotation)
