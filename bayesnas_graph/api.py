@@ -21,7 +21,7 @@ from bayesnas_graph.diagnostics import Diagnostic, NasError, Report
 from bayesnas_graph.diagnostics.resources import shipped_space
 from bayesnas_graph.language.elaborate import Checker, Network, load_network
 from bayesnas_graph.report.results import CompressResult, SearchResult, TrainResult
-from bayesnas_graph.runs.config.groups import Group, Samples
+from bayesnas_graph.runs.config.groups import DataSettings, Group
 from bayesnas_graph.runs.opening import Run, open_run
 from bayesnas_graph.runs.subject import Subject, load_subject, parameter_values
 
@@ -73,8 +73,8 @@ def compile(
     from bayesnas_graph import passes
     from bayesnas_graph.codegen.supernet import Supernet
 
-    found = network if isinstance(network, Network) else load(network)
-    graph = passes.run(found.graph(), passes.SWITCHES, passes.Options(zero, mode))
+    loaded = network if isinstance(network, Network) else load(network)
+    graph = passes.run(loaded.graph(), passes.SWITCHES, passes.Options(zero, mode))
     return Supernet.of(graph, device, batch, fuse=fuse)
 
 
@@ -325,12 +325,12 @@ def evaluate(
 
 def _with_settings_of(run: Run, config: EvalConfig) -> EvalConfig:
     """Return settings with those of a run as defaults, except for its network and the parts of a batch."""
-    taken = set(type(config).model_fields) - {"accumulate", "network", "parameters"} - config.model_fields_set
-    own = run.manifest.config.model_dump(include=taken, exclude_none=True)
-    return type(config).model_validate(own | config.model_dump(exclude_unset=True))
+    keys = set(type(config).model_fields) - {"accumulate", "network", "parameters"} - config.model_fields_set
+    values = run.manifest.config.model_dump(include=keys, exclude_none=True)
+    return type(config).model_validate(values | config.model_dump(exclude_unset=True))
 
 
-S = TypeVar("S", bound=Samples)
+S = TypeVar("S", bound=DataSettings)
 
 
 def _fixed(source: Architecture | File, config: S, *, allow_python: bool) -> tuple[Subject, S]:
@@ -389,8 +389,8 @@ def _warn(diagnostics: Sequence[Diagnostic], watch: tuple[Watcher, ...]) -> None
 
 def _run(path: File, *, allow_python: bool = False) -> Run | None:
     """Open a run folder; None if there is no `run.json`."""
-    found = (Path(path) / "run.json").is_file()
-    return open_run(Path(path), allow_python=allow_python) if found else None
+    is_run = (Path(path) / "run.json").is_file()
+    return open_run(Path(path), allow_python=allow_python) if is_run else None
 
 
 def _path(file: File | None) -> Path | None:

@@ -2,7 +2,9 @@
 
 A ```nas block is a complete, valid and formatted file. A ```nas,error block has errors, and the ```text
 block after it is the output of `check`. A ```console block has commands and their output, run next to an
-`example.nas` with the previous ```nas block. `--update-golden` rewrites the output; read the diff.
+`example.nas` with the previous ```nas block. On the pages of errors, commands run in a scene (`error_scenes.py`), next
+to the files of the page: ```text blocks that start with `// file.nas`. Their other ```text blocks are diagnostics.
+`--update-golden` rewrites the output; read the diff.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from bayesnas_graph.cli.main import main
 from bayesnas_graph.diagnostics import CODES, Report, render
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.language.elaborate import Checker
+from tests import error_scenes
 from tests.conftest import ROOT
 from tests.helpers import formatted
 
@@ -35,6 +38,7 @@ WITHOUT_EXAMPLE = {"NAS011", "NAS012", "NAS104", "NAS106", "NAS107", "NAS406"} |
     code for code in CODES if code[3] in "567"
 }
 
+_FILE = re.compile(r"// (\w+\.nas)\n")
 _BLOCK = re.compile(r"^```(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -57,9 +61,12 @@ def diagnostics(text: str) -> tuple[list[str], str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_examples(page: Path, update_golden: bool, tmp_path: Path) -> None:
+def test_examples(page: Path, update_golden: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = list(blocks(page))
     program = own_process if page.name == "README.md" else this_process
+    if page in ERROR_PAGES:
+        program = error_scenes.program
+        error_scenes.prepare(page.stem, tmp_path, monkeypatch)
     actual: dict[Block, str] = {}
     for block, following in zip(shown, [*shown[1:], Block("", "")], strict=False):
         if block.kind == "nas":
@@ -74,6 +81,11 @@ def test_examples(page: Path, update_golden: bool, tmp_path: Path) -> None:
             actual[following] = text
         elif block.kind == "console":
             actual[block] = "".join(transcript(command, tmp_path, program) for command in commands(block.text))
+        elif block.kind == "text" and page in ERROR_PAGES and block not in actual:
+            if file := _FILE.match(block.text):
+                (tmp_path / file[1]).write_text(block.text)
+            else:
+                actual[block] = error_scenes.raised(page.stem, tmp_path, monkeypatch)
     if update_golden:
         content = page.read_text()
         for block, text in reversed(actual.items()):
@@ -147,6 +159,7 @@ def test_error_pages(page: Path) -> None:
     """A page shows an example with only its own code, and then a valid one."""
     assert page.read_text().startswith(f"# {page.stem}: {CODES[page.stem].title}\n")
     assert "## How to fix it" in page.read_text()
+    assert re.search(rf"^(error|warning)\[{page.stem}\]: ", page.read_text(), re.MULTILINE), "its message is shown"
     wrong = [block for block in blocks(page) if block.kind == "nas,error"]
     assert bool(wrong) == (page.stem not in WITHOUT_EXAMPLE)
     for block in wrong:

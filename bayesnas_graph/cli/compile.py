@@ -45,30 +45,30 @@ def compile(
     allow_python_ops: AllowPython = False,
 ) -> None:
     """Compile a space to a graph (JSON), a network with all candidates (Python) and a picture (SVG)."""
-    found = load_network(file, network, parameters, allow_python=allow_python_ops)
-    elaborated = found.graph()
+    loaded = load_network(file, network, parameters, allow_python=allow_python_ops)
+    elaborated = loaded.graph()
     options = passes.Options(zero, mode, device, batch)
     graph = passes.run(elaborated, passes.SWITCHES, options)
     faster = passes.run(graph, passes.FASTER if fuse else (), options)
     mark = fingerprint(elaborated)[:16]
-    folder = _new_folder(output or Path(found.name))
+    folder = _new_folder(output or Path(loaded.name))
     contents = {
         "graph.json": to_json(graph).encode(),
-        f"{found.name}.py": emit(faster, _doc(found, mark), standalone=not fuse).text.encode(),
-        f"{found.name}.svg": picture(found, "svg"),
+        f"{loaded.name}.py": emit(faster, _doc(loaded, mark), standalone=not fuse).text.encode(),
+        f"{loaded.name}.svg": picture(loaded, "svg"),
     }
     for name, content in contents.items():
         (folder / name).write_bytes(content)
-    _summarise(found, elaborated, faster, mark)
+    _summarise(loaded, elaborated, faster, mark)
     for name in contents:
         typer.echo(f"wrote {folder / name}")
 
 
 def _doc(network: Network, mark: str) -> str:
-    given = ", ".join(f"{name} = {show(value)}" for name, value in network.arguments)
-    whole = "all candidates of the space together" if network.block.choices else "without choices"
-    name = f"{network.name}({given})" if given else network.name
-    return f"Network `{name}`, {whole}.\n\nFingerprint of the space: {mark}.\n"
+    arguments = ", ".join(f"{name} = {show(value)}" for name, value in network.arguments)
+    contents = "all candidates of the space together" if network.block.choices else "without choices"
+    name = f"{network.name}({arguments})" if arguments else network.name
+    return f"Network `{name}`, {contents}.\n\nFingerprint of the space: {mark}.\n"
 
 
 def _new_folder(path: Path) -> Path:

@@ -41,8 +41,8 @@ def say(text: str) -> None:
 
 def discard_output() -> None:
     """Discard further output to a closed pipe or terminal, also when the interpreter exits."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with suppress(OSError, ValueError), Path(os.devnull).open("wb") as nothing:
+        os.dup2(nothing.fileno(), sys.stdout.fileno())
 
 
 def labelled(label: str, text: str) -> str:

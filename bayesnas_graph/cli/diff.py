@@ -51,8 +51,8 @@ def _load(file: Path, network: str | None, allow_python: bool) -> tuple[Graph, t
     """Return a graph and its budgets; a graph read from JSON has none."""
     if file.suffix.lower() == ".json":
         return read_graph(file, str(file)), None
-    found = load_network(file, network, None, allow_python=allow_python)
-    return found.graph(), tuple(map(str, found.budgets))
+    loaded = load_network(file, network, None, allow_python=allow_python)
+    return loaded.graph(), tuple(map(str, loaded.budgets))
 
 
 def _renamed(difference: Difference) -> str:

@@ -55,20 +55,22 @@ def draw(
     allow_python_ops: AllowPython = False,
 ) -> None:
     """Draw a network: its motifs and cells with the candidates of each edge, or the result of a run."""
-    wanted = _format(format, output)
+    picture_format = _format(format, output)
     if mono and not figure:
         raise typer.BadParameter("use it with --figure", param_hint="--mono")
-    if figure and wanted in ("dot", "mermaid"):
-        raise typer.BadParameter(f"a figure can be svg, pdf or png, not {wanted}", param_hint="--figure")
+    if figure and picture_format in ("dot", "mermaid"):
+        raise typer.BadParameter(f"a figure can be svg, pdf or png, not {picture_format}", param_hint="--figure")
     drawing = drawing_of(file, network, param, whole=space, allow_python=allow_python_ops).only(cell or [])
-    path = output or Path(f"{drawing.name}{_ending(wanted)}")
+    path = output or Path(f"{drawing.name}{_ending(picture_format)}")
     if figure:
         panels = _named(drawing.diagram.panels, path)
         _refuse(panels.keys(), force=force)
-        contents = {at: _figure(panel, drawing.diagram, wanted, theme, mono=mono) for at, panel in panels.items()}
+        contents = {
+            at: _figure(panel, drawing.diagram, picture_format, theme, mono=mono) for at, panel in panels.items()
+        }
     else:
         _refuse([path], force=force)
-        contents = {path: _page(drawing.diagram, wanted, theme)}
+        contents = {path: _page(drawing.diagram, picture_format, theme)}
     for at, content in contents.items():
         _write(at, content, force=force)
 
@@ -96,8 +98,8 @@ def _figure(panel: Panel, diagram: Diagram, format: Format, theme: Themed, *, mo
     return _file(figure_of(panel, diagram, colours), format)
 
 
-def _file(found: Picture, format: Format) -> bytes:
-    return converted(found, format) if format in ("png", "pdf") else found.svg.encode()
+def _file(picture: Picture, format: Format) -> bytes:
+    return converted(picture, format) if format in ("png", "pdf") else picture.svg.encode()
 
 
 def _named(panels: Iterable[Panel], path: Path) -> dict[Path, Panel]:
@@ -106,34 +108,38 @@ def _named(panels: Iterable[Panel], path: Path) -> dict[Path, Panel]:
     if len(panels) == 1:
         return {path: panels[0]}
     if str(path) == "-":
-        there = ", ".join(f"`{name}`" for name in dict.fromkeys(name for panel in panels for name in motifs(panel)))
-        raise typer.BadParameter(f"there are {len(panels)} figures; choose one with --cell: {there}", param_hint="-o")
-    found: dict[Path, Panel] = {}
+        motif_names = ", ".join(
+            f"`{name}`" for name in dict.fromkeys(name for panel in panels for name in motifs(panel))
+        )
+        raise typer.BadParameter(
+            f"there are {len(panels)} figures; choose one with --cell: {motif_names}", param_hint="-o"
+        )
+    files: dict[Path, Panel] = {}
     for panel in panels:
         stem = f"{path.stem}-{motifs(panel)[0]}"
         names = [stem, *(f"{stem}-{number}" for number in range(2, len(panels) + 1))]
-        found[next(at for name in names if (at := path.with_name(f"{name}{path.suffix}")) not in found)] = panel
-    return found
+        files[next(at for name in names if (at := path.with_name(f"{name}{path.suffix}")) not in files)] = panel
+    return files
 
 
-def _format(given: str | None, output: Path | None) -> Format:
+def _format(wanted: str | None, output: Path | None) -> Format:
     """Return the format to write, from `--format` or the ending of the file."""
     known = get_args(Format)
-    if given is not None:
-        if given not in known:
-            match = nearest(given, known)
+    if wanted is not None:
+        if wanted not in known:
+            match = nearest(wanted, known)
             hint = f"; did you mean `{match}`?" if match else f"; choose one of {', '.join(known)}"
-            raise typer.BadParameter(f"unknown format `{given}`{hint}", param_hint="--format")
-        return ENDINGS.get(f".{given}", "svg")
+            raise typer.BadParameter(f"unknown format `{wanted}`{hint}", param_hint="--format")
+        return ENDINGS.get(f".{wanted}", "svg")
     if output is None or str(output) == "-":
         return "svg"
-    found = ENDINGS.get(output.suffix.lower())
-    if found is None:
+    implied = ENDINGS.get(output.suffix.lower())
+    if implied is None:
         raise typer.BadParameter(
             f"`{output}` has no known ending: use {', '.join(ENDINGS)}, or --format",
             param_hint="-o",
         )
-    return found
+    return implied
 
 
 def _ending(format: Format) -> str:

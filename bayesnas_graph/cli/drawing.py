@@ -18,7 +18,7 @@ from bayesnas_graph.report.pictures import Diagram, Panel, diagram_of, prune_dia
 from bayesnas_graph.runs.folder import RunFolder
 from bayesnas_graph.runs.opening import Run
 from bayesnas_graph.runs.paths import RunPaths
-from bayesnas_graph.runs.reading.run import read_traces
+from bayesnas_graph.runs.reading.run import read_run_record
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +41,8 @@ class Drawing:
         for name in names:
             if name not in known:
                 match = nearest(name, known)
-                there = f"panels show {', '.join(f'`{other}`' for other in known)}"
-                help = f"did you mean `{match}`? {there}" if match else there
+                listing = f"panels show {', '.join(f'`{other}`' for other in known)}"
+                help = f"did you mean `{match}`? {listing}" if match else listing
                 raise NasError([Diagnostic("NAS101", f"no panel shows a motif `{name}`", help=help)])
         numbers = [i for i, panel in enumerate(self.diagram.panels) if set(names) & set(motifs(panel))]
         return Drawing(self.name, self.diagram.only(numbers))
@@ -77,7 +77,7 @@ def drawing_of(
 
 def _of_run(path: Path, *, whole: bool, allow_python: bool) -> Drawing:
     folder = RunFolder(path)
-    run = Run(folder, read_traces(folder).manifest, allow_python)
+    run = Run(folder, read_run_record(folder).manifest, allow_python)
     kind = run.kind
     if kind == "compress" and not whole:
         if not (path / "network.nas").is_file():
@@ -111,7 +111,7 @@ def _derived_from(path: Path, *, allow_python: bool) -> Drawing | None:
         values = {name: number(value) for name, value in about["parameters"].items()}
         file, called = Path(about["space"]), None
         if about["run"] is not None and (Path(about["run"]) / "run.json").is_file():
-            manifest = read_traces(RunPaths(Path(about["run"]))).manifest
+            manifest = read_run_record(RunPaths(Path(about["run"]))).manifest
             if manifest["space"] == about["space"]:
                 file, called = RunPaths(Path(about["run"])).space / manifest["file"], manifest.get("called")
         loaded = load_with_files(file, about["network"], values, called=called, allow_python=allow_python)

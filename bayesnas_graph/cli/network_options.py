@@ -13,7 +13,7 @@ from bayesnas_graph.language.elaborate import Loaded, Network, load
 from bayesnas_graph.language.elaborate.load import Number
 
 if TYPE_CHECKING:
-    from bayesnas_graph.runs.config.groups import Samples
+    from bayesnas_graph.runs.config.groups import DataSettings
 
 SpaceFile = Annotated[Path, typer.Argument(metavar="FILE", help="File or shipped space.")]
 NetworkName = Annotated[str | None, typer.Option("--network", help="Network to use (default: the first in the file).")]
@@ -56,7 +56,7 @@ def _parameter(text: str) -> tuple[str, Number]:
     return name.strip(), number(value.strip())
 
 
-def check_parameters(config: Samples) -> None:
+def check_parameters(config: DataSettings) -> None:
     """Raise BadParameter for values of network parameters that are not numbers."""
     for value in config.parameters.values():
         number(str(value).lower())

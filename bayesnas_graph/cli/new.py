@@ -83,5 +83,5 @@ def _identifier(name: str) -> str:
     word = re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_")
     if not word or word[0].isdigit():
         word = f"net_{word}".rstrip("_")
-    taken = word in reserved_words() or word in PRIMITIVES or word in ("block", "half", "candidates")
-    return f"{word}_net" if taken else word
+    is_taken = word in reserved_words() or word in PRIMITIVES or word in ("block", "half", "candidates")
+    return f"{word}_net" if is_taken else word

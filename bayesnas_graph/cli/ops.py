@@ -19,7 +19,7 @@ from bayesnas_graph.language.syntax import ast
 
 
 @dataclass(frozen=True)
-class Entry:
+class VocabularyEntry:
     """An operation or a function."""
 
     name: str
@@ -33,19 +33,19 @@ def ops(
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """List the operations: primitives, the library `std.nas`, and functions."""
-    found = vocabulary()
+    entries = vocabulary()
     if name is not None:
-        names = [entry.name for entry in found]
+        names = [entry.name for entry in entries]
         if name not in names:
             raise NasError([Diagnostic("NAS101", f"unknown operation `{name}`", help=did_you_mean(name, names))])
-        found = [entry for entry in found if entry.name == name]
+        entries = [entry for entry in entries if entry.name == name]
     if as_json:
-        typer.echo(json.dumps([vars(entry) for entry in found], indent=2))
+        typer.echo(json.dumps([vars(entry) for entry in entries], indent=2))
         return
     titles = {"primitive": "Primitives", "library": 'Library: import "std.nas"', "function": "Functions"}
     shown = False
     for kind, title in titles.items():
-        chosen = [entry for entry in found if entry.kind == kind]
+        chosen = [entry for entry in entries if entry.kind == kind]
         if chosen:
             if shown:
                 typer.echo()
@@ -53,12 +53,12 @@ def ops(
             shown = True
 
 
-def vocabulary() -> list[Entry]:
+def vocabulary() -> list[VocabularyEntry]:
     """Return all operations and functions, in the order of their definitions."""
-    primitives = [Entry(n, "primitive", _signature(cls), cls.__doc__ or "") for n, cls in PRIMITIVES.items()]
+    primitives = [VocabularyEntry(n, "primitive", _signature(cls), cls.__doc__ or "") for n, cls in PRIMITIVES.items()]
     motifs = [d for d in library().own.values() if not isinstance(d, ast.Let)]
-    written = [Entry(d.name.name, "library", definition_signature(d), d.doc) for d in motifs]
-    functions = [Entry(n, "function", signature, doc) for n, (signature, doc) in BUILTINS.items()]
+    written = [VocabularyEntry(d.name.name, "library", definition_signature(d), d.doc) for d in motifs]
+    functions = [VocabularyEntry(n, "function", signature, doc) for n, (signature, doc) in BUILTINS.items()]
     return primitives + written + functions
 
 

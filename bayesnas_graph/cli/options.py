@@ -45,8 +45,8 @@ def settings_options(kind: type[Group], *, files: bool = True) -> Callable[[Verb
         settings = [] if chosen.get("config") is None else [read_settings(chosen["config"])]
         settings += [assigned(text) for text in chosen.get("assignment") or []]
         settings += [assigned(f"parameters.{text}") for text in chosen["param"] or []]
-        given = {name: field for name, field in flags.items() if chosen[name] is not None}
-        return settings + [_setting(_key(name, field), field, chosen[name]) for name, field in given.items()]
+        given_flags = {name: field for name, field in flags.items() if chosen[name] is not None}
+        return settings + [_setting(_key(name, field), field, chosen[name]) for name, field in given_flags.items()]
 
     return _replace_parameter("settings", [_parameter(name, option, None) for name, option in options.items()], collect)
 
@@ -69,11 +69,11 @@ def _replace_parameter(
             chosen = {parameter.name: values.pop(parameter.name) for parameter in parameters}
             verb(**{name: collect(chosen)}, **values)
 
-        own = inspect.signature(verb, eval_str=True)
+        signature = inspect.signature(verb, eval_str=True)
         shown: list[inspect.Parameter] = []
-        for parameter in own.parameters.values():
+        for parameter in signature.parameters.values():
             shown += parameters if parameter.name == name else [parameter.replace(kind=parameter.KEYWORD_ONLY)]
-        with_options.__signature__ = own.replace(parameters=shown)  # type: ignore[attr-defined]
+        with_options.__signature__ = signature.replace(parameters=shown)  # type: ignore[attr-defined]
         with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
         return with_options
 
@@ -93,8 +93,8 @@ def show_settings(config: Group) -> None:
 def help_text(field: FieldInfo) -> str:
     """Return the description of a setting as a sentence, with its choices where it has some.
 
-    >>> from bayesnas_graph.runs.config.groups import Machine
-    >>> help_text(Machine.model_fields["precision"])
+    >>> from bayesnas_graph.runs.config.groups import MachineSettings
+    >>> help_text(MachineSettings.model_fields["precision"])
     'Floating-point precision: fp32, bf16 or fp16.'
     """
     text, plain = field.description or "", _plain_type(field.annotation)
@@ -110,10 +110,10 @@ def size(flag: str, text: str) -> int:
     >>> size("--target-params", "3.5M"), size("--target-params", "20_000")
     (3500000, 20000)
     """
-    found = re.fullmatch(r"(\d[\d_]*(?:\.\d+)?)([KMG]?)", text)
-    if not found:
+    match = re.fullmatch(r"(\d[\d_]*(?:\.\d+)?)([KMG]?)", text)
+    if not match:
         raise typer.BadParameter(f"`{text}` is not a size such as 20K or 3.5M", param_hint=flag)
-    return round(float(found[1].replace("_", "")) * {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}[found[2]])
+    return round(float(match[1].replace("_", "")) * {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}[match[2]])
 
 
 def _flag(field: FieldInfo) -> Flag | None:

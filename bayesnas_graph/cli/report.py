@@ -29,14 +29,14 @@ def report(
     allow_python_ops: AllowPython = False,
 ) -> None:
     """Write an HTML page on runs: the space update by update, curves, derived cells, source."""
-    own = output is None and len(runs) == 1  # the page in a run folder can always be written again
-    path = output or (runs[0] / "report.html" if own else Path("comparison.html"))
-    if path.exists() and not (force or own):
+    in_run_folder = output is None and len(runs) == 1  # the page in a run folder can always be written again
+    path = output or (runs[0] / "report.html" if in_run_folder else Path("comparison.html"))
+    if path.exists() and not (force or in_run_folder):
         raise exists_error(path)
-    found = build_page(runs, allow_python=allow_python_ops)
-    show_diagnostics(found.warnings)
-    text = found.html()
-    pictures = list(found.pictures()) if figures is not None else []
+    page = build_page(runs, allow_python=allow_python_ops)
+    show_diagnostics(page.warnings)
+    text = page.html()
+    pictures = list(page.pictures()) if figures is not None else []
     if figures is not None and not force:
         for name, _ in pictures:
             if (figures / name).exists():

@@ -15,13 +15,13 @@ import typer
 from bayesnas_graph.cli.network_options import AllowPython, check_parameters
 from bayesnas_graph.cli.options import DataDir, show_settings
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.runs.config.groups import RUN, Samples
+from bayesnas_graph.runs.config.groups import RUN, DataSettings
 from bayesnas_graph.runs.manifest import Kind
 from bayesnas_graph.runs.opening import open_run
 from bayesnas_graph.runs.settings import Settings, merged
 from bayesnas_graph.runs.subject import load_subject
 
-C = TypeVar("C", bound=Samples)
+C = TypeVar("C", bound=DataSettings)
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,8 @@ class RunOptions:
         run = open_run(path, verb, allow_python=self.allow_python_ops)
         if settings:
             help = "a run keeps the settings it was started with; start another one to change them"
-            given = ", ".join(f"`{one.source.text if one.on_command_line else one.source.name}`" for one in settings)
-            raise NasError([Diagnostic("NAS601", f"`--resume` takes no settings, but got {given}", help=help)])
+            texts = ", ".join(f"`{one.source.text if one.on_command_line else one.source.name}`" for one in settings)
+            raise NasError([Diagnostic("NAS601", f"`--resume` takes no settings, but got {texts}", help=help)])
         if file is not None:
             run.check_same_space(load_subject(file, run.manifest.config, allow_python=self.allow_python_ops))
 

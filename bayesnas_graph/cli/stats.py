@@ -10,7 +10,7 @@ import typer
 from bayesnas_graph.cli.network_options import AllowPython, NetworkName, Parameters, SpaceFile, load_network
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.values import show
-from bayesnas_graph.passes.analysis import Cost, Extremes, Range, Switches, cost, extremes, switches
+from bayesnas_graph.passes.analysis import Cost, CostRange, Extremes, SwitchCounts, cost, extremes, switches
 
 BATCHES = (1, 64, 256)
 
@@ -23,18 +23,20 @@ def stats(
     allow_python_ops: AllowPython = False,
 ) -> None:
     """Count the architectures of a space, and the cost of the smallest, the largest, and all candidates together."""
-    found = load_network(file, network, parameters, allow_python=allow_python_ops)
-    graph = found.graph()
+    loaded = load_network(file, network, parameters, allow_python=allow_python_ops)
+    graph = loaded.graph()
     counted, costs, ends = switches(graph), cost(graph), extremes(graph)
     if as_json:
-        typer.echo(json.dumps(_json(found, counted, costs, ends), indent=2))
+        typer.echo(json.dumps(_json(loaded, counted, costs, ends), indent=2))
         return
-    typer.echo(f"network {found.name}: {', '.join(map(show, found.inputs))} -> {', '.join(map(show, found.outputs))}")
-    for label, value in _rows(found, counted, costs, ends):
+    typer.echo(
+        f"network {loaded.name}: {', '.join(map(show, loaded.inputs))} -> {', '.join(map(show, loaded.outputs))}"
+    )
+    for label, value in _rows(loaded, counted, costs, ends):
         typer.echo(f"  {label:<14} {value}")
 
 
-def _rows(network: Network, counted: Switches, costs: Cost, ends: Extremes) -> list[tuple[str, str]]:
+def _rows(network: Network, counted: SwitchCounts, costs: Cost, ends: Extremes) -> list[tuple[str, str]]:
     rows = [("arguments", ", ".join(f"{name} = {show(value)}" for name, value in network.arguments) or "none")]
     if counted.choices:
         rows += [
@@ -59,7 +61,7 @@ def _rows(network: Network, counted: Switches, costs: Cost, ends: Extremes) -> l
     return rows
 
 
-def _span(costs: Range) -> str:
+def _span(costs: CostRange) -> str:
     """Return a range of costs, saying which end is the best found rather than proven."""
     smallest, largest = costs.smallest, costs.largest
     least = "" if smallest.proven else " (smallest found)"
@@ -84,7 +86,7 @@ def _exact(number: int) -> str:
     return f" ({number:,})" if len(str(number)) <= 24 else " (`--json` prints all digits)"
 
 
-def _json(network: Network, counted: Switches, costs: Cost, ends: Extremes) -> dict[str, Any]:
+def _json(network: Network, counted: SwitchCounts, costs: Cost, ends: Extremes) -> dict[str, Any]:
     return {
         "version": 1,
         "network": network.name,
@@ -103,6 +105,6 @@ def _json(network: Network, counted: Switches, costs: Cost, ends: Extremes) -> d
     }
 
 
-def _ends(costs: Range) -> dict[str, dict[str, Any]]:
+def _ends(costs: CostRange) -> dict[str, dict[str, Any]]:
     ends = {"smallest": costs.smallest, "largest": costs.largest}
     return {name: {"cost": extreme.cost, "proven": extreme.proven} for name, extreme in ends.items()}

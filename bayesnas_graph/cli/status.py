@@ -14,7 +14,7 @@ from bayesnas_graph.cli.console import duration, labelled, resume_command, short
 from bayesnas_graph.cli.display.search_summary import unmet
 from bayesnas_graph.cli.display.switch_table import SwitchTable
 from bayesnas_graph.runs.paths import RunPaths
-from bayesnas_graph.runs.reading.run import Traces, read_traces
+from bayesnas_graph.runs.reading.run import RunRecord, read_run_record
 from bayesnas_graph.runs.strategies import DEFAULT, strategy_info
 
 WIDTH, HEIGHT = 100, 40  # maximum size of the table of switches
@@ -25,197 +25,197 @@ def status(
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Show the progress of a search, training run or compression run, while it runs or afterwards."""
-    traces, now = read_traces(RunPaths(run)), datetime.now(UTC)
+    record, now = read_run_record(RunPaths(run)), datetime.now(UTC)
     if as_json:
-        typer.echo(json.dumps(_json(traces), indent=2, allow_nan=False))
+        typer.echo(json.dumps(_json(record), indent=2, allow_nan=False))
         return
-    for label, text in _rows(traces, now):
+    for label, text in _rows(record, now):
         typer.echo(labelled(label, text))
-    if traces.switches:
+    if record.switches:
         typer.echo()
-        for line in SwitchTable.of(traces.switches, traces.alive).lines(WIDTH, HEIGHT):
+        for line in SwitchTable.of(record.switches, record.alive).lines(WIDTH, HEIGHT):
             typer.echo(line)
-    if not traces.running and traces.result is None:
+    if not record.running and record.result is None:
         typer.echo("\nresume with")
-        typer.echo(f"  {_resume(traces)}")
+        typer.echo(f"  {_resume(record)}")
 
 
-def _rows(traces: Traces, now: datetime) -> list[tuple[str, str]]:
-    manifest, config, outline = traces.manifest, traces.config, traces.outline
+def _rows(record: RunRecord, now: datetime) -> list[tuple[str, str]]:
+    manifest, config, outline = record.manifest, record.config, record.outline
     device = outline.device if outline else config.get("device")
     subject = f"network {manifest['network']} of {manifest['space']} on {config.get('data')}"
     rows = [
-        ("run", str(traces.folder)),
-        (_verb(traces), f"{subject}, {device}, seed {config.get('seed')}"),
-        ("started", _started(traces, now)),
-        ("state", _state(traces, now)),
+        ("run", str(record.folder)),
+        (_verb(record), f"{subject}, {device}, seed {config.get('seed')}"),
+        ("started", _started(record, now)),
+        ("state", _state(record, now)),
     ]
-    if _is_training(traces):
-        return [*rows, *_training_rows(traces)]
-    rows.append(("step", _step(traces)))
-    if traces.rows:
-        first, last = traces.rows[0], traces.rows[-1]
+    if _is_training(record):
+        return [*rows, *_training_rows(record)]
+    rows.append(("step", _step(record)))
+    if record.rows:
+        first, last = record.rows[0], record.rows[-1]
         rows.append(("loss", f"{last['loss']:.4g}"))
         rows.append(("accuracy", f"{last['accuracy']:.3f} on training samples"))
-    if traces.updates:
-        rows.append(("", f"{traces.updates[-1]['accuracy']:.3f} on held-out samples, at update {traces.iteration}"))
-    if traces.result:
-        rows.append(("", f"{traces.result['accuracy']:.3f} on the test set, with the weights of the search"))
-    if traces.rows:
+    if record.updates:
+        rows.append(("", f"{record.updates[-1]['accuracy']:.3f} on held-out samples, at update {record.iteration}"))
+    if record.result:
+        rows.append(("", f"{record.result['accuracy']:.3f} on the test set, with the weights of the search"))
+    if record.rows:
         rows.append(("step time", f"{short_time(first['seconds'])} at first, {short_time(last['seconds'])} now"))
-    if traces.updates and strategy_info(traces.config.get("strategy", DEFAULT)).penalised:
-        rows.append(("lambda", f"{traces.updates[-1]['lambda']:.3g}"))
-    return [*rows, *_size(traces)]
+    if record.updates and strategy_info(record.config.get("strategy", DEFAULT)).penalised:
+        rows.append(("lambda", f"{record.updates[-1]['lambda']:.3g}"))
+    return [*rows, *_size(record)]
 
 
-def _started(traces: Traces, now: datetime) -> str:
-    if traces.begun is None:
+def _started(record: RunRecord, now: datetime) -> str:
+    if record.begun is None:
         return "-"
-    return f"{traces.begun:%Y-%m-%d %H:%M:%S} UTC, {duration((now - traces.begun).total_seconds())} ago"
+    return f"{record.begun:%Y-%m-%d %H:%M:%S} UTC, {duration((now - record.begun).total_seconds())} ago"
 
 
-def _state(traces: Traces, now: datetime) -> str:
-    if traces.result is not None and not traces.running:
-        return f"finished: {traces.result.get('why', 'all epochs are done')}"
-    if traces.state == "unfinished":
+def _state(record: RunRecord, now: datetime) -> str:
+    if record.result is not None and not record.running:
+        return f"finished: {record.result.get('why', 'all epochs are done')}"
+    if record.state == "unfinished":
         return "not finished; it may be running on another machine"
-    if traces.running:
-        heard = f", last update {duration((now - traces.heard).total_seconds())} ago" if traces.heard else ""
+    if record.running:
+        heard = f", last update {duration((now - record.heard).total_seconds())} ago" if record.heard else ""
         return f"running{heard}"
-    return f"stopped{'' if traces.checkpoint is None else f', with a checkpoint at step {traces.checkpoint:,}'}"
+    return f"stopped{'' if record.checkpoint is None else f', with a checkpoint at step {record.checkpoint:,}'}"
 
 
-def _step(traces: Traces) -> str:
-    if traces.outline is None:
-        return f"{traces.step:,}"
-    left = "" if traces.left is None else f", {duration(traces.left)} left"
-    return f"{traces.step:,} of {traces.outline.total_steps:,}, {traces.outline.phase(traces.step)}{left}"
+def _step(record: RunRecord) -> str:
+    if record.outline is None:
+        return f"{record.step:,}"
+    remaining = "" if record.left is None else f", {duration(record.left)} left"
+    return f"{record.step:,} of {record.outline.total_steps:,}, {record.outline.phase(record.step)}{remaining}"
 
 
-def _size(traces: Traces) -> list[tuple[str, str]]:
+def _size(record: RunRecord) -> list[tuple[str, str]]:
     """Return the size of the architecture so far, beside that of all candidates."""
-    outline, sizes, rows = traces.outline, traces.sizes, []
+    outline, sizes, rows = record.outline, record.sizes, []
     if sizes is not None:
-        whole = (f" of {outline.parameters:,}", f" of {outline.flops:,}") if outline else ("", "")
-        rows.append(("parameters", f"{sizes[0]:,}{whole[0]}"))
-        rows.append(("multiply-adds", f"{sizes[1]:,}{whole[1]}"))
+        totals = (f" of {outline.parameters:,}", f" of {outline.flops:,}") if outline else ("", "")
+        rows.append(("parameters", f"{sizes[0]:,}{totals[0]}"))
+        rows.append(("multiply-adds", f"{sizes[1]:,}{totals[1]}"))
     if outline is not None:
-        rows += [("target", f"{text}{_met(traces, text)}") for text in outline.wanted]
-        rows.append(("switches", f"{len(traces.alive):,} of {len(outline.switches):,} open"))
+        rows += [("target", f"{text}{_met(record, text)}") for text in outline.wanted]
+        rows.append(("switches", f"{len(record.alive):,} of {len(outline.switches):,} open"))
     return rows
 
 
-def _met(traces: Traces, text: str) -> str:
-    if traces.result is None:
+def _met(record: RunRecord, text: str) -> str:
+    if record.result is None:
         return ""
-    return ": not met" if text in unmet(traces.result, traces.config) else ": met"
+    return ": not met" if text in unmet(record.result, record.config) else ": met"
 
 
-def _resume(traces: Traces) -> str:
-    return resume_command(_verb(traces), traces.folder, allow_python=bool(traces.manifest.get("python_ops")))
+def _resume(record: RunRecord) -> str:
+    return resume_command(_verb(record), record.folder, allow_python=bool(record.manifest.get("python_ops")))
 
 
-def _verb(traces: Traces) -> str:
+def _verb(record: RunRecord) -> str:
     """Return the verb that started the run, and resumes it."""
-    return str(traces.manifest["kind"]) if _is_training(traces) else "search"
+    return str(record.manifest["kind"]) if _is_training(record) else "search"
 
 
-def _json(traces: Traces) -> dict[str, Any]:
-    outline, config = traces.outline, traces.config
-    last: dict[str, float] = traces.rows[-1] if traces.rows else {}
-    update: dict[str, float] = traces.updates[-1] if traces.updates else {}
+def _json(record: RunRecord) -> dict[str, Any]:
+    outline, config = record.outline, record.config
+    last: dict[str, float] = record.rows[-1] if record.rows else {}
+    update: dict[str, float] = record.updates[-1] if record.updates else {}
     known = {
         "version": 1,
-        "run": str(traces.folder),
-        "state": traces.state,
-        "space": traces.manifest["space"],
-        "network": traces.manifest["network"],
+        "run": str(record.folder),
+        "state": record.state,
+        "space": record.manifest["space"],
+        "network": record.manifest["network"],
         "data": config.get("data"),
         "device": outline.device if outline else None,
         "seed": config.get("seed"),
-        "begun": traces.begun.isoformat() if traces.begun else None,
+        "begun": record.begun.isoformat() if record.begun else None,
     }
     going_on = {
-        "checkpoint": traces.checkpoint,
-        "resume": None if traces.running or traces.result else _resume(traces),
+        "checkpoint": record.checkpoint,
+        "resume": None if record.running or record.result else _resume(record),
     }
-    if _is_training(traces):
-        return {**known, **_training_json(traces), **going_on}
+    if _is_training(record):
+        return {**known, **_training_json(record), **going_on}
     return {
         **known,
-        "step": traces.step,
+        "step": record.step,
         "steps": outline.total_steps if outline else None,
-        "iteration": traces.iteration,
+        "iteration": record.iteration,
         "iterations": config.get("iterations"),
         "loss": _finite(last.get("loss")),
         "accuracy": {
             "train": _finite(last.get("accuracy")),
             "held_out": _finite(update.get("accuracy")),
-            "test": traces.result["accuracy"] if traces.result else None,
+            "test": record.result["accuracy"] if record.result else None,
         },
         "step_seconds": {
-            "first": _finite(traces.rows[0]["seconds"] if traces.rows else None),
+            "first": _finite(record.rows[0]["seconds"] if record.rows else None),
             "now": _finite(last.get("seconds")),
         },
-        "seconds_left": _finite(traces.left),
+        "seconds_left": _finite(record.left),
         "lambda": _finite(update.get("lambda")),
-        "weights": traces.sizes[0] if traces.sizes else None,
-        "flops": traces.sizes[1] if traces.sizes else None,
-        "switches": {switch.name: switch.name in traces.alive for switch in traces.switches},
-        "switch_names": {switch.name: switch.text for switch in traces.switches},
-        "why": traces.result["why"] if traces.result else None,
-        "unmet": unmet(traces.result, config) if traces.result else None,
+        "weights": record.sizes[0] if record.sizes else None,
+        "flops": record.sizes[1] if record.sizes else None,
+        "switches": {switch.name: switch.name in record.alive for switch in record.switches},
+        "switch_names": {switch.name: switch.text for switch in record.switches},
+        "why": record.result["why"] if record.result else None,
+        "unmet": unmet(record.result, config) if record.result else None,
         **going_on,
     }
 
 
-def _is_training(traces: Traces) -> bool:
+def _is_training(record: RunRecord) -> bool:
     """Return whether a run is a training or compression run rather than a search."""
-    return traces.manifest.get("kind") in ("train", "compress")
+    return record.manifest.get("kind") in ("train", "compress")
 
 
-def _training_rows(traces: Traces) -> list[tuple[str, str]]:
+def _training_rows(record: RunRecord) -> list[tuple[str, str]]:
     """Return progress, and the results of the last epoch."""
-    left = _left(traces)
-    until = "" if left is None else f", {duration(left)} left"
-    rows = [("epoch", f"{_epoch(traces):,} of {_epochs(traces)}{until}"), ("step", f"{traces.step:,}")]
-    if traces.rows:
-        last = traces.rows[-1]
+    seconds_left = _left(record)
+    until = "" if seconds_left is None else f", {duration(seconds_left)} left"
+    rows = [("epoch", f"{_epoch(record):,} of {_epochs(record)}{until}"), ("step", f"{record.step:,}")]
+    if record.rows:
+        last = record.rows[-1]
         rows.append(("loss", f"{last['loss']:.4g}"))
         rows.append(("accuracy", f"{last['accuracy']:.4f} on training samples"))
         rows.append(("", f"{last.get('test_accuracy', float('nan')):.4f} on the test set"))
         rows.append(("epoch time", duration(last["seconds"])))
-    if traces.result is not None:
-        rows.append(("parameters", f"{traces.result['parameters']:,}"))
-        rows.append(("multiply-adds", f"{traces.result['flops']:,}"))
+    if record.result is not None:
+        rows.append(("parameters", f"{record.result['parameters']:,}"))
+        rows.append(("multiply-adds", f"{record.result['flops']:,}"))
     return rows
 
 
-def _training_json(traces: Traces) -> dict[str, Any]:
+def _training_json(record: RunRecord) -> dict[str, Any]:
     """Return progress and the results of the last epoch for JSON."""
-    last: dict[str, float] = traces.rows[-1] if traces.rows else {}
+    last: dict[str, float] = record.rows[-1] if record.rows else {}
     return {
-        "kind": traces.manifest["kind"],
-        "epoch": _epoch(traces),
-        "epochs": _epochs(traces),
-        "step": traces.step,
+        "kind": record.manifest["kind"],
+        "epoch": _epoch(record),
+        "epochs": _epochs(record),
+        "step": record.step,
         "loss": {"train": _finite(last.get("loss")), "test": _finite(last.get("test_loss"))},
         "accuracy": {"train": _finite(last.get("accuracy")), "test": _finite(last.get("test_accuracy"))},
         "epoch_seconds": _finite(last.get("seconds")),
-        "seconds_left": _finite(_left(traces)),
-        "weights": traces.result["parameters"] if traces.result else None,
-        "flops": traces.result["flops"] if traces.result else None,
+        "seconds_left": _finite(_left(record)),
+        "weights": record.result["parameters"] if record.result else None,
+        "flops": record.result["flops"] if record.result else None,
     }
 
 
-def _epoch(traces: Traces) -> int:
+def _epoch(record: RunRecord) -> int:
     """Return the number of finished epochs."""
-    return int(_finite(traces.rows[-1].get("epoch")) or 0) if traces.rows else 0
+    return int(_finite(record.rows[-1].get("epoch")) or 0) if record.rows else 0
 
 
-def _epochs(traces: Traces) -> int | None:
+def _epochs(record: RunRecord) -> int | None:
     """Return the number of epochs of the whole run; for a compression run the maximum."""
-    config = traces.config
+    config = record.config
     names = ("epochs", "loops", "loop_epochs", "fine_epochs") if "loops" in config else ("epochs",)
     numbers = [number for name in names if isinstance(number := config.get(name), int)]
     if len(numbers) < len(names):
@@ -223,12 +223,12 @@ def _epochs(traces: Traces) -> int | None:
     return numbers[0] + numbers[1] * numbers[2] + numbers[3] if len(numbers) > 1 else numbers[0]
 
 
-def _left(traces: Traces) -> float | None:
+def _left(record: RunRecord) -> float | None:
     """Return the estimated seconds to the end of a running run."""
-    epochs = _epochs(traces)
-    if not (traces.running and traces.rows and epochs is not None):
+    epochs = _epochs(record)
+    if not (record.running and record.rows and epochs is not None):
         return None
-    return max(0, epochs - _epoch(traces)) * traces.rows[-1]["seconds"]
+    return max(0, epochs - _epoch(record)) * record.rows[-1]["seconds"]
 
 
 def _finite(number: float | None) -> float | None:

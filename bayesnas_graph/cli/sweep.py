@@ -55,8 +55,8 @@ class SweepOptions:
             raise typer.BadParameter("a resumed sweep keeps its grid", param_hint=flag)
         if self.wanted or (resumed is not None and is_sweep(resumed)):
             return
-        for flag, given in (("--jobs", self.jobs is not None), ("--ray", self.ray)):
-            if given:
+        for flag, is_given in (("--jobs", self.jobs is not None), ("--ray", self.ray)):
+            if is_given:
                 raise typer.BadParameter("use it with `--sweep` or `--seeds`", param_hint=flag)
 
 
@@ -99,10 +99,10 @@ def continue_sweep(
     passed_on: tuple[str, ...],
 ) -> None:
     """Run the searches of a sweep that are not done."""
-    SweepFolder(path).asked()  # a damaged sweep is reported first
+    SweepFolder(path).request()  # a damaged sweep is reported first
     if settings or file is not None:
-        given = [*([str(file)] if file else []), *(one.source.text for one in settings)]
-        message = f"`--resume` takes no space and no settings, but got {', '.join(f'`{text}`' for text in given)}"
+        texts = [*([str(file)] if file else []), *(one.source.text for one in settings)]
+        message = f"`--resume` takes no space and no settings, but got {', '.join(f'`{text}`' for text in texts)}"
         help = "a sweep keeps the space and settings it was started with; start another one to change them"
         raise NasError([Diagnostic("NAS601", message, help=help)])
     allow = options.allow_python_ops

@@ -10,13 +10,13 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from bayesnas_graph.codegen.units import Compute, Item, Unit, Use, by_height
+from bayesnas_graph.codegen.units import Item, OpUse, Unit, UnitUse, by_height
 
-KindOf = Callable[[Compute], object]  # the same for operations that differ in numbers only
+KindOf = Callable[[OpUse], object]  # the same for operations that differ in numbers only
 Aligned = dict[Unit, tuple[Unit, Sequence[int]]]  # unit -> its new form, and which old input each new one is
 
 
-def call_kind(item: Compute) -> object:
+def call_kind(item: OpUse) -> object:
     """A torch call without its numbers."""
     return item.call.skeleton
 
@@ -41,7 +41,7 @@ def _rebuilt(unit: Unit, done: Aligned) -> Unit:
 
 
 def _given(item: Item, done: Aligned) -> Item:
-    if not isinstance(item, Use):
+    if not isinstance(item, UnitUse):
         return item
     unit, places = done[item.unit]
     return replace(item, unit=unit, inputs=tuple(item.inputs[i] for i in places))
@@ -56,9 +56,9 @@ def _form(unit: Unit, forms: dict[Unit, object], kind: KindOf) -> object:
     items: list[object] = []
     for item in unit.items:
         match item:
-            case Use(name=name, unit=used, results=results):
+            case UnitUse(name=name, unit=used, results=results):
                 items.append((name, forms[used], masked(item.inputs), results))
-            case Compute(name=name):
+            case OpUse(name=name):
                 items.append((name, kind(item), masked(item.inputs)))
             case _:
                 items.append(replace(item, inputs=masked(item.inputs)))
@@ -84,10 +84,10 @@ def _reads(unit: Unit) -> list[str]:
 
 def _spread(unit: Unit, places: Sequence[int], reads: list[int]) -> Unit:
     """A unit with other inputs, read in this order."""
-    left = iter(reads)
+    next_reads = iter(reads)
 
     def renamed(names: Sequence[str]) -> tuple[str, ...]:
-        return tuple(f"{next(left)}." if name in unit.inputs else name for name in names)
+        return tuple(f"{next(next_reads)}." if name in unit.inputs else name for name in names)
 
     items = tuple(replace(item, inputs=renamed(item.inputs)) for item in unit.items)
     return replace(

@@ -64,14 +64,14 @@ def shared(names: Sequence[str]) -> str:
     >>> shared(["h.1", "h.2"]), shared(["h.1.h_0.choice", "h.2.h_1.choice"]), shared(["large", "small"])
     ('h', 'h_choice', '')
     """
-    arrays = {found[0] for found in map(array, names) if found}
+    arrays = {part[0] for part in map(array, names) if part}
     if len(arrays) == 1 and all(map(array, names)):
         return arrays.pop()
     words = {tuple(word for word in re.split("[._]", name) if word and not word.isdigit()) for name in names}
     if len(words) > 1:
         return ""
-    (found,) = words
-    return "_".join(word for i, word in enumerate(found) if found[i - 1 : i] != (word,))
+    (path,) = words
+    return "_".join(word for i, word in enumerate(path) if path[i - 1 : i] != (word,))
 
 
 def plural(word: str) -> str:

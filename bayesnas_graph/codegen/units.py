@@ -18,7 +18,7 @@ MIN_OPERATIONS = 2  # in a unit; smaller ones are dissolved
 
 
 @dataclass(frozen=True, slots=True)
-class Compute:
+class OpUse:
     """An operation on values of the unit."""
 
     name: str
@@ -38,7 +38,7 @@ class Weigh:
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class UnitUse:
     """Another unit on values of this one."""
 
     name: str
@@ -56,7 +56,7 @@ class Split:
     results: tuple[str, ...]
 
 
-Item = Compute | Weigh | Use | Split
+Item = OpUse | Weigh | UnitUse | Split
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ def units(graph: Graph) -> Unit:
 
 def results(item: Item) -> tuple[str, ...]:
     """The values that an item computes."""
-    return item.results if isinstance(item, Use | Split) else (item.name,)
+    return item.results if isinstance(item, UnitUse | Split) else (item.name,)
 
 
 def by_height(root: Unit) -> list[list[Unit]]:
@@ -90,7 +90,7 @@ def by_height(root: Unit) -> list[list[Unit]]:
     levels: dict[int, list[Unit]] = defaultdict(list)
 
     def visit(unit: Unit) -> int:
-        height = max((1 + visit(item.unit) for item in unit.items if isinstance(item, Use)), default=0)
+        height = max((1 + visit(item.unit) for item in unit.items if isinstance(item, UnitUse)), default=0)
         levels[height].append(unit)
         return height
 
@@ -145,7 +145,7 @@ class _Builder:
 
         The nodes of a scope are consecutive in a graph, so a scope can take the place of its last node.
         """
-        left = self.members.copy()
+        members_left = self.members.copy()
         steps: dict[str, list[Node | Scope]] = defaultdict(list)
         for node in self.graph:
             if node.op.is_input:
@@ -153,8 +153,8 @@ class _Builder:
             chain = [scope.name for scope in self.chain[node.name] if scope.name in self.whole]
             steps[chain[0] if chain else ""].append(node)
             for name, outer in zip(chain, [*chain[1:], ""], strict=False):
-                left[name] -= 1
-                if left[name] == 0:
+                members_left[name] -= 1
+                if members_left[name] == 0:
                     steps[outer].append(scopes[name])
         return steps
 
@@ -179,17 +179,17 @@ class _Builder:
                 continue
             if isinstance(step, Scope):
                 read = tuple(self.reads[step.name])
-                given = tuple(self.gives[step.name])
-                unit = unwrapped(self._unit(step, read, given))
-                names.update({name: self._result(name, scope) for name in given})
-                results = tuple(names[name] for name in given)
-                items.append(Use(_local(step.name, scope), unit, tuple(names[name] for name in read), results))
+                produced = tuple(self.gives[step.name])
+                unit = unwrapped(self._unit(step, read, produced))
+                names.update({name: self._result(name, scope) for name in produced})
+                results = tuple(names[name] for name in produced)
+                items.append(UnitUse(_local(step.name, scope), unit, tuple(names[name] for name in read), results))
                 continue
             names[step.name] = _local(step.name, scope)
             items.append(self._item(step, names, gates))
-        given = tuple(names[name] for name in outputs)
+        unit_outputs = tuple(names[name] for name in outputs)
         places = tuple(names[value] for value in inputs)
-        return Unit(scope, places, words, tuple(_folded(items, given)), given, tuple(gates))
+        return Unit(scope, places, words, tuple(_folded(items, unit_outputs)), unit_outputs, tuple(gates))
 
     def _word(self, value: str) -> str:
         """A word for a value, from its operation."""
@@ -205,11 +205,11 @@ class _Builder:
             if not isinstance(step, Node) or not step.op.parts:
                 yield step
                 continue
-            same = parts[self.graph.inputs(step.name)[0].source]
-            if len(same) < step.op.parts:
+            siblings = parts[self.graph.inputs(step.name)[0].source]
+            if len(siblings) < step.op.parts:
                 yield step
-            elif step is same[0]:
-                yield same
+            elif step is siblings[0]:
+                yield siblings
 
     def _result(self, value: str, scope: Scope) -> str:
         """The name of a value that units output: that of the outermost unit with no other output."""
@@ -226,13 +226,13 @@ class _Builder:
             positions = tuple(gates.setdefault(edge.gate.name, len(gates)) for edge in edges if edge.gate)
             return Weigh(names[node.name], read, positions)
         call = node.op.torch(*(self.graph[edge.source].shape for edge in edges))
-        return Compute(names[node.name], node.op, call, read)
+        return OpUse(names[node.name], node.op, call, read)
 
 
 def unwrapped(unit: Unit) -> Unit:
     """The unit that a unit passes its inputs on to, if it does nothing else."""
     match unit.items:
-        case (Use() as use,) if use.inputs == unit.inputs and use.results == unit.outputs and not unit.gates:
+        case (UnitUse() as use,) if use.inputs == unit.inputs and use.results == unit.outputs and not unit.gates:
             return replace(use.unit, wrappers=(*use.unit.wrappers, unit.scope))
     return unit
 

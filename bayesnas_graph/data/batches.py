@@ -58,8 +58,8 @@ def training(
     """
     numbers = range(start, steps_per_epoch(len(indices), loading.batch))
     ordered = shuffled(indices, loading.seed, epoch)
-    wanted = [loading.rows(ordered[i * loading.batch : (i + 1) * loading.batch]) for i in numbers]
-    batches = fetch(examples, wanted, loading.workers, generator("workers", loading.seed, epoch))
+    rows = [loading.rows(ordered[i * loading.batch : (i + 1) * loading.batch]) for i in numbers]
+    batches = fetch(examples, rows, loading.workers, generator("workers", loading.seed, epoch))
 
     def drawn() -> Iterator[tuple[Tensor, Tensor, Tensor]]:
         for number, (images, labels) in zip(numbers, batches, strict=True):
@@ -75,8 +75,8 @@ def training(
 def evaluation(examples: Examples, indices: Tensor, loading: Loading) -> Iterator[tuple[Tensor, Tensor]]:
     """Yield all examples in order, without augmentation; the last batch may be smaller, or empty for some processes."""
     rows = [loading.rows(batch) for batch in chunks(indices, loading.batch)]
-    wanted = [batch for batch in rows if len(batch)]
-    for images, labels in to_device(loading.device, fetch(examples, wanted, loading.workers)):
+    batches = [batch for batch in rows if len(batch)]
+    for images, labels in to_device(loading.device, fetch(examples, batches, loading.workers)):
         yield _arrange(normalise(images, loading.statistics), loading), labels
 
 

@@ -23,7 +23,7 @@ class Archive:
 
 
 @dataclass(frozen=True)
-class Origin:
+class DownloadSource:
     """The download address of a data set."""
 
     name: str  # of the data set
@@ -32,7 +32,7 @@ class Origin:
     archives: tuple[Archive, ...]
 
 
-def _idx(name: str, address: str, sums: tuple[str, str, str, str]) -> Origin:
+def _idx(name: str, address: str, sums: tuple[str, str, str, str]) -> DownloadSource:
     files = {
         "train-images-idx3-ubyte": 16 + 60_000 * 28 * 28,
         "train-labels-idx1-ubyte": 8 + 60_000,
@@ -42,18 +42,18 @@ def _idx(name: str, address: str, sums: tuple[str, str, str, str]) -> Origin:
     archives = (
         Archive(f"{file}.gz", md5, ((file, size),)) for (file, size), md5 in zip(files.items(), sums, strict=True)
     )
-    return Origin(name, address, name, tuple(archives))
+    return DownloadSource(name, address, name, tuple(archives))
 
 
-def _cifar(version: Version, archive: str, md5: str) -> Origin:
+def _cifar(version: Version, archive: str, md5: str) -> DownloadSource:
     record = version.labels + PIXELS
     train = tuple((file, 50_000 // len(version.train) * record) for file in version.train)
     contents = (*train, (version.test, 10_000 * record))
     address = "https://www.cs.toronto.edu/~kriz/"
-    return Origin(version.name, address, version.folder, (Archive(archive, md5, contents),))
+    return DownloadSource(version.name, address, version.folder, (Archive(archive, md5, contents),))
 
 
-ORIGINS: Mapping[str, Origin] = {
+ORIGINS: Mapping[str, DownloadSource] = {
     origin.name: origin
     for origin in (
         _idx(

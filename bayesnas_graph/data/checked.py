@@ -61,7 +61,7 @@ class Items:
 
 
 @dataclass(frozen=True, eq=False)
-class Checked:
+class CheckedExamples:
     """User examples whose types, shapes and labels are checked whenever they are fetched."""
 
     examples: Examples

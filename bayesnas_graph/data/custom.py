@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from bayesnas_graph.data.checked import Checked, Items, error_text, reject, shape_text, value_text
+from bayesnas_graph.data.checked import CheckedExamples, Items, error_text, reject, shape_text, value_text
 from bayesnas_graph.data.model import Data, InMemory, Statistics
 from bayesnas_graph.data.normalisation import statistics
 from bayesnas_graph.data.sampling import chunks
@@ -30,12 +30,12 @@ def load_custom(spec: str) -> Data:
             reject(spec, f"returned {value_text(dataset)} as the dataset for {purpose}", help)
         _check_length(dataset, spec, purpose)
     train, test = (Items(dataset, spec) for dataset in result)
-    shape = tuple(Checked(train, spec).take(torch.tensor([0]))[0].shape[1:])
+    shape = tuple(CheckedExamples(train, spec).take(torch.tensor([0]))[0].shape[1:])
     if len(shape) != 3:
         help = "return images as channels x height x width, or height x width"
         reject(spec, f"has images of {shape_text(shape)}", help)
     classes = _count_classes(train, spec)
-    checked, checked_test = (Checked(items, spec, shape, classes) for items in (train, test))
+    checked, checked_test = (CheckedExamples(items, spec, shape, classes) for items in (train, test))
     checked_test.take(torch.tensor([0]))
     return Data(spec, checked, checked_test, shape, classes, statistics(checked, STATISTICS_SAMPLE))
 
@@ -77,13 +77,13 @@ def _checked(data: Any, spec: str) -> Data:
     known = data.statistics
     if not isinstance(known, Statistics) or {len(known.mean), len(known.deviation)} != {shape[0]}:
         reject(spec, f"lacks a mean and a deviation for each of its {shape[0]} channels")
-    train, test = (Checked(examples, spec, shape, data.classes) for examples in (data.train, data.test))
+    train, test = (CheckedExamples(examples, spec, shape, data.classes) for examples in (data.train, data.test))
     for part in (train, test):
         part.take(torch.tensor([0]))
     return Data(str(data.name), _unwrap(train), _unwrap(test), shape, data.classes, known)
 
 
-def _unwrap(checked: Checked) -> Checked | InMemory:
+def _unwrap(checked: CheckedExamples) -> CheckedExamples | InMemory:
     """Examples in memory are checked once, here, and then used directly."""
     examples = checked.examples
     if not isinstance(examples, InMemory):
@@ -106,6 +106,6 @@ def _count_classes(train: Items, spec: str) -> int:
     listed = getattr(train.dataset, "classes", None)
     if isinstance(listed, list | tuple) and listed:
         return len(listed)
-    checked = Checked(train, spec)
+    checked = CheckedExamples(train, spec)
     largest = max(int(checked.take(part)[1].max()) for part in chunks(torch.arange(len(train)), 500))
     return max(largest + 1, 1)

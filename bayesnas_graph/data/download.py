@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
-from bayesnas_graph.data.catalogue import Archive, Origin
+from bayesnas_graph.data.catalogue import Archive, DownloadSource
 from bayesnas_graph.data.transfer import CHUNK, Watch, cannot_write, transfer
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 
 
-def download(origin: Origin, folder: Path, watch: Watch, mirror: str | None = None) -> Iterator[tuple[Path, bool]]:
+def download(
+    origin: DownloadSource, folder: Path, watch: Watch, mirror: str | None = None
+) -> Iterator[tuple[Path, bool]]:
     """Yield each file of a data set when it is in the data folder, and whether it was downloaded. Raises NasError.
 
     A mirror is another base URL with archives of the same names.
@@ -73,22 +75,22 @@ def _decompressed_size(path: Path) -> int | None:
 
 def _unpack(archive: Archive, path: Path, folder: str) -> list[Path]:
     """Extract the expected files of a tar archive, and no others; then delete the archive."""
-    wanted = {f"{folder}/{name}": (path.parent / name, size) for name, size in archive.contents}
+    members = {f"{folder}/{name}": (path.parent / name, size) for name, size in archive.contents}
     try:
         with tarfile.open(path, "r:gz") as tar:
             for member in tar:
-                target, size = wanted.get(member.name.removeprefix("./"), (None, 0))
+                target, size = members.get(member.name.removeprefix("./"), (None, 0))
                 if target is not None and member.isreg() and member.size == size:
                     _extract(tar, member, target)
     except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         _reject(path, f"cannot be unpacked: {error}")
     except OSError as error:
         cannot_write(path.parent, error)
-    for target, size in wanted.values():
+    for target, size in members.values():
         if _size(target) != size:
             _reject(path, f"does not contain `{target.name}` with {size:,} bytes")
     path.unlink()
-    return [target for target, _ in wanted.values()]
+    return [target for target, _ in members.values()]
 
 
 def _extract(tar: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:

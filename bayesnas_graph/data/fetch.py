@@ -19,15 +19,15 @@ Answer = Batch | tuple[Diagnostic, ...]  # diagnostics of an exception are lost 
 
 
 def fetch(
-    examples: Examples, wanted: Sequence[Tensor], workers: int = 0, random: torch.Generator | None = None
+    examples: Examples, index_batches: Sequence[Tensor], workers: int = 0, random: torch.Generator | None = None
 ) -> Iterator[Batch]:
     """Yield the examples for each tensor of indices, in order.
 
     Workers are not used for examples in memory, where indexing is faster. `random` seeds user code in the workers.
     """
-    if isinstance(examples, InMemory) or not workers or not wanted:
-        return (examples.take(indices) for indices in wanted)
-    return _by_workers(examples, wanted, min(workers, len(wanted)), random or torch.Generator())
+    if isinstance(examples, InMemory) or not workers or not index_batches:
+        return (examples.take(indices) for indices in index_batches)
+    return _by_workers(examples, index_batches, min(workers, len(index_batches)), random or torch.Generator())
 
 
 def to_device(device: torch.device, batches: Iterator[tuple[Tensor, ...]]) -> Iterator[tuple[Tensor, ...]]:
@@ -59,10 +59,12 @@ def _unchanged(answer: Any) -> Any:
     return answer
 
 
-def _by_workers(examples: Examples, wanted: Sequence[Tensor], workers: int, random: torch.Generator) -> Iterator[Batch]:
+def _by_workers(
+    examples: Examples, index_batches: Sequence[Tensor], workers: int, random: torch.Generator
+) -> Iterator[Batch]:
     loader: DataLoader[Answer] = DataLoader(
         _Rows(examples),
-        sampler=wanted,
+        sampler=index_batches,
         batch_size=None,
         collate_fn=_unchanged,
         num_workers=workers,

@@ -35,42 +35,46 @@ def check_fit(
         raise NasError(problems)
 
 
-def takes(taken: Shape, shape: Shape) -> bool:
+def takes(input_shape: Shape, shape: Shape) -> bool:
     """Return whether a network input accepts images of a shape, as they are or flattened.
 
     >>> takes((1, 28, 28), (1, 28, 28)), takes((784,), (1, 28, 28)), takes((28, 28, 1), (1, 28, 28))
     (True, True, False)
     """
-    return taken in (shape, (prod(shape),))
+    return input_shape in (shape, (prod(shape),))
 
 
 def _diagnostic(message: str, help: str = "choose another network with `--network`") -> Diagnostic:
     return Diagnostic("NAS504", message, help=help)
 
 
-def _misfit(data: Data, network_name: str, taken: Shape) -> str:
+def _misfit(data: Data, network_name: str, input_shape: Shape) -> str:
     network = f"but the network `{network_name}` takes"
-    if len(taken) == 1 < len(data.shape):
+    if len(input_shape) == 1 < len(data.shape):
         values = f"{prod(data.shape):,} values"
-        return f"images of `{data.name}` are {shape_text(data.shape)}, {values}, {network} a vector of {taken[0]:,}"
-    return f"images of `{data.name}` are {shape_text(data.shape)}, {network} {shape_text(taken)}"
+        return (
+            f"images of `{data.name}` are {shape_text(data.shape)}, {values}, {network} a vector of {input_shape[0]:,}"
+        )
+    return f"images of `{data.name}` are {shape_text(data.shape)}, {network} {shape_text(input_shape)}"
 
 
-def _help_with_input(data: Data, taken: Shape, outputs: tuple[Shape, ...], parameters: Mapping[str, object]) -> str:
-    if len(data.shape) == len(taken) == 3:
+def _help_with_input(
+    data: Data, input_shape: Shape, outputs: tuple[Shape, ...], parameters: Mapping[str, object]
+) -> str:
+    if len(data.shape) == len(input_shape) == 3:
         settings = []
-        if data.shape[0] != taken[0]:
+        if data.shape[0] != input_shape[0]:
             settings.append(("channels", data.shape[0]))
-        if data.shape[1:] != taken[1:]:
+        if data.shape[1:] != input_shape[1:]:
             settings.append(("size", data.shape[1]))
-        square = data.shape[1] == data.shape[2] and taken[1] == taken[2]
-        if all(name in parameters for name, _ in settings) and (square or data.shape[1:] == taken[1:]):
+        square = data.shape[1] == data.shape[2] and input_shape[1] == input_shape[2]
+        if all(name in parameters for name, _ in settings) and (square or data.shape[1:] == input_shape[1:]):
             return _set(settings)
     kind = "vector" if len(data.shape) == 1 else "image"
     declared = f"`{kind}({', '.join(map(str, data.shape))})`"
-    if len(taken) == 1 < len(data.shape):
+    if len(input_shape) == 1 < len(data.shape):
         declared = f"`vector({prod(data.shape)})` to flatten the images, or as {declared}"
-    return f"declare the input as {declared}{_fitting(taken, outputs)}"
+    return f"declare the input as {declared}{_fitting(input_shape, outputs)}"
 
 
 def _help_with_output(data: Data, inputs: tuple[Shape, ...], output: Shape, parameters: Mapping[str, object]) -> str:
@@ -84,11 +88,12 @@ def _set(settings: list[tuple[str, int]]) -> str:
     return f"make it fit with `{' '.join(f'-p {name}={value}' for name, value in settings)}`"
 
 
-def _fitting(taken: Shape, outputs: tuple[Shape, ...]) -> str:
+def _fitting(input_shape: Shape, outputs: tuple[Shape, ...]) -> str:
     """A hint at the named data sets that fit the network unchanged."""
     names = [
         dataset.name
         for dataset in DATASETS.values()
-        if outputs == ((dataset.classes,),) and (takes(taken, dataset.shape) or (dataset.any_shape and len(taken) == 3))
+        if outputs == ((dataset.classes,),)
+        and (takes(input_shape, dataset.shape) or (dataset.any_shape and len(input_shape) == 3))
     ]
     return f"; unchanged, it fits {', '.join(f'`{name}`' for name in names)}" if names else ""

@@ -84,7 +84,8 @@ def _classes(folder: Path) -> Classes:
     try:
         folders = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
         classes = {
-            own.name: sorted(path for path in own.rglob("*") if path.suffix.lower() in ENDINGS) for own in folders
+            class_folder.name: sorted(path for path in class_folder.rglob("*") if path.suffix.lower() in ENDINGS)
+            for class_folder in folders
         }
     except OSError as error:
         _reject(f"`{error.filename or folder}` cannot be read: {error.strerror}")

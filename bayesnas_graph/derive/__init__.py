@@ -2,14 +2,14 @@
 
 from bayesnas_graph.derive.architecture import Architecture, Origin, of_string
 from bayesnas_graph.derive.derived import Derived, about, derive, given
-from bayesnas_graph.derive.explain import Line, as_text, explained
+from bayesnas_graph.derive.explain import ExplainedLine, as_text, explained
 from bayesnas_graph.derive.rules import Rule
 from bayesnas_graph.derive.text import Written, written
 
 __all__ = [
     "Architecture",
     "Derived",
-    "Line",
+    "ExplainedLine",
     "Origin",
     "Rule",
     "Written",

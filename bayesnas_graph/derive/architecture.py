@@ -16,7 +16,7 @@ from bayesnas_graph.codegen.emit.weights import ByNode
 from bayesnas_graph.codegen.export import Model
 from bayesnas_graph.codegen.export.describe import network_text, plain_text
 from bayesnas_graph.derive.derived import Derived, derive, given, kept_groups
-from bayesnas_graph.derive.explain import Line, explained
+from bayesnas_graph.derive.explain import ExplainedLine, explained
 from bayesnas_graph.derive.text import Written, strength_notes, written
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.atomic_files import atomic_write
@@ -74,7 +74,7 @@ class Architecture:
         return self.origin.measure if self.origin else "gamma"
 
     @property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[ExplainedLine]:
         """The kept and dropped switches on every line of the space."""
         return explained(self.space, self.decision)
 
@@ -99,7 +99,7 @@ class Architecture:
         fixed = passes.rescale_gates(self.graph)
         text = self._written(fixed.graph)
         tensors = self.origin.load_weights(self.derived, fixed)
-        return text, {text.names[node]: found for node, found in tensors.items() if node in text.names}
+        return text, {text.names[node]: node_tensors for node, node_tensors in tensors.items() if node in text.names}
 
     def model(self, *, weights: bool = False) -> Model:
         """Return the fixed network as a model, with the weights of the search if requested. Raises NasError."""
@@ -154,15 +154,15 @@ class Architecture:
     def _repr_html_(self) -> str:
         """The card that a notebook shows."""
         notebook = import_module("bayesnas_graph.report.notebook")  # by name: it is a higher layer
-        left, whole = self.cost, cost(self.space)
+        own_cost, space_cost = self.cost, cost(self.space)
         kept = sum(verdict.keep for verdict in self.decision.verdicts)
         html: str = notebook.Card(
             title="Architecture",
             about=(f"Network {self.network.name} ({self.name}): {self.rule}.",),
             columns=("left", "all candidates"),
             rows=(
-                ("parameters", f"{left.parameters:,}", f"{whole.parameters:,}"),
-                ("multiply-adds", f"{left.flops:,}", f"{whole.flops:,}"),
+                ("parameters", f"{own_cost.parameters:,}", f"{space_cost.parameters:,}"),
+                ("multiply-adds", f"{own_cost.flops:,}", f"{space_cost.flops:,}"),
                 ("switches", f"{kept:,}", f"{len(self.decision.verdicts):,}"),
             ),
             picture=notebook.architecture_svg(self.network, self.graph),

@@ -34,7 +34,7 @@ def derive(graph: Graph, decision: Decision, rule: Rule | None = None) -> Derive
     decision = about(graph, decision)
     decision = apply(rule or Rule(), graph, decision)
     try:
-        left = prune(graph, decision.off)
+        pruned = prune(graph, decision.off)
     except Disconnected as error:
         raise NasError([_disconnected(graph, error)]) from None
     except Misfit as error:
@@ -42,19 +42,19 @@ def derive(graph: Graph, decision: Decision, rule: Rule | None = None) -> Derive
         message = f"inconsistent widths at `{error.node}`: {error.reason}"
         lost = f", because {_listed(error.narrower)} lost inputs" if error.narrower else ""
         raise NasError([Diagnostic("NAS613", message + lost, help=help)]) from None
-    return Derived(left, close_dead_ends(graph, decision))
+    return Derived(pruned, close_dead_ends(graph, decision))
 
 
 def about(graph: Graph, decision: Decision) -> Decision:
     """Return a decision about the switches of this graph, in its order. Raises NasError if one is missing."""
     known = {verdict.name: verdict for verdict in decision.verdicts}
-    wanted = list(dict.fromkeys(gate.group for gate in graph.gates))
-    missing = [group for group in wanted if group not in known]
+    groups = list(dict.fromkeys(gate.group for gate in graph.gates))
+    missing = [group for group in groups if group not in known]
     if missing:
         message = f"no decision about {_named(graph, missing)} of network `{graph.name}`"
         help = "use a network with the cells that were searched"
         raise NasError([Diagnostic("NAS615", message, _label(graph, missing[0], "not searched"), help=help)])
-    return Decision(tuple(known[group] for group in wanted))
+    return Decision(tuple(known[group] for group in groups))
 
 
 def given(graph: Graph, kept: Collection[str]) -> Decision:

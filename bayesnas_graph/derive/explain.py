@@ -11,7 +11,7 @@ from bayesnas_graph.ir import Graph
 
 
 @dataclass(frozen=True)
-class Line:
+class ExplainedLine:
     """The switches of one line."""
 
     file: str
@@ -21,7 +21,7 @@ class Line:
     dropped: tuple[tuple[Why, tuple[Verdict, ...]], ...]  # by reason
 
 
-def explained(graph: Graph, decision: Decision) -> list[Line]:
+def explained(graph: Graph, decision: Decision) -> list[ExplainedLine]:
     """Return every line with switches, in order. Zero switches count with their candidates."""
     spans = [edge.switch_span for edge in graph.edges if edge.gate is not None]
     texts = {(span.source.name, span.source.position(span.start)[0]): span.source for span in spans if span is not None}
@@ -30,7 +30,7 @@ def explained(graph: Graph, decision: Decision) -> list[Line]:
         if not graph.switches[verdict.name].is_zero:
             place = verdict.places[0] if verdict.places else None
             lines[(place.file, place.line) if place else ("", 0)].append(verdict)
-    found = []
+    explained_lines = []
     for (file, number), verdicts in sorted(lines.items()):
         source = texts.get((file, number))
         text = source.text.splitlines()[number - 1].strip() if source is not None else ""
@@ -39,11 +39,13 @@ def explained(graph: Graph, decision: Decision) -> list[Line]:
             if not verdict.keep:
                 dropped[verdict.why].append(verdict)
         kept = tuple(verdict for verdict in verdicts if verdict.keep)
-        found.append(Line(file, number, text, kept, tuple((why, tuple(all_)) for why, all_ in dropped.items())))
-    return found
+        explained_lines.append(
+            ExplainedLine(file, number, text, kept, tuple((why, tuple(all_)) for why, all_ in dropped.items()))
+        )
+    return explained_lines
 
 
-def as_text(graph: Graph, lines: list[Line], measure: str = "gamma") -> Iterator[str]:
+def as_text(graph: Graph, lines: list[ExplainedLine], measure: str = "gamma") -> Iterator[str]:
     """Yield the lines as text: kept switches with their measure, dropped ones by reason."""
     names = {group: gate.text for group, gate in graph.switches.items()}
     for line in lines:

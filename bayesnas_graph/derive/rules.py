@@ -58,9 +58,9 @@ class Rule:
 
     def fits(self, graph: Graph) -> bool:
         """Return whether an architecture is within the budget."""
-        found = cost(graph)
-        few = self.params is None or found.parameters <= self.params
-        return few and (self.flops is None or found.flops <= self.flops)
+        size = cost(graph)
+        fits_params = self.params is None or size.parameters <= self.params
+        return fits_params and (self.flops is None or size.flops <= self.flops)
 
 
 def apply(rule: Rule, graph: Graph, decision: Decision) -> Decision:
@@ -96,12 +96,12 @@ def _sized(rule: Rule, graph: Graph, decision: Decision, scores: Scores) -> Deci
     """Keep as much as fits: close the worst switches until the rest fits, then reopen the best that still fit."""
     try:
         decision = shrink_to_fit(graph, decision, scores, rule.fits)
-        left = prune(graph, decision.off)
+        pruned = prune(graph, decision.off)
     except (Disconnected, Misfit):
         return decision  # the caller reports why
-    if not rule.fits(left):
-        found = cost(left)
-        left_over = f"{found.parameters:,} parameters and {found.flops:,} multiply-adds"
+    if not rule.fits(pruned):
+        size = cost(pruned)
+        left_over = f"{size.parameters:,} parameters and {size.flops:,} multiply-adds"
         message = f"no more switches can be closed, but {left_over} remain"
         help = "raise the budget, or combine the budget with `--keep-per-edge 1`"
         raise NasError([Diagnostic("NAS614", message, help=help)])

@@ -10,7 +10,7 @@ from bayesnas_graph.codegen.unparse import correspondence, unparse
 from bayesnas_graph.diagnostics import NasError, Report
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.ir import Edge, Graph, Node
-from bayesnas_graph.ir.ops import Rescale
+from bayesnas_graph.ir.ops import RescaleOp
 from bayesnas_graph.language.elaborate import Checker, Limits, Network
 from bayesnas_graph.passes import plain
 
@@ -45,19 +45,21 @@ def strength_notes(searched: Graph, decision: Decision, fixed: Graph, called: st
     named = {node.name for node in fixed} | {scope.name for scope in fixed.scopes}
     marked, marks = _marked(searched)
     readers = {edge.source: edge for edge in marked.edges}
-    found: dict[str, str] = {}
+    notes: dict[str, str] = {}
     for mark, edge in marks.items():
         assert edge.gate is not None, "only switched edges are marked"
         if edge.gate.name in named:
-            found[edge.gate.name] = gamma[edge.gate.group]
+            notes[edge.gate.name] = gamma[edge.gate.group]
         elif edge.gate.name in searched[edge.source].behind and edge.source in named:
-            found[edge.source] = gamma[edge.gate.group]
+            notes[edge.source] = gamma[edge.gate.group]
         elif mark in readers and mark in marked.nx:
             reader, handed = readers[mark], marked.inputs(mark)[0].source
-            same = [e for e in fixed.inputs(reader.target) if e.slot == reader.slot] if reader.target in named else []
-            if same and same[0].source == handed:
-                found[f"{reader.target}#{reader.slot}"] = gamma[edge.gate.group]
-    return found
+            same_slot = (
+                [e for e in fixed.inputs(reader.target) if e.slot == reader.slot] if reader.target in named else []
+            )
+            if same_slot and same_slot[0].source == handed:
+                notes[f"{reader.target}#{reader.slot}"] = gamma[edge.gate.group]
+    return notes
 
 
 def _marked(searched: Graph) -> tuple[Graph, dict[str, Edge]]:
@@ -72,7 +74,7 @@ def _marked(searched: Graph) -> tuple[Graph, dict[str, Edge]]:
                 continue
             mark = f"{node.name}#{edge.slot}"  # a name that no node has
             marks[mark] = edge
-            nodes.append(Node(mark, Rescale(), searched[edge.source].shape))
+            nodes.append(Node(mark, RescaleOp(), searched[edge.source].shape))
             edges += [Edge(edge.source, mark, 0), replace(edge, source=mark, gate=None)]
         nodes.append(node)
     return plain(searched.replace(nodes, edges, searched.outputs)), marks

@@ -1,6 +1,6 @@
 """The graph: operations as nodes, values along edges, frozen once built."""
 
-from bayesnas_graph.ir.call import Expression, ModuleCall, Number, Plain, numbers
+from bayesnas_graph.ir.call import Expression, ModuleCall, NumberArgument, Plain, numbers
 from bayesnas_graph.ir.coupling import Axis, Coupling, Link, Mask, intersection, union
 from bayesnas_graph.ir.graph import Edge, Gate, Graph, Kind, Node, Scope, switch_text, zero_name
 from bayesnas_graph.ir.op import Argument, Op, Shape, ShapeError, Value, named_shape, shape_text
@@ -18,7 +18,7 @@ __all__ = [
     "Mask",
     "ModuleCall",
     "Node",
-    "Number",
+    "NumberArgument",
     "Op",
     "Plain",
     "Scope",

@@ -25,20 +25,20 @@ DEFAULTS: Mapping[str, Plain] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class NumberArgument:
     """A number in a call, and its role there."""
 
     role: str
     value: Plain
 
 
-def numbers(**values: Plain) -> tuple[Number, ...]:
+def numbers(**values: Plain) -> tuple[NumberArgument, ...]:
     """Numbers by their roles.
 
     >>> numbers(stride=2)
-    (Number(role='stride', value=2),)
+    (NumberArgument(role='stride', value=2),)
     """
-    return tuple(Number(role, value) for role, value in values.items())
+    return tuple(NumberArgument(role, value) for role, value in values.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ class ModuleCall:
     """
 
     target: str
-    args: tuple[Number, ...] = ()
-    kwargs: tuple[Number, ...] = ()  # roles are keywords; defaults are included, but not printed
+    args: tuple[NumberArgument, ...] = ()
+    kwargs: tuple[NumberArgument, ...] = ()  # roles are keywords; defaults are included, but not printed
     package: str = "nn"
 
     @property
@@ -60,7 +60,7 @@ class ModuleCall:
         return self.target if self.package == "runtime" else f"{self.package}.{self.target}"
 
     @property
-    def numbers(self) -> tuple[Number, ...]:
+    def numbers(self) -> tuple[NumberArgument, ...]:
         """All its numbers."""
         return (*self.args, *self.kwargs)
 
@@ -83,7 +83,7 @@ class ModuleCall:
                 arguments.append(f"{number.role}={text or repr(number.value)}")
         return f"{self.constructor}({', '.join(arguments)})"
 
-    def _is_default(self, number: Number) -> bool:
+    def _is_default(self, number: NumberArgument) -> bool:
         return self.package in ("nn", "runtime") and number.value == DEFAULTS.get(number.role)
 
 
@@ -103,10 +103,10 @@ class Expression:
     helper: str | None = None  # the function of `runtime`
 
     @property
-    def numbers(self) -> tuple[Number, ...]:
+    def numbers(self) -> tuple[NumberArgument, ...]:
         """All its numbers."""
         roles = [field for _, field, _, _ in Formatter().parse(self.template) if field and not field.isdecimal()]
-        return tuple(Number(role, value) for role, value in zip(roles, self.values, strict=True))
+        return tuple(NumberArgument(role, value) for role, value in zip(roles, self.values, strict=True))
 
     @property
     def skeleton(self) -> object:
@@ -121,7 +121,7 @@ class Expression:
         """
         parts = list(Formatter().parse(self.template))
         following = [before for before, *_ in parts[1:]] + [""]
-        left = iter(zip(texts or [None] * len(self.values), self.values, strict=True))
+        next_values = iter(zip(texts or [None] * len(self.values), self.values, strict=True))
         source = ""
         for (before, field, _, _), after in zip(parts, following, strict=True):
             source += before
@@ -130,7 +130,7 @@ class Expression:
             if field.isdecimal():
                 source += inputs[int(field)]
                 continue
-            text, value = next(left)
+            text, value = next(next_values)
             enclosed = before.endswith(("(", ", ")) and after.startswith((")", ","))
             source += repr(value) if text is None else text if enclosed or " " not in text else f"({text})"
         return source

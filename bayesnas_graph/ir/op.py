@@ -184,15 +184,15 @@ class Op:
         return tuple(link.backwards(output) for link in self.coupling(*inputs).links)
 
     def sliced(
-        self, tensors: Mapping[str, Any], kept: tuple[Mask, ...], output: Mask, *inputs: Shape
+        self, tensors: Mapping[str, Any], input_masks: tuple[Mask, ...], output: Mask, *inputs: Shape
     ) -> dict[str, Any]:
         """Its tensors with only these channels of inputs and output, for inputs that had these shapes."""
-        left = dict(tensors)
+        remaining = dict(tensors)
         for axis in self.coupling(*inputs).axes:
-            mask = output if axis.follows == "output" else kept[0]
+            mask = output if axis.follows == "output" else input_masks[0]
             entries = [i for i, is_kept in enumerate(mask) if is_kept]
-            left[axis.name] = left[axis.name][(slice(None),) * axis.axis + (entries,)]
-        return left
+            remaining[axis.name] = remaining[axis.name][(slice(None),) * axis.axis + (entries,)]
+        return remaining
 
     def scale_tensors(self) -> tuple[str, ...]:
         """The tensors of its module that scale its output when they are scaled; empty if there are none."""

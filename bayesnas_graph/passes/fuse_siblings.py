@@ -107,8 +107,10 @@ class _Families:
 
     def _like(self, node: Node, other: Node) -> bool:
         """Return whether a node that is not yet in a family can be a sibling of another. Siblings are in one cell."""
-        same = (type(node.op), node.op, node.shape) == (type(other.op), other.op, other.shape)
-        return same and other.name not in self.of and cell_of(self.graph, node.name) == cell_of(self.graph, other.name)
+        same_op = (type(node.op), node.op, node.shape) == (type(other.op), other.op, other.shape)
+        return (
+            same_op and other.name not in self.of and cell_of(self.graph, node.name) == cell_of(self.graph, other.name)
+        )
 
 
 class _Rewriter:

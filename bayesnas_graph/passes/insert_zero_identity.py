@@ -80,10 +80,10 @@ def _before(graph: Graph, choices: list[Node]) -> Graph:
 def _members(graph: Graph, choice: str) -> dict[str, None]:
     """A choice and the nodes of its candidates, found by walking back from it."""
     gates = {edge.gate.name for edge in graph.inputs(choice) if edge.gate is not None}
-    found, waiting = {choice: None}, [choice]
+    members, waiting = {choice: None}, [choice]
     while waiting:
         for edge in graph.inputs(waiting.pop()):
-            if edge.source not in found and not gates.isdisjoint(graph[edge.source].behind):
-                found[edge.source] = None
+            if edge.source not in members and not gates.isdisjoint(graph[edge.source].behind):
+                members[edge.source] = None
                 waiting.append(edge.source)
-    return found
+    return members

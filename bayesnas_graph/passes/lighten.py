@@ -26,14 +26,14 @@ def lighten(graph: Graph, _options: Options = DEFAULT) -> Graph:
         form = node.op.absorbing(before.op) if before is not None and readers[before.name] == 1 else None
         if before is not None and form is not None:
             absorbed[node.name], ops[node.name] = before.name, form
-    gone = set(absorbed.values())
-    nodes = [replace(node, op=ops[node.name]) for node in graph if node.name not in gone]
+    removed = set(absorbed.values())
+    nodes = [replace(node, op=ops[node.name]) for node in graph if node.name not in removed]
     edges = []
     for edge in graph.edges:
         if edge.target in absorbed:
             (inner,) = graph.inputs(absorbed[edge.target])
             edge = replace(edge, source=inner.source)
-        if edge.target not in gone:
+        if edge.target not in removed:
             edges.append(edge)
     return graph.replace(nodes, edges, graph.outputs)
 

@@ -27,11 +27,17 @@ def merge_common_subexpressions(graph: Graph, _options: Options = DEFAULT) -> Gr
     names: dict[str, str] = {}  # the first node of a class -> the name of the class
     nodes: list[Node] = []
     edges: list[Edge] = []
-    for first, same in members.items():
+    for first, equal_nodes in members.items():
         inputs = [replace(edge, source=names[classes[edge.source]]) for edge in graph.inputs(first)]
-        name = first if len(same) == 1 else _moved(graph, same, [edge.source for edge in inputs], fresh)
+        name = first if len(equal_nodes) == 1 else _moved(graph, equal_nodes, [edge.source for edge in inputs], fresh)
         names[first] = name
-        nodes.append(replace(same[0], name=name, replaces=_together(same) if len(same) > 1 else same[0].replaces))
+        nodes.append(
+            replace(
+                equal_nodes[0],
+                name=name,
+                replaces=_together(equal_nodes) if len(equal_nodes) > 1 else equal_nodes[0].replaces,
+            )
+        )
         edges += [replace(edge, target=name) for edge in inputs]
     return graph.replace(nodes, edges, [names[classes[name]] for name in graph.outputs])
 
@@ -50,15 +56,15 @@ def _classes(graph: Graph) -> dict[str, str]:
     return classes
 
 
-def _together(same: list[Node]) -> tuple[tuple[str, ...], ...]:
+def _together(equal_nodes: list[Node]) -> tuple[tuple[str, ...], ...]:
     """The nodes that a merged node replaces, part by part."""
-    parts = zip(*(node.stands_for for node in same), strict=True)
+    parts = zip(*(node.stands_for for node in equal_nodes), strict=True)
     return tuple(tuple(name for names in part for name in names) for part in parts)
 
 
-def _moved(graph: Graph, same: list[Node], sources: list[str], fresh: FreshNames) -> str:
+def _moved(graph: Graph, equal_nodes: list[Node], sources: list[str], fresh: FreshNames) -> str:
     """The name of a merged node: in the scope that all its uses share, if it can be moved there."""
-    prefix = common_prefix(graph, [node.name for node in same], sources)
-    if prefix is None or prefix == prefix_of(graph, same[0].name):
-        return same[0].name
-    return fresh.of_value(prefix, sources[0], same[0].op.label)
+    prefix = common_prefix(graph, [node.name for node in equal_nodes], sources)
+    if prefix is None or prefix == prefix_of(graph, equal_nodes[0].name):
+        return equal_nodes[0].name
+    return fresh.of_value(prefix, sources[0], equal_nodes[0].op.label)

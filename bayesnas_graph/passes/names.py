@@ -26,8 +26,8 @@ def common_prefix(graph: Graph, nodes: Sequence[str], sources: Sequence[str]) ->
     """
     chains = [graph.enclosing(node) for node in nodes]
     shared = [scope for scope in chains[0] if all(scope in chain for chain in chains)]
-    left = {scope for chain in chains for scope in chain} - set(shared)
-    if any(left & set(graph.enclosing(source)) for source in sources):
+    inner_scopes = {scope for chain in chains for scope in chain} - set(shared)
+    if any(inner_scopes & set(graph.enclosing(source)) for source in sources):
         return None
     return f"{shared[0].name}." if shared else ""
 

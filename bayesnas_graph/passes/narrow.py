@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from bayesnas_graph.ir import Edge, Graph, Mask, Node, Shape
-from bayesnas_graph.ir.ops import Select
+from bayesnas_graph.ir.ops import SelectOp
 from bayesnas_graph.passes.drop_unused import drop_unused
 from bayesnas_graph.passes.names import FreshNames, common_prefix, prefix_of
 
@@ -53,13 +53,13 @@ def narrow(graph: Graph, kept: Mapping[str, Mask], reads: Mapping[InputSlot, Mas
             if source not in shapes:
                 shapes[source] = (sum(side), *graph[edge.source].shape[1:])
                 selected[source] = _within(side, kept[edge.source])
-                nodes.append(Node(source, Select(sum(side)), shapes[source], edge.span))
+                nodes.append(Node(source, SelectOp(sum(side)), shapes[source], edge.span))
                 edges.append(Edge(edge.source, source, 0, None, edge.span))
             edges.append(replace(edge, source=source, slot=slot))
             sources.append(source)
             sides.append(side)
-        whole = all(map(all, (*sides, kept[node.name])))
-        op = node.op if whole else node.op.narrowed(tuple(sides), kept[node.name])
+        unchanged = all(map(all, (*sides, kept[node.name])))
+        op = node.op if unchanged else node.op.narrowed(tuple(sides), kept[node.name])
         shapes[node.name] = op.shape(*(shapes[source] for source in sources))
         nodes.append(replace(node, op=op, shape=shapes[node.name]))
     return Narrowed(drop_unused(graph.replace(nodes, edges, graph.outputs)), selected)
@@ -71,15 +71,15 @@ def _selects(graph: Graph, reads: Mapping[InputSlot, Mask]) -> dict[InputSlot, s
     for (name, slot), side in reads.items():
         together[graph.inputs(name)[slot].source, side].append((name, slot))
     fresh = FreshNames(graph)
-    found: dict[InputSlot, str] = {}
+    selects: dict[InputSlot, str] = {}
     for (source, _), slots in together.items():
         shared = common_prefix(graph, [name for name, _ in slots], [source])
         by_prefix: dict[str, list[InputSlot]] = defaultdict(list)
         for target in slots:
             by_prefix[prefix_of(graph, target[0]) if shared is None else shared].append(target)
         for prefix, targets in by_prefix.items():
-            found.update(dict.fromkeys(targets, fresh.of_value(prefix, source, "select")))
-    return found
+            selects.update(dict.fromkeys(targets, fresh.of_value(prefix, source, "select")))
+    return selects
 
 
 def _within(mask: Mask, kept: Mask) -> tuple[int, ...]:

@@ -52,10 +52,10 @@ def prune(graph: Graph, off: Collection[str]) -> Graph:
     if lost:
         raise Disconnected(lost, _cut(graph, closed, arriving, lost))
     used = _used(graph.outputs, arriving)
-    left = [node for node in graph if node.name in used or node.op.is_input]
-    edges = {node.name: [replace(e, slot=slot) for slot, e in enumerate(arriving[node.name])] for node in left}
-    nodes = _fitted(graph, left, edges)
-    return graph.replace(nodes, [edge for node in left for edge in edges[node.name]], graph.outputs)
+    remaining = [node for node in graph if node.name in used or node.op.is_input]
+    edges = {node.name: [replace(e, slot=slot) for slot, e in enumerate(arriving[node.name])] for node in remaining}
+    nodes = _fitted(graph, remaining, edges)
+    return graph.replace(nodes, [edge for node in remaining for edge in edges[node.name]], graph.outputs)
 
 
 def _arriving(graph: Graph, closed: frozenset[str]) -> dict[str, list[Edge]]:
@@ -107,17 +107,17 @@ def _cut(
     return tuple(sorted(cut))
 
 
-def _fitted(graph: Graph, left: list[Node], edges: dict[str, list[Edge]]) -> list[Node]:
+def _fitted(graph: Graph, remaining: list[Node], edges: dict[str, list[Edge]]) -> list[Node]:
     """The remaining nodes with their new shapes. Raises Misfit if a node has none."""
 
     def misfit(node: Node, reason: str) -> Misfit:
         before = _used((node.name,), edges)
-        joins = [other.name for other in left if other.name in before and other.op.concatenates]
+        joins = [other.name for other in remaining if other.name in before and other.op.concatenates]
         return Misfit(node.name, reason, tuple(name for name in joins if len(edges[name]) < len(graph.inputs(name))))
 
     nodes: list[Node] = []
     shapes: dict[str, Shape] = {}
-    for node in left:
+    for node in remaining:
         inputs = [shapes[edge.source] for edge in edges[node.name]]
         try:
             shape = node.op.shape(*inputs) if inputs else node.shape

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from bayesnas_graph.ir import Edge, Graph, Node
-from bayesnas_graph.ir.ops import Rescale
+from bayesnas_graph.ir.ops import RescaleOp
 from bayesnas_graph.passes.plain import plain
 
 
@@ -45,7 +45,7 @@ def rescale_gates(graph: Graph) -> Rescaled:
                 continue
             name = _new_name(f"{factor[0]}_rescale", names)
             factors[name] = factor
-            nodes.append(Node(name, Rescale(), source.shape, edge.span))
+            nodes.append(Node(name, RescaleOp(), source.shape, edge.span))
             edges += [Edge(edge.source, name, 0, None, edge.span), replace(bare, source=name)]
         nodes.append(node)
     return Rescaled(plain(graph.replace(nodes, edges, graph.outputs)), factors)
@@ -69,8 +69,8 @@ def _distributed(graph: Graph) -> dict[tuple[str, int], tuple[str, ...]]:
     return factors
 
 
-def _new_name(wanted: str, names: set[str]) -> str:
-    while wanted in names:
-        wanted += "_"
-    names.add(wanted)
-    return wanted
+def _new_name(name: str, names: set[str]) -> str:
+    while name in names:
+        name += "_"
+    names.add(name)
+    return name

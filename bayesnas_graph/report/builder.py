@@ -74,42 +74,42 @@ def build_page(paths: Sequence[Path], *, allow_python: bool = False) -> ReportPa
 
 
 def _run_page(run: ReportedRun, *, allow_python: bool) -> ReportPage:
-    traces, label = run.traces, run.label
+    record, label = run.record, run.label
     match run.kind:
         case "train":
-            parts: Sequence[Section] = [training_section({label: traces.rows}), graph_section(run)]
+            parts: Sequence[Section] = [training_section({label: record.rows}), graph_section(run)]
         case "compress":
-            parts = [*compression_sections({label: read_compression(traces)}), graph_section(run)]
+            parts = [*compression_sections({label: read_compression(record)}), graph_section(run)]
         case _:
-            history = {label: SearchHistory(traces.switches, run.history, run.measure)}
-            parts = [graph_section(run), cells_section(run), curves_section({label: traces}), heat_section(history)]
+            history = {label: SearchHistory(record.switches, run.history, run.measure)}
+            parts = [graph_section(run), cells_section(run), curves_section({label: record}), heat_section(history)]
     sections = [overview(run), *parts, *provenance(run, allow_python=allow_python)]
     return ReportPage(label, lead(run), tuple(sections), (run,))
 
 
 def _comparison_page(runs: Sequence[ReportedRun]) -> ReportPage:
-    traces = {run.label: run.traces for run in runs}
-    compressions = {run.label: read_compression(run.traces) for run in runs if run.kind == "compress"}
+    records = {run.label: run.record for run in runs}
+    compressions = {run.label: read_compression(run.record) for run in runs if run.kind == "compress"}
     sections = [
-        *comparison_sections(traces),
+        *comparison_sections(records),
         *_cells(runs),
         *(compression_sections(compressions) if compressions else ()),
     ]
-    return ReportPage(f"{len(runs)} runs compared", " · ".join(traces), tuple(sections), tuple(runs))
+    return ReportPage(f"{len(runs)} runs compared", " · ".join(records), tuple(sections), tuple(runs))
 
 
 def _sweep_page(path: Path, *, allow_python: bool) -> ReportPage:
-    asked, points = read_sweep(path)
+    request, points = read_sweep(path)
     done = [run.point.name for run in points if run.state == "done"]
     runs = [read_reported_run(path / name, name, allow_python=allow_python) for name in done]
-    traces = {run.label: run.traces for run in runs}
+    records = {run.label: run.record for run in runs}
     sections = [
         sweep_section(path),
-        *overlap_sections(traces),
+        *overlap_sections(records),
         *_cells(runs),
-        *([curves_section(traces)] if traces else []),
+        *([curves_section(records)] if records else []),
     ]
-    subject = f"sweep of {asked.space}: {', '.join(asked.sweep) or 'seeds only'}, {counted(asked.seeds, 'seed')}"
+    subject = f"sweep of {request.space}: {', '.join(request.sweep) or 'seeds only'}, {counted(request.seeds, 'seed')}"
     return ReportPage(path.name or str(path), subject, tuple(sections), tuple(runs))
 
 
@@ -129,8 +129,10 @@ def distinct_labels(paths: Sequence[Path]) -> list[str]:
     """
     parts = [path.absolute().parts for path in paths]
     longest = max(map(len, parts))
-    length = next((n for n in range(1, longest) if len({own[-n:] for own in parts}) == len(set(parts))), longest)
-    labels = ["/".join(own[-length:]) for own in parts]
+    length = next(
+        (n for n in range(1, longest) if len({path_parts[-n:] for path_parts in parts}) == len(set(parts))), longest
+    )
+    labels = ["/".join(path_parts[-length:]) for path_parts in parts]
     return [
         label if label not in labels[:i] else f"{label} ({labels[:i].count(label) + 1})"
         for i, label in enumerate(labels)

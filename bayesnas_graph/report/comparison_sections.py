@@ -9,13 +9,13 @@ from bayesnas_graph.report.search_sections import curves_section
 from bayesnas_graph.report.section import Section, Table, build_section
 from bayesnas_graph.report.setting_values import flat_settings
 from bayesnas_graph.report.training_section import training_section
-from bayesnas_graph.runs.reading.outline import Switch
-from bayesnas_graph.runs.reading.run import Traces
+from bayesnas_graph.runs.reading.outline import OutlineSwitch
+from bayesnas_graph.runs.reading.run import RunRecord
 from bayesnas_graph.runs.sweep.comparison import overlap
 
 MAX_PAIRWISE = 12  # runs in the table of pairwise overlaps
 
-Runs = Mapping[str, Traces]
+Runs = Mapping[str, RunRecord]
 
 
 def comparison_sections(runs: Runs) -> tuple[Section, ...]:
@@ -32,7 +32,7 @@ def comparison_sections(runs: Runs) -> tuple[Section, ...]:
 _WITH_CURVES = ("search", "train")
 
 
-def kind_of(run: Traces) -> str:
+def kind_of(run: RunRecord) -> str:
     """The kind of a run: `search`, `train` or `compress`."""
     return str(run.manifest.get("kind", "search"))
 
@@ -53,18 +53,18 @@ def _settings(runs: Runs) -> Table:
     """The settings that differ between runs of the kinds that have them."""
     settings = {label: flat_settings(_settings_of(run)) for label, run in runs.items()}
     kinds: dict[str, set[str]] = {}  # that have a setting
-    for label, own in settings.items():
-        for key in own:
+    for label, run_settings in settings.items():
+        for key in run_settings:
             kinds.setdefault(key, set()).add(kind_of(runs[label]))
     rows = []
     for key, own_kinds in kinds.items():
         if len({settings[label].get(key) for label, run in runs.items() if kind_of(run) in own_kinds}) > 1:
-            rows.append((key, *(own.get(key, "") for own in settings.values())))
+            rows.append((key, *(run_settings.get(key, "") for run_settings in settings.values())))
     table = Table(("setting", *runs), tuple(rows), title="Settings that differ")
     return table.transposed() if len(runs) > len(rows) > 0 else table
 
 
-def _settings_of(run: Traces) -> dict[str, Any]:
+def _settings_of(run: RunRecord) -> dict[str, Any]:
     """The settings of a run, and what it ran on. The fingerprint distinguishes spaces of the same name."""
     fingerprint = str(run.manifest.get("fingerprint", ""))[:16]
     return {
@@ -77,20 +77,22 @@ def _settings_of(run: Traces) -> dict[str, Any]:
 
 def overlap_sections(searches: Runs) -> Iterator[Section]:
     """For each space that at least two searches share, the candidates that they keep."""
-    spaces: dict[tuple[Switch, ...], dict[str, frozenset[str]]] = {}
+    spaces: dict[tuple[OutlineSwitch, ...], dict[str, frozenset[str]]] = {}
     for label, run in searches.items():
         candidates = tuple(switch for switch in run.switches if not switch.is_zero)
         kept = frozenset(switch.name for switch in candidates) - run.closed
         if candidates:
             spaces.setdefault(candidates, {})[label] = kept
-    shared = [(candidates, own) for candidates, own in spaces.items() if len(own) > 1]
-    for number, (candidates, own) in enumerate(shared, 1):
+    shared = [(candidates, run_labels) for candidates, run_labels in spaces.items() if len(run_labels) > 1]
+    for number, (candidates, run_labels) in enumerate(shared, 1):
         key = "agreement" if number == 1 else f"agreement-{number}"
-        yield _overlap_section(key, candidates, own, [label for label in own if searches[label].result is None])
+        yield _overlap_section(
+            key, candidates, run_labels, [label for label in run_labels if searches[label].result is None]
+        )
 
 
 def _overlap_section(
-    key: str, candidates: tuple[Switch, ...], kept: Mapping[str, frozenset[str]], unfinished: list[str]
+    key: str, candidates: tuple[OutlineSwitch, ...], kept: Mapping[str, frozenset[str]], unfinished: list[str]
 ) -> Section:
     everywhere = frozenset.intersection(*kept.values())
     somewhere = frozenset.union(*kept.values())
@@ -103,7 +105,7 @@ def _overlap_section(
         notes.append(f"Not finished, so more switches may be closed: {', '.join(unfinished)}.")
     by_all = tuple(_cells(switch) for switch in candidates if switch.name in everywhere)
     by_some = tuple(
-        (*_cells(switch), *("kept" if switch.name in own else "" for own in kept.values()))
+        (*_cells(switch), *("kept" if switch.name in kept_in_run else "" for kept_in_run in kept.values()))
         for switch in candidates
         if switch.name in somewhere - everywhere
     )
@@ -116,7 +118,7 @@ def _overlap_section(
     return build_section(key, "Architecture overlap", notes=notes, tables=tables)
 
 
-def _cells(switch: Switch) -> tuple[str, str, str]:
+def _cells(switch: OutlineSwitch) -> tuple[str, str, str]:
     return switch.part, switch.choice, switch.operation
 
 

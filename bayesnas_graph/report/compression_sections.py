@@ -8,13 +8,19 @@ from collections.abc import Iterator, Mapping
 from bayesnas_graph.report.charts import compression
 from bayesnas_graph.report.section import Section, Table, build_section
 from bayesnas_graph.report.training_section import training_section
-from bayesnas_graph.runs.layers import Layer
-from bayesnas_graph.runs.reading.compression import LAYER_HEAD, Compression, Network, latency_cells, layer_cells
+from bayesnas_graph.runs.layers import PrunedLayer
+from bayesnas_graph.runs.reading.compression import (
+    LAYER_HEAD,
+    CompressionRecord,
+    NetworkRecord,
+    latency_cells,
+    layer_cells,
+)
 
 MAX_LAYER_RUNS = 4  # runs whose layers are shown together
 MAX_LAYERS = 12  # in a table that is not folded
 
-Runs = Mapping[str, Compression]
+Runs = Mapping[str, CompressionRecord]
 
 
 def compression_sections(runs: Runs) -> tuple[Section, ...]:
@@ -38,7 +44,7 @@ def _unfinished(runs: Runs, done: int) -> str:
     return f"The run is not finished: {loops} {'loop is' if loops == 1 else 'loops are'} done."
 
 
-def _networks(run: Compression) -> Table:
+def _networks(run: CompressionRecord) -> Table:
     """A column for each network."""
     networks = {name: network for name, network in _named(run) if network is not None}
     columns = [_numbers(network) for network in networks.values()]
@@ -50,11 +56,11 @@ def _networks(run: Compression) -> Table:
     return Table(("", *networks), tuple(rows))
 
 
-def _named(run: Compression) -> Iterator[tuple[str, Network | None]]:
+def _named(run: CompressionRecord) -> Iterator[tuple[str, NetworkRecord | None]]:
     yield from ((compression.WHOLE, run.whole), (compression.LEFT, run.left), (compression.MAGNITUDE, run.rival))
 
 
-def _numbers(network: Network) -> dict[str, str]:
+def _numbers(network: NetworkRecord) -> dict[str, str]:
     return {
         "widths": network.widths,
         "error": f"{network.error:.2f} %",
@@ -75,14 +81,14 @@ def _all_networks(runs: Runs) -> Table:
                 numbers = _numbers(network)
                 rows.append((label, name, *(numbers[column] for column in head[2:])))
         if run.left is None:
-            rows.append((label, run.traces.state, *[""] * len(head[2:])))
+            rows.append((label, run.record.state, *[""] * len(head[2:])))
     return Table(head, tuple(rows), ("network", "widths"))
 
 
-def _settings_but_seed(run: Compression) -> str:
+def _settings_but_seed(run: CompressionRecord) -> str:
     """Equal for runs that differ only in their seeds."""
-    settings = {key: value for key, value in run.traces.config.items() if key != "seed"}
-    return json.dumps([run.traces.manifest.get("fingerprint"), settings], sort_keys=True, default=str)
+    settings = {key: value for key, value in run.record.config.items() if key != "seed"}
+    return json.dumps([run.record.manifest.get("fingerprint"), settings], sort_keys=True, default=str)
 
 
 def _layers(runs: Runs) -> Iterator[Section]:
@@ -99,19 +105,20 @@ def _layers(runs: Runs) -> Iterator[Section]:
         compression.per_layer(layers, "operations"),
     ]
     tables = [
-        _layer_table(own, f"Layers of {label}" if len(layers) > 1 else "All layers") for label, own in layers.items()
+        _layer_table(run_layers, f"Layers of {label}" if len(layers) > 1 else "All layers")
+        for label, run_layers in layers.items()
     ]
     yield build_section("layers", "Layer by layer", tables=tables, charts=charts)
 
 
-def _layer_table(layers: tuple[Layer, ...], title: str) -> Table:
+def _layer_table(layers: tuple[PrunedLayer, ...], title: str) -> Table:
     rows = tuple(map(layer_cells, layers))
     return Table(LAYER_HEAD, rows, ("kind", "groups left"), title, folded=len(rows) > MAX_LAYERS)
 
 
 def _epochs(runs: Runs) -> Section:
     """All epochs; of a single run also those of the network pruned by magnitude."""
-    rows = {label: run.traces.rows for label, run in runs.items()}
+    rows = {label: run.record.rows for label, run in runs.items()}
     if len(runs) == 1:
         label, run = next(iter(runs.items()))
         rows |= {f"{label}, {compression.MAGNITUDE}": run.rival_rows} if run.rival_rows else {}

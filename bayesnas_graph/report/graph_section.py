@@ -19,7 +19,7 @@ def graph_section(run: ReportedRun) -> Section:
         return Section("graph", "Network", render_template("problems.html", problems=run.problems))
     diagram = diagram_of(run.space.network)
     page = lay_out(diagram)
-    board = switchboard(run.traces, run.graph, diagram, run.history, run.final)
+    board = switchboard(run.record, run.graph, diagram, run.history, run.final)
     board["measure"] = run.measure
     panels = [
         {

@@ -48,10 +48,10 @@ def mark_lines(graph: Graph, closed: Mapping[str, str]) -> Marks:
     and the contents of the motif on their own lines, since other uses may keep them. Zero switches do not count.
     Raises Disconnected or Misfit if the open switches do not form a network.
     """
-    left = prune(graph, closed)
+    pruned = prune(graph, closed)
     marks: dict[tuple[str, int], LineMark] = {}
     by_source: dict[Source, list[_Built]] = defaultdict(list)
-    for built in (*_switches(graph, left), *_operations(graph, left), *_uses(graph, left)):
+    for built in (*_switches(graph, pruned), *_operations(graph, pruned), *_uses(graph, pruned)):
         by_source[built.span.source].append(built)
     for source, all_built in by_source.items():
         for line, here in _by_line(source, all_built).items():
@@ -59,8 +59,8 @@ def mark_lines(graph: Graph, closed: Mapping[str, str]) -> Marks:
     return marks
 
 
-def _switches(graph: Graph, left: Graph) -> Iterator[_Built]:
-    open_gates = {gate.name for gate in left.gates}
+def _switches(graph: Graph, pruned: Graph) -> Iterator[_Built]:
+    open_gates = {gate.name for gate in pruned.gates}
     for edge in graph.edges:
         if edge.gate is None or graph[edge.target].op.is_zero_switch:
             continue
@@ -69,15 +69,15 @@ def _switches(graph: Graph, left: Graph) -> Iterator[_Built]:
             yield _Built(span, edge.gate.group, True, edge.gate.name in open_gates)
 
 
-def _operations(graph: Graph, left: Graph) -> Iterator[_Built]:
+def _operations(graph: Graph, pruned: Graph) -> Iterator[_Built]:
     for node in graph:
         if node.span is not None and not (node.op.is_input or node.op.is_gated):
-            yield _Built(node.span, node.name, False, node.name in left.nx)
+            yield _Built(node.span, node.name, False, node.name in pruned.nx)
 
 
-def _uses(graph: Graph, left: Graph) -> Iterator[_Built]:
+def _uses(graph: Graph, pruned: Graph) -> Iterator[_Built]:
     """The uses of motifs, except those without nodes, which only pass on their input."""
-    present, staying = _inhabited(graph), _inhabited(left)
+    present, staying = _inhabited(graph), _inhabited(pruned)
     for scope in graph.scopes:
         if scope.span is not None and scope.role != "choice" and scope.name in present:
             yield _Built(scope.span, scope.name, False, scope.name in staying)
@@ -120,10 +120,10 @@ def _mark(here: Sequence[_Built], closed: Mapping[str, str]) -> LineMark:
 
 def _left(all_built: Iterable[_Built]) -> dict[str, bool]:
     """For each name, whether anything of that name is left."""
-    left: dict[str, bool] = {}
+    by_name: dict[str, bool] = {}
     for built in all_built:
-        left[built.name] = left.get(built.name, False) or built.is_left
-    return left
+        by_name[built.name] = by_name.get(built.name, False) or built.is_left
+    return by_name
 
 
 def _by_candidate(here: Sequence[_Built], of: int) -> Iterator[str]:

@@ -20,7 +20,7 @@ LABELS = {"kept": "kept", "partly": "partly kept", "gone": "removed", None: ""}
 
 
 @dataclass(frozen=True)
-class Line:
+class ListingLine:
     """A line of a listing."""
 
     code: Markup
@@ -50,13 +50,13 @@ class Listing:
     key: str  # its anchor
     title: str
     name: str  # file name for saving
-    lines: tuple[Line, ...]
+    lines: tuple[ListingLine, ...]
 
     @staticmethod
     def of(key: str, title: str, text: str, language: Language, marks: Marks | None = None) -> Listing:
         """A listing of a text, with the marks for its title."""
         code = highlight_lines(_truncate(text.removesuffix("\n")), language)
-        lines = (Line(line, (marks or {}).get((title, number), UNMARKED)) for number, line in enumerate(code, 1))
+        lines = (ListingLine(line, (marks or {}).get((title, number), UNMARKED)) for number, line in enumerate(code, 1))
         return Listing(key, title, Path(title).name or "text", tuple(lines))
 
     @property

@@ -34,9 +34,9 @@ def network_svg(network: Network) -> str | None:
     return _drawn(lambda: diagram_of(network))
 
 
-def architecture_svg(network: Network, left: Graph) -> str | None:
+def architecture_svg(network: Network, architecture: Graph) -> str | None:
     """Draw a network with only the gates of a pruned graph; None if that fails."""
-    return _drawn(lambda: prune_diagram(diagram_of(network), {gate.name for gate in left.gates}))
+    return _drawn(lambda: prune_diagram(diagram_of(network), {gate.name for gate in architecture.gates}))
 
 
 def _drawn(diagram: Callable[[], Diagram]) -> str | None:

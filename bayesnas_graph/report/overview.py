@@ -9,7 +9,7 @@ from typing import NamedTuple
 from bayesnas_graph.report.reported_run import ReportedRun
 from bayesnas_graph.report.section import Section
 from bayesnas_graph.report.templates import render_template
-from bayesnas_graph.runs.reading.run import Traces
+from bayesnas_graph.runs.reading.run import RunRecord
 
 KINDS = {"search": "search", "train": "training run", "compress": "compression run"}
 
@@ -24,18 +24,18 @@ class Tile(NamedTuple):
 
 def overview(run: ReportedRun) -> Section:
     """The state of a run and its key numbers."""
-    body = render_template("overview.html", tiles=list(_tiles(run)), state=state_text(run.traces), damage=run.damage)
+    body = render_template("overview.html", tiles=list(_tiles(run)), state=state_text(run.record), damage=run.damage)
     return Section("overview", "Overview", body)
 
 
 def lead(run: ReportedRun) -> str:
     """A run in one line."""
-    manifest, config = run.traces.manifest, run.traces.config
+    manifest, config = run.record.manifest, run.record.config
     subject = f"{KINDS.get(run.kind, 'run')}: network {manifest['network']} of {manifest['space']}"
     return f"{subject} on {config.get('data')}, seed {config.get('seed')}"
 
 
-def state_text(run: Traces) -> str:
+def state_text(run: RunRecord) -> str:
     """Why a run ended, or that it is not finished."""
     if run.result is not None:
         return str(run.result.get("why", "the run is finished"))
@@ -44,24 +44,24 @@ def state_text(run: Traces) -> str:
 
 
 def _tiles(run: ReportedRun) -> Iterator[Tile]:
-    traces, result, outline = run.traces, run.traces.result, run.traces.outline
+    record, result, outline = run.record, run.record.result, run.record.outline
     if result is not None:
         yield Tile("accuracy", f"{100 * result['accuracy']:.2f} %", "on the test set")
-    elif traces.updates:
-        yield Tile("accuracy", f"{100 * traces.updates[-1]['accuracy']:.2f} %", "on held-out samples")
-    if traces.sizes is not None:
-        whole = (f"of {outline.parameters:,}", f"of {outline.flops:,}") if outline else ("", "")
-        yield Tile("parameters", f"{traces.sizes[0]:,}", whole[0])
-        yield Tile("multiply-adds", f"{traces.sizes[1]:,}", whole[1])
+    elif record.updates:
+        yield Tile("accuracy", f"{100 * record.updates[-1]['accuracy']:.2f} %", "on held-out samples")
+    if record.sizes is not None:
+        totals = (f"of {outline.parameters:,}", f"of {outline.flops:,}") if outline else ("", "")
+        yield Tile("parameters", f"{record.sizes[0]:,}", totals[0])
+        yield Tile("multiply-adds", f"{record.sizes[1]:,}", totals[1])
     if outline is not None:
-        yield Tile("open switches", f"{len(traces.alive):,}", f"of {len(outline.switches):,}")
-    if traces.updates:
-        yield Tile("updates", f"{traces.iteration:,}", f"final lambda {traces.updates[-1]['lambda']:.3g}")
-    elif traces.rows and "epoch" in traces.rows[-1]:
-        yield Tile("epochs", f"{int(traces.rows[-1]['epoch']):,}")
-    yield Tile("steps", f"{traces.step:,}")
-    if traces.begun is not None and traces.heard is not None and traces.heard > traces.begun:
-        yield Tile("time", _duration(traces.begun, traces.heard), f"started {traces.begun:%Y-%m-%d %H:%M} UTC")
+        yield Tile("open switches", f"{len(record.alive):,}", f"of {len(outline.switches):,}")
+    if record.updates:
+        yield Tile("updates", f"{record.iteration:,}", f"final lambda {record.updates[-1]['lambda']:.3g}")
+    elif record.rows and "epoch" in record.rows[-1]:
+        yield Tile("epochs", f"{int(record.rows[-1]['epoch']):,}")
+    yield Tile("steps", f"{record.step:,}")
+    if record.begun is not None and record.heard is not None and record.heard > record.begun:
+        yield Tile("time", _duration(record.begun, record.heard), f"started {record.begun:%Y-%m-%d %H:%M} UTC")
 
 
 def _duration(start: datetime, end: datetime) -> str:

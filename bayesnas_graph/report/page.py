@@ -44,8 +44,8 @@ def render_page(title: str, lead: str, sections: Sequence[Section]) -> str:
 def _data(sections: Sequence[Section]) -> dict[str, object]:
     """The data for the scripts."""
     charts = {chart.key: {"title": chart.title, "spec": chart.spec} for part in sections for chart in part.charts}
-    own = {key: value for section in sections for key, value in section.data.items()}
-    return {"themes": {"light": config(dark=False), "dark": config(dark=True)}, "charts": charts, **own}
+    section_data = {key: value for section in sections for key, value in section.data.items()}
+    return {"themes": {"light": config(dark=False), "dark": config(dark=True)}, "charts": charts, **section_data}
 
 
 def _policy(scripts: Sequence[str]) -> str:

@@ -51,7 +51,7 @@ def provenance(run: ReportedRun, key: str = "", *, allow_python: bool = False) -
 def _space_section(run: ReportedRun, key: str) -> Section:
     marks, problem = _marks(run)
     if run.space is None:
-        texts = list(_files(RunPaths(run.traces.folder).space))
+        texts = list(_files(RunPaths(run.record.folder).space))
     else:
         texts = [(module.file.source.name, module.file.source.text) for module in run.space.modules]
     listings = [Listing.of(f"{key}-{number}", *text, "nas", marks) for number, text in enumerate(texts)]
@@ -83,7 +83,7 @@ def _files(folder: Path) -> Iterable[tuple[str, str]]:
 
 
 def _settings_section(run: ReportedRun, key: str) -> Section:
-    manifest, config, kind = run.traces.manifest, run.traces.config, _kind(run)
+    manifest, config, kind = run.record.manifest, run.record.config, _kind(run)
     settings = _settings(config, kind)
     recorded = manifest.get("versions")
     versions = {str(name): str(version) for name, version in recorded.items()} if isinstance(recorded, dict) else {}
@@ -104,7 +104,7 @@ def _settings_section(run: ReportedRun, key: str) -> Section:
         problem=_first_problem(run.problems) if now is None else "",
         own=[setting for setting in settings if setting.value != setting.default],
         others=[setting for setting in settings if setting.value == setting.default],
-        command=list(repeat_command(run.traces, kind)),
+        command=list(repeat_command(run.record, kind)),
     )
     return Section(key, "Settings and command", body)
 
@@ -118,12 +118,12 @@ def _kind(run: ReportedRun) -> type[Group]:
 def _settings(config: Mapping[str, Any], kind: type[Group]) -> list[Setting]:
     """All settings in order, tables expanded, followed by settings that no longer exist."""
     described = {field.alias or name: field.description or "" for name, field in kind.model_fields.items()}
-    own, defaults = flat_settings(config), flat_settings(kind().to_plain())
+    values, defaults = flat_settings(config), flat_settings(kind().to_plain())
     settings: dict[str, Setting] = {}
     for name in [*described, *config]:
-        keys = [key for key in dict.fromkeys([*own, *defaults]) if key == name or key.startswith(f"{name}.")]
+        keys = [key for key in dict.fromkeys([*values, *defaults]) if key == name or key.startswith(f"{name}.")]
         for key in keys or [name]:
-            settings[key] = Setting(key, own.get(key, "—"), defaults.get(key, "—"), described.get(name, ""))
+            settings[key] = Setting(key, values.get(key, "—"), defaults.get(key, "—"), described.get(name, ""))
     return list(settings.values())
 
 
@@ -143,7 +143,7 @@ def _source_section(run: ReportedRun, key: str, *, allow_python: bool) -> Sectio
 
 def _sources(run: ReportedRun, *, allow_python: bool) -> Iterator[tuple[str, str, Language]]:
     """The resulting network of a run, as `.nas` and Python. Raises NasError."""
-    folder = run.traces.folder
+    folder = run.record.folder
     files: list[tuple[str, Language]] = [("network.nas", "nas"), ("model.py", "python")]
     written = [(name, text, language) for name, language in files if (text := file_text(folder / name)) is not None]
     if run.kind in ("train", "compress") and written:
@@ -154,7 +154,7 @@ def _sources(run: ReportedRun, *, allow_python: bool) -> Iterator[tuple[str, str
         from bayesnas_graph.codegen.export import model_of  # imports torch
 
         network = run.space.network
-        yield "model.py", model_of(network, run.traces.manifest["space"]).program.text, "python"
+        yield "model.py", model_of(network, run.record.manifest["space"]).program.text, "python"
     elif run.kind == "search" and RunPaths(folder).decision.exists():
         from bayesnas_graph.runs.searched import architecture_of  # imports torch
 

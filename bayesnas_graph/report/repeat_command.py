@@ -10,12 +10,12 @@ from pathlib import Path
 from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.diagnostics.resources import shipped_space
 from bayesnas_graph.runs.config.groups import Group
-from bayesnas_graph.runs.reading.run import Traces
+from bayesnas_graph.runs.reading.run import RunRecord
 from bayesnas_graph.runs.settings import assigned, read_settings, recipe_of
 from bayesnas_graph.runs.sweep.folder import words
 
 
-def repeat_command(run: Traces, kind: type[Group]) -> Iterator[str]:
+def repeat_command(run: RunRecord, kind: type[Group]) -> Iterator[str]:
     """The parts of a command that repeats a run. It sets every setting whose default may differ."""
     manifest, defaults = run.manifest, kind().to_plain()
     space = manifest["space"]

@@ -17,7 +17,7 @@ from bayesnas_graph.runs.reading.damage import damage
 from bayesnas_graph.runs.reading.decision import Final, read_final
 from bayesnas_graph.runs.reading.history import Moment, read_history
 from bayesnas_graph.runs.reading.outline import Outline, switches_of
-from bayesnas_graph.runs.reading.run import Traces, read_traces
+from bayesnas_graph.runs.reading.run import RunRecord, read_run_record
 from bayesnas_graph.runs.strategies import DEFAULT, strategy_info
 
 
@@ -26,7 +26,7 @@ class ReportedRun:
     """A run and its results so far."""
 
     label: str  # distinguishes it from others on the page
-    traces: Traces
+    record: RunRecord
     space: Loaded | None  # None if it cannot be read
     graph: Graph | None  # of its network, with all switches
     problems: tuple[Diagnostic, ...] = ()  # why the space cannot be read
@@ -37,45 +37,45 @@ class ReportedRun:
     @property
     def kind(self) -> str:
         """The kind of run: `search`, `train` or `compress`."""
-        return str(self.traces.manifest.get("kind", "search"))
+        return str(self.record.manifest.get("kind", "search"))
 
     @property
     def measure(self) -> str:
         """The number that switches were judged by: gamma or strength."""
-        return strategy_info(self.traces.config.get("strategy", DEFAULT)).measure
+        return strategy_info(self.record.config.get("strategy", DEFAULT)).measure
 
 
 def read_reported_run(path: Path, label: str | None = None, *, allow_python: bool = False) -> ReportedRun:
     """Read a run, if necessary without its space. Raises NasError if the folder is not a run."""
     paths = RunPaths(path)
-    traces = read_traces(paths)
+    record = read_run_record(paths)
     label = label or path.name or str(path)
-    read = (read_history(paths), read_final(paths), damage(traces))
+    read = (read_history(paths), read_final(paths), damage(record))
     try:
-        run = Run(RunFolder(path), traces.manifest, allow_python)
+        run = Run(RunFolder(path), record.manifest, allow_python)
         space = run.space
     except NasError as error:
-        return ReportedRun(label, traces, None, None, error.diagnostics, *read)
+        return ReportedRun(label, record, None, None, error.diagnostics, *read)
     graph = run.switched()
-    return ReportedRun(label, _with_outline(traces, graph), space, graph, (), *read)
+    return ReportedRun(label, _with_outline(record, graph), space, graph, (), *read)
 
 
-def _with_outline(traces: Traces, graph: Graph) -> Traces:
+def _with_outline(record: RunRecord, graph: Graph) -> RunRecord:
     """A run with its outline, which older versions did not write for the API."""
-    if traces.outline is not None or not graph.gates:
-        return traces
-    config, whole = traces.config, cost(graph)
+    if record.outline is not None or not graph.gates:
+        return record
+    config, size = record.config, cost(graph)
     numbers = {"seed": 0, "warmup": 0, "steps": 1, "iterations": 1, "finish": 0}
     outline = Outline(
-        space=traces.manifest["space"],
+        space=record.manifest["space"],
         network=graph.name,
         data=str(config.get("data")),
         device=str(config.get("device")),
         **{key: config.get(key) or default for key, default in numbers.items()},
         switches=tuple(switches_of(graph)),
-        parameters=whole.parameters,
-        flops=whole.flops,
+        parameters=size.parameters,
+        flops=size.flops,
         wanted=(),
         strategy=config.get("strategy", DEFAULT),
     )
-    return replace(traces, outline=outline)
+    return replace(record, outline=outline)

@@ -11,7 +11,7 @@ from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.passes.analysis import cost
 from bayesnas_graph.report.notebook import Card, architecture_svg, network_svg
 from bayesnas_graph.runs.paths import RunPaths
-from bayesnas_graph.runs.reading.run import read_traces
+from bayesnas_graph.runs.reading.run import read_run_record
 
 if TYPE_CHECKING:
     from bayesnas_graph.search.loop import SearchOutcome
@@ -86,21 +86,21 @@ class CompressResult:
     outcome: CompressOutcome
 
     def __repr__(self) -> str:
-        left = self.outcome.left
-        return f"<compression in {self.path}: accuracy {left.score.accuracy:.4f}, {left.size.parameters:,} parameters>"
+        score, size = self.outcome.left.score, self.outcome.left.size
+        return f"<compression in {self.path}: accuracy {score.accuracy:.4f}, {size.parameters:,} parameters>"
 
     def _repr_html_(self) -> str:
         outcome = self.outcome
         networks = {"whole": outcome.whole, "left": outcome.left}
         if outcome.baseline is not None:
             networks["by magnitude"] = outcome.baseline
-        left = outcome.network.text.network
+        smaller = outcome.network.text.network
         return Card(
             title="Compression run",
-            about=(_subject(self.path, left), "" if outcome.on_target else "The target size was not reached."),
+            about=(_subject(self.path, smaller), "" if outcome.on_target else "The target size was not reached."),
             columns=tuple(networks),
             rows=tuple(zip(_LABELS, *map(_numbers, networks.values()), strict=True)),
-            picture=network_svg(left),
+            picture=network_svg(smaller),
             folder=self.path,
             verbs=("report RUN", "eval RUN", "export RUN -o model.py"),
         ).html()
@@ -118,8 +118,8 @@ def _numbers(network: NetworkSummary) -> tuple[str, ...]:
 def _subject(path: Path, network: Network) -> str:
     """The network, data and seed of a run, as far as its folder can be read."""
     try:
-        traces = read_traces(RunPaths(path))
+        record = read_run_record(RunPaths(path))
     except NasError:
         return f"Network {network.name}."
-    config = traces.config
-    return f"Network {network.name} ({traces.manifest['space']}) on {config.get('data')}, seed {config.get('seed')}."
+    config = record.config
+    return f"Network {network.name} ({record.manifest['space']}) on {config.get('data')}, seed {config.get('seed')}."

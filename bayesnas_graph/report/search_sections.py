@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from bayesnas_graph.report.charts import heatmaps, search
 from bayesnas_graph.report.charts.heatmaps import SearchHistory
 from bayesnas_graph.report.section import Section, build_section
-from bayesnas_graph.runs.reading.run import Traces
+from bayesnas_graph.runs.reading.run import RunRecord
 
 
-def curves_section(runs: Mapping[str, Traces], key: str = "curves") -> Section:
+def curves_section(runs: Mapping[str, RunRecord], key: str = "curves") -> Section:
     """Loss, accuracy, open switches, sizes and times of one or more searches."""
     rows = {label: run.rows for label, run in runs.items()}
     updates = {label: run.updates for label, run in runs.items()}

@@ -11,7 +11,7 @@ from bayesnas_graph.report.charts.sweep import Trial
 from bayesnas_graph.report.section import Section, Table, build_section
 from bayesnas_graph.runs.reading.sweep import read_sweep
 from bayesnas_graph.runs.sweep.comparison import summary
-from bayesnas_graph.runs.sweep.folder import Run
+from bayesnas_graph.runs.sweep.folder import SweepRun
 
 _COLUMNS = ("seed", "state", "parameters", "multiply-adds", "accuracy", "kept")
 
@@ -21,7 +21,7 @@ def sweep_section(folder: Path) -> Section:
     _, runs = read_sweep(folder)
     heading, *rows = summary(runs)
     points = Table(heading, tuple(rows), title="Grid points")
-    trials = [_trial(run) for run in runs if run.found is not None]
+    trials = [_trial(run) for run in runs if run.result is not None]
     by_setting = [sweep.parameters(trials), sweep.accuracy(trials)] if sweep.swept_key(trials) else []
     charts = [*by_setting, sweep.trade_off(trials)]
     return build_section(
@@ -29,13 +29,13 @@ def sweep_section(folder: Path) -> Section:
     )
 
 
-def _progress(runs: Sequence[Run]) -> str:
+def _progress(runs: Sequence[SweepRun]) -> str:
     """Return the number of finished runs, and the states of the others.
 
-    >>> from bayesnas_graph.runs.sweep.folder import Asked, Run
-    >>> asked = Asked(space="a", file="a", python_ops=False, data_dir="", settings={"data": "digits"}, sweep=[],
-    ...               seeds=3, begun="", versions={})
-    >>> _progress([Run(point, state) for point, state in zip(asked.points(), ["done", "failed", "done"])])
+    >>> from bayesnas_graph.runs.sweep.folder import SweepRequest, SweepRun
+    >>> request = SweepRequest(space="a", file="a", python_ops=False, data_dir="", settings={"data": "digits"},
+    ...                        sweep=[], seeds=3, begun="", versions={})
+    >>> _progress([SweepRun(point, state) for point, state in zip(request.points(), ["done", "failed", "done"])])
     '2 of 3 runs are done, 1 failed.'
     """
     states = Counter(run.state for run in runs)
@@ -45,11 +45,11 @@ def _progress(runs: Sequence[Run]) -> str:
     return ", ".join([f"{states['done']:,} of {len(runs):,} runs are done", *others]) + "."
 
 
-def _all_runs(runs: Sequence[Run]) -> Table:
+def _all_runs(runs: Sequence[SweepRun]) -> Table:
     keys = tuple(key for key, _ in runs[0].point.values)
     rows = []
     for run in runs:
-        result, numbers = run.found, ("",) * 4
+        result, numbers = run.result, ("",) * 4
         if result is not None:
             sizes = (f"{result.parameters:,}", f"{result.flops:,}")
             numbers = (*sizes, f"{result.accuracy:.4f}", f"{result.kept:,} of {result.switches:,}")
@@ -57,12 +57,12 @@ def _all_runs(runs: Sequence[Run]) -> Table:
     return Table((*keys, *_COLUMNS), tuple(rows), ("state",), f"All runs: {len(rows):,}", folded=len(rows) > 1)
 
 
-def _failed(runs: Sequence[Run]) -> Table:
+def _failed(runs: Sequence[SweepRun]) -> Table:
     rows = tuple((run.point.shown, run.error) for run in runs if run.state == "failed")
     return Table(("run", "error"), rows, ("error",), title="Failed runs")
 
 
-def _trial(run: Run) -> Trial:
-    result = run.found
+def _trial(run: SweepRun) -> Trial:
+    result = run.result
     assert result is not None, "the run is done"
     return Trial(run.point.values, run.point.seed, result.parameters, result.flops, result.accuracy)

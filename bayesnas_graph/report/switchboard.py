@@ -13,15 +13,15 @@ from bayesnas_graph.report.pictures import Diagram, Panel
 from bayesnas_graph.report.pictures.words import line_of, place_of
 from bayesnas_graph.runs.reading.decision import Final
 from bayesnas_graph.runs.reading.history import Moment
-from bayesnas_graph.runs.reading.outline import Switch, switches_of
-from bayesnas_graph.runs.reading.run import Traces
+from bayesnas_graph.runs.reading.outline import OutlineSwitch, switches_of
+from bayesnas_graph.runs.reading.run import RunRecord
 
 DIGITS = 4  # significant digits on the page
 MEASURES = ("parameters", "flops", "lambda", "accuracy")  # below the slider
 
 
 def switchboard(
-    traces: Traces,
+    record: RunRecord,
     graph: Graph,
     diagram: Diagram,
     history: Mapping[str, Sequence[Moment]],
@@ -33,25 +33,23 @@ def switchboard(
     numbers = {switch.name: number for number, switch in enumerate(switches)}
     facts = _SwitchFacts(graph, history, iterations, final)
     return {
-        "moments": list(_moments(traces, graph, iterations, bool(final))),
+        "moments": list(_moments(record, graph, iterations, bool(final))),
         "lines": facts.lines,
         "switches": [facts.of(switch) for switch in switches],
         "panels": [_panel(panel, graph, numbers) for panel in diagram.panels],
     }
 
 
-def _moments(traces: Traces, graph: Graph, iterations: Sequence[int], ended: bool) -> list[dict[str, Any]]:
+def _moments(record: RunRecord, graph: Graph, iterations: Sequence[int], ended: bool) -> list[dict[str, Any]]:
     """The positions of the slider: before the first update, after each update, and the derived network."""
-    whole = cost(graph)
-    moments: list[dict[str, Any]] = [
-        {"label": "before the search", "parameters": whole.parameters, "flops": whole.flops}
-    ]
-    updates = {int(update["iteration"]): update for update in traces.updates}
+    size = cost(graph)
+    moments: list[dict[str, Any]] = [{"label": "before the search", "parameters": size.parameters, "flops": size.flops}]
+    updates = {int(update["iteration"]): update for update in record.updates}
     for iteration in iterations:
         update = updates.get(iteration, {})
         moments.append({"label": f"update {iteration} of {iterations[-1]}", **_measures(update, MEASURES)})
     if ended:
-        moments.append({"label": "derived", **_measures(traces.result or {}, MEASURES[:2])})
+        moments.append({"label": "derived", **_measures(record.result or {}, MEASURES[:2])})
     return moments
 
 
@@ -81,7 +79,7 @@ class _SwitchFacts:
                     place = self.places.setdefault(edge.gate.group, place_of(span))
                     self.lines.setdefault(place, line_of(span))
 
-    def of(self, switch: Switch) -> dict[str, Any]:
+    def of(self, switch: OutlineSwitch) -> dict[str, Any]:
         """The facts about a switch. Its series run from the first update until it is closed."""
         by_iteration = {moment.iteration: moment for moment in self.history.get(switch.name, ())}
         last = max(by_iteration, default=0)

@@ -18,7 +18,7 @@ from bayesnas_graph.codegen.supernet import compile_regions
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes import DeviceKind
-from bayesnas_graph.runs.config.groups import Fusing, Machine, Samples
+from bayesnas_graph.runs.config.groups import DataSettings, FusionSettings, MachineSettings
 from bayesnas_graph.runs.folder import RunFolder
 from bayesnas_graph.runs.processes import Processes, join_processes
 from bayesnas_graph.runtime import synchronised
@@ -37,7 +37,7 @@ class Device:
     processes: Processes = field(default_factory=Processes)
 
     @staticmethod
-    def of(config: Machine, device: torch.device, processes: Processes) -> Device:
+    def of(config: MachineSettings, device: torch.device, processes: Processes) -> Device:
         """Return a device with the precision and memory format of the settings."""
         # On CPUs, oneDNN writes past the end of the gradients of narrow strided convolutions.
         channels_last = config.channels_last and device.type != "cpu"
@@ -52,7 +52,7 @@ class Device:
         """The kind of device to compile networks for."""
         return "cpu" if self.torch_device.type == "cpu" else "cuda"
 
-    def samples(self, config: Samples) -> int:
+    def samples(self, config: DataSettings) -> int:
         """Return how many samples a process computes at a time."""
         return max(1, config.batch // config.accumulate // self.processes.world)
 
@@ -82,14 +82,14 @@ class Device:
             return DistributedDataParallel(module, device_ids=ids, broadcast_buffers=False)
 
 
-def program_for(graph: Graph, config: Fusing, kind: DeviceKind, samples: int) -> Emitted:
+def program_for(graph: Graph, config: FusionSettings, kind: DeviceKind, samples: int) -> Emitted:
     """Emit a graph, fused as the settings say for a kind of device and this many samples at a time."""
     options = passes.Options(device=kind, batch=samples)
     return emit(passes.run(graph, passes.FASTER if config.fuse else (), options))
 
 
 @contextmanager
-def machine_limits(config: Samples, device: Device) -> Iterator[None]:
+def machine_limits(config: DataSettings, device: Device) -> Iterator[None]:
     """Turn torch's errors about memory and compilers into NasError."""
     try:
         yield
@@ -125,7 +125,7 @@ def _has_mps() -> bool:
 
 
 @contextmanager
-def prepare_device(config: Machine, threads: int = 0) -> Iterator[Device]:
+def prepare_device(config: MachineSettings, threads: int = 0) -> Iterator[Device]:
     """Configure torch by the settings, and join the processes started by `torchrun`.
 
     A resumed run passes its original number of threads, because sums depend on it.

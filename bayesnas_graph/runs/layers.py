@@ -18,7 +18,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Layer:
+class PrunedLayer:
     """A layer before and after pruning. Nothing is left of a removed layer."""
 
     name: str

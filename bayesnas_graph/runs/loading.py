@@ -8,15 +8,15 @@ from pathlib import Path
 from bayesnas_graph.data import Augmentation, Data, Loading, load, padded
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.runs.config.groups import Samples
+from bayesnas_graph.runs.config.groups import DataSettings
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.processes import Processes
 from bayesnas_graph.runs.subject import Subject
 
 
-def loading(data: Data, graph: Graph, config: Samples, seed: int, device: Device) -> Loading:
+def loading(data: Data, graph: Graph, config: DataSettings, seed: int, device: Device) -> Loading:
     """Return how a process loads its share of the batches; as vectors if the network takes vectors."""
-    (taken,) = (node.shape for node in graph if node.op.is_input)
+    (input_shape,) = (node.shape for node in graph if node.op.is_input)
     return Loading(
         batch=config.batch,
         seed=seed,
@@ -27,11 +27,11 @@ def loading(data: Data, graph: Graph, config: Samples, seed: int, device: Device
         rank=device.processes.rank,
         world=device.processes.world,
         channels_last=device.channels_last,
-        flat=len(taken) < len(data.shape),
+        flat=len(input_shape) < len(data.shape),
     )
 
 
-def load_data(subject: Subject, config: Samples, seed: int, data_dir: Path, processes: Processes) -> Data:
+def load_data(subject: Subject, config: DataSettings, seed: int, data_dir: Path, processes: Processes) -> Data:
     """Load the data of a run. Raises NasError without a data set, or if batches cannot be divided."""
     if config.data is None:
         help = "name some, such as `--data digits`; `bayesnas-graph data list` lists them"
@@ -47,7 +47,7 @@ def load_data(subject: Subject, config: Samples, seed: int, data_dir: Path, proc
     return padded(load(config.data, data_dir, image_shape=shape, seed=seed), config.pad)
 
 
-def check_batch_norms(graph: Graph, config: Samples) -> None:
+def check_batch_norms(graph: Graph, config: DataSettings) -> None:
     """Raise NasError if a batch norm would see a single value at a time."""
     alone = [node.name for node in graph if node.op.uses_batch_statistics and prod(node.shape[1:]) == 1]
     if alone and config.batch == config.accumulate:

@@ -8,13 +8,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from bayesnas_graph.runs.config.groups import Weights
+from bayesnas_graph.runs.config.groups import WeightSettings
 
 Memory = dict[str, dict[str, Tensor]]  # the state of an optimizer: kind of tensor -> name of the weight -> tensor
 Named = Iterable[tuple[str, nn.Parameter]]
 
 
-def new_optimiser(config: Weights, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
+def new_optimiser(config: WeightSettings, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
     """Return an optimizer without state."""
     parameters = parameters or [nn.Parameter(torch.zeros(1))]  # a space of pools has none, but torch requires some
     if config.optimiser == "adamw":

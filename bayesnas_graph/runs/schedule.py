@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from math import cos, pi
 
-from bayesnas_graph.runs.config.groups import Weights
+from bayesnas_graph.runs.config.groups import WeightSettings
 
 
-def rate(config: Weights, step: int, total: int) -> float:
+def rate(config: WeightSettings, step: int, total: int) -> float:
     """Return the learning rate of the weights in one of `total` steps.
 
-    >>> config = Weights(rate=0.1, final_rate=0.0, rate_warmup=2)
+    >>> config = WeightSettings(rate=0.1, final_rate=0.0, rate_warmup=2)
     >>> [round(rate(config, step, 10), 3) for step in (0, 1, 2, 5, 9)]
     [0.05, 0.1, 0.1, 0.069, 0.004]
     """

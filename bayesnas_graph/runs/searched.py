@@ -67,9 +67,9 @@ def architecture_of(
         load_weights=partial(_fixed_weights, run, graph) if is_own else _no_weights,
     )
     decided = info.measure == "gamma" or rule.decides
-    how = str(rule) if decided else f"as strategy {info.name} decided"
+    rule_text = str(rule) if decided else f"as strategy {info.name} decided"
     name = manifest.space if space is None else str(space)
-    return Architecture(name, target, graph, derived, how, origin, run.allow_python)
+    return Architecture(name, target, graph, derived, rule_text, origin, run.allow_python)
 
 
 def _target(
@@ -80,8 +80,8 @@ def _target(
         return load_network(space, network, parameters, allow_python=run.allow_python).network
     if not parameters and network in (None, manifest.network):
         return run.space.network
-    same = network in (None, manifest.network)
-    values = {**(parameter_values(manifest.config.parameters) if same else {}), **parameters}
+    same_network = network in (None, manifest.network)
+    values = {**(parameter_values(manifest.config.parameters) if same_network else {}), **parameters}
     return load_network(
         run.folder.space / manifest.file,
         network or manifest.network,
@@ -118,21 +118,21 @@ def _fixed_weights(run: Run, graph: Graph, derived: Derived, fixed: passes.Resca
     manifest = search_manifest(run)
     device = Device.of(manifest.config, find_device("cpu"), Processes())
     saved = Checkpoints(run.folder.checkpoints, fingerprint=manifest.fingerprint)
-    found = saved.read(device, lambda content: _weights(content, graph, manifest.config))
-    if found is None:
+    checkpoint = saved.read(device, lambda content: _weights(content, graph, manifest.config))
+    if checkpoint is None:
         raise NasError([Diagnostic("NAS603", f"no checkpoint in `{run.folder.checkpoints}`")])
-    left, tensors, gates = found
-    lost = sorted({gate.group for gate in derived.graph.gates} - {gate.group for gate in left.gates})
+    searched, tensors, gates = checkpoint
+    lost = sorted({gate.group for gate in derived.graph.gates} - {gate.group for gate in searched.gates})
     if lost:
         message = f"no weights available for `{derived.graph.switches[lost[0]].text}`: the search has closed it"
         help = "derive without reopening closed switches, or train the network from scratch"
         raise NasError([Diagnostic("NAS616", message, help=help)])
-    return rescaled(narrowed(tensors, cuts(left, derived.graph)), gates, fixed)
+    return rescaled(narrowed(tensors, cuts(searched, derived.graph)), gates, fixed)
 
 
 def _weights(content: dict[str, Any], graph: Graph, config: SearchConfig) -> tuple[Graph, ByNode, Mapping[str, Tensor]]:
     """Return the remaining graph of a checkpoint, with its weights and gates."""
-    left = passes.prune(graph, {verdict["name"] for verdict in content["progress"]["closed"]})
-    program = program_for(left, config, content["fused_for"], content["samples"])
+    searched = passes.prune(graph, {verdict["name"] for verdict in content["progress"]["closed"]})
+    program = program_for(searched, config, content["fused_for"], content["samples"])
     state: Mapping[str, Tensor] = content["weights"]
-    return left, by_node(state, program), by_gate(state, program)
+    return searched, by_node(state, program), by_gate(state, program)

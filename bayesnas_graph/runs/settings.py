@@ -39,8 +39,8 @@ class Settings:
 
     def place(self, path: Sequence[str | int]) -> Span | None:
         """Return the span that sets a key, or of the table that contains it."""
-        found = find(self.source.text, tuple(map(str, path)))
-        return found and Span(self.source, *found)
+        extent = find(self.source.text, tuple(map(str, path)))
+        return extent and Span(self.source, *extent)
 
 
 def read_settings(path: Path) -> Settings:
@@ -81,11 +81,11 @@ def assigned(text: str) -> Settings:
         label = Label(Span(source, 0, len(text)), "should be `key=value`")
         raise NasError([Diagnostic("NAS601", f"`{text}` is not a setting", label)])
     try:
-        found: Any = tomllib.loads(f"value = {value}")["value"]
+        parsed: Any = tomllib.loads(f"value = {value}")["value"]
     except (tomllib.TOMLDecodeError, RecursionError):
-        found = value
+        parsed = value
     table, _, name = key.rpartition(".")
-    return Settings(source, {table: {name: found}} if table else {name: found})
+    return Settings(source, {table: {name: parsed}} if table else {name: parsed})
 
 
 def option(flag: str, key: str, value: object) -> Settings:
@@ -105,9 +105,9 @@ def configured(settings: Iterable[Settings]) -> SearchConfig:
 
 def merged(settings: Iterable[Settings], kind: type[C]) -> C:
     """Merge settings into a configuration; later ones override earlier ones. Raises NasError."""
-    given = list(settings)
+    layers = list(settings)
     values: dict[str, Any] = {}
-    for layer in given:
+    for layer in layers:
         for key, value in layer.values.items():
             both = isinstance(value, dict) and isinstance(values.get(key), dict)
             values[key] = values[key] | value if both else value
@@ -116,16 +116,16 @@ def merged(settings: Iterable[Settings], kind: type[C]) -> C:
     except ValidationError as error:
         report = Report()  # drops duplicates: a value that fits none of several types has an error for each
         for fault in error.errors(include_url=False):
-            report.add(_wrong(dict(fault), given, kind))
+            report.add(_wrong(dict(fault), layers, kind))
         raise NasError(report.diagnostics) from None
 
 
-def _wrong(fault: dict[str, Any], given: list[Settings], kind: type[Group]) -> Diagnostic:
+def _wrong(fault: dict[str, Any], layers: list[Settings], kind: type[Group]) -> Diagnostic:
     path = fault["loc"][:2]  # the rest names the type that was tried
     if not path:
         return Diagnostic("NAS601", str(fault["ctx"]["error"]) if "ctx" in fault else fault["msg"])
     key = ".".join(map(str, path))
-    origin = next((one for one in reversed(given) if _has(one.values, path)), None)
+    origin = next((one for one in reversed(layers) if _has(one.values, path)), None)
     span = None if origin is None else origin.place(path) or Span(origin.source, 0, len(origin.source.text))
     known = {field.alias or name: field for name, field in kind.model_fields.items()}
     if fault["type"] == "extra_forbidden":
@@ -172,10 +172,10 @@ def _shown(value: object) -> str:
 
 
 def _not_toml(source: Source, reason: str) -> Diagnostic:
-    found = re.search(r"\(at line (\d+), column (\d+)\)", reason)
+    position = re.search(r"\(at line (\d+), column (\d+)\)", reason)
     end = len(source.text)
-    lines = source.text.split("\n")[: int(found[1]) - 1] if found else []
-    offset = min(sum(len(line) + 1 for line in lines) + int(found[2]) - 1, end) if found else end
+    lines = source.text.split("\n")[: int(position[1]) - 1] if position else []
+    offset = min(sum(len(line) + 1 for line in lines) + int(position[2]) - 1, end) if position else end
     text = reason.partition(" (at")[0]
     label = Label(Span(source, max(0, min(offset, end - 1)), offset + 1), text[:1].lower() + text[1:])
     help = "write one `key = value` per line, with texts in quotes"

@@ -19,22 +19,22 @@ def stopping(*, say: bool = True) -> Iterator[Callable[[], bool]]:
 
     A step may take long, so a message is printed; a second signal stops at once.
     """
-    asked: list[float] = []
+    requests: list[float] = []
 
     def ask(_number: int, _frame: FrameType | None) -> None:
-        if asked and time.monotonic() - asked[0] > AGAIN:
+        if requests and time.monotonic() - requests[0] > AGAIN:
             raise KeyboardInterrupt
-        if say and not asked:
+        if say and not requests:
             with suppress(OSError):  # the terminal is gone
                 os.write(2, b"stopping after this step\n")  # print is not safe in a signal handler
-        asked.append(time.monotonic())
+        requests.append(time.monotonic())
 
     if threading.current_thread() is not threading.main_thread():  # only the main thread handles signals
         yield lambda: False
         return
     before = {number: signal.signal(number, ask) for number in _signals()}
     try:
-        yield lambda: bool(asked)
+        yield lambda: bool(requests)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -42,7 +42,7 @@ def stopping(*, say: bool = True) -> Iterator[Callable[[], bool]]:
 
 def _signals() -> list[signal.Signals]:
     """Return the signals to stop at; under `nohup`, a closed terminal is ignored."""
-    found = [signal.SIGINT, signal.SIGTERM]
+    signals = [signal.SIGINT, signal.SIGTERM]
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        found.append(signal.SIGHUP)
-    return found
+        signals.append(signal.SIGHUP)
+    return signals

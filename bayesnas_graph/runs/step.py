@@ -39,8 +39,8 @@ def backward(
                 result = network(x)
                 outputs, *others = result if isinstance(result, tuple) else (result,)
                 loss = entropy(outputs.float(), y) / parts
-                whole = loss + sum(auxiliary * entropy(other.float(), y) / parts for other in others)
-            torch.autograd.backward(scaler.scale(whole))
+                objective = loss + sum(auxiliary * entropy(other.float(), y) / parts for other in others)
+            torch.autograd.backward(scaler.scale(objective))
         total = total + loss.detach()
         accuracy = accuracy + (outputs.detach().argmax(1) == y).float().mean() / parts
     return total, accuracy

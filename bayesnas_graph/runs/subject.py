@@ -13,7 +13,7 @@ from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.language.elaborate import Loaded, Network, load_network
 from bayesnas_graph.language.elaborate.load import Number, number
 from bayesnas_graph.language.json import fingerprint
-from bayesnas_graph.runs.config.groups import Samples
+from bayesnas_graph.runs.config.groups import DataSettings
 from bayesnas_graph.runs.folder import RunFolder
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Subject:
         return str(paths[0].relative_to(root))
 
 
-def load_subject(file: Path, config: Samples, *, allow_python: bool = False) -> Subject:
+def load_subject(file: Path, config: DataSettings, *, allow_python: bool = False) -> Subject:
     """Load the network that the settings name from a file or a shipped space. Raises NasError."""
     loaded = load_network(file, config.network, parameter_values(config.parameters), allow_python=allow_python)
     return Subject.of(loaded, str(file), allow_python=allow_python)

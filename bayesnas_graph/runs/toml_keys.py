@@ -41,15 +41,15 @@ def find(text: str, path: Path) -> tuple[int, int] | None:
     return None
 
 
-def _silenced(found: re.Match[str]) -> str:
+def _silenced(match: re.Match[str]) -> str:
     """Replace a comment or a string by text of the same length that does not look like a key."""
-    text = found[0]
+    text = match[0]
     return " " * len(text) if text[0] == "#" else f"{text[0]}{'_' * (len(text) - 2)}{text[-1]}"
 
 
-def _names(text: str, found: re.Match[str], group: str) -> Path:
-    return tuple(name.strip("\"'") for name in re.findall(_NAME, text[found.start(group) : found.end(group)]))
+def _names(text: str, match: re.Match[str], group: str) -> Path:
+    return tuple(name.strip("\"'") for name in re.findall(_NAME, text[match.start(group) : match.end(group)]))
 
 
-def _extent(found: re.Match[str]) -> tuple[int, int]:
-    return found.start("key"), found.start("value") + len(found["value"].rstrip())
+def _extent(match: re.Match[str]) -> tuple[int, int]:
+    return match.start("key"), match.start("value") + len(match["value"].rstrip())

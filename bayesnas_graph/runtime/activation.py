@@ -27,7 +27,7 @@ class _ReluConv(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        x, weight = (kept.to(gradients[0].dtype) for kept in ctx.saved_tensors)  # the precision of autocast
+        x, weight = (tensor.to(gradients[0].dtype) for tensor in ctx.saved_tensors)  # the precision of autocast
         stride, padding, dilation, groups = ctx.settings
         form = ctx.sizes, stride, padding, dilation, False, [0, 0], groups, ctx.needs_input_grad[:3]
         of_x, of_weight, of_bias = torch.ops.aten.convolution_backward(gradients[0], functional.relu(x), weight, *form)

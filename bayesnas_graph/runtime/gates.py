@@ -140,8 +140,8 @@ class _GatedSum(torch.autograd.Function):
             if factors is not None:
                 rows = rows * factors.t()
             if len(gates) > len(values):
-                own, zero = gates[:-1], gates[-1]
-                rows = torch.cat([rows * zero, (rows * own).sum(1, keepdim=True)], 1)
+                candidate_gates, zero = gates[:-1], gates[-1]
+                rows = torch.cat([rows * zero, (rows * candidate_gates).sum(1, keepdim=True)], 1)
             if ctx.watch is not None:
                 ctx.watch.add_slopes(gates, rows.detach())
             slopes = rows.sum(0)
@@ -157,12 +157,12 @@ def _exact(x: Tensor) -> Tensor:
 
 def _weights(gates: Tensor, factors: Tensor | None, values: Sequence[Tensor]) -> tuple[Tensor, ...]:
     """The factor of each value, zero gate included, in the precision of the sum."""
-    own = gates if len(gates) == len(values) else gates[:-1] * gates[-1]
+    candidate_gates = gates if len(gates) == len(values) else gates[:-1] * gates[-1]
     dtype = reduce(torch.promote_types, [value.dtype for value in values])
     if factors is None:
-        return own.to(dtype).unbind()
+        return candidate_gates.to(dtype).unbind()
     shape = (len(values), -1, *[1] * (values[0].ndim - 1))
-    return (own[:, None] * factors).to(dtype).view(shape).unbind()
+    return (candidate_gates[:, None] * factors).to(dtype).view(shape).unbind()
 
 
 def _total(values: Sequence[Tensor], weights: Sequence[Tensor]) -> Tensor:
@@ -175,12 +175,15 @@ def _total(values: Sequence[Tensor], weights: Sequence[Tensor]) -> Tensor:
 
 def _multiplied(gates: Tensor, factors: Tensor | None, values: Sequence[Tensor]) -> list[Tensor]:
     """The input of each gate: a value, unless it is dropped, or for the zero gate the sum."""
-    own = gates[: len(values)]
+    candidate_gates = gates[: len(values)]
     terms = list(values)
     if factors is not None:
-        terms = [v * weight for v, weight in zip(values, _weights(torch.ones_like(own), factors, values), strict=True)]
+        terms = [
+            v * weight
+            for v, weight in zip(values, _weights(torch.ones_like(candidate_gates), factors, values), strict=True)
+        ]
     if len(gates) > len(values):
-        terms.append(_total(terms, _weights(own, None, values)))
+        terms.append(_total(terms, _weights(candidate_gates, None, values)))
     return terms
 
 

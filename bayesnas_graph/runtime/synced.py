@@ -56,8 +56,8 @@ class _Synced(_BatchNorm):
         assert self.num_batches_tracked is not None, "either all exist or none"
         self.num_batches_tracked.add_(1)
         share = 1 / self.num_batches_tracked.to(mean.dtype) if self.momentum is None else self.momentum
-        for running, seen in ((self.running_mean, mean), (self.running_var, variance)):
-            running.add_((seen - running) * share)
+        for running, latest in ((self.running_mean, mean), (self.running_var, variance)):
+            running.add_((latest - running) * share)
 
 
 class SyncedBatchNorm1d(_Synced, nn.BatchNorm1d):
@@ -99,9 +99,9 @@ def _moments(x: Tensor, group: distributed.ProcessGroup | None) -> tuple[Tensor,
     size = x.numel() // x.size(1)
     mean = x.sum(axes, keepdim=True) / max(1, size)  # a process may have no rows
     deviations = (x - mean).square().sum(axes)
-    own = torch.stack([torch.full_like(deviations, size), mean.flatten(), deviations])
-    parts = [torch.empty_like(own) for _ in range(distributed.get_world_size(group))]
-    distributed.all_gather(parts, own, group)
+    local = torch.stack([torch.full_like(deviations, size), mean.flatten(), deviations])
+    parts = [torch.empty_like(local) for _ in range(distributed.get_world_size(group))]
+    distributed.all_gather(parts, local, group)
     sizes, means, squares = torch.stack(parts, 1)
     count = sizes.sum(0)
     common = (means * sizes).sum(0) / count

@@ -70,8 +70,8 @@ def _made_by(graph: Graph, scope: Scope) -> str | None:
     """Return the only value of a motif that is read outside; None if there are several."""
     inside = _inside(graph, scope)
     read = {edge.source for edge in graph.edges if edge.source in inside and edge.target not in inside}
-    made = read | (inside & set(graph.outputs))
-    return made.pop() if len(made) == 1 else None
+    results = read | (inside & set(graph.outputs))
+    return results.pop() if len(results) == 1 else None
 
 
 def _goes_on(graph: Graph, scope: Scope, value: str) -> bool:

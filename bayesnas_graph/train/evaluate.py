@@ -62,17 +62,17 @@ def evaluate(
     module = build(program)
     if weights is not None:
         module.load_state_dict(as_state(weights, {}, program))
-    held = bytes_of(module.state_dict())
+    size_in_bytes = bytes_of(module.state_dict())
     module.to(device.torch_device)
     if device.channels_last:
         module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    found, samples = None, 0
+    test_score, samples = None, 0
     with machine_limits(config, device):
         if data is not None:
             check_network_fits(network, data)
             samples = len(data.test)
-            how = loading(data, graph, config, config.seed, device)
-            found = score(module, evaluation(data.test, torch.arange(samples), how), device)
+            test_loading = loading(data, graph, config, config.seed, device)
+            test_score = score(module, evaluation(data.test, torch.arange(samples), test_loading), device)
         shapes = [kind.shape for kind in network.inputs]
         latencies = tuple(latency(module, shapes, batch, device, runs) for batch in BATCHES)
     size = cost(graph)
@@ -83,8 +83,8 @@ def evaluate(
         device=str(device.torch_device),
         parameters=size.parameters,
         flops=size.flops,
-        bytes=held,
+        bytes=size_in_bytes,
         latencies=latencies,
-        score=found,
+        score=test_score,
         samples=samples,
     )

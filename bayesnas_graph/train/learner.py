@@ -41,8 +41,8 @@ class TrainLearner:
 
     def weights_for(self, network: Emitted) -> State:
         """Return the final weights under the names of another program of the network."""
-        found = transfer(self.final(), self.program, network)
-        return {name: value.detach().contiguous() for name, value in found.items()}
+        weights = transfer(self.final(), self.program, network)
+        return {name: value.detach().contiguous() for name, value in weights.items()}
 
     def to_plain(self) -> dict[str, object]:
         """Return tensors, dictionaries, lists, strings and numbers, independent of the device."""

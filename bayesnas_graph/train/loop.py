@@ -91,9 +91,9 @@ class Training(Loop[TrainingProblem, TrainLearner, TrainProgress, TrainWatcher])
     def take_step(self, learner: TrainLearner, progress: TrainProgress, step: int) -> tuple[Tensor, Tensor]:
         if self._batches is None:
             self._batches = self.problem.batches(self.device, step)
-        found = train_step(learner, next(self._batches), step, progress.slowdown)
+        loss_and_accuracy = train_step(learner, next(self._batches), step, progress.slowdown)
         self.after_step(learner, self.problem.rate(step) * progress.slowdown)
-        return found
+        return loss_and_accuracy
 
     def sums(self, progress: TrainProgress) -> tuple[float, float]:
         return progress.loss, progress.right
@@ -101,25 +101,25 @@ class Training(Loop[TrainingProblem, TrainLearner, TrainProgress, TrainWatcher])
     def look(
         self, _learner: TrainLearner, progress: TrainProgress, until: int, total: Tensor, seconds: float
     ) -> Look[TrainProgress]:
-        loss, right = self.device.processes.mean(total).tolist()  # the only place that waits for the device
+        loss, accuracy = self.device.processes.mean(total).tolist()  # the only place that waits for the device
         steps = until - progress.step
         self._timed = self._timed[0] + steps, self._timed[1] + seconds
         latest = (loss - progress.loss) / steps
-        return Look(latest, replace(progress, loss=loss, right=right), partial(self.watcher.stepped, until, latest))
+        return Look(latest, replace(progress, loss=loss, right=accuracy), partial(self.watcher.stepped, until, latest))
 
     def _test(self, learner: TrainLearner, progress: TrainProgress) -> TrainProgress:
         """End an epoch: test, log a row, and save a checkpoint."""
-        steps, start, (taken, seconds) = self.problem.steps_per_epoch, time.perf_counter(), self._timed
-        found = self._score(learner)
+        steps, start, (timed_steps, seconds) = self.problem.steps_per_epoch, time.perf_counter(), self._timed
+        score = self._score(learner)
         row = EpochRow(
             epoch=progress.epoch + 1,
             step=progress.step,
             loss=progress.loss / steps,
             accuracy=progress.right / steps,
-            test_loss=found.loss,
-            test_accuracy=found.accuracy,
+            test_loss=score.loss,
+            test_accuracy=score.accuracy,
             rate=self.problem.rate(progress.step - 1) * progress.slowdown,
-            seconds=seconds / max(1, taken) * steps + time.perf_counter() - start,
+            seconds=seconds / max(1, timed_steps) * steps + time.perf_counter() - start,
         )
         self.watcher.epoch_ended(row)
         self._timed = 0, 0.0

@@ -39,14 +39,14 @@ class Latency:
 def score(network: nn.Module, batches: Iterable[tuple[Tensor, Tensor]], device: Device) -> Score:
     """Return the mean loss and the accuracy of a network, over all processes."""
     network.eval()
-    found, samples = torch.zeros(2, dtype=torch.float64), 0
+    sums, samples = torch.zeros(2, dtype=torch.float64), 0
     for x, y in batches:
         with device.autocast():
             outputs = network(x).float()
         correct = (outputs.argmax(1) == y).sum()
-        found += torch.stack([F.cross_entropy(outputs, y, reduction="sum"), correct]).cpu()
+        sums += torch.stack([F.cross_entropy(outputs, y, reduction="sum"), correct]).cpu()
         samples += len(y)
-    part = found / max(1, samples)
+    part = sums / max(1, samples)
     if device.processes.world > 1:
         part = device.processes.mean(part.to(device.torch_device), samples)
     loss, accuracy = part.tolist()
@@ -70,14 +70,14 @@ def latencies(
     for network in networks:
         network.eval()
     for _ in range(WARM_UP + runs):
-        for network, taken in zip(networks, seconds, strict=True):
+        for network, times in zip(networks, seconds, strict=True):
             _wait(device.torch_device)
             start = time.perf_counter()
             with device.autocast():
                 network(*values)
             _wait(device.torch_device)
-            taken.append(time.perf_counter() - start)
-    return [_summary(batch, taken[WARM_UP:]) for taken in seconds]
+            times.append(time.perf_counter() - start)
+    return [_summary(batch, times[WARM_UP:]) for times in seconds]
 
 
 def _summary(batch: int, seconds: list[float]) -> Latency:

@@ -43,12 +43,12 @@ def paths(graph: Graph) -> tuple[Edge, ...]:
 
 def with_dropped_paths(graph: Graph) -> Graph:
     """Return the network with an operation that may drop each path."""
-    found, fresh = set(paths(graph)), FreshNames(graph)
+    droppable, fresh = set(paths(graph)), FreshNames(graph)
     nodes: list[Node] = []
     edges: list[Edge] = []
     for node in graph:
         for edge in graph.inputs(node.name):
-            if edge not in found:
+            if edge not in droppable:
                 edges.append(edge)
                 continue
             name = fresh.of_value(prefix_of(graph, node.name), edge.source, "dropped")

@@ -47,15 +47,15 @@ class TrainRun(RunKind[TrainingProblem, TrainConfig, TrainWatcher, TrainOutcome]
         return Training(task.problem, device, checkpoints, watcher, stop, doc).run()
 
     def write_results(self, task: TrainTask, outcome: TrainOutcome) -> None:
-        folder, found = task.folder, cost(task.problem.graph)
+        folder, size = task.folder, cost(task.problem.graph)
         folder.write(folder.source, outcome.program.text)
         write_weights(folder.weights, outcome.weights, task.subject.fingerprint)
         result = {
             "epochs": task.config.epochs,
             "accuracy": outcome.score.accuracy,
             "loss": outcome.score.loss,
-            "parameters": found.parameters,
-            "flops": found.flops,
+            "parameters": size.parameters,
+            "flops": size.flops,
             "bytes": bytes_of(outcome.weights),
         }
         folder.write_json(folder.result, result)

@@ -13,7 +13,7 @@ def train_step(learner: TrainLearner, batch: Batch, step: int, slowdown: float =
     problem, config = learner.problem, learner.problem.config
     learner.network.train()
     learner.optimiser.zero_grad()
-    found = backward(
+    loss_and_accuracy = backward(
         learner.network,
         batch,
         learner.device,
@@ -27,4 +27,4 @@ def train_step(learner: TrainLearner, batch: Batch, step: int, slowdown: float =
     apply_gradients(learner.optimiser, learner.scaler, config.clip)
     if learner.mean is not None:
         follow(learner.mean, learner.module.state_dict(), config.ema, step + 1)
-    return found
+    return loss_and_accuracy

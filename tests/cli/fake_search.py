@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bayesnas_graph.cli.display.search_state import SearchState
-from bayesnas_graph.runs.reading.outline import USUAL, Outline, Switch
+from bayesnas_graph.runs.reading.outline import USUAL, Outline, OutlineSwitch
 from bayesnas_graph.search.budget import Shrink
 from bayesnas_graph.search.events import StepRow
 
@@ -24,7 +24,7 @@ def outline(parts: int = 2, operations: tuple[str, ...] = OPERATIONS, choices: i
         iterations=4,
         finish=finish,
         switches=tuple(
-            Switch(
+            OutlineSwitch(
                 f"cell_{part}:h.{choice}.{operation}",
                 f"cell_{part}",
                 f"h[{choice}]",

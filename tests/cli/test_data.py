@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bayesnas_graph.data.catalogue import ORIGINS, Archive, Origin
+from bayesnas_graph.data.catalogue import ORIGINS, Archive, DownloadSource
 from tests.cli.conftest import Run
 from tests.conftest import ROOT
 from tests.data.files import write_mnist
@@ -62,7 +62,7 @@ def test_list_without_scikit_learn(run: Run, here: Path, monkeypatch: pytest.Mon
 
 def test_get(run: Run, here: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = Archive("numbers.gz", md5(FILE), (("numbers", len(CONTENT)),))
-    monkeypatch.setitem(ORIGINS, "mnist", Origin("mnist", f"{server.address}/", "mnist", (archive,)))
+    monkeypatch.setitem(ORIGINS, "mnist", DownloadSource("mnist", f"{server.address}/", "mnist", (archive,)))
     server.files["numbers.gz"] = FILE
     result = run("data", "get", "mnist")
     assert (result.code, result.out) == (0, "wrote data/mnist/numbers.gz\n")

@@ -98,6 +98,19 @@ def test_closed_pipe() -> None:
     assert "Exception" not in result.stderr
 
 
+def test_discarded_output_leaves_no_file_open() -> None:
+    script = (
+        "import os\n"
+        "from bayesnas_graph.cli.console import discard_output, say\n"
+        "before = os.listdir('/dev/fd')\n"
+        "for _ in range(3): discard_output()\n"
+        "say('discarded')\n"
+        "assert os.listdir('/dev/fd') == before\n"
+    )
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+
 def test_console_script_and_module_are_the_same() -> None:
     script = Path(sys.executable).parent / "bayesnas-graph"
     outputs = {subprocess.run([*command, "--version"], capture_output=True).stdout for command in (PROGRAM, [script])}

@@ -21,7 +21,7 @@ from bayesnas_graph.cli.display.search_state import closed_text
 from bayesnas_graph.cli.display.search_summary import architecture_lines, too_large, unmet
 from bayesnas_graph.diagnostics import Diagnostic
 from bayesnas_graph.runs.config.search import SearchConfig
-from bayesnas_graph.runs.reading.outline import Outline, Switch, switches_of
+from bayesnas_graph.runs.reading.outline import Outline, OutlineSwitch, switches_of
 from bayesnas_graph.search.progress import SearchProgress
 from tests.cli.conftest import Run
 from tests.cli.fake_search import logged, outline, standing, updated
@@ -141,7 +141,7 @@ def test_what_was_closed() -> None:
 
 def test_architecture() -> None:
     switches = outline(parts=1, choices=2).switches
-    optional = Switch("m", "net", "y <- x", "optional", "optional")
+    optional = OutlineSwitch("m", "net", "y <- x", "optional", "optional")
     kept = {"cell_0:h.0.conv", "cell_0:h.0.skip", "cell_0:h.0.zero", "cell_0:h.1.zero", "m"}
     assert list(architecture_lines([*switches, optional], kept)) == [
         "cell_0",

@@ -18,7 +18,7 @@ from bayesnas_graph.cli.display.search_state import SearchState
 from bayesnas_graph.cli.display.switch_table import SwitchTable
 from bayesnas_graph.cli.run_options import RunOptions
 from bayesnas_graph.diagnostics import Diagnostic
-from bayesnas_graph.runs.reading.outline import Switch
+from bayesnas_graph.runs.reading.outline import OutlineSwitch
 from bayesnas_graph.search.progress import SearchProgress
 from tests.cli.fake_search import logged, outline, standing, updated
 
@@ -52,7 +52,9 @@ def test_the_table_is_turned_where_that_fits_better() -> None:
 
 
 def test_rows_without_room_are_summarised() -> None:
-    switches = [Switch(f"{i}.{j}", f"cell_{i}", "", f"op_{j}") for i in range(4) for j in range(20) if j % (i + 1) == 0]
+    switches = [
+        OutlineSwitch(f"{i}.{j}", f"cell_{i}", "", f"op_{j}") for i in range(4) for j in range(20) if j % (i + 1) == 0
+    ]
     lines = SwitchTable.of(switches, {switch.name for switch in switches}).lines(60, 5)
     assert [line.split() for line in lines] == [
         ["cell_0", "cell_1", "cell_2", "cell_3"],

@@ -17,7 +17,7 @@ from bayesnas_graph.cli.status import _json, _rows
 from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.runs.paths import RunPaths
 from bayesnas_graph.runs.reading.outline import Outline
-from bayesnas_graph.runs.reading.run import read_traces
+from bayesnas_graph.runs.reading.run import read_run_record
 from tests.cli.conftest import Run
 from tests.cli.fake_search import outline
 from tests.search.spaces import SHORT, TINY
@@ -244,7 +244,7 @@ def test_damaged_runs_have_a_status(
     content = (path / name).read_bytes()
     (path / name).write_bytes(content[:offset] + noise + (b"" if cut else content[offset + len(noise) :]))
     try:
-        found = read_traces(RunPaths(path))
+        found = read_run_record(RunPaths(path))
     except NasError:
         assert name == "run.json"
         return

@@ -14,8 +14,8 @@ import pytest
 from bayesnas_graph import api
 from bayesnas_graph.cli.display.sweep_view import SweepScreen
 from bayesnas_graph.runs.folder import RunFolder
-from bayesnas_graph.runs.sweep.folder import Run as SweepRun
 from bayesnas_graph.runs.sweep.folder import SweepFolder
+from bayesnas_graph.runs.sweep.folder import SweepRun as SweepRun
 from bayesnas_graph.runs.sweep.task import stopping
 from tests.cli.conftest import Run
 from tests.runs.sweep.sweeps import finish, grid
@@ -141,7 +141,7 @@ def test_a_sweep_from_beginning_to_end(run: Run, place: Path) -> None:
 def test_what_is_done_is_left_alone(run: Run, place: Path) -> None:
     (place / "sweep.json").write_text(json.dumps(ASKED | {"sweep": ["lambda=1,2"], "python_ops": False}))
     sweep = SweepFolder(place)
-    for point in sweep.asked().points():
+    for point in sweep.request().points():
         finish(sweep, point)
     result = run("search", "--resume", ".")
     assert result.code == 0, result.err

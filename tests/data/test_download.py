@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bayesnas_graph.data.catalogue import Archive, Origin
+from bayesnas_graph.data.catalogue import Archive, DownloadSource
 from bayesnas_graph.data.download import download
 from bayesnas_graph.diagnostics import NasError
 from tests.data.files import problem
@@ -38,16 +38,16 @@ def tar(members: dict[str, bytes], extra: tuple[tarfile.TarInfo, ...] = ()) -> b
     return gzip.compress(buffer.getvalue(), mtime=0)  # the same bytes whenever tests are collected
 
 
-def one_file(content: bytes = FILE) -> Origin:
+def one_file(content: bytes = FILE) -> DownloadSource:
     """A data set of one compressed file."""
     archive = Archive("numbers.gz", md5(content), (("numbers", len(CONTENT)),))
-    return Origin("numbers", "http://127.0.0.1:9/", "numbers", (archive,))
+    return DownloadSource("numbers", "http://127.0.0.1:9/", "numbers", (archive,))
 
 
-def archived(content: bytes) -> Origin:
+def archived(content: bytes) -> DownloadSource:
     """A data set in a tar archive."""
     files = tuple((name, len(inside)) for name, inside in BINS.items())
-    return Origin("bins", "http://127.0.0.1:9/", "bins", (Archive("bins.tar.gz", md5(content), files),))
+    return DownloadSource("bins", "http://127.0.0.1:9/", "bins", (Archive("bins.tar.gz", md5(content), files),))
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
         yield running
 
 
-def get(origin: Origin, folder: Path, server: Server) -> list[tuple[str, bool]]:
+def get(origin: DownloadSource, folder: Path, server: Server) -> list[tuple[str, bool]]:
     found = download(origin, folder, lambda *_: None, server.address)
     return [(str(path.relative_to(folder)), fetched) for path, fetched in found]
 
@@ -67,7 +67,7 @@ def files(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir())
 
 
-def fails(origin: Origin, folder: Path, server: Server) -> str:
+def fails(origin: DownloadSource, folder: Path, server: Server) -> str:
     with pytest.raises(NasError) as error:
         get(origin, folder, server)
     assert problem(error).code == "NAS506"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from bayesnas_graph.runs.reading.outline import USUAL, Outline, Switch
-from bayesnas_graph.runs.reading.run import Numbers, Traces
+from bayesnas_graph.runs.reading.outline import USUAL, Outline, OutlineSwitch
+from bayesnas_graph.runs.reading.run import Numbers, RunRecord
 
 SWITCHES = tuple(
-    Switch(f"cell:{choice}.{operation}", "cell", choice, operation, USUAL.get(operation, "candidate"))
+    OutlineSwitch(f"cell:{choice}.{operation}", "cell", choice, operation, USUAL.get(operation, "candidate"))
     for choice in ("h[0]", "h[1]")
     for operation in ("conv", "skip", "zero")
 )
@@ -22,11 +22,11 @@ def traced(
     rows: tuple[Numbers, ...] = (),
     updates: tuple[Numbers, ...] = (),
     result: dict[str, Any] | None = None,
-    switches: tuple[Switch, ...] = SWITCHES,
+    switches: tuple[OutlineSwitch, ...] = SWITCHES,
     **config: Any,
-) -> Traces:
+) -> RunRecord:
     manifest = {"space": "tiny", "network": "net", "begun": "", "kind": kind, "fingerprint": "0" * 64}
-    return Traces(
+    return RunRecord(
         folder=Path("run"),
         manifest={**manifest, "config": {"data": "digits", "seed": 0, **config}},
         running=False,
@@ -40,7 +40,7 @@ def traced(
     )
 
 
-def searched(closed: tuple[str, ...] = (), **config: Any) -> Traces:
+def searched(closed: tuple[str, ...] = (), **config: Any) -> RunRecord:
     """A finished search."""
     rows: tuple[Numbers, ...] = tuple(
         {"step": n, "iteration": n, "loss": 1.0, "accuracy": 0.5, "penalty": 1.0, "seconds": 0.1, "alive": 6}
@@ -52,14 +52,14 @@ def searched(closed: tuple[str, ...] = (), **config: Any) -> Traces:
     return traced(closed=closed, rows=rows, updates=updates, result=result, **config)
 
 
-def trained(**config: Any) -> Traces:
+def trained(**config: Any) -> RunRecord:
     """A finished training run."""
     row = {"step": 10.0, "loss": 1.0, "accuracy": 0.5, "test_loss": 1.1, "test_accuracy": 0.4, "seconds": 1.0}
     rows = tuple({"epoch": float(n), **row} for n in (1, 2))
     return traced("train", rows=rows, result={"parameters": 90, "flops": 900, "accuracy": 0.8}, **config)
 
 
-def _outline(switches: tuple[Switch, ...]) -> Outline:
+def _outline(switches: tuple[OutlineSwitch, ...]) -> Outline:
     return Outline(
         space="tiny",
         network="net",

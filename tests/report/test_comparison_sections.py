@@ -6,14 +6,14 @@ from pathlib import Path
 
 from bayesnas_graph.report.comparison_sections import comparison_sections
 from bayesnas_graph.report.section import Section
-from bayesnas_graph.runs.reading.run import Traces
+from bayesnas_graph.runs.reading.run import RunRecord
 from tests.report.fake_runs import SWITCHES, searched, traced, trained
 from tests.runs.reading.compressions import compression
 
 FIRST, SECOND = "cell:h[0].conv", "cell:h[1].conv"
 
 
-def parts(**runs: Traces) -> dict[str, Section]:
+def parts(**runs: RunRecord) -> dict[str, Section]:
     return {section.key: section for section in comparison_sections(runs)}
 
 
@@ -72,7 +72,7 @@ def test_nothing_is_kept() -> None:
 
 
 def test_curves_of_each_kind(tmp_path: Path) -> None:
-    everything = parts(a=searched(), b=trained(), c=compression(tmp_path).traces)
+    everything = parts(a=searched(), b=trained(), c=compression(tmp_path).record)
     assert list(everything) == ["comparison", "curves", "training"]
     assert {v["run"] for v in everything["training"].charts[0].spec["data"]["values"]} == {"b"}
     assert list(parts(b=trained(), c=trained())) == ["comparison", "training"]

@@ -169,7 +169,7 @@ def test_the_command_quotes_what_a_shell_would_read(unfinished: Path) -> None:
         manifest["config"]["patterns"] = {"a.b": "row"}
 
     changed(unfinished, change)
-    words = shlex.split(" ".join(repeat_command(read_reported_run(unfinished).traces, SearchConfig)))
+    words = shlex.split(" ".join(repeat_command(read_reported_run(unfinished).record, SearchConfig)))
     assert words[:3] == ["bayesnas-graph", "search", "a b;rm.nas"]
     assert "data=$(x) 'y'" in words
     assert words[words.index("--pattern") + 1] == "a.b=row"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bayesnas_graph.report.charts.heatmaps import MAX_SWITCHES, SearchHistory
 from bayesnas_graph.report.search_sections import curves_section, heat_section
 from bayesnas_graph.runs.reading.history import Moment
-from bayesnas_graph.runs.reading.outline import Switch
+from bayesnas_graph.runs.reading.outline import OutlineSwitch
 from tests.report.fake_runs import SWITCHES, searched, traced
 
 
@@ -53,7 +53,7 @@ def test_maps() -> None:
     moment = Moment(1, True, "kept", 0.5, 1.0, 1.0, 1.0, (1.0,), (1.0,))
     found = heat_section({"a": SearchHistory(SWITCHES, {SWITCHES[0].name: (moment,)})})
     assert [chart.key for chart in found.charts] == ["heat-operations", "heat-switches"]
-    many = tuple(Switch(f"s{n}", "cell", "h", "conv") for n in range(MAX_SWITCHES + 1))
+    many = tuple(OutlineSwitch(f"s{n}", "cell", "h", "conv") for n in range(MAX_SWITCHES + 1))
     found = heat_section({"a": SearchHistory(many, {"s0": (moment,)})})
     assert [chart.key for chart in found.charts] == ["heat-operations"]
     assert f"There are {MAX_SWITCHES + 1:,} switches, too many to show one by one." in found.body

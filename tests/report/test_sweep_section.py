@@ -15,12 +15,12 @@ from tests.runs.sweep.sweeps import asked, finish
 @pytest.fixture
 def folder(tmp_path: Path) -> SweepFolder:
     found = SweepFolder(tmp_path)
-    found.own.write(found.asked_file, asked("lambda=0.1,0.2", seeds=2, data="digits").model_dump_json())
+    found.own.write(found.request_file, asked("lambda=0.1,0.2", seeds=2, data="digits").model_dump_json())
     return found
 
 
 def test_all_is_done(folder: SweepFolder) -> None:
-    for number, point in enumerate(folder.asked().points()):
+    for number, point in enumerate(folder.request().points()):
         finish(folder, point, parameters=1000 + number)
     part = sweep_section(folder.path)
     assert "All 4 runs are done." in part.body
@@ -32,7 +32,7 @@ def test_all_is_done(folder: SweepFolder) -> None:
 
 
 def test_unfinished_and_failed(folder: SweepFolder) -> None:
-    first, second, *_ = folder.asked().points()
+    first, second, *_ = folder.request().points()
     finish(folder, first)
     folder.table.write_text(f'folder,state,error\n"{second.name}",failed,error: <b>no room</b>\n')
     part = sweep_section(folder.path)
@@ -49,8 +49,8 @@ def test_nothing_is_done(folder: SweepFolder) -> None:
 
 def test_seeds_alone(tmp_path: Path) -> None:
     folder = SweepFolder(tmp_path)
-    folder.own.write(folder.asked_file, asked(seeds=2, data="digits").model_dump_json())
-    for point in folder.asked().points():
+    folder.own.write(folder.request_file, asked(seeds=2, data="digits").model_dump_json())
+    for point in folder.request().points():
         finish(folder, point)
     part = sweep_section(folder.path)
     assert [chart.key for chart in part.charts] == ["sweep-trade"]

@@ -22,7 +22,7 @@ def board_of(run: ReportedRun) -> dict[str, Any]:
     assert run.space is not None
     assert run.graph is not None
     diagram = diagram_of(run.space.network)
-    return switchboard(run.traces, run.graph, diagram, run.history, run.final)
+    return switchboard(run.record, run.graph, diagram, run.history, run.final)
 
 
 def test_a_moment_for_every_update_and_both_ends(quickstart: Path) -> None:

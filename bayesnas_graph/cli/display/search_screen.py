@@ -100,8 +100,8 @@ class SearchScreen:
         table = self._switches(state, width, room - 1 - FEWEST_MESSAGES)
         if table:
             top += [*table, Text()]
-        left = size.height - len(top)
-        messages = [Text(line, style="dim") for line in self._wrapped(width)[-left:]] if left > 0 else []
+        height_left = size.height - len(top)
+        messages = [Text(line, style="dim") for line in self._wrapped(width)[-height_left:]] if height_left > 0 else []
         lines = [*top, *messages][: size.height]
         for line in lines:
             line.truncate(width, overflow="ellipsis")
@@ -140,9 +140,9 @@ def progress(state: SearchState, elapsed: float, width: int) -> list[Text]:
     room = max(0, width - len(phase) - len(count) - 4)
     done = int(room * part)
     bar = Text.assemble((phase, "bold"), "  ", ("█" * done, "green"), ("░" * (room - done), "dim"), "  ", count)
-    left = "" if state.left is None else f", {duration(state.left)} left"
+    remaining = "" if state.left is None else f", {duration(state.left)} left"
     pace = "" if state.row is None else f", {short_time(state.row.seconds)} per step"
-    return [bar, Text(f"{duration(elapsed)} elapsed{left}{pace}")]
+    return [bar, Text(f"{duration(elapsed)} elapsed{remaining}{pace}")]
 
 
 def figures(state: SearchState, width: int) -> list[Text]:

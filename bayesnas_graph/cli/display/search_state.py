@@ -52,16 +52,16 @@ class SearchState:
         """Return the state after some steps."""
         return replace(self, step=row.step, row=row)
 
-    def updated(self, found: Iteration, accuracy: float, seconds: float) -> SearchState:
+    def updated(self, iteration: Iteration, accuracy: float, seconds: float) -> SearchState:
         """Return the state after an update of the prior."""
         return replace(
             self,
-            iteration=found.number,
-            alive=frozenset(verdict.name for verdict in found.decision.verdicts if verdict.keep),
-            parameters=found.cost.parameters,
-            flops=found.cost.flops,
-            intensity=found.intensities[0],
-            shrink=found.shrink,
+            iteration=iteration.number,
+            alive=frozenset(verdict.name for verdict in iteration.decision.verdicts if verdict.keep),
+            parameters=iteration.cost.parameters,
+            flops=iteration.cost.flops,
+            intensity=iteration.intensities[0],
+            shrink=iteration.shrink,
             held_out=accuracy,
             update_seconds=seconds,
         )

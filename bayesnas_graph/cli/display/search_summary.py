@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesnas_graph.cli.console import labelled
 from bayesnas_graph.diagnostics import Diagnostic
-from bayesnas_graph.runs.reading.outline import Outline, Switch, at_most
+from bayesnas_graph.runs.reading.outline import Outline, OutlineSwitch, at_most
 from bayesnas_graph.runs.strategies import strategy_info
 
 if TYPE_CHECKING:
@@ -35,13 +35,13 @@ def outcome_lines(outline: Outline, outcome: SearchOutcome, missed: Container[st
     yield from (labelled(label, text) for label, text in rows)
 
 
-def architecture_lines(switches: Iterable[Switch], kept: Container[str]) -> Iterator[str]:
+def architecture_lines(switches: Iterable[OutlineSwitch], kept: Container[str]) -> Iterator[str]:
     """Yield the operations that every choice keeps."""
-    parts: dict[str, dict[str, list[Switch]]] = defaultdict(lambda: defaultdict(list))
+    parts: dict[str, dict[str, list[OutlineSwitch]]] = defaultdict(lambda: defaultdict(list))
     for switch in switches:
         parts[switch.part][switch.choice].append(switch)
     width = max((len(choice) for choices in parts.values() for choice in choices), default=0)
-    room, left = MOST_CHOICES, sum(map(len, parts.values()))
+    room, choices_left = MOST_CHOICES, sum(map(len, parts.values()))
     for part, choices in parts.items():
         if room:
             yield part
@@ -49,9 +49,9 @@ def architecture_lines(switches: Iterable[Switch], kept: Container[str]) -> Iter
             operations = [switch for switch in members if switch.kind == "candidate"] or members
             staying = [switch.operation for switch in operations if switch.name in kept]
             yield f"  {choice:<{width}}  {', '.join(staying) or 'nothing'}"
-            room, left = room - 1, left - 1
-    if left:
-        yield f"  and {left:,} more choices, in decision.json"
+            room, choices_left = room - 1, choices_left - 1
+    if choices_left:
+        yield f"  and {choices_left:,} more choices, in decision.json"
 
 
 def reasons_text(decision: Decision) -> str:
@@ -64,8 +64,8 @@ def reasons_text(decision: Decision) -> str:
 def unmet(result: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
     """Return the requested sizes that were not met, according to `result.json` and the settings in `run.json`."""
     sizes = {"params": ("target_params", "parameters"), "flops": ("target_flops", "flops")}
-    asked = {quantity: (settings.get(target), result[found]) for quantity, (target, found) in sizes.items()}
-    above = [at_most(quantity, size) for quantity, (size, found) in asked.items() if size is not None and found > size]
+    limits = {quantity: (settings.get(target), result[key]) for quantity, (target, key) in sizes.items()}
+    above = [at_most(quantity, size) for quantity, (size, value) in limits.items() if size is not None and value > size]
     return [*result["unmet"], *above]
 
 
@@ -73,9 +73,9 @@ def too_large(result: Mapping[str, Any], missed: Sequence[str], config: SearchCo
     """Return a warning if an architecture does not have the requested size."""
     if not missed:
         return None
-    asked = " and ".join(f"`{text}`" for text in missed)
+    requirements = " and ".join(f"`{text}`" for text in missed)
     size = f"{result['parameters']:,} parameters and takes {result['flops']:,} multiply-adds"
     help = f"search again with more `--iterations`, or with a larger `--lambda` than {config.lambda_w:g}"
     if not strategy_info(config.strategy).penalised:
         help = "search again with `--target-params` or `--target-flops`, or derive with `--budget`"
-    return Diagnostic("NAS608", f"the architecture has {size}, not {asked}", help=help, severity="warning")
+    return Diagnostic("NAS608", f"the architecture has {size}, not {requirements}", help=help, severity="warning")

@@ -63,8 +63,8 @@ class SearchView(RunView, SearchWatcher):
         self.state = self._state.logged(row)
         self._display.logged(self.state)
 
-    def updated(self, found: Iteration, accuracy: float, seconds: float) -> None:
-        before, self.state = self._state, self._state.updated(found, accuracy, seconds)
+    def updated(self, iteration: Iteration, accuracy: float, seconds: float) -> None:
+        before, self.state = self._state, self._state.updated(iteration, accuracy, seconds)
         self._display.updated(before, self.state)
 
     def concluded(self, progress: SearchProgress) -> None:

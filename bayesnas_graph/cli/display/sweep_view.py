@@ -11,7 +11,7 @@ from rich.text import Text
 
 from bayesnas_graph.cli.console import say
 from bayesnas_graph.cli.rich_output import rich_console
-from bayesnas_graph.runs.sweep.folder import Run, SweepFolder, last_line
+from bayesnas_graph.runs.sweep.folder import SweepFolder, SweepRun, last_line
 from bayesnas_graph.runs.sweep.schedule import SweepWatcher
 
 MOST_RUNS = 12  # listed as in progress
@@ -23,9 +23,9 @@ class SweepLines(SweepWatcher):
 
     say: Callable[[str], None] = say
 
-    def ended(self, run: Run, number: int, total: int) -> None:
-        if run.found is not None:
-            result = f"{run.found.parameters:,} parameters, accuracy {run.found.accuracy:.4f}"
+    def ended(self, run: SweepRun, number: int, total: int) -> None:
+        if run.result is not None:
+            result = f"{run.result.parameters:,} parameters, accuracy {run.result.accuracy:.4f}"
         else:
             result = f"{run.state}: {run.error}" if run.error else run.state
         self.say(f"{number} of {total} done: {run.point.shown}: {result}")
@@ -41,7 +41,7 @@ class SweepScreen(SweepLines):
     folder: SweepFolder | None = None
     show: Callable[[Text], None] = lambda _: None
 
-    def turn(self, runs: Sequence[Run]) -> None:
+    def turn(self, runs: Sequence[SweepRun]) -> None:
         assert self.folder is not None, "set when the screen is created"
         busy = [run for run in runs if run.state == "running"]
         width = max((len(run.point.shown) for run in busy), default=0)

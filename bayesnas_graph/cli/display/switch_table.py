@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
-from bayesnas_graph.runs.reading.outline import Switch
+from bayesnas_graph.runs.reading.outline import OutlineSwitch
 
 Key = tuple[str, str]  # row and column
 GAP = 2  # spaces between columns
@@ -22,7 +22,7 @@ class SwitchTable:
     all: Mapping[Key, int]
 
     @staticmethod
-    def of(switches: Iterable[Switch], alive: Container[str]) -> SwitchTable:
+    def of(switches: Iterable[OutlineSwitch], alive: Container[str]) -> SwitchTable:
         """Return the table: rows in the order of the space, operations by frequency, zero switches last."""
         counted = list(switches)
         frequency = Counter(switch.operation for switch in counted)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from bayesnas_graph.codegen.columns import Term
 from bayesnas_graph.codegen.emit.parameters import ClassParameter, class_parameters
 from bayesnas_graph.codegen.names import identifier
-from bayesnas_graph.codegen.units import Compute, Item, Unit, Use, common_scope
-from bayesnas_graph.ir import ModuleCall, Number, Plain, Scope
+from bayesnas_graph.codegen.units import Item, OpUse, Unit, UnitUse, common_scope
+from bayesnas_graph.ir import ModuleCall, NumberArgument, Plain, Scope
 
 
 @dataclass(eq=False)
@@ -64,7 +64,7 @@ class Classes:
 
     def _classify(self, unit: Unit) -> None:
         for item in unit.items:
-            if isinstance(item, Use):
+            if isinstance(item, UnitUse):
                 self._classify(item.unit)
         items = tuple(self._skeleton(item) for item in unit.items)
         key = unit.scope.kind, len(unit.inputs), unit.outputs, len(unit.gates), items
@@ -74,29 +74,29 @@ class Classes:
     def _skeleton(self, item: Item) -> object:
         """An item without its numbers."""
         match item:
-            case Use(name=name, unit=unit, inputs=inputs, results=results):
+            case UnitUse(name=name, unit=unit, inputs=inputs, results=results):
                 return name, self._of[unit], inputs, results
-            case Compute(name=name, call=call, inputs=inputs):
+            case OpUse(name=name, call=call, inputs=inputs):
                 return name, call.skeleton, inputs
             case _:
                 return item
 
     def _parametrise(self, cls: Class) -> None:
         table = [[self.numbers(item) for item in unit.items] for unit in cls.members]
-        rows = [[number for found in row for number in found] for row in table]
+        rows = [[number for numbers in row for number in numbers] for row in table]
         terms, cls.parameters = class_parameters(rows, self._imported)
-        left = iter(terms)
-        for item, found in zip(cls.unit.items, table[0], strict=True):
-            cls.terms[item.name] = [next(left) for _ in found]
+        next_terms = iter(terms)
+        for item, numbers in zip(cls.unit.items, table[0], strict=True):
+            cls.terms[item.name] = [next(next_terms) for _ in numbers]
 
-    def numbers(self, item: Item) -> Sequence[Number]:
+    def numbers(self, item: Item) -> Sequence[NumberArgument]:
         """Every number in an item: in its call, or the arguments of its class."""
         match item:
-            case Use(unit=unit):
+            case UnitUse(unit=unit):
                 cls = self._of[unit]
                 values = cls.arguments(unit)
-                return [Number(p.role, value) for p, value in zip(cls.parameters, values, strict=True)]
-            case Compute(call=call):
+                return [NumberArgument(p.role, value) for p, value in zip(cls.parameters, values, strict=True)]
+            case OpUse(call=call):
                 return call.numbers
             case _:
                 return ()
@@ -113,7 +113,7 @@ class Classes:
 def _imported(unit: Unit) -> Iterator[str]:
     """The names that a file must import for a unit."""
     for item in unit.items:
-        if isinstance(item, Use):
+        if isinstance(item, UnitUse):
             yield from _imported(item.unit)
-        elif isinstance(item, Compute) and isinstance(item.call, ModuleCall):
+        elif isinstance(item, OpUse) and isinstance(item.call, ModuleCall):
             yield item.call.constructor.partition(".")[0]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from bayesnas_graph.codegen.columns import Term
 from bayesnas_graph.codegen.emit.classes import Class, Classes
-from bayesnas_graph.codegen.units import Compute, Item, Unit, Use, results
-from bayesnas_graph.ir import ModuleCall, Number
+from bayesnas_graph.codegen.units import Item, OpUse, Unit, UnitUse, results
+from bayesnas_graph.ir import ModuleCall, NumberArgument
 
 _SIZES = ("channels", "inner", "width", "norm")
 
@@ -41,8 +41,8 @@ def name_widths(classes: Classes, root: Unit) -> str:
 def _sizes(classes: Classes, cls: Class, root: Unit | None) -> Iterator[_Size]:
     for item in cls.unit.items:
         terms = cls.terms[item.name]
-        given = classes.numbers(item)
-        for i, number in enumerate(given):
+        numbers = classes.numbers(item)
+        for i, number in enumerate(numbers):
             is_size = number.role in _SIZES or _is_depthwise(item, number)
             outside = root is not None and _is_outside(item, number.role, root)
             if terms[i] is None and is_size and type(number.value) is int and not outside and _is_module(item):
@@ -50,14 +50,14 @@ def _sizes(classes: Classes, cls: Class, root: Unit | None) -> Iterator[_Size]:
 
 
 def _is_module(item: Item) -> bool:
-    return isinstance(item, Use) or (isinstance(item, Compute) and isinstance(item.call, ModuleCall))
+    return isinstance(item, UnitUse) or (isinstance(item, OpUse) and isinstance(item.call, ModuleCall))
 
 
-def _is_depthwise(item: Item, number: Number) -> bool:
+def _is_depthwise(item: Item, number: NumberArgument) -> bool:
     """Return whether a number is the groups of a convolution with a group for every channel."""
-    if not isinstance(item, Compute) or number.role != "groups" or number.value == 1:
+    if not isinstance(item, OpUse) or number.role != "groups" or number.value == 1:
         return False
-    return Number("channels", number.value) in item.call.numbers
+    return NumberArgument("channels", number.value) in item.call.numbers
 
 
 def _is_outside(item: Item, role: str, root: Unit) -> bool:

@@ -8,7 +8,7 @@ from functools import cached_property
 from bayesnas_graph.codegen.emit.classes import Class, Classes
 from bayesnas_graph.codegen.emit.loops import Repeat, rolled
 from bayesnas_graph.codegen.names import RESERVED, array, identifier, plural, shared
-from bayesnas_graph.codegen.units import Compute, Item, Split, Use
+from bayesnas_graph.codegen.units import Item, OpUse, Split, UnitUse
 from bayesnas_graph.ir import Expression, ModuleCall, Scope
 
 
@@ -35,24 +35,24 @@ class ClassLayout:
     @cached_property
     def paths(self) -> dict[str, str]:
         """The path of the module of every item, from an instance of the class."""
-        found = {}
+        paths = {}
         for item in self.items:
             if isinstance(item, Repeat):
-                found.update({use.name: f"{self.names[item.name]}.{i}" for i, use in enumerate(item.uses)})
-            elif isinstance(item, Use) or (isinstance(item, Compute) and isinstance(item.call, ModuleCall)):
-                found[item.name] = self.names[item.name]
-        return found
+                paths.update({use.name: f"{self.names[item.name]}.{i}" for i, use in enumerate(item.uses)})
+            elif isinstance(item, UnitUse) or (isinstance(item, OpUse) and isinstance(item.call, ModuleCall)):
+                paths[item.name] = self.names[item.name]
+        return paths
 
     def _alike(self, before: Item, after: Item) -> bool:
         """Return whether two items may be in one loop: uses of one motif or array, or the same expression."""
-        if isinstance(before, Use) and isinstance(after, Use):
+        if isinstance(before, UnitUse) and isinstance(after, UnitUse):
             arrays = array(before.name), array(after.name)
             if arrays[0] and arrays[1] and arrays[0][0] == arrays[1][0]:
                 return True
             classes = self.classes.of(before.unit), self.classes.of(after.unit)
             is_motif = classes[0].scope.role != "choice"
             return classes[0] is classes[1] or (is_motif and classes[0].scope.kind == classes[1].scope.kind)
-        if isinstance(before, Compute) and isinstance(after, Compute):
+        if isinstance(before, OpUse) and isinstance(after, OpUse):
             return before.call == after.call and self.cls.terms[before.name] == self.cls.terms[after.name]
         return True
 
@@ -65,7 +65,7 @@ class ClassLayout:
 
     def _expressions(self) -> Iterator[tuple[str, Expression]]:
         for item in self.unit.items:
-            if isinstance(item, Compute) and isinstance(item.call, Expression):
+            if isinstance(item, OpUse) and isinstance(item.call, Expression):
                 yield item.name, item.call
 
     def _name(self, name: str, word: str, separator: str = "_") -> None:
@@ -80,7 +80,7 @@ class ClassLayout:
         self._taken.add(self.names[name])
 
     def _name_item(self, item: Item) -> None:
-        for name in (item.name, *(item.results if isinstance(item, Use) else ())):
+        for name in (item.name, *(item.results if isinstance(item, UnitUse) else ())):
             self._name(name, name)
         if isinstance(item, Split):
             self.names.update({part: f"{self.names[item.name]}[{i}]" for i, part in enumerate(item.results)})
@@ -100,7 +100,7 @@ class ClassLayout:
         if repeat.gate is not None:
             self._name_variable(f"{repeat.name}gate", "gate")
         for item in repeat.body[:-1]:
-            for name in item.results if isinstance(item, Use) else (item.name,):
+            for name in item.results if isinstance(item, UnitUse) else (item.name,):
                 self._name_variable(name, shared([name]) or "value")
 
     def _name_state(self, repeat: Repeat) -> None:

@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from bayesnas_graph.codegen.units import Compute, Item, Unit, Use, Weigh, results
+from bayesnas_graph.codegen.units import Item, OpUse, Unit, UnitUse, Weigh, results
 from bayesnas_graph.ir import Expression
 
 MAX_ROUND = 4  # items
@@ -30,7 +30,7 @@ Round = tuple[Item, ...]
 class Repeat:
     """Rounds that are alike. The body is the first round, reading `state` for the results of earlier rounds."""
 
-    uses: tuple[Use, ...]
+    uses: tuple[UnitUse, ...]
     body: Round
     state: tuple[str, ...]  # results of the last rounds, the oldest first
     start: tuple[str, ...]  # their values before the first round
@@ -96,14 +96,14 @@ class _Search:
     def _rounds(self, start: int, size: int) -> list[Round]:
         """The rounds from an item on that are alike, whatever they read."""
         ends = range(start + size, len(self.items) + 1, size)
-        found: list[Round] = []
+        rounds: list[Round] = []
         for body in (self.items[end - size : end] for end in ends):
             if not _can_repeat(body):
                 break
-            if found and not all(_same_form(a, b) and self.alike(a, b) for a, b in zip(found[-1], body, strict=True)):
+            if rounds and not all(_same_form(a, b) and self.alike(a, b) for a, b in zip(rounds[-1], body, strict=True)):
                 break
-            found.append(body)
-        return found
+            rounds.append(body)
+        return rounds
 
     def _repeat(self, start: int, rounds: list[Round]) -> Repeat | None:
         """Rounds as a repetition, if they read and are read as the rounds of a loop must be."""
@@ -117,7 +117,7 @@ class _Search:
         last = carried[-len(before) :]
         if not before or not self._is_private(start, start + size * len(rounds), set(last)):
             return None
-        uses = tuple(item for body in rounds for item in body if isinstance(item, Use))
+        uses = tuple(item for body in rounds for item in body if isinstance(item, UnitUse))
         state = tuple(f"{uses[0].name}:{i}" for i in range(len(before)))
         fixed = sorted({source for source in reads[-1] if isinstance(source, str)})
         gates = [item.gates[0] for item in first if isinstance(item, Weigh)]
@@ -145,8 +145,8 @@ class _Search:
 
     def _is_private(self, start: int, end: int, exempt: set[str]) -> bool:
         """Return whether only these items read what they compute, except some results."""
-        made = {name for item in self.items[start:end] for name in results(item)} - exempt
-        return all(start <= reader < end for name in made for reader in self.readers[name])
+        results_inside = {name for item in self.items[start:end] for name in results(item)} - exempt
+        return all(start <= reader < end for name in results_inside for reader in self.readers[name])
 
 
 def _before(reads: list[list[object]]) -> list[str]:
@@ -154,15 +154,15 @@ def _before(reads: list[list[object]]) -> list[str]:
 
     Empty if the rounds do not all read in the same way, or read no results.
     """
-    found: dict[int, str] = {}  # rounds before the first -> value
+    values: dict[int, str] = {}  # rounds before the first -> value
     for k, sources in enumerate(reads):
-        for source, wanted in zip(sources, reads[-1], strict=True):
-            if isinstance(wanted, _Back) and wanted.rounds > k:
-                if not isinstance(source, str) or found.setdefault(wanted.rounds - k, source) != source:
+        for source, expected in zip(sources, reads[-1], strict=True):
+            if isinstance(expected, _Back) and expected.rounds > k:
+                if not isinstance(source, str) or values.setdefault(expected.rounds - k, source) != source:
                     return []
-            elif source is None or source != wanted:
+            elif source is None or source != expected:
                 return []
-    return [found[i] for i in sorted(found, reverse=True)] if max(found, default=0) <= MAX_BACK else []
+    return [values[i] for i in sorted(values, reverse=True)] if max(values, default=0) <= MAX_BACK else []
 
 
 def _body(first: Round, sources: Iterator[object], state: tuple[str, ...]) -> Round:
@@ -177,9 +177,9 @@ def _body(first: Round, sources: Iterator[object], state: tuple[str, ...]) -> Ro
 
 def _can_repeat(body: Round) -> bool:
     """Return whether a round has exactly one use, at most one gate, and otherwise only expressions."""
-    uses = [item for item in body if isinstance(item, Use)]
+    uses = [item for item in body if isinstance(item, UnitUse)]
     gates = [item for item in body if isinstance(item, Weigh)]
-    plain = [item for item in body if isinstance(item, Compute) and isinstance(item.call, Expression)]
+    plain = [item for item in body if isinstance(item, OpUse) and isinstance(item.call, Expression)]
     simple = all(len(use.results) == 1 for use in uses) and all(len(gate.gates) == 1 for gate in gates)
     return len(uses) == 1 and len(gates) <= 1 and len(uses) + len(gates) + len(plain) == len(body) and simple
 
@@ -189,11 +189,11 @@ def _same_form(before: Item, after: Item) -> bool:
     if type(before) is not type(after) or len(before.inputs) != len(after.inputs):
         return False
     match before, after:
-        case Use(), Use():
+        case UnitUse(), UnitUse():
             return len(before.results) == len(after.results)
         case Weigh(), Weigh():
             return after.gates == tuple(gate + 1 for gate in before.gates) and before.zero is after.zero is None
-        case Compute(), Compute():
+        case OpUse(), OpUse():
             return isinstance(after.call, Expression)
         case _:
             return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from bayesnas_graph.codegen.emit.source import Emitted
@@ -16,10 +17,10 @@ def build(emitted: Emitted) -> nn.Module:
 
     Executing it is safe: `emit` wrote it, and only names of letters, digits and underscores come from a `.nas` file.
     """
-    name = f"<network {emitted.network}>"
-    # Lets tracebacks, debuggers and torch.compile show the lines.
-    linecache.cache[name] = (len(emitted.text), None, emitted.text.splitlines(keepends=True), name)
-    scope: dict[str, Any] = {"__name__": name}
-    exec(compile(emitted.text, name, "exec"), scope)
+    # Lets tracebacks, debuggers and torch.compile show the lines. The hash tells networks of one name apart.
+    file = f"<network {emitted.network} {sha256(emitted.text.encode()).hexdigest()[:12]}>"
+    linecache.cache[file] = (len(emitted.text), None, emitted.text.splitlines(keepends=True), file)
+    scope: dict[str, Any] = {"__name__": f"<network {emitted.network}>"}
+    exec(compile(emitted.text, file, "exec"), scope)
     module: nn.Module = scope[emitted.network]()
     return module

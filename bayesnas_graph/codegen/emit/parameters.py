@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bayesnas_graph.codegen.columns import Column, Term, all_equal
 from bayesnas_graph.codegen.names import identifier
-from bayesnas_graph.ir import Number, Plain
+from bayesnas_graph.ir import NumberArgument, Plain
 from bayesnas_graph.ir.call import DEFAULTS
 
 # Sizes are positional arguments, in this order: of the input, between, of the output. All others are keywords.
@@ -45,13 +45,14 @@ class ClassParameter:
 
 
 def class_parameters(
-    rows: Sequence[Sequence[Number]], taken: Collection[str]
+    rows: Sequence[Sequence[NumberArgument]], taken: Collection[str]
 ) -> tuple[list[Term | None], list[ClassParameter]]:
     """The term for each number in the constructor, and the parameters. `rows` has a row for every member.
 
     Numbers that always agree are one parameter.
 
-    >>> rows = [[Number("kernel", k), Number("padding", p), Number("stride", 1)] for k, p in [(3, 1), (5, 2)]]
+    >>> from bayesnas_graph.ir.call import numbers
+    >>> rows = [numbers(kernel=k, padding=p, stride=1) for k, p in [(3, 1), (5, 2)]]
     >>> terms, parameters = class_parameters(rows, ())
     >>> [term and str(term) for term in terms], [parameter.name for parameter in parameters]
     (['kernel', 'kernel // 2', None], ['kernel'])

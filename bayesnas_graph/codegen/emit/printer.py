@@ -9,7 +9,7 @@ from bayesnas_graph.codegen.emit.layout import ClassLayout
 from bayesnas_graph.codegen.emit.loops import Repeat
 from bayesnas_graph.codegen.emit.text import LINE, addend, operand, selected, wrapped
 from bayesnas_graph.codegen.names import plain
-from bayesnas_graph.codegen.units import Compute, Item, Split, Use, Weigh
+from bayesnas_graph.codegen.units import Item, OpUse, Split, UnitUse, Weigh
 from bayesnas_graph.ir import Expression, ModuleCall
 
 MIN_COMPREHENSION = 3  # equal modules in a row that are printed as one
@@ -62,16 +62,16 @@ class Printer:
 
     def _constructor(self, item: Item) -> str:
         terms = self.cls.terms[item.name]
-        if isinstance(item, Compute) and isinstance(item.call, ModuleCall):
+        if isinstance(item, OpUse) and isinstance(item.call, ModuleCall):
             return item.call.source([None if term is None else str(term) for term in terms])
-        assert isinstance(item, Use)
+        assert isinstance(item, UnitUse)
         cls = self.classes.of(item.unit)
         values = zip(cls.parameters, cls.arguments(item.unit), terms, strict=True)
-        given = [parameter.argument(value, term) for parameter, value, term in values]
-        return f"{cls.name}({', '.join(text for text in given if text is not None)})"
+        arguments = [parameter.argument(value, term) for parameter, value, term in values]
+        return f"{cls.name}({', '.join(text for text in arguments if text is not None)})"
 
     def _list(self, repeat: Repeat) -> str:
-        runs = [(call, len(list(same))) for call, same in groupby(map(self._constructor, repeat.uses))]
+        runs = [(call, len(list(group))) for call, group in groupby(map(self._constructor, repeat.uses))]
         modules: list[str] = []
         for call, count in runs:
             modules += [f"*({call} for _ in range({count}))"] if count >= MIN_COMPREHENSION else [call] * count
@@ -98,7 +98,7 @@ class Printer:
     def _statement(self, item: Item | Repeat, repeat: Repeat | None = None) -> list[str]:
         """The line that computes an item, unless it will be printed where it is read."""
         expression = self._expression(item, repeat)
-        results = item.results if isinstance(item, Use | Repeat) else (item.name,)
+        results = item.results if isinstance(item, UnitUse | Repeat) else (item.name,)
         if not isinstance(item, Split) and len(results) == 1 and self._inlined(results[0], expression):
             return []
         indent = "            " if repeat else "        "
@@ -137,7 +137,7 @@ class Printer:
         """The value of an item. In a loop it uses the module and the gate of the round."""
         read = [self._value(name) for name in item.inputs]
         match item:
-            case Use() if repeat:
+            case UnitUse() if repeat:
                 return f"{self.names[f'{repeat.name}each']}({', '.join(read)})"
             case Weigh() if repeat:
                 return f"gated_sum([{read[0]}], {self.names[f'{repeat.name}gate']})"
@@ -145,7 +145,7 @@ class Printer:
                 return f"gated_sum([{', '.join(read)}], {self._gates(gates if zero is None else (*gates, zero))})"
             case Split(results=results):
                 return f"{operand(read[0])}.chunk({len(results)}, 1)"
-            case Compute(call=Expression() as call):
+            case OpUse(call=Expression() as call):
                 return self._filled(item, call, read)
             case _:
                 return f"self.{self.names[item.name]}({', '.join(read)})"
@@ -153,7 +153,7 @@ class Printer:
     def _gates(self, gates: tuple[int, ...]) -> str:
         return selected(gates, len(self.unit.gates))
 
-    def _filled(self, item: Compute, call: Expression, read: list[str]) -> str:
+    def _filled(self, item: OpUse, call: Expression, read: list[str]) -> str:
         """An expression of some values. Parameters in it are attributes of the module."""
         texts = [None if term is None else str(term.of_self()) for term in self.cls.terms[item.name]]
         if item.op.adds and len(read) > 1:

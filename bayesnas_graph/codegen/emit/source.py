@@ -11,7 +11,7 @@ from bayesnas_graph.codegen.emit.constants import name_widths
 from bayesnas_graph.codegen.emit.layout import ClassLayout
 from bayesnas_graph.codegen.emit.printer import Printer
 from bayesnas_graph.codegen.names import plain
-from bayesnas_graph.codegen.units import Unit, Use, units
+from bayesnas_graph.codegen.units import Unit, UnitUse, units
 from bayesnas_graph.diagnostics.resources import folder
 from bayesnas_graph.ir import Expression, Graph, ModuleCall
 
@@ -68,10 +68,10 @@ def emit(graph: Graph, doc: str = "", *, standalone: bool = False, constants: bo
     gates: dict[str, Slot] = {}
     for path, unit, paths in _located(root, "", lambda unit: layouts[classes.of(unit)].paths):
         gates.update({gate: Slot(f"{path}gates", i, len(unit.gates)) for i, gate in enumerate(unit.gates)})
-        for name, own in paths.items():
+        for name, module in paths.items():
             node = graph[f"{unit.scope.name}.{name}" if unit.scope.name else name]
             for index, parts in enumerate(node.stands_for):
-                modules.update(dict.fromkeys(parts, Slot(path + own, index, len(node.stands_for))))
+                modules.update(dict.fromkeys(parts, Slot(path + module, index, len(node.stands_for))))
     return Emitted(text, classes.of(root).name, modules, gates)
 
 
@@ -114,8 +114,8 @@ def _import_order(name: str) -> tuple[bool, str]:
 
 def _located(unit: Unit, path: str, paths: Paths) -> Iterator[tuple[str, Unit, dict[str, str]]]:
     """Every unit, with its path and the paths from there to its own modules."""
-    own = paths(unit)
-    uses = {item.name: item.unit for item in unit.items if isinstance(item, Use)}
-    yield path, unit, {name: module for name, module in own.items() if name not in uses}
+    module_paths = paths(unit)
+    uses = {item.name: item.unit for item in unit.items if isinstance(item, UnitUse)}
+    yield path, unit, {name: module for name, module in module_paths.items() if name not in uses}
     for name, used in uses.items():
-        yield from _located(used, f"{path}{own[name]}.", paths)
+        yield from _located(used, f"{path}{module_paths[name]}.", paths)

@@ -90,12 +90,12 @@ def _groups(text: str) -> list[tuple[int, int]]:
 
 def _outside(text: str) -> str:
     """The characters of a text outside all brackets."""
-    level, found = 0, ""
+    level, outside = 0, ""
     for character in text:
         level -= character in _CLOSING
-        found += character if level == 0 else ""
+        outside += character if level == 0 else ""
         level += character in _OPENING
-    return found
+    return outside
 
 
 def _split(text: str, separator: str) -> list[str]:

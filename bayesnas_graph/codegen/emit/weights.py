@@ -45,8 +45,10 @@ def as_state(tensors: ByNode, gates: State, target: Emitted) -> dict[str, Tensor
         if gate in gates:
             parts[slot.path][slot.index] = gates[gate]
             counts[slot.path] = slot.count
-    whole = {name: [pieces[i] for i in sorted(pieces)] for name, pieces in parts.items() if len(pieces) == counts[name]}
-    return {name: pieces[0] if pieces[0].ndim == 0 else torch.cat(pieces) for name, pieces in whole.items()}
+    complete = {
+        name: [pieces[i] for i in sorted(pieces)] for name, pieces in parts.items() if len(pieces) == counts[name]
+    }
+    return {name: pieces[0] if pieces[0].ndim == 0 else torch.cat(pieces) for name, pieces in complete.items()}
 
 
 def by_node(state: State, program: Emitted) -> dict[str, dict[str, Tensor]]:
@@ -54,15 +56,15 @@ def by_node(state: State, program: Emitted) -> dict[str, dict[str, Tensor]]:
     nodes: dict[str, list[tuple[str, Slot]]] = defaultdict(list)
     for node, slot in program.modules.items():
         nodes[slot.path].append((node, slot))
-    found: dict[str, dict[str, Tensor]] = defaultdict(dict)
+    tensors: dict[str, dict[str, Tensor]] = defaultdict(dict)
     for key, value in state.items():
         path, _, name = key.rpartition(".")
         while path and path not in nodes:  # a module of the user may contain modules
             path, _, outer = path.rpartition(".")
             name = f"{outer}.{name}"
         for node, slot in nodes.get(path, ()):
-            found[node][name] = _part(value, slot)
-    return found
+            tensors[node][name] = _part(value, slot)
+    return tensors
 
 
 def by_gate(state: State, program: Emitted) -> dict[str, Tensor]:
@@ -76,17 +78,17 @@ def rescaled(tensors: ByNode, gates: State, fixed: Rescaled) -> dict[str, dict[s
     for node, names in fixed.factors.items():
         first, *others = (gates[name].view(()) for name in names)
         factor = prod(others, start=first)
-        own = result.setdefault(node, {})
+        node_tensors = result.setdefault(node, {})
         for name in fixed.graph[node].op.scale_tensors():
-            own[name] = own[name] * factor if name in own else factor
+            node_tensors[name] = node_tensors[name] * factor if name in node_tensors else factor
     return result
 
 
 def narrowed(tensors: ByNode, cuts: Mapping[str, Sequence[Cut]]) -> dict[str, dict[str, Tensor]]:
     """The tensors without the channels that were removed."""
     return {
-        node: {name: _cut(value, name, cuts.get(node, ())) for name, value in own.items()}
-        for node, own in tensors.items()
+        node: {name: _cut(value, name, cuts.get(node, ())) for name, value in node_tensors.items()}
+        for node, node_tensors in tensors.items()
     }
 
 

@@ -33,7 +33,7 @@ Run = Callable[..., Any]  # takes a batch of every input, returns one or several
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class ExportedFile:
     """A file that computes the same as the network."""
 
     path: Path
@@ -48,7 +48,7 @@ class _Format:
     load: Callable[[Path], Run]
 
 
-def write_onnx(module: nn.Module, shape: Shape | Sequence[Shape], path: Path) -> Checked:
+def write_onnx(module: nn.Module, shape: Shape | Sequence[Shape], path: Path) -> ExportedFile:
     """Write a network as ONNX, with its weights, for batches of any size.
 
     `shape` is that of one sample, or of one sample of each input. The module itself is not changed. Raises NasError if
@@ -63,17 +63,17 @@ def write_onnx(module: nn.Module, shape: Shape | Sequence[Shape], path: Path) ->
     return _written(_Format("ONNX", _onnx, _load_onnx), module, shape, path)
 
 
-def write_torchscript(module: nn.Module, shape: Shape | Sequence[Shape], path: Path) -> Checked:
+def write_torchscript(module: nn.Module, shape: Shape | Sequence[Shape], path: Path) -> ExportedFile:
     """Write a network as TorchScript, which C++ can load without Python. Otherwise like `write_onnx`."""
     return _written(_Format("TorchScript", _torchscript, _load_torchscript), module, shape, path)
 
 
-def write_program(module: nn.Module, shape: Shape | Sequence[Shape], path: Path) -> Checked:
+def write_program(module: nn.Module, shape: Shape | Sequence[Shape], path: Path) -> ExportedFile:
     """Write a network as a program of torch.export, for batches of any size. Otherwise like `write_onnx`."""
     return _written(_Format("torch.export", _program, _load_program), module, shape, path)
 
 
-def _written(form: _Format, module: nn.Module, shape: Shape | Sequence[Shape], path: Path) -> Checked:
+def _written(form: _Format, module: nn.Module, shape: Shape | Sequence[Shape], path: Path) -> ExportedFile:
     random = torch.Generator().manual_seed(0)
     example, *batches = (_inputs(shape, size, random) for size in (EXAMPLES, *CHECKED))
     help = "operations in Python must consist of torch functions, independent of values and batch size"
@@ -90,12 +90,12 @@ def _written(form: _Format, module: nn.Module, shape: Shape | Sequence[Shape], p
         help = "write another format; an operation in Python must be deterministic"
         with _quiet(), _failing("NAS617", f"`{path}` would not run like the network", help):
             run = form.load(Path(file.name))
-            found = [_tensors(run(*batch)) for batch in batches]
-            difference = max(map(_difference, expected, found))
+            actual = [_tensors(run(*batch)) for batch in batches]
+            difference = max(map(_difference, expected, actual))
         if difference > LARGEST_DIFFERENCE:
             message = f"`{path}` gives different results: outputs differ by {difference:.1e} of the largest"
             raise NasError([Diagnostic("NAS617", message, help=help)])
-    return Checked(path, difference, len(content))
+    return ExportedFile(path, difference, len(content))
 
 
 # ---------------------------------------------------------------------------------------- the formats
@@ -128,7 +128,7 @@ def _load_onnx(path: Path) -> Run:
     options.log_severity_level = 4  # fatal errors only; it does not log through Python
     options.intra_op_num_threads = 1  # a handful of samples
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    names = [given.name for given in session.get_inputs()]
+    names = [node.name for node in session.get_inputs()]
 
     def run(*inputs: Tensor) -> list[Tensor]:
         values = {name: value.numpy() for name, value in zip(names, inputs, strict=True)}
@@ -188,13 +188,13 @@ def _tensors(outputs: Any) -> list[Tensor]:
     return [outputs] if isinstance(outputs, Tensor) else list(outputs)
 
 
-def _difference(expected: list[Tensor], found: list[Tensor]) -> float:
+def _difference(expected: list[Tensor], actual: list[Tensor]) -> float:
     """Return the largest difference over all outputs; infinite if one is not finite or has another shape."""
     differences = [
         (one - other).abs().max() / one.abs().max().clamp_min(torch.finfo(one.dtype).tiny)
         if one.shape == other.shape
         else torch.tensor(torch.inf)
-        for one, other in zip(expected, found, strict=True)
+        for one, other in zip(expected, actual, strict=True)
     ]
     return float(torch.stack(differences).nan_to_num(torch.inf, torch.inf).max())
 

@@ -22,8 +22,8 @@ SHOWN = 3  # names of tensors in a message
 def write_weights(path: Path, weights: Mapping[str, Tensor], fingerprint: str) -> None:
     """Write the weights of a network with this fingerprint. Raises NasError if the disk is full."""
     # Tensors must not share memory.
-    held = {name: value.detach().cpu().contiguous().clone() for name, value in weights.items()}
-    content = save(held, {"fingerprint": fingerprint})  # the order of several keys would be random
+    tensors = {name: value.detach().cpu().contiguous().clone() for name, value in weights.items()}
+    content = save(tensors, {"fingerprint": fingerprint})  # the order of several keys would be random
     with atomic_write(path, FREE_SPACE) as file:
         file.write(content)
 
@@ -41,11 +41,13 @@ def read_weights(path: Path) -> dict[str, Tensor]:
 
 def take_weights(network: nn.Module, weights: Mapping[str, Tensor], path: Path, name: str) -> None:
     """Load weights that were read from a file into a network. Raises NasError unless they fit exactly."""
-    own = network.state_dict()
+    expected = network.state_dict()
     problems = [
-        *_listed("are missing", own.keys() - weights.keys()),
-        *_listed("are not in the network", weights.keys() - own.keys()),
-        *_listed("have a different shape", (_shapes(key, weights, own) for key in own.keys() & weights.keys())),
+        *_listed("are missing", expected.keys() - weights.keys()),
+        *_listed("are not in the network", weights.keys() - expected.keys()),
+        *_listed(
+            "have a different shape", (_shapes(key, weights, expected) for key in expected.keys() & weights.keys())
+        ),
     ]
     if problems:
         message = f"the weights in `{path}` do not fit network `{name}`: {'; '.join(problems)}"
@@ -73,12 +75,12 @@ def _listed(what: str, names: Iterable[str]) -> list[str]:
     >>> _listed("are missing", ["d", "a", "b", "c"])
     ['4 are missing (`a`, `b`, `c`, ...)']
     """
-    found = sorted(name for name in names if name)
-    shown = [f"`{name}`" for name in found[:SHOWN]] + ["..."] * (len(found) > SHOWN)
-    return [f"{len(found):,} {what} ({', '.join(shown)})"] if found else []
+    present = sorted(name for name in names if name)
+    shown = [f"`{name}`" for name in present[:SHOWN]] + ["..."] * (len(present) > SHOWN)
+    return [f"{len(present):,} {what} ({', '.join(shown)})"] if present else []
 
 
-def _shapes(key: str, given: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> str:
+def _shapes(key: str, loaded: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -> str:
     """Return the name and both shapes of a tensor whose shapes differ; an empty text if they agree."""
-    mine, theirs = own[key].shape, given[key].shape
+    mine, theirs = expected[key].shape, loaded[key].shape
     return "" if mine == theirs else f"{key}: {shape_text(theirs)} for {shape_text(mine)}"

@@ -54,12 +54,12 @@ class Supernet:
 
     def set_gates(self, values: Tensor) -> None:
         """Set the value of every gate."""
-        held = torch.empty_like(values)
-        held[self._order.to(values.device)] = values
+        ordered = torch.empty_like(values)
+        ordered[self._order.to(values.device)] = values
         with torch.no_grad():
             start = 0
             for parameter in self.parameters:
-                parameter.copy_(held[start : start + len(parameter)])
+                parameter.copy_(ordered[start : start + len(parameter)])
                 start += len(parameter)
 
     def in_order(self, parts: list[Tensor]) -> Tensor:
@@ -90,8 +90,8 @@ class Supernet:
     def reference(self, graph: Graph | None = None) -> ReferenceNetwork:
         """The reference network of this graph, or of another graph of the space, with the current weights."""
         like = next(self.module.parameters())
-        found = ReferenceNetwork(self.graph if graph is None else graph).to(like.device, like.dtype)
-        return found.load(self.module.state_dict(), self.program)
+        network = ReferenceNetwork(self.graph if graph is None else graph).to(like.device, like.dtype)
+        return network.load(self.module.state_dict(), self.program)
 
     def __repr__(self) -> str:
         return f"<supernet {self.graph.name}: {len(self.graph):,} nodes, {len(self.names):,} gates>"

@@ -43,11 +43,11 @@ class ReferenceNetwork(nn.Module):
 
     def values(self, *inputs: Tensor) -> dict[str, Tensor]:
         """The value of every node."""
-        left = iter(inputs)
+        next_inputs = iter(inputs)
         values: dict[str, Tensor] = {}
         for node in self.graph:
             if node.op.is_input:
-                values[node.name] = next(left)
+                values[node.name] = next(next_inputs)
                 continue
             read = []
             for edge in self.graph.inputs(node.name):

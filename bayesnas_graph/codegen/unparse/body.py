@@ -14,7 +14,7 @@ Operation = Callable[[int], str]  # the text of an item
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class WrittenStatement:
     """A statement, the items whose operations are in it, and its bare edges: the item they lead into, and the slot."""
 
     text: str
@@ -33,7 +33,7 @@ class _Edge:
     bare: tuple[tuple[int, int], ...] = ()
 
 
-class Body:
+class BodyWriter:
     """Writes the statements of one unit."""
 
     def __init__(self, layout: BodyLayout, operation: Operation) -> None:
@@ -45,12 +45,12 @@ class Body:
         self._joins = {word: layout.common_join(values) or "" for word, values in layout.arrays.items()}
         self._declared: set[str] = set()
 
-    def lines(self) -> Iterator[Line]:
+    def lines(self) -> Iterator[WrittenStatement]:
         """All statements except the one that names the inputs."""
         for item in self.unit.items:
             if len(results(item)) > 1:
                 targets = ", ".join(self.names[name] for name in results(item))
-                yield Line(f"node {targets} = {self._call(item)}", (int(item.name),))
+                yield WrittenStatement(f"node {targets} = {self._call(item)}", (int(item.name),))
             elif item.name == self.layout.out:
                 yield from self._output(item)
             elif item.name in self._array_of:
@@ -58,49 +58,49 @@ class Body:
             elif item.name in self.names:
                 yield from self._node(item)
         if self.layout.out is None:
-            yield Line(f"out {', '.join(self.names[name] for name in self.unit.outputs)}")
+            yield WrittenStatement(f"out {', '.join(self.names[name] for name in self.unit.outputs)}")
 
     # ---- the three kinds of nodes
 
-    def _node(self, item: Item) -> Iterator[Line]:
+    def _node(self, item: Item) -> Iterator[WrittenStatement]:
         name = self.names[item.name]
         if self.layout.has_edges(item):
-            yield Line(f"node {name}{_labelled(join_of(item))}", (int(item.name),))
+            yield WrittenStatement(f"node {name}{_labelled(join_of(item))}", (int(item.name),))
             yield from self._edges(item, name)
         else:
             edge = self._edge(item)
-            yield Line(f"node {name} = {edge.sources[0]}{_labelled(edge.label)}", edge.items)
+            yield WrittenStatement(f"node {name} = {edge.sources[0]}{_labelled(edge.label)}", edge.items)
 
-    def _element(self, item: Item) -> Iterator[Line]:
+    def _element(self, item: Item) -> Iterator[WrittenStatement]:
         word, name = self._array_of[item.name], self.names[item.name]
         if word not in self._declared:
             self._declared.add(word)
-            yield Line(f"node {word}[{len(self.layout.arrays[word])}]{_labelled(self._joins[word])}")
+            yield WrittenStatement(f"node {word}[{len(self.layout.arrays[word])}]{_labelled(self._joins[word])}")
         if self.layout.is_join(item) and join_of(item) == self._joins[word]:
             yield from self._edges(item, name, own=True)
         else:
             edge = self._edge(item)
-            yield Line(f"{edge.sources[0]} -> {name}{_labelled(edge.label)}", edge.items)
+            yield WrittenStatement(f"{edge.sources[0]} -> {name}{_labelled(edge.label)}", edge.items)
 
-    def _output(self, item: Item) -> Iterator[Line]:
+    def _output(self, item: Item) -> Iterator[WrittenStatement]:
         if self.layout.is_join(item) and not join_of(item):
             yield from self._edges(item, "out", own=True)
         elif self.layout.has_edges(item):
-            yield Line(f"out : {join_of(item)}", (int(item.name),))
+            yield WrittenStatement(f"out : {join_of(item)}", (int(item.name),))
             yield from self._edges(item, "out")
         else:
             edge = self._edge(item)
             text = f"{edge.sources[0]} -> out : {edge.label}" if edge.label else f"out {edge.sources[0]}"
-            yield Line(text, edge.items)
+            yield WrittenStatement(text, edge.items)
 
     # ---- edges
 
-    def _edges(self, item: Item, target: str, *, own: bool = False) -> Iterator[Line]:
+    def _edges(self, item: Item, target: str, *, own: bool = False) -> Iterator[WrittenStatement]:
         """The edges into a join. Its own item belongs to the first of them if no line declares it."""
         first: tuple[int, ...] = (int(item.name),) if own else ()
         for edge in self._merged([self._incoming(item, slot) for slot in range(len(item.inputs))]):
             text = f"{', '.join(edge.sources)} -> {target}{_labelled(edge.label)}"
-            yield Line(text, (*edge.items, *first), edge.bare)
+            yield WrittenStatement(text, (*edge.items, *first), edge.bare)
             first = ()
 
     def _incoming(self, item: Item, slot: int) -> _Edge:

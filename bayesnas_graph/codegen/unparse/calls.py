@@ -23,7 +23,7 @@ class CallArgument:
     positional: bool = False
 
 
-def call_text(name: str, given: Sequence[CallArgument]) -> str:
+def call_text(name: str, arguments: Sequence[CallArgument]) -> str:
     """A call as text.
 
     >>> width = CallArgument("width", "16", positional=True)
@@ -34,24 +34,24 @@ def call_text(name: str, given: Sequence[CallArgument]) -> str:
     >>> call_text("conv", [CallArgument("width", None), stride])
     'conv(stride = 2)'
     """
-    needed = [i for i, argument in enumerate(given) if argument.text not in (None, argument.default)]
+    needed = [i for i, argument in enumerate(arguments) if argument.text not in (None, argument.default)]
     count = 0  # of positional arguments
-    for i, argument in enumerate(given):
+    for i, argument in enumerate(arguments):
         is_plain = argument.positional or (argument.text == argument.name and i == count)  # as in `bn(affine)`
         if argument.text is None or not is_plain:
             break
         count = i + 1 if i in needed else count
-    texts = [argument.text or "" for argument in given[:count]]
-    texts += [f"{given[i].name} = {given[i].text}" for i in needed if i >= count]
+    texts = [argument.text or "" for argument in arguments[:count]]
+    texts += [f"{arguments[i].name} = {arguments[i].text}" for i in needed if i >= count]
     return f"{name}({', '.join(texts)})" if texts else name
 
 
 def call_arguments(op: Op, texts: Sequence[str]) -> list[CallArgument]:
     """The arguments of a primitive, with `texts` for those that are not omitted."""
-    left = iter(texts)
+    next_texts = iter(texts)
     arguments: list[CallArgument] = []
     for name, value in op.settings().items():
-        text = None if value is None else next(left)
+        text = None if value is None else next(next_texts)
         default = op.default(name)
         is_first_number = not arguments and not isinstance(value, bool)
         shown = None if default is None else literal(default)
@@ -75,5 +75,5 @@ def literal(value: Value) -> str:
     digits = next((n for n in range(1, 19) if 10**n % exact.denominator == 0), None)
     if digits is None:
         return f"{exact.numerator} / {exact.denominator}"
-    whole = f"{abs(exact.numerator) * 10**digits // exact.denominator:0{digits + 1}d}"
-    return f"{'-' if exact < 0 else ''}{whole[:-digits]}.{whole[-digits:]}"
+    number = f"{abs(exact.numerator) * 10**digits // exact.denominator:0{digits + 1}d}"
+    return f"{'-' if exact < 0 else ''}{number[:-digits]}.{number[-digits:]}"

@@ -6,14 +6,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from bayesnas_graph.codegen.units import Compute, Item, Unit, Use, by_height, common_scope
+from bayesnas_graph.codegen.units import Item, OpUse, Unit, UnitUse, by_height, common_scope
 from bayesnas_graph.codegen.unparse.calls import call_arguments, call_text
 from bayesnas_graph.codegen.unparse.names import defined_words, unique
 from bayesnas_graph.codegen.unparse.parameters import (
     OPERATION,
     Applied,
-    Entry,
     MotifParameter,
+    OperationArgument,
     Text,
     motif_parameters,
     written,
@@ -51,9 +51,9 @@ class Definitions:
         self._operations = operations
         self.names = set(operations.names)  # of definitions
         for level in by_height(root):
-            found = [definition for group in _grouped(level, self._form) for definition in self._define(group)]
+            definitions = [definition for group in _grouped(level, self._form) for definition in self._define(group)]
             position = {unit: i for i, unit in enumerate(level)}
-            self._all += sorted(found, key=lambda definition: position[definition.unit])
+            self._all += sorted(definitions, key=lambda definition: position[definition.unit])
         self._name()
 
     def __iter__(self) -> Iterator[Definition]:
@@ -66,7 +66,7 @@ class Definitions:
     def operation(self, definition: Definition, i: int) -> str:
         """An item of a definition as the text of an operation."""
         item, texts = definition.unit.items[i], [written(text) for text in definition.texts[i]]
-        if not isinstance(item, Compute):
+        if not isinstance(item, OpUse):
             return texts[0]
         arguments = call_arguments(item.op, texts)
         text = call_text(self._operations.name(item.op), arguments)
@@ -95,8 +95,8 @@ class Definitions:
         if len(parameters) > MAX_PARAMETERS or (operations and not is_frame):
             finer = self._motifs if operations else self._values
             return [definition for group in _grouped(members, finer) for definition in self._define(group)]
-        left = iter(texts)
-        by_item = [[next(left) for _ in self._entries(item)] for item in members[0].items]
+        next_texts = iter(texts)
+        by_item = [[next(next_texts) for _ in self._entries(item)] for item in members[0].items]
         definition = Definition(common_scope(members), members, parameters, by_item)
         for i, unit in enumerate(members):
             self._uses[unit] = Applied(definition, tuple(parameter.values[i] for parameter in parameters))
@@ -106,27 +106,31 @@ class Definitions:
 
     def _form(self, unit: Unit) -> object:
         """A unit without its numbers, and without which motifs it uses."""
-        items = tuple((item.op.kind if isinstance(item, Compute) else None, item.inputs) for item in unit.items)
+        items = tuple((item.op.kind if isinstance(item, OpUse) else None, item.inputs) for item in unit.items)
         cell = next((scope.kind for scope in reversed((unit.scope, *unit.wrappers)) if scope.role == "cell"), None)
-        counts = tuple(len(item.results) for item in unit.items if isinstance(item, Use))
+        counts = tuple(len(item.results) for item in unit.items if isinstance(item, UnitUse))
         return unit.scope.kind, cell, len(unit.inputs), unit.outputs, items, counts
 
     def _motifs(self, unit: Unit) -> object:
         """The motifs that it uses, and the motifs that are their arguments."""
-        return tuple(_shape(self._uses[item.unit]) for item in unit.items if isinstance(item, Use))
+        return tuple(_shape(self._uses[item.unit]) for item in unit.items if isinstance(item, UnitUse))
 
     def _values(self, unit: Unit) -> object:
         """All its numbers."""
         values = [entry.value for item in unit.items for entry in self._entries(item)]
         return tuple((type(value), value) for value in values)
 
-    def _entries(self, item: Item) -> list[Entry]:
+    def _entries(self, item: Item) -> list[OperationArgument]:
         """The arguments of the operation of an item, or its motif with its arguments."""
-        if isinstance(item, Use):
-            return [Entry(OPERATION, self._uses[item.unit])]
-        assert isinstance(item, Compute), "a fixed network of primitives has nothing else"
+        if isinstance(item, UnitUse):
+            return [OperationArgument(OPERATION, self._uses[item.unit])]
+        assert isinstance(item, OpUse), "a fixed network of primitives has nothing else"
         settings = item.op.settings()
-        return [Entry(name, value, item.op.default(name)) for name, value in settings.items() if value is not None]
+        return [
+            OperationArgument(name, value, item.op.default(name))
+            for name, value in settings.items()
+            if value is not None
+        ]
 
 
 def _shape(use: Applied) -> object:

@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from itertools import count
 
-from bayesnas_graph.codegen.units import Compute, Item, Unit, Use, results
-from bayesnas_graph.codegen.unparse.names import Target, is_label, target_of, unique
+from bayesnas_graph.codegen.units import Item, OpUse, Unit, UnitUse, results
+from bayesnas_graph.codegen.unparse.names import TargetNode, is_label, target_of, unique
 
 MIN_ARRAY = 2  # nodes
 
@@ -24,7 +24,7 @@ class BodyLayout:
         unit: Unit,
         paths: Sequence[tuple[str, ...]],
         labels: Sequence[Collection[str]],
-        given: Sequence[Sequence[str]],
+        output_names: Sequence[Sequence[str]],
         inputs: Sequence[str] | None,
         taken: Collection[str],
     ) -> None:
@@ -39,15 +39,15 @@ class BodyLayout:
         self.names: dict[str, str] = {}  # of inputs and nodes, as written
         self.arrays: dict[str, list[str]] = {}  # the name of an array -> its values
         if inputs is None:  # nodes choose their names first
-            self._name_nodes(given, taken)
+            self._name_nodes(output_names, taken)
             self._name_inputs(_letters(len(unit.inputs), {*taken, *self._words()}), taken)
         else:
             self._name_inputs(inputs, taken)
-            self._name_nodes(given, taken)
+            self._name_nodes(output_names, taken)
 
     def is_join(self, item: Item) -> bool:
         """Return whether an item is a node that edges lead into."""
-        return isinstance(item, Compute) and item.op.is_join
+        return isinstance(item, OpUse) and item.op.is_join
 
     def is_step(self, item: Item) -> bool:
         """Return whether an item can be part of a chain."""
@@ -100,7 +100,7 @@ class BodyLayout:
         target = self._target(item.name)
         return target is not None and self.is_join(item) and any(self._target(name) == target for name in item.inputs)
 
-    def _target(self, name: str) -> Target | None:
+    def _target(self, name: str) -> TargetNode | None:
         """The target of a value; None for an input or one of several outputs."""
         return self.targets[int(name)] if name.isdigit() else None
 
@@ -113,51 +113,57 @@ class BodyLayout:
     def _words(self) -> set[str]:
         return {name.partition("[")[0] for name in self.names.values()}
 
-    def _name_nodes(self, given: Sequence[Sequence[str]], taken: Collection[str]) -> None:
-        wanted: dict[str, str | Target] = {}  # value -> a word, or an element of an array
-        owners: dict[Target, list[str]] = defaultdict(list)
+    def _name_nodes(self, output_names: Sequence[Sequence[str]], taken: Collection[str]) -> None:
+        name_of: dict[str, str | TargetNode] = {}  # value -> a word, or an element of an array
+        owners: dict[TargetNode, list[str]] = defaultdict(list)
         for i, item in enumerate(self.unit.items):
             target = self.targets[i]
             if len(results(item)) > 1:
-                wanted.update(zip(results(item), given[i], strict=True))
+                name_of.update(zip(results(item), output_names[i], strict=True))
             elif item.name in self.flowing or item.name == self.out:
                 continue
             elif target is None:
-                wanted[item.name] = self._word(i, taken)
+                name_of[item.name] = self._word(i, taken)
             else:
-                wanted[item.name] = target
+                name_of[item.name] = target
                 owners[target].append(item.name)
         for target, values in owners.items():
-            self._settle(target, values, wanted)
-        self._give(wanted, taken)
+            self._settle(target, values, name_of)
+        self._give(name_of, taken)
 
     def _word(self, i: int, taken: Collection[str]) -> str:
         """A word for a node without a name."""
         word = self.paths[i][0]
-        is_use = isinstance(self.unit.items[i], Use)
+        is_use = isinstance(self.unit.items[i], UnitUse)
         return word if is_use and word != "out" and word not in taken else "y"
 
-    def _settle(self, target: Target, values: list[str], wanted: dict[str, str | Target]) -> None:
+    def _settle(self, target: TargetNode, values: list[str], name_of: dict[str, str | TargetNode]) -> None:
         """If several nodes have one target, assign it to the node with exactly that name."""
         if len(values) == 1:
             return
-        whole = (target.word,) if target.index is None else (target.word, str(target.index))
+        target_path = (target.word,) if target.index is None else (target.word, str(target.index))
         for name in values:
             path = self.paths[int(name)]
-            if path != whole:
-                shown = path[:-1] if len(path) > len(whole) + 1 and is_label(path[-1], self.labels[int(name)]) else path
-                wanted[name] = Target("_".join(shown))
+            if path != target_path:
+                shown = (
+                    path[:-1]
+                    if len(path) > len(target_path) + 1 and is_label(path[-1], self.labels[int(name)])
+                    else path
+                )
+                name_of[name] = TargetNode("_".join(shown))
 
-    def _give(self, wanted: dict[str, str | Target], taken: Collection[str]) -> None:
+    def _give(self, name_of: dict[str, str | TargetNode], taken: Collection[str]) -> None:
         elements: dict[str, dict[int, str]] = defaultdict(dict)
-        for name, target in wanted.items():
-            if isinstance(target, Target) and target.index is not None:
+        for name, target in name_of.items():
+            if isinstance(target, TargetNode) and target.index is not None:
                 elements[target.word][target.index] = name
         used = {*taken, *self._words()}
-        for name, target in wanted.items():
+        for name, target in name_of.items():
             if name in self.names:
                 continue
-            members = elements.get(target.word, {}) if isinstance(target, Target) and target.index is not None else {}
+            members = (
+                elements.get(target.word, {}) if isinstance(target, TargetNode) and target.index is not None else {}
+            )
             is_array = len(members) >= MIN_ARRAY and sorted(members) == list(range(len(members)))
             if is_array and self.common_join(members.values()) is not None:
                 word = unique(self.paths[int(name)][0], used)
@@ -167,9 +173,9 @@ class BodyLayout:
                 word = self.names[name] = self._single(name, target, used)
             used.add(word)
 
-    def _single(self, name: str, target: str | Target, used: Collection[str]) -> str:
+    def _single(self, name: str, target: str | TargetNode, used: Collection[str]) -> str:
         """A name for a node outside arrays. The name of its operation would say nothing."""
-        if not isinstance(target, Target):
+        if not isinstance(target, TargetNode):
             return unique(target, used)
         word = unique(target.word if target.index is None else f"{target.word}_{target.index}", used)
         return unique("y", used) if is_label(word, self.labels[int(name)]) else word
@@ -177,7 +183,7 @@ class BodyLayout:
 
 def join_of(item: Item) -> str:
     """The join in the declaration of a node; empty for a sum, which is the default."""
-    assert isinstance(item, Compute), "joins are primitives"
+    assert isinstance(item, OpUse), "joins are primitives"
     return "" if item.op.adds and len(item.inputs) > 1 else item.op.name
 
 

@@ -41,25 +41,25 @@ def unique(word: str, taken: Collection[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class TargetNode:
     """The node that an operation leads to in a text, possibly an element of an array."""
 
     word: str
     index: int | None = None
 
 
-def target_of(parts: tuple[str, ...], labels: Collection[str]) -> Target | None:
+def target_of(parts: tuple[str, ...], labels: Collection[str]) -> TargetNode | None:
     """The node that a name refers to; None if it only repeats the name of the operation.
 
     >>> target_of(("stem", "conv"), {"conv"}), target_of(("h", "2", "x", "conv"), {"conv"})
-    (Target(word='stem', index=None), Target(word='h', index=2))
+    (TargetNode(word='stem', index=None), TargetNode(word='h', index=2))
     >>> target_of(("conv_2",), {"conv"})
     """
     if parts[0] == "out" or (len(parts) == 1 and is_label(parts[0], labels)):
         return None
     if len(parts) > 1 and parts[1].isdigit():
-        return Target(parts[0], int(parts[1]))
-    return Target(parts[0])
+        return TargetNode(parts[0], int(parts[1]))
+    return TargetNode(parts[0])
 
 
 def is_label(part: str, labels: Collection[str]) -> bool:

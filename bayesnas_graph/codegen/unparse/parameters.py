@@ -32,7 +32,7 @@ Content = Value | Applied
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class OperationArgument:
     """An argument of an operation: its role, its value, and its default."""
 
     role: str
@@ -41,14 +41,14 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class MotifCall:
     """A motif with texts for its parameters."""
 
     definition: Definition
     arguments: tuple[Text, ...]
 
 
-Text = str | Call  # motifs get their names last
+Text = str | MotifCall  # motifs get their names last
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +75,22 @@ def written(text: Text) -> str:
     if isinstance(text, str):
         return text
     parameters = text.definition.parameters
-    given = [parameter.argument(written(each)) for parameter, each in zip(parameters, text.arguments, strict=True)]
-    return call_text(text.definition.name, given)
+    arguments = [parameter.argument(written(each)) for parameter, each in zip(parameters, text.arguments, strict=True)]
+    return call_text(text.definition.name, arguments)
 
 
 _Shared = Value | Column[Content] | tuple["Definition", tuple["_Shared", ...]]
 
 
 def motif_parameters(
-    rows: Sequence[Sequence[Entry]], taken: Collection[str]
+    rows: Sequence[Sequence[OperationArgument]], taken: Collection[str]
 ) -> tuple[list[Text], list[MotifParameter]]:
     """The text for each argument in the motif, and the parameters. `rows` has a row for every use.
 
     Numbers of one role that always agree are one parameter, and a width may be a multiple of another.
 
-    >>> rows = [[Entry("width", w), Entry("k", 3, 3), Entry("width", 4 * w)] for w in (16, 32)]
+    >>> kernel = OperationArgument("k", 3, 3)
+    >>> rows = [[OperationArgument("width", w), kernel, OperationArgument("width", 4 * w)] for w in (16, 32)]
     >>> texts, parameters = motif_parameters(rows, ())
     >>> texts, [parameter.name for parameter in parameters]
     (['width', '3', '4 * width'], ['width'])
@@ -107,7 +108,7 @@ def motif_parameters(
     return [_text(each, names) for each in shared], sorted(parameters, key=_position)
 
 
-def _shared(entries: Sequence[Entry], columns: dict[object, Column[Content]]) -> _Shared:
+def _shared(entries: Sequence[OperationArgument], columns: dict[object, Column[Content]]) -> _Shared:
     """What all uses have for an argument: a value, a motif with arguments of its own, or a column of values."""
     first = entries[0]
     values = tuple(entry.value for entry in entries)
@@ -121,9 +122,9 @@ def _shared(entries: Sequence[Entry], columns: dict[object, Column[Content]]) ->
     return columns.setdefault((role, tuple(map(type, values)), values), Column(role, values, first.default))
 
 
-def _entries(use: Applied) -> list[Entry]:
+def _entries(use: Applied) -> list[OperationArgument]:
     pairs = zip(use.definition.parameters, use.arguments, strict=True)
-    return [Entry(parameter.role, value, parameter.default) for parameter, value in pairs]
+    return [OperationArgument(parameter.role, value, parameter.default) for parameter, value in pairs]
 
 
 def _derive_widths(columns: list[Column[Content]]) -> None:
@@ -156,5 +157,5 @@ def _position(parameter: MotifParameter) -> tuple[bool, int]:
 
 def _text(shared: _Shared, names: dict[Column[Content], str]) -> Text:
     if isinstance(shared, tuple):
-        return Call(shared[0], tuple(_text(each, names) for each in shared[1]))
+        return MotifCall(shared[0], tuple(_text(each, names) for each in shared[1]))
     return str(shared.term(names)) if isinstance(shared, Column) else literal(shared)

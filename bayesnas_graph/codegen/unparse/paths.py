@@ -15,12 +15,12 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _INDEX = re.compile(r"0|[1-9][0-9]{0,5}")
 
 
-class Paths:
+class PathNames:
     """Names for nodes and the scopes they are in. Names that already have the right form stay.
 
     >>> from bayesnas_graph.ir.ops import Relu
     >>> nodes = [Node("stem.relu", Relu(), (3,)), Node("stem.a b", Relu(), (3,)), Node('"', Relu(), (3,))]
-    >>> list(Paths(nodes).nodes.values())
+    >>> list(PathNames(nodes).nodes.values())
     ['stem.relu', 'stem.relu_2', 'relu']
     """
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from bayesnas_graph.codegen.units import Compute, Item, Use
-from bayesnas_graph.codegen.unparse.body import Body, Line
+from bayesnas_graph.codegen.units import Item, OpUse, UnitUse
+from bayesnas_graph.codegen.unparse.body import BodyWriter, WrittenStatement
 from bayesnas_graph.codegen.unparse.definitions import Definition, Definitions
 from bayesnas_graph.codegen.unparse.facts import about_file, budget, noted, one_line, types
 from bayesnas_graph.codegen.unparse.layout import BodyLayout
@@ -42,10 +42,10 @@ class _Writer:
         self.kinds = tidied.kinds
         self.notes = {name: one_line(notes[old]) for name, old in tidied.origins.items() if old in notes}
         self.edge_notes = _edge_notes(notes, tidied.origins)
-        structure = structured(self.graph)
-        self.item_names = structure.names  # of every unit, by its scope
+        tree = structured(self.graph)
+        self.item_names = tree.names  # of every unit, by its scope
         self.operations = PythonOps(node.op for node in self.graph)
-        self.definitions = Definitions(structure.root, self.operations)
+        self.definitions = Definitions(tree.root, self.operations)
         self.outputs: dict[Definition, list[str]] = {}  # the names of the outputs of a motif inside it
         self.inputs = [node.name for node in self.graph if node.op.is_input]
 
@@ -64,7 +64,7 @@ class _Writer:
         is_network = head.startswith("network")
         layout = self._layout(definition, self.inputs if is_network else None)
         self.outputs[definition] = [layout.names.get(name, "y") for name in definition.unit.outputs]
-        body = Body(layout, partial(self.definitions.operation, definition))
+        body = BodyWriter(layout, partial(self.definitions.operation, definition))
         inputs = ", ".join(layout.names[name] for name in definition.unit.inputs)
         note = noted([self.notes.get(name, "") for name in self.inputs]) if is_network else ""
         lines = [f"in {inputs}{note}"]
@@ -76,9 +76,11 @@ class _Writer:
         unit = definition.unit
         paths = [self._path(unit.scope.name, name) for name in self.item_names[unit.scope.name]]
         labels = [self._labels(item) for item in unit.items]
-        given = [self.outputs[self.definitions.of(item.unit)] if isinstance(item, Use) else [] for item in unit.items]
+        output_names = [
+            self.outputs[self.definitions.of(item.unit)] if isinstance(item, UnitUse) else [] for item in unit.items
+        ]
         taken = self.definitions.names | {parameter.name for parameter in definition.parameters}
-        return BodyLayout(unit, paths, labels, given, inputs, taken)
+        return BodyLayout(unit, paths, labels, output_names, inputs, taken)
 
     def _path(self, scope: str, name: str) -> tuple[str, ...]:
         """The parts of a name, without dissolved motifs that only repeat their kind."""
@@ -94,16 +96,16 @@ class _Writer:
 
     def _labels(self, item: Item) -> set[str]:
         """The names of an item as an operation."""
-        if isinstance(item, Use):
+        if isinstance(item, UnitUse):
             return {self.definitions.of(item.unit).name, *(s.kind for s in (item.unit.scope, *item.unit.wrappers))}
-        assert isinstance(item, Compute), "a fixed network of primitives has nothing else"
+        assert isinstance(item, OpUse), "a fixed network of primitives has nothing else"
         return {item.op.label, self.operations.name(item.op)}
 
     def _types(self) -> str:
         takes = [self.graph[name] for name in self.inputs]
         return types(takes, [self.graph[name] for name in self.graph.outputs])
 
-    def _note(self, line: Line, definition: Definition) -> str:
+    def _note(self, line: WrittenStatement, definition: Definition) -> str:
         """The comment of a line: the notes on its nodes in all uses of the motif."""
         if not self.notes and not self.edge_notes:
             return ""
@@ -126,12 +128,12 @@ class _Writer:
 
 def _edge_notes(notes: Mapping[str, str], origins: Mapping[str, str]) -> dict[tuple[str, int], str]:
     """The notes on edges, by the node that they lead into and the slot."""
-    own = {old: name for name, old in origins.items()}
+    new_names = {old: name for name, old in origins.items()}
     split = {key: key.rpartition("#") for key in notes}
     return {
-        (own[node], int(slot)): one_line(notes[key])
+        (new_names[node], int(slot)): one_line(notes[key])
         for key, (node, _, slot) in split.items()
-        if node in own and slot.isdigit()
+        if node in new_names and slot.isdigit()
     }
 
 

@@ -9,37 +9,37 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bayesnas_graph.codegen.align import aligned
-from bayesnas_graph.codegen.units import Compute, Item, Unit, Use, results, units
+from bayesnas_graph.codegen.units import Item, OpUse, Unit, UnitUse, results, units
 from bayesnas_graph.codegen.unparse.order import walk
 from bayesnas_graph.ir import Graph, ShapeError
 
 
 @dataclass(frozen=True)
-class Structure:
+class UnitTree:
     """The unit of the whole graph, and the names of the items of every unit, by its scope."""
 
     root: Unit
     names: dict[str, tuple[str, ...]]
 
 
-def structured(graph: Graph) -> Structure:
+def structured(graph: Graph) -> UnitTree:
     """The units of a graph. Raises ValueError if an operation in Python has no proper name."""
     names: dict[str, tuple[str, ...]] = {}
     try:
         root = units(graph)
     except ShapeError as error:
         raise ValueError(str(error)) from error
-    return Structure(aligned(_numbered(root, names), lambda item: item.op.kind), names)
+    return UnitTree(aligned(_numbered(root, names), lambda item: item.op.kind), names)
 
 
 def _sorted(item: Item) -> Item:
     """An item whose unit has its inputs and outputs in the order in which they are read and computed."""
-    if not isinstance(item, Use):
+    if not isinstance(item, UnitUse):
         return item
     unit = item.unit
     reads = {name: list(inner.inputs) for inner in unit.items for name in results(inner)}
-    made = {name: i for i, name in enumerate(reads)}
-    gives = sorted(range(len(unit.outputs)), key=lambda i: made[unit.outputs[i]])
+    position = {name: i for i, name in enumerate(reads)}
+    gives = sorted(range(len(unit.outputs)), key=lambda i: position[unit.outputs[i]])
     reached = {name: i for i, name in enumerate(walk((unit.outputs[i] for i in gives), reads))}
     takes = sorted(range(len(unit.inputs)), key=lambda i: reached[unit.inputs[i]])
     unit = replace(
@@ -54,10 +54,10 @@ def _sorted(item: Item) -> Item:
 
 def _numbered(unit: Unit, names: dict[str, tuple[str, ...]]) -> Unit:
     """A unit whose items are in reading order and are named by their numbers."""
-    made = {name: item for item in unit.items for name in results(item)}
-    reads = {item.name: [made[name].name for name in item.inputs if name in made] for item in unit.items}
+    producers = {name: item for item in unit.items for name in results(item)}
+    reads = {item.name: [producers[name].name for name in item.inputs if name in producers] for item in unit.items}
     by_name = {item.name: item for item in unit.items}
-    ends = [made[name].name for name in unit.outputs if name in made]
+    ends = [producers[name].name for name in unit.outputs if name in producers]
     items: list[Item] = []
     original: list[str] = []
     value = {name: name for name in unit.inputs}
@@ -67,16 +67,16 @@ def _numbered(unit: Unit, names: dict[str, tuple[str, ...]]) -> Unit:
 
     for name in walk(ends, reads):
         item, number = _sorted(by_name[name]), str(len(items))
-        original.append(item.results[0] if isinstance(item, Use) and len(item.results) == 1 else item.name)
+        original.append(item.results[0] if isinstance(item, UnitUse) and len(item.results) == 1 else item.name)
         read = known(item.inputs)
         computed = results(item)
         value.update({result: number if len(computed) == 1 else f"{number}:{i}" for i, result in enumerate(computed)})
-        if isinstance(item, Use):
+        if isinstance(item, UnitUse):
             items.append(
                 replace(item, name=number, unit=_numbered(item.unit, names), inputs=read, results=known(computed))
             )
         else:
-            assert isinstance(item, Compute), "a fixed network of primitives has nothing else"
+            assert isinstance(item, OpUse), "a fixed network of primitives has nothing else"
             items.append(replace(item, name=number, inputs=read))
     names[unit.scope.name] = tuple(original)
     return replace(unit, items=tuple(items), outputs=known(unit.outputs))

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from bayesnas_graph.codegen.unparse.order import in_order, in_scopes
-from bayesnas_graph.codegen.unparse.paths import Paths
+from bayesnas_graph.codegen.unparse.paths import PathNames
 from bayesnas_graph.ir import Edge, Graph, Node, Scope
 from bayesnas_graph.ir.ops import PRIMITIVES
 
@@ -31,7 +31,7 @@ def tidy(graph: Graph) -> Tidy:
     nodes = [graph[name] for name in in_order(graph)]
     for node in nodes:
         _check(graph, node)
-    paths = Paths(nodes)
+    paths = PathNames(nodes)
     names = paths.nodes
     renamed = [Node(names[node.name], node.op, node.shape) for node in nodes]
     edges = [
@@ -47,9 +47,9 @@ def tidy(graph: Graph) -> Tidy:
             origins.setdefault(name, scope.name)
     order = [names[node.name] for node in graph if node.name in names]
     motifs = [scope for scope in scopes.values() if scope.role != "choice"]
-    kept = _whole(Graph(graph.name, renamed, edges, outputs, motifs), order)
-    whole = Graph(graph.name, renamed, edges, outputs, kept)
-    ordered = whole.replace([whole[name] for name in in_scopes(whole)], edges, outputs)
+    whole_scopes = _whole(Graph(graph.name, renamed, edges, outputs, motifs), order)
+    complete = Graph(graph.name, renamed, edges, outputs, whole_scopes)
+    ordered = complete.replace([complete[name] for name in in_scopes(complete)], edges, outputs)
     return Tidy(ordered, origins, {name: scope.kind for name, scope in scopes.items()})
 
 

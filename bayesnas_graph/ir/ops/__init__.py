@@ -7,8 +7,8 @@ from bayesnas_graph.ir.ops.convolution import Conv, Depthwise, ReluConv, ReluDep
 from bayesnas_graph.ir.ops.join import Sum
 from bayesnas_graph.ir.ops.layout import Interleaved, Part, Phases, Repeated, Subsampled
 from bayesnas_graph.ir.ops.norm import BatchNorm, LightBatchNorm
-from bayesnas_graph.ir.ops.rescale import Rescale
-from bayesnas_graph.ir.ops.select import Select
+from bayesnas_graph.ir.ops.rescale import RescaleOp
+from bayesnas_graph.ir.ops.select import SelectOp
 from bayesnas_graph.ir.ops.spatial import PadChannels
 from bayesnas_graph.ir.ops.structure import Choice, Gated, Input, Maybe, Zero
 
@@ -40,8 +40,8 @@ __all__ = [
     "ReluConv",
     "ReluDepthwise",
     "Repeated",
-    "Rescale",
-    "Select",
+    "RescaleOp",
+    "SelectOp",
     "Sum",
     "Zero",
 ]

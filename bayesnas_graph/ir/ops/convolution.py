@@ -145,8 +145,8 @@ class Conv(Convolution):
         return _Form(self.width or channels, self.k, self.stride, padding, self.dilation, self.groups, self.bias)
 
     def narrowed(self, inputs: tuple[Mask, ...], output: Mask) -> Conv:
-        (kept,) = inputs
-        groups = self.groups * sum(kept) // len(kept) if self.groups > 1 else 1
+        (mask,) = inputs
+        groups = self.groups * sum(mask) // len(mask) if self.groups > 1 else 1
         return replace(self, width=sum(output), groups=groups)
 
     def widened(self, width: int, groups: int) -> Conv:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @register
 @dataclass(frozen=True)
-class Rescale(SameShape, Untrained):
+class RescaleOp(SameShape, Untrained):
     """The input times a factor that is loaded with the weights and not trained; 1 in a new network."""
 
     name: ClassVar[str] = "rescale"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from bayesnas_graph.ir import Axis, Coupling, Link, Mask, ModuleCall, Number, Shape, ShapeError
+from bayesnas_graph.ir import Axis, Coupling, Link, Mask, ModuleCall, NumberArgument, Shape, ShapeError
 from bayesnas_graph.ir.ops.base import Untrained, count, register
 from bayesnas_graph.ir.ops.curvature import Local
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @register
 @dataclass(frozen=True)
-class Select(Untrained):
+class SelectOp(Untrained):
     """A selection of channels, loaded with the weights. In a new network, the channels are evenly spaced."""
 
     name: ClassVar[str] = "select"
@@ -31,7 +31,9 @@ class Select(Untrained):
         return self.width, *sides
 
     def torch(self, *inputs: Shape) -> ModuleCall:
-        return ModuleCall("Select", (Number("size", inputs[0][0]), Number("size", self.width)), package="runtime")
+        return ModuleCall(
+            "Select", (NumberArgument("size", inputs[0][0]), NumberArgument("size", self.width)), package="runtime"
+        )
 
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
         (x,) = local.inputs
@@ -41,7 +43,7 @@ class Select(Untrained):
         """Judging by the shapes alone, any input channel may be any output channel."""
         return Coupling((Link(1, inputs[0][0], self.width, tied=False),), (Axis("channels", 0),))
 
-    def narrowed(self, inputs: tuple[Mask, ...], output: Mask) -> Select:
+    def narrowed(self, inputs: tuple[Mask, ...], output: Mask) -> SelectOp:
         return replace(self, width=sum(output))
 
     def nonzero_outputs(self, nonzero: tuple[Mask, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Mask:
@@ -52,10 +54,10 @@ class Select(Untrained):
         return (tuple(channel in read for channel in range(inputs[0][0])),)
 
     def sliced(
-        self, tensors: Mapping[str, Any], kept: tuple[Mask, ...], output: Mask, *inputs: Shape
+        self, tensors: Mapping[str, Any], input_masks: tuple[Mask, ...], output: Mask, *inputs: Shape
     ) -> dict[str, Any]:
         """Its channels, renumbered among the remaining channels of the input."""
-        left = super().sliced(tensors, kept, output, *inputs)
-        number = {channel: i for i, channel in enumerate(i for i, stays in enumerate(kept[0]) if stays)}
-        named = [number[channel] for channel in left["channels"].tolist()]
-        return {**left, "channels": left["channels"].new_tensor(named)}
+        remaining = super().sliced(tensors, input_masks, output, *inputs)
+        number = {channel: i for i, channel in enumerate(i for i, stays in enumerate(input_masks[0]) if stays)}
+        named = [number[channel] for channel in remaining["channels"].tolist()]
+        return {**remaining, "channels": remaining["channels"].new_tensor(named)}

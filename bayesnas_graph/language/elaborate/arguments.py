@@ -56,27 +56,27 @@ def arrange(
             len(signature.parameters), f"{len(signature.parameters)} arguments"
         )
         return wrong(f"`{signature.name}` takes {takes}, got {len(arguments)}", extra.span, "one too many")
-    given = dict(zip(signature.parameters, arguments, strict=False))
+    by_name = dict(zip(signature.parameters, arguments, strict=False))
     for keyword in keywords:
         name = keyword.name.name
         if name not in signature.parameters:
             help = did_you_mean(name, signature.parameters)
             return wrong(f"`{signature.name}` has no parameter `{name}`", keyword.name.span, "not a parameter", help)
-        if name in given:
+        if name in by_name:
             return wrong(f"argument `{name}` is given twice", keyword.span, "duplicate")
-        given[name] = keyword.value
-    missing = [name for name in signature.parameters if name in signature.required and name not in given]
+        by_name[name] = keyword.value
+    missing = [name for name in signature.parameters if name in signature.required and name not in by_name]
     if missing:
         listed = " and ".join(f"`{name}`" for name in missing)
         return wrong(f"`{signature.name}` needs {listed}", span, f"missing {listed}")
-    return given
+    return by_name
 
 
-def accept(cls: type[Op], given: Mapping[str, Value], spans: Mapping[str, Span]) -> Op | Diagnostic:
+def accept(cls: type[Op], arguments: Mapping[str, Value], spans: Mapping[str, Span]) -> Op | Diagnostic:
     """The primitive with these arguments, or a diagnostic about an invalid one."""
     declared = cls.arguments()
     values: dict[str, Value] = {}
-    for name, value in given.items():
+    for name, value in arguments.items():
         argument = declared[name]
         problem = _problem(cls.name, name, argument, value, spans[name])
         if problem is not None:

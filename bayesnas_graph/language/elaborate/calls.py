@@ -11,7 +11,7 @@ from bayesnas_graph.ir.ops.python import PythonOp
 from bayesnas_graph.language.elaborate.arguments import Signature, accept, arrange, primitive_signature, signature_of
 from bayesnas_graph.language.elaborate.arithmetic import tidy
 from bayesnas_graph.language.elaborate.builtins import BUILTINS, call_builtin
-from bayesnas_graph.language.elaborate.scope import Scope
+from bayesnas_graph.language.elaborate.scope import NameScope
 from bayesnas_graph.language.elaborate.values import (
     Builtin,
     MotifFunction,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 OperationFunction = PrimitiveFunction | MotifFunction | PythonFunction
 
 
-def call(evaluator: Evaluator, expr: ast.Call, scope: Scope) -> Value:
+def call(evaluator: Evaluator, expr: ast.Call, scope: NameScope) -> Value:
     """The value of a call."""
     function = evaluator.value(expr.function, scope)
     if isinstance(function, Builtin):
@@ -49,7 +49,7 @@ def call(evaluator: Evaluator, expr: ast.Call, scope: Scope) -> Value:
         values = [evaluator.value(argument, scope) for argument in expr.arguments]
         return _connect(evaluator, function, expr, scope, values)
     if not isinstance(function, OperationFunction):
-        hides = isinstance(expr.function, ast.Name) and expr.function.name in BUILTINS
+        hides = isinstance(expr.function, ast.Reference) and expr.function.name in BUILTINS
         help = f"this `{expr.function.span.text}` shadows the function of the same name: rename it" if hides else None
         evaluator.wrong_kind(expr.function, function, "something callable", help)
     if expr.arguments and not expr.keywords:
@@ -60,12 +60,12 @@ def call(evaluator: Evaluator, expr: ast.Call, scope: Scope) -> Value:
     return call_operation(evaluator, function, expr, scope)
 
 
-def call_operation(evaluator: Evaluator, function: OperationFunction, expr: ast.Call, scope: Scope) -> Operation:
+def call_operation(evaluator: Evaluator, function: OperationFunction, expr: ast.Call, scope: NameScope) -> Operation:
     """An operation with its arguments, not yet connected to anything."""
     if isinstance(function, PrimitiveFunction):
-        given = _arranged(evaluator, primitive_signature(function.cls), expr)
-        values = {name: evaluator.value(e, scope) for name, e in given.items()}
-        op = accept(function.cls, values, {name: e.span for name, e in given.items()})
+        expressions = _arranged(evaluator, primitive_signature(function.cls), expr)
+        values = {name: evaluator.value(e, scope) for name, e in expressions.items()}
+        op = accept(function.cls, values, {name: e.span for name, e in expressions.items()})
         if isinstance(op, Diagnostic):
             evaluator.report.fail(op)
         return Primitive(op, expr.span)
@@ -75,19 +75,19 @@ def call_operation(evaluator: Evaluator, function: OperationFunction, expr: ast.
     return _python(evaluator, function, arguments, expr.span)
 
 
-def call_set(evaluator: Evaluator, function: SetFunction, expr: ast.Call, scope: Scope) -> OptionSet:
+def call_set(evaluator: Evaluator, function: SetFunction, expr: ast.Call, scope: NameScope) -> OptionSet:
     """The operations in a set; computed once for the same arguments."""
     arguments = _bound(evaluator, function, expr, scope)
     key = function, arguments, tuple(type(value) for _, value in arguments)
     if key not in evaluator.sets:
-        inner = Scope(function.module)
+        inner = NameScope(function.module)
         inner.names.update(arguments)
         with evaluator.meter.deeper(function.definition.name.name, expr.span):
             evaluator.sets[key] = evaluator.options(function.definition.value, inner)
     return evaluator.sets[key]
 
 
-def _call_builtin(evaluator: Evaluator, function: Builtin, expr: ast.Call, scope: Scope) -> Value:
+def _call_builtin(evaluator: Evaluator, function: Builtin, expr: ast.Call, scope: NameScope) -> Value:
     if expr.keywords:
         evaluator.fail(
             "NAS202", f"`{function.name}` takes no keyword arguments", expr.keywords[0].span, "not allowed here"
@@ -101,16 +101,16 @@ def _call_builtin(evaluator: Evaluator, function: Builtin, expr: ast.Call, scope
 
 def _are_nodes(values: list[Value], function: OperationFunction) -> bool:
     """Return whether arguments are nodes to apply a function to, not values for its parameters."""
-    found = [nodes_in(value) for value in values]
-    if any(found):
+    nodes_by_value = [nodes_in(value) for value in values]
+    if any(nodes_by_value):
         return True
     takes_none = not isinstance(function, PrimitiveFunction) and not function.definition.parameters
     takes_none |= isinstance(function, PrimitiveFunction) and not function.cls.arguments()
-    return takes_none and all(nodes is not None for nodes in found)
+    return takes_none and all(nodes is not None for nodes in nodes_by_value)
 
 
 def _connect(
-    evaluator: Evaluator, operation: Operation, expr: ast.Call, scope: Scope, values: list[Value]
+    evaluator: Evaluator, operation: Operation, expr: ast.Call, scope: NameScope, values: list[Value]
 ) -> MotifNode:
     """`conv(16)(x)`: an operation applied to nodes."""
     if scope.apply is None:
@@ -120,11 +120,11 @@ def _connect(
         evaluator.fail("NAS202", "nodes cannot be passed by keyword", expr.keywords[0].span, "not allowed here")
     inputs: list[MotifNode] = []
     for argument, value in zip(expr.arguments, values, strict=True):
-        found = nodes_in(value)
-        if found is None:
+        nodes = nodes_in(value)
+        if nodes is None:
             help = "pass arguments first, then nodes: `conv(16)(x)`"
             evaluator.wrong_kind(argument, value, "a node", help)
-        inputs.extend(found)
+        inputs.extend(nodes)
     return scope.apply(operation, tuple(inputs), expr.span)
 
 
@@ -152,19 +152,19 @@ def _python(
 
 
 def _bound(
-    evaluator: Evaluator, function: MotifFunction | SetFunction | PythonFunction, expr: ast.Call, scope: Scope
+    evaluator: Evaluator, function: MotifFunction | SetFunction | PythonFunction, expr: ast.Call, scope: NameScope
 ) -> tuple[tuple[str, Value], ...]:
     """The value of every parameter, in order; a default may use the parameters before it."""
     definition = function.definition
-    given = _arranged(evaluator, signature_of(definition), expr)
-    inner = Scope(function.module)
+    arguments = _arranged(evaluator, signature_of(definition), expr)
+    inner = NameScope(function.module)
     for parameter in definition.parameters:
         name = parameter.name.name
-        if name in given:
-            value = evaluator.value(given[name], scope)
+        if name in arguments:
+            value = evaluator.value(arguments[name], scope)
             if nodes_in(value):
                 help = "pass nodes after the parameters: `f(16)(x)`"
-                evaluator.wrong_kind(given[name], value, "a value", help)
+                evaluator.wrong_kind(arguments[name], value, "a value", help)
         else:
             assert parameter.default is not None, "arrange reports missing arguments"
             value = evaluator.value(parameter.default, inner)
@@ -173,7 +173,7 @@ def _bound(
 
 
 def _arranged(evaluator: Evaluator, signature: Signature, expr: ast.Call) -> dict[str, ast.Expr]:
-    given = arrange(signature, expr.arguments, expr.keywords, expr.span)
-    if isinstance(given, Diagnostic):
-        evaluator.report.fail(given)
-    return given
+    arguments = arrange(signature, expr.arguments, expr.keywords, expr.span)
+    if isinstance(arguments, Diagnostic):
+        evaluator.report.fail(arguments)
+    return arguments

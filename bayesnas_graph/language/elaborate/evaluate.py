@@ -1,8 +1,8 @@
-"""Evaluate expressions."""
+"""Evaluate expressions. Calls are in `calls.py`, arrays and sets in `arrays.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NoReturn
@@ -11,11 +11,12 @@ from bayesnas_graph.diagnostics import Diagnostic, Label, NasError, Report, did_
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir.ops import PRIMITIVES
 from bayesnas_graph.language.elaborate.arithmetic import COMPARISONS, calculate, out_of_bounds
+from bayesnas_graph.language.elaborate.arrays import combine, element, items, option_set
 from bayesnas_graph.language.elaborate.builtins import BUILTINS
 from bayesnas_graph.language.elaborate.calls import call, call_operation, call_set
 from bayesnas_graph.language.elaborate.files import Module
 from bayesnas_graph.language.elaborate.limits import Meter
-from bayesnas_graph.language.elaborate.scope import Scope
+from bayesnas_graph.language.elaborate.scope import NameScope
 from bayesnas_graph.language.elaborate.values import (
     POISON,
     Builtin,
@@ -53,13 +54,13 @@ class Evaluator:
 
     def __post_init__(self) -> None:
         self._constants: dict[tuple[Module, str], Value] = {}
-        self._rules: dict[type[ast.Syntax], Callable[[Any, Scope], Value]] = {
-            ast.Name: self._name,
+        self._rules: dict[type[ast.Syntax], Callable[[Any, NameScope], Value]] = {
+            ast.Reference: self._name,
             ast.Number: self._number,
             ast.Boolean: lambda e, _: e.value,
             ast.Member: self._member,
             ast.Call: lambda e, scope: call(self, e, scope),
-            ast.Index: self._index,
+            ast.Index: lambda e, scope: element(self, e, scope),
             ast.Prefix: self._prefix,
             ast.Arithmetic: self._arithmetic,
             ast.Logical: self._logical,
@@ -68,24 +69,24 @@ class Evaluator:
             ast.Conditional: self._conditional,
             ast.Choose: self._choose,
             ast.Optional: lambda e, scope: Perhaps(self.operation(e.operation, scope), e.span),
-            ast.Array: lambda e, scope: tuple(value for value, _ in self._items(e, scope)),
-            ast.Options: self._options,
+            ast.Array: lambda e, scope: tuple(value for value, _ in items(self, e, scope)),
+            ast.SetLiteral: lambda e, scope: option_set(self, e, scope),
         }
 
-    def value(self, expr: ast.Expr, scope: Scope) -> Value:
+    def value(self, expr: ast.Expr, scope: NameScope) -> Value:
         """The value of an expression. Raises NasError, already reported, if evaluation fails."""
         self.meter.step(expr.span)
         return self._rules[type(expr)](expr, scope)
 
     # ---- values of a certain kind
 
-    def number(self, expr: ast.Expr, scope: Scope) -> Number:
+    def number(self, expr: ast.Expr, scope: NameScope) -> Number:
         value = self.value(expr, scope)
         if isinstance(value, bool) or not isinstance(value, int | Fraction):
             self.wrong_kind(expr, value, "a number")
         return value
 
-    def integer(self, expr: ast.Expr, scope: Scope, what: str, minimum: int | None = None) -> int:
+    def integer(self, expr: ast.Expr, scope: NameScope, what: str, minimum: int | None = None) -> int:
         value = self.number(expr, scope)
         if isinstance(value, Fraction):
             self.fail(
@@ -99,16 +100,16 @@ class Evaluator:
             self.fail("NAS205", f"{what} must be at least {minimum}", expr.span, f"this is {value}")
         return value
 
-    def truth(self, expr: ast.Expr, scope: Scope) -> bool:
+    def truth(self, expr: ast.Expr, scope: NameScope) -> bool:
         value = self.value(expr, scope)
         if not isinstance(value, bool):
             self.wrong_kind(expr, value, "true or false")
         return value
 
-    def operation(self, expr: ast.Expr, scope: Scope) -> Operation:
+    def operation(self, expr: ast.Expr, scope: NameScope) -> Operation:
         return self.as_operation(expr, self.value(expr, scope), scope)
 
-    def options(self, expr: ast.Expr, scope: Scope) -> OptionSet:
+    def options(self, expr: ast.Expr, scope: NameScope) -> OptionSet:
         value = self.value(expr, scope)
         if isinstance(value, SetFunction):
             value = call_set(self, value, ast.Call(expr.span, expr, (), ()), scope)
@@ -116,18 +117,18 @@ class Evaluator:
             self.wrong_kind(expr, value, "a set of operations", "write the candidates in braces: `{ ... }`")
         return value
 
-    def nodes(self, expr: ast.Expr, scope: Scope) -> tuple[MotifNode, ...]:
+    def nodes(self, expr: ast.Expr, scope: NameScope) -> tuple[MotifNode, ...]:
         """A node, or the nodes of an array."""
         value = self.value(expr, scope)
-        found = nodes_in(value)
-        if found is None:
+        nodes = nodes_in(value)
+        if nodes is None:
             help = None
             if not isinstance(value, int | Fraction | bool | tuple | Range | OptionSet):
                 help = "apply an operation to nodes: `relu(x)`, `conv(16)(x)`"
             self.wrong_kind(expr, value, "a node", help)
-        return found
+        return nodes
 
-    def iterate(self, expr: ast.Expr, scope: Scope) -> Iterable[Value]:
+    def iterate(self, expr: ast.Expr, scope: NameScope) -> Iterable[Value]:
         """The values that a `for` iterates over."""
         value = self.value(expr, scope)
         if isinstance(value, SetFunction):
@@ -143,7 +144,7 @@ class Evaluator:
 
     # ---- names
 
-    def _name(self, expr: ast.Name, scope: Scope) -> Value:
+    def _name(self, expr: ast.Reference, scope: NameScope) -> Value:
         value = scope.find(expr.name)
         if value is None:
             value = self._top(expr.name, scope.module)
@@ -162,9 +163,9 @@ class Evaluator:
             return POISON
         if name in module.aliases:
             return Namespace(module.aliases[name][0])
-        found = module.find(name)
-        if found is not None:
-            return self._defined(*found)
+        definition = module.find(name)
+        if definition is not None:
+            return self._defined(*definition)
         if name in PRIMITIVES:
             return PrimitiveFunction(PRIMITIVES[name])
         return Builtin(name) if name in BUILTINS else None
@@ -180,12 +181,12 @@ class Evaluator:
         if key not in self._constants:
             self._constants[key] = POISON  # seen by a constant that depends on itself or has failed before
             with self.meter.deeper(definition.name.name, definition.span):
-                self._constants[key] = self.value(definition.value, Scope(module))
+                self._constants[key] = self.value(definition.value, NameScope(module))
         elif isinstance(self._constants[key], Poison) and key[1] in self.meter.inside:
             self.report.fail(_needs_itself(definition, self.meter.inside))
         return self._constants[key]
 
-    def _member(self, expr: ast.Member, scope: Scope) -> Value:
+    def _member(self, expr: ast.Member, scope: NameScope) -> Value:
         owner = self.value(expr.owner, scope)
         if not isinstance(owner, Namespace):
             self.wrong_kind(expr.owner, owner, "an imported file", "only files imported with `as` have members")
@@ -200,23 +201,23 @@ class Evaluator:
 
     # ---- numbers and truth
 
-    def _number(self, expr: ast.Number, _: Scope) -> Value:
+    def _number(self, expr: ast.Number, _: NameScope) -> Value:
         if out_of_bounds(expr.value):
             self.meter.number_too_large(expr.span)
         return expr.value
 
-    def _prefix(self, expr: ast.Prefix, scope: Scope) -> Value:
+    def _prefix(self, expr: ast.Prefix, scope: NameScope) -> Value:
         if expr.operator == "not":
             return not self.truth(expr.operand, scope)
         value = self.number(expr.operand, scope)
         return -value if expr.operator == "-" else value
 
-    def _arithmetic(self, expr: ast.Arithmetic, scope: Scope) -> Value:
+    def _arithmetic(self, expr: ast.Arithmetic, scope: NameScope) -> Value:
         left = self.value(expr.operands[0], scope)
         for operator, operand in zip(expr.operators, expr.operands[1:], strict=True):
             if operator == "|" or (operator == "-" and isinstance(left, OptionSet | SetFunction)):
                 first = left if isinstance(left, OptionSet) else self.options(expr.operands[0], scope)
-                left = _combine(operator, first, self.options(operand, scope))
+                left = combine(operator, first, self.options(operand, scope))
                 continue
             if isinstance(left, bool) or not isinstance(left, int | Fraction):
                 self.wrong_kind(expr.operands[0], left, "a number")
@@ -233,11 +234,11 @@ class Evaluator:
         except OverflowError:
             self.meter.number_too_large(span)
 
-    def _logical(self, expr: ast.Logical, scope: Scope) -> Value:
+    def _logical(self, expr: ast.Logical, scope: NameScope) -> Value:
         decisive = expr.operator == "or"
         return next((decisive for operand in expr.operands if self.truth(operand, scope) is decisive), not decisive)
 
-    def _chain(self, expr: ast.Chain, scope: Scope) -> Value:
+    def _chain(self, expr: ast.Chain, scope: NameScope) -> Value:
         values = [self.value(operand, scope) for operand in expr.operands]
         if all(operator == ">" for operator in expr.operators) and not isinstance(values[0], int | Fraction):
             steps = tuple(self.as_operation(e, v, scope) for e, v in zip(expr.operands, values, strict=True))
@@ -261,57 +262,16 @@ class Evaluator:
             numbers.append(value)
         return COMPARISONS[operator](numbers[0], numbers[1])
 
-    def _range(self, expr: ast.RangeOf, scope: Scope) -> Value:
+    def _range(self, expr: ast.RangeOf, scope: NameScope) -> Value:
         start = self.integer(expr.start, scope, "the start of a range")
         return Range(start, self.integer(expr.stop, scope, "the end of a range"))
 
-    def _conditional(self, expr: ast.Conditional, scope: Scope) -> Value:
+    def _conditional(self, expr: ast.Conditional, scope: NameScope) -> Value:
         return self.value(expr.yes if self.truth(expr.condition, scope) else expr.no, scope)
 
-    # ---- arrays and sets
+    # ---- operations
 
-    def _items(self, expr: ast.Array | ast.Options, scope: Scope) -> Iterator[tuple[Value, ast.Expr]]:
-        if expr.comprehension is None:
-            for item in expr.items:
-                yield self.value(item, scope), item
-            return
-        condition = expr.comprehension.condition
-        for inner in self._rounds(expr.comprehension.clauses, scope):
-            if condition is None or self.truth(condition, inner):
-                yield self.value(expr.items[0], inner), expr.items[0]
-
-    def _rounds(self, clauses: tuple[tuple[ast.Identifier, ast.Expr], ...], scope: Scope) -> Iterator[Scope]:
-        """A scope for every combination of values of the variables of a comprehension."""
-        if not clauses:
-            yield scope
-            return
-        (variable, values), *rest = clauses
-        for value in self.iterate(values, scope):
-            self.meter.step(values.span)
-            inner = Scope(scope.module, scope)
-            inner.names[variable.name] = value
-            yield from self._rounds(tuple(rest), inner)
-
-    def _options(self, expr: ast.Options, scope: Scope) -> Value:
-        found: dict[Operation, ast.Expr] = {}
-        for value, item in self._items(expr, scope):
-            if isinstance(value, OptionSet | SetFunction):
-                self.wrong_kind(item, value, "an operation", "combine sets with `|`: `{ a, b } | others`")
-            operation = self.as_operation(item, value, scope)
-            if operation in found:
-                self.report.fail(
-                    Diagnostic(
-                        "NAS307",
-                        f"duplicate candidate `{operation}`",
-                        Label(item.span, "duplicate"),
-                        (Label(found[operation].span, "first occurrence"),) if found[operation] is not item else (),
-                        help="remove one of them",
-                    )
-                )
-            found[operation] = item
-        return OptionSet(tuple(found))
-
-    def _choose(self, expr: ast.Choose, scope: Scope) -> Value:
+    def _choose(self, expr: ast.Choose, scope: NameScope) -> Value:
         limit = None if expr.limit is None else self.integer(expr.limit, scope, "the number to choose", 1)
         options = self.options(expr.options, scope)
         if not options.items:
@@ -324,38 +284,7 @@ class Evaluator:
             )
         return Selection(options.items, limit, expr.span)
 
-    def _index(self, expr: ast.Index, scope: Scope) -> Value:
-        array = self.value(expr.array, scope)
-        if not isinstance(array, tuple):
-            self.wrong_kind(expr.array, array, "an array")
-        index = self.value(expr.index, scope)
-        if isinstance(index, Range):
-            if not 0 <= index.start <= max(index.stop, index.start) <= len(array):
-                self._out_of_range(expr, f"{index.start}..{index.stop}", len(array))
-            self.meter.ahead(len(index), expr.span)
-            return array[index.start : max(index.stop, index.start)]
-        if isinstance(index, bool) or not isinstance(index, int | Fraction):
-            self.wrong_kind(expr.index, index, "a number or a range")
-        if isinstance(index, Fraction):
-            self.fail("NAS204", "an index must be a whole number", expr.index.span, f"this is {index}")
-        if not 0 <= index < len(array):
-            self._out_of_range(expr, str(index), len(array))
-        value = array[index]
-        if isinstance(value, Poison):
-            raise NasError([])
-        return value
-
-    def _out_of_range(self, expr: ast.Index, index: str, length: int) -> NoReturn:
-        allowed = f"has elements 0 to {length - 1}" if length else "has no elements"
-        self.fail(
-            "NAS207",
-            f"index {index} is out of range",
-            expr.index.span,
-            f"this is {index}",
-            f"`{expr.array.span.text}` {allowed}",
-        )
-
-    def as_operation(self, expr: ast.Expr, value: Value, scope: Scope) -> Operation:
+    def as_operation(self, expr: ast.Expr, value: Value, scope: NameScope) -> Operation:
         """A value as an operation: a bare name is a call without arguments."""
         if isinstance(value, Primitive | Use | Sequence | Selection | Perhaps):
             return value
@@ -379,13 +308,6 @@ class Evaluator:
         if isinstance(value, Poison):
             raise NasError([])
         self.fail("NAS203", f"expected {wanted}", expr.span, f"this is {kind(value)}", help)
-
-
-def _combine(operator: str, left: OptionSet, right: OptionSet) -> OptionSet:
-    if operator == "|":
-        return OptionSet(tuple(dict.fromkeys(left.items + right.items)))
-    removed = set(right.items)
-    return OptionSet(tuple(item for item in left.items if item not in removed))
 
 
 def _needs_itself(definition: ast.Let, inside: list[str]) -> Diagnostic:

@@ -21,6 +21,7 @@ from bayesnas_graph.language.elaborate.problems import (
     wrong_inputs,
     wrong_network_inputs,
 )
+from bayesnas_graph.language.elaborate.statements import wire
 from bayesnas_graph.language.elaborate.structure import check_structure, in_order
 from bayesnas_graph.language.elaborate.values import (
     MotifNode,
@@ -30,10 +31,8 @@ from bayesnas_graph.language.elaborate.values import (
     Selection,
     Use,
 )
-from bayesnas_graph.language.elaborate.values import (
-    Sequence as Chain,
-)
-from bayesnas_graph.language.elaborate.wiring import Application, Wiring, wire
+from bayesnas_graph.language.elaborate.values import Sequence as Chain
+from bayesnas_graph.language.elaborate.wiring import Application, Wiring
 
 BLOCK_COST = 100  # steps charged for expanding a motif, in addition to its body
 FRAMES = 3  # uses shown with a problem inside a motif
@@ -131,73 +130,73 @@ class _Writer:
             for node in application.outputs:
                 if node in incoming:
                     incoming[node].append(application)
-        given: dict[Application, list[int] | None] = {}
+        results_of: dict[Application, list[int] | None] = {}
         problems: list[Diagnostic] = []
         for node in in_order(wiring):
             try:
-                values[node] = self._value(node, incoming[node], values, given)
+                values[node] = self._value(node, incoming[node], values, results_of)
             except LimitReached:
                 raise
             except NasError as error:
                 values[node] = None
                 problems.extend(error.diagnostics)
         outputs = [values.get(node) for node in wiring.outputs]
-        found = tuple(value for value in outputs if value is not None)
-        if not wiring.sound or problems or len(found) < len(outputs):
+        results = tuple(value for value in outputs if value is not None)
+        if not wiring.sound or problems or len(results) < len(outputs):
             raise NasError([*wiring.problems, *problems])
-        inputs = tuple(zip(wiring.inputs, shapes, strict=True))
-        return Block(use.function.definition, inputs, tuple(self.steps), found, tuple(self.shapes[i] for i in found))
+        inputs, steps = tuple(zip(wiring.inputs, shapes, strict=True)), tuple(self.steps)
+        return Block(use.function.definition, inputs, steps, results, tuple(self.shapes[i] for i in results))
 
     def _value(
         self,
         node: MotifNode,
         incoming: Sequence[Application],
         values: dict[MotifNode, int | None],
-        given: dict[Application, list[int] | None],
+        results_of: dict[Application, list[int] | None],
     ) -> int:
         """The value of a node: the results of its incoming operations, joined."""
-        found: list[int] = []
+        results: list[int] = []
         failed = not incoming
         problems: list[Diagnostic] = []
         for index, application in enumerate(incoming):
-            if application not in given:
-                given[application] = None
+            if application not in results_of:
+                results_of[application] = None
                 sources = [values.get(source) for source in application.inputs]
                 inputs = [value for value in sources if value is not None]
                 if len(inputs) == len(sources):
                     name = node_name(node)
                     if len(incoming) > 1:
-                        same = [other for other in incoming[:index] if other.inputs == application.inputs]
-                        name = edge_name(node, application.inputs, sum(map(_is_written, same)) + 1)
+                        parallel = [other for other in incoming[:index] if other.inputs == application.inputs]
+                        name = edge_name(node, application.inputs, sum(map(_is_written, parallel)) + 1)
                     elif node is self.wiring.out:
                         name = Name()  # `x -> out : conv > bn`: the operations are the motif
                     try:
-                        given[application] = self._applied(application, inputs, name)
+                        results_of[application] = self._applied(application, inputs, name)
                     except LimitReached:
                         raise
                     except NasError as error:
                         problems.extend(error.diagnostics)
-            outputs = given[application]
+            outputs = results_of[application]
             if outputs is None:
                 failed = True
             else:
-                found.append(outputs[application.outputs.index(node)])
+                results.append(outputs[application.outputs.index(node)])
         if failed:
             raise NasError(problems)
         join = self.wiring.joins.get(node)
         if join is None:
-            if len(found) == 1:
-                return found[0]
+            if len(results) == 1:
+                return results[0]
             join = Primitive(Sum(), node.span)
-        return self._join(node, join.op, found, incoming)
+        return self._join(node, join.op, results, incoming)
 
     def _applied(self, application: Application, inputs: list[int], name: Name) -> list[int]:
         if isinstance(application.operation, Primitive) and application.operation.op.is_join:
             self._check_join(application, application.operation.op, inputs)
         outputs = self.apply(application.operation, inputs, name, application.span)
         if len(outputs) != len(application.outputs):
-            given, wanted = count(len(outputs), "output"), len(application.outputs)
-            message = f"`{application.operation}` has {given}, expected {wanted} here"
+            actual, wanted = count(len(outputs), "output"), len(application.outputs)
+            message = f"`{application.operation}` has {actual}, expected {wanted} here"
             help = "name all of them: `node a, b = split(16)(x)`"
             if len(outputs) == 1:
                 help = "declare each node separately: `node a = ...`"

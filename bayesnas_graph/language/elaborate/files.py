@@ -129,8 +129,8 @@ class Loader:
 
     def _import(self, module: Module, item: ast.Import) -> None:
         path = self._find(module, item)
-        found = self._load(path, shown_name(module, item.path, path), item.path_span) if path else None
-        if found is None:
+        imported = self._load(path, shown_name(module, item.path, path), item.path_span) if path else None
+        if imported is None:
             module.lost.add("")
             return
         if item.alias is not None:
@@ -142,18 +142,18 @@ class Loader:
             if module.knows(alias):
                 self._twice(Label(item.alias.span, "defined again"), None, alias, "choose another name after `as`")
                 return
-            module.aliases[alias] = found, item
+            module.aliases[alias] = imported, item
             return
-        for name, definition in found.own.items():
+        for name, definition in imported.own.items():
             if isinstance(definition, ast.Motif) and definition.role == "network":
                 continue  # networks are not imported: every file may have a `search`
             before = module.imported.get(name)
-            if before is not None and before[0] is not found:
+            if before is not None and before[0] is not imported:
                 first = Label(before[1].span, "from this file")
                 self._twice(Label(item.span, "and from this one"), first, name, "import one of the files with `as`")
                 continue
-            module.imported[name] = found, item
-        module.lost |= found.lost
+            module.imported[name] = imported, item
+        module.lost |= imported.lost
 
     def _find(self, module: Module, item: ast.Import) -> Path | None:
         """The path of an imported file: next to the importing file, or in the shipped library."""

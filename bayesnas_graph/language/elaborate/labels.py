@@ -38,13 +38,13 @@ def distinct(operations: Seq[Operation]) -> list[str]:
     """Distinct labels for candidates, with arguments where needed: `sep_conv_3` and `sep_conv_5`."""
     labels = [label_of(operation) for operation in operations]
     for label in {name for name, count in Counter(labels).items() if count > 1}:
-        same = [i for i, name in enumerate(labels) if name == label]
-        arguments = [_arguments(operations[i]) for i in same]
+        positions = [i for i, name in enumerate(labels) if name == label]
+        arguments = [_arguments(operations[i]) for i in positions]
         differing = [
             n for n in dict.fromkeys(n for a in arguments for n in a) if len({a.get(n) for a in arguments}) > 1
         ]
-        for i, given in zip(same, arguments, strict=True):
-            labels[i] = "_".join([label, *(_word(given[n]) for n in differing if n in given)])
+        for i, values in zip(positions, arguments, strict=True):
+            labels[i] = "_".join([label, *(_word(values[n]) for n in differing if n in values)])
     names = Names(["zero"])  # reserved for the zero switch of a choice
     return [names.unique(label) for label in labels]
 

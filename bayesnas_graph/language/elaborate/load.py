@@ -29,8 +29,8 @@ class Loaded:
         """The files that are not shipped with this program, with their texts; first the file of the network."""
         library = folder("spaces").resolve()
         own, *imported = self.modules
-        kept = [own, *(module for module in imported if module.path and library not in module.path.parents)]
-        return tuple((module.path, module.file.source.text) for module in kept if module.path is not None)
+        modules = [own, *(module for module in imported if module.path and library not in module.path.parents)]
+        return tuple((module.path, module.file.source.text) for module in modules if module.path is not None)
 
 
 def load_network(
@@ -94,7 +94,7 @@ def number(text: str) -> Number:
     if text in ("true", "false"):
         return text == "true"
     try:
-        found = Fraction(text)
+        value = Fraction(text)
     except (ValueError, ZeroDivisionError):
         raise ValueError(text) from None
-    return found.numerator if found.denominator == 1 else found
+    return value.numerator if value.denominator == 1 else value

@@ -74,7 +74,7 @@ class _Checker:
 
     # ---- statements
 
-    def block(self, block: ast.Block, names: _Names) -> None:
+    def block(self, block: ast.StatementBlock, names: _Names) -> None:
         names.later = frozenset(name for statement in block.statements for name in declared(statement))
         for statement in block.statements:
             self.statement(statement, names)
@@ -87,7 +87,7 @@ class _Checker:
                     self.declare(slot.name, "node", names)
             case ast.NodeDeclaration():
                 self.node(statement, names)
-            case ast.Edge():
+            case ast.EdgeStatement():
                 places = [t for t in statement.targets if not isinstance(t, ast.OutTarget)]
                 self.exprs([*statement.sources, *places, *([statement.label] if statement.label else [])], names)
             case ast.Out(values=values):
@@ -120,7 +120,7 @@ class _Checker:
         self.exprs([*statement.sources, *([statement.label] if statement.label else [])], inner)
 
     def branches(self, statement: ast.If, names: _Names) -> None:
-        branch: ast.If | ast.Block | None = statement
+        branch: ast.If | ast.StatementBlock | None = statement
         while isinstance(branch, ast.If):
             self.expr(branch.condition, names)
             self.block(branch.yes, _Names(names))
@@ -136,7 +136,7 @@ class _Checker:
 
     def expr(self, expr: ast.Expr, names: _Names) -> None:
         match expr:
-            case ast.Name():
+            case ast.Reference():
                 self.name(expr, names)
             case ast.Member():
                 self.member(expr, names)
@@ -158,10 +158,10 @@ class _Checker:
                 self.expr(options, names)
             case ast.Optional(operation=operation):
                 self.expr(operation, names)
-            case ast.Array() | ast.Options():
+            case ast.Array() | ast.SetLiteral():
                 self.items(expr, names)
 
-    def items(self, expr: ast.Array | ast.Options, names: _Names) -> None:
+    def items(self, expr: ast.Array | ast.SetLiteral, names: _Names) -> None:
         inner = _Names(names)
         if expr.comprehension is not None:
             for variable, values in expr.comprehension.clauses:
@@ -171,7 +171,7 @@ class _Checker:
                 self.expr(expr.comprehension.condition, inner)
         self.exprs(expr.items, inner)
 
-    def name(self, expr: ast.Name, names: _Names) -> None:
+    def name(self, expr: ast.Reference, names: _Names) -> None:
         known = names.find(expr.name) or self.module.knows(expr.name) or expr.name in BUILTINS
         if known or self.module.may_define(expr.name):
             return
@@ -188,13 +188,13 @@ class _Checker:
 
     def member(self, expr: ast.Member, names: _Names) -> None:
         self.expr(expr.owner, names)
-        if not isinstance(expr.owner, ast.Name) or names.find(expr.owner.name):
+        if not isinstance(expr.owner, ast.Reference) or names.find(expr.owner.name):
             return
-        found = self.module.aliases.get(expr.owner.name)
-        if found is None or expr.name.name in found[0].own or found[0].may_define(expr.name.name):
+        alias = self.module.aliases.get(expr.owner.name)
+        if alias is None or expr.name.name in alias[0].own or alias[0].may_define(expr.name.name):
             return
-        file = found[0].file.source.name
-        help = did_you_mean(expr.name.name, found[0].own)
+        file = alias[0].file.source.name
+        help = did_you_mean(expr.name.name, alias[0].own)
         label = Label(expr.name.span, "not defined there")
         self.report.add(Diagnostic("NAS101", f"`{file}` does not define `{expr.name.name}`", label, help=help))
 
@@ -211,12 +211,12 @@ class _Checker:
     def signature(self, function: ast.Expr, names: _Names) -> Signature | None:
         """The signature of the called definition, if it is known statically."""
         definition: ast.Definition | None = None
-        if isinstance(function, ast.Name) and names.find(function.name) is None:
+        if isinstance(function, ast.Reference) and names.find(function.name) is None:
             if function.name in PRIMITIVES:
                 return primitive_signature(PRIMITIVES[function.name])
-            found = self.module.find(function.name)
-            definition = found[1] if found else None
-        elif isinstance(function, ast.Member) and isinstance(function.owner, ast.Name):
+            match = self.module.find(function.name)
+            definition = match[1] if match else None
+        elif isinstance(function, ast.Member) and isinstance(function.owner, ast.Reference):
             alias = self.module.aliases.get(function.owner.name)
             definition = alias[0].own.get(function.name.name) if alias else None
         if definition is None or isinstance(definition, ast.Let):
@@ -226,7 +226,7 @@ class _Checker:
     def kind(self, expr: ast.Expr, names: _Names) -> Kind:
         """Return whether an expression may evaluate to nodes, as far as is known statically."""
         match expr:
-            case ast.Name(name=name):
+            case ast.Reference(name=name):
                 return names.find(name) or "value"
             case ast.Index(array=array):
                 return self.kind(array, names)

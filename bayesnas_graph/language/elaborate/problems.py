@@ -27,11 +27,11 @@ def uses_itself(name: str, span: Span, defined: Span) -> Diagnostic:
     )
 
 
-def wrong_inputs(name: str, wanted: int, given: int, span: Span, defined: Span | None = None) -> Diagnostic:
+def wrong_inputs(name: str, wanted: int, actual: int, span: Span, defined: Span | None = None) -> Diagnostic:
     """An operation with the wrong number of inputs."""
     return Diagnostic(
         "NAS210",
-        f"`{name}` takes {count(wanted, 'input')}, got {given}",
+        f"`{name}` takes {count(wanted, 'input')}, got {actual}",
         Label(span, "used here"),
         (Label(defined, "defined here"),) if defined else (),
     )

@@ -12,12 +12,12 @@ from bayesnas_graph.language.elaborate.values import MotifNode, Operation, Value
 Apply = Callable[[Operation, tuple[MotifNode, ...], Span], MotifNode]
 
 
-class Scope:
+class NameScope:
     """Names with their values, nested in an outer scope."""
 
     __slots__ = ("apply", "module", "names", "parent")
 
-    def __init__(self, module: Module, parent: Scope | None = None, apply: Apply | None = None) -> None:
+    def __init__(self, module: Module, parent: NameScope | None = None, apply: Apply | None = None) -> None:
         self.module = module
         self.parent = parent
         self.names: dict[str, Value] = {}
@@ -26,7 +26,7 @@ class Scope:
 
     def find(self, name: str) -> Value | None:
         """The value of a name in this or an outer scope."""
-        scope: Scope | None = self
+        scope: NameScope | None = self
         while scope is not None:
             if name in scope.names:
                 return scope.names[name]
@@ -36,7 +36,7 @@ class Scope:
     def visible(self) -> set[str]:
         """All names visible here."""
         names = self.module.visible() | set(BUILTINS)
-        scope: Scope | None = self
+        scope: NameScope | None = self
         while scope is not None:
             names |= set(scope.names)
             scope = scope.parent

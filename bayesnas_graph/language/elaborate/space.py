@@ -21,7 +21,7 @@ from bayesnas_graph.language.elaborate.expand import Expander
 from bayesnas_graph.language.elaborate.files import Loader, Module
 from bayesnas_graph.language.elaborate.limits import Limits, Meter
 from bayesnas_graph.language.elaborate.names import check_names
-from bayesnas_graph.language.elaborate.scope import Scope
+from bayesnas_graph.language.elaborate.scope import NameScope
 from bayesnas_graph.language.elaborate.values import MotifFunction, Use, Value, ValueType, show, type_text
 from bayesnas_graph.language.elaborate.wiring import Budget
 from bayesnas_graph.language.syntax import ast
@@ -107,9 +107,9 @@ class Checker:
         self._check_names()
         networks = []
         for definition in module.networks:
-            found = self.network(module, definition.name.name)
-            if found is not None:
-                networks.append(found)
+            network = self.network(module, definition.name.name)
+            if network is not None:
+                networks.append(network)
         return Space(module, tuple(networks))
 
     def network(
@@ -131,7 +131,7 @@ class Checker:
         self, module: Module, definition: ast.Motif, overrides: Mapping[str, int | Fraction | bool]
     ) -> Network:
         evaluator = Evaluator(self.report, Meter(self.limits, self.report), self.allow_python)
-        scope = Scope(module)
+        scope = NameScope(module)
         signature = signature_of(definition)
         for name in overrides:
             if name not in signature.parameters:
@@ -165,8 +165,8 @@ class Checker:
     def _compare_outputs(self, definition: ast.Motif, block: Block, declared: tuple[ValueType, ...]) -> None:
         if len(block.output_shapes) != len(declared):
             label = Label(definition.name.span, f"declares {len(declared)}")
-            given = len(block.output_shapes)
-            message = f"network `{definition.name.name}` has {given} output{'s' * (given != 1)}"
+            number = len(block.output_shapes)
+            message = f"network `{definition.name.name}` has {number} output{'s' * (number != 1)}"
             self.report.fail(Diagnostic("NAS212", message, label))
         for shape, wanted, expr in zip(block.output_shapes, declared, definition.outputs, strict=True):
             if shape != wanted.shape:
@@ -194,7 +194,7 @@ class Checker:
         return None
 
 
-def _type(evaluator: Evaluator, expr: ast.Expr, scope: Scope) -> ValueType:
+def _type(evaluator: Evaluator, expr: ast.Expr, scope: NameScope) -> ValueType:
     value = evaluator.value(expr, scope)
     if not isinstance(value, ValueType):
         evaluator.fail(

@@ -83,7 +83,7 @@ def _useless(wiring: Wiring, sources: Sources) -> list[Diagnostic]:
         before = [source for source in sources[waiting.pop()] if source not in useful]
         useful.update(before)
         waiting.extend(before)
-    found = [
+    warnings = [
         Diagnostic(
             "NAS303",
             f"`{node.written}` is never used",
@@ -96,8 +96,8 @@ def _useless(wiring: Wiring, sources: Sources) -> list[Diagnostic]:
     for node in wiring.inputs:
         if node not in useful:
             label = Label(node.span, "no output depends on it")
-            found.append(Diagnostic("NAS306", f"input `{node.written}` is never used", label, severity="warning"))
-    return found
+            warnings.append(Diagnostic("NAS306", f"input `{node.written}` is never used", label, severity="warning"))
+    return warnings
 
 
 def in_order(wiring: Wiring) -> list[MotifNode]:

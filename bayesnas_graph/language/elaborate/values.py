@@ -50,8 +50,8 @@ class Use:
     span: Span = field(compare=False, repr=False)
 
     def __str__(self) -> str:
-        given = ", ".join(f"{name} = {show(value)}" for name, value in self.arguments)
-        return f"{self.function.definition.name.name}({given})" if given else self.function.definition.name.name
+        arguments = ", ".join(f"{name} = {show(value)}" for name, value in self.arguments)
+        return f"{self.function.definition.name.name}({arguments})" if arguments else self.function.definition.name.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,8 +216,8 @@ def nodes_in(value: Value) -> tuple[MotifNode, ...] | None:
         return (value,)
     if isinstance(value, tuple):
         inside = [nodes_in(item) for item in value]
-        if all(found is not None for found in inside):
-            return tuple(node for found in inside if found is not None for node in found)
+        if all(nodes is not None for nodes in inside):
+            return tuple(node for nodes in inside if nodes is not None for node in nodes)
     return None
 
 

@@ -34,8 +34,8 @@ def read_architecture(text: str, graph: Graph) -> frozenset[str]:
         return nasbench201.groups_of(parse_cell(text), graph)
     source = string_source(text)
     help = "write `Genotype(normal=[...], ...)` (DARTS) or `|...~0|+|...` (NAS-Bench-201)"
-    whole = Span(source, 0, len(source.text))
-    unreadable(whole, "the notation of the architecture is unknown", "neither a genotype nor a cell", help)
+    everything = Span(source, 0, len(source.text))
+    unreadable(everything, "the notation of the architecture is unknown", "neither a genotype nor a cell", help)
 
 
 def write_architecture(kept: Collection[str], graph: Graph) -> str | None:

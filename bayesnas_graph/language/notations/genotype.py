@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.notations.genotype_text import read_fields
-from bayesnas_graph.language.notations.notation import NONE, Edge, Notation
+from bayesnas_graph.language.notations.notation import NONE, CellEdge, Notation
 from bayesnas_graph.language.notations.problems import shown, unfitting
 
 DARTS = Notation(
@@ -87,7 +87,7 @@ def groups_of(genotype: Genotype, graph: Graph) -> frozenset[str]:
     return DARTS.groups([*normal, *reduce], graph)
 
 
-def _operations(field: str, cell: str, pairs: Pairs, concat: tuple[int, ...]) -> list[tuple[Edge, str]]:
+def _operations(field: str, cell: str, pairs: Pairs, concat: tuple[int, ...]) -> list[tuple[CellEdge, str]]:
     """The operations of a cell with their edges. Raises NasError if the space has no such cell."""
     if concat != CONCAT:
         help = "cells of this space must concatenate all their nodes in order"
@@ -95,18 +95,18 @@ def _operations(field: str, cell: str, pairs: Pairs, concat: tuple[int, ...]) ->
     if len(pairs) != PER_NODE * DARTS.nodes:
         help = f"a cell of this space has {DARTS.nodes} nodes with {PER_NODE} pairs each"
         unfitting(f"`{field}` has {len(pairs)} pairs, not {PER_NODE * DARTS.nodes}", help)
-    found: dict[Edge, str] = {}
+    operations: dict[CellEdge, str] = {}
     for i, (operation, input) in enumerate(pairs):
-        edge = Edge(cell, FIRST + i // PER_NODE, input)
+        edge = CellEdge(cell, FIRST + i // PER_NODE, input)
         if not 0 <= input < edge.node:
             help = f"node {edge.node} can use inputs 0 to {edge.node - 1}: 0 and 1 are the inputs of the cell"
             unfitting(f"node {edge.node} of `{field}` uses input {shown(input)}, which is not before it", help)
-        if operation != NONE and edge in found:
+        if operation != NONE and edge in operations:
             help = "the two operations of a node must be on different edges"
             unfitting(f"node {edge.node} of `{field}` uses input `{input}` twice", help)
         if operation != NONE:
-            found[edge] = operation
-    return list(found.items())
+            operations[edge] = operation
+    return list(operations.items())
 
 
 def genotype_of(kept: Collection[str], graph: Graph) -> Genotype:
@@ -119,7 +119,7 @@ def genotype_of(kept: Collection[str], graph: Graph) -> Genotype:
     return Genotype(normal, CONCAT, reduce, CONCAT)
 
 
-def _pairs(cell: str, operations: dict[Edge, list[str]], graph: Graph) -> Pairs:
+def _pairs(cell: str, operations: dict[CellEdge, list[str]], graph: Graph) -> Pairs:
     if not any(gate.part == cell for gate in graph.gates):
         help = "a genotype needs both kinds of cells: use a network with at least three cells"
         unfitting(f"network {shown(graph.name)} has no switches of cell `{cell}`", help)

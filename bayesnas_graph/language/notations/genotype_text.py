@@ -46,13 +46,13 @@ def _fail(span: Span, label: str, help: str = FORM) -> NoReturn:
 def _check_brackets(source: Source) -> None:
     """Check brackets before parsing, for a clear message about truncated text, the most common mistake."""
     opened: list[Span] = []
-    for found in re.finditer(r"[()\[\]]", source.text):
-        span = Span(source, *found.span())
-        if found[0] in _CLOSING:
+    for bracket in re.finditer(r"[()\[\]]", source.text):
+        span = Span(source, *bracket.span())
+        if bracket[0] in _CLOSING:
             opened.append(span)
             if len(opened) > DEEPEST:
                 _fail(span, f"more than {DEEPEST} open brackets")
-        elif not opened or _CLOSING[opened.pop().text] != found[0]:
+        elif not opened or _CLOSING[opened.pop().text] != bracket[0]:
             _fail(span, "no matching opening bracket")
     if opened:
         _fail(opened[-1], "never closed")
@@ -90,18 +90,18 @@ class _Reader:
             self._fail(tree, "expected `Genotype(...)`")
         if len(tree.args) > len(FIELDS):
             self._fail(tree.args[len(FIELDS)], f"expected at most {len(FIELDS)} arguments")
-        given = dict(zip(FIELDS, tree.args, strict=False))
+        by_name = dict(zip(FIELDS, tree.args, strict=False))
         for keyword in tree.keywords:
             name = keyword.arg or ""
             if name not in FIELDS:
                 self._fail(keyword, f"unknown argument {shown(name)}", did_you_mean(name, FIELDS) or FORM)
-            if name in given:
+            if name in by_name:
                 self._fail(keyword, f"`{name}` is given twice")
-            given[name] = keyword.value
+            by_name[name] = keyword.value
         for name in FIELDS:
-            if name not in given:
+            if name not in by_name:
                 self._fail(tree, f"`{name}` is missing")
-        normal, normal_concat, reduce, reduce_concat = (given[name] for name in FIELDS)
+        normal, normal_concat, reduce, reduce_concat = (by_name[name] for name in FIELDS)
         return self._pairs(normal), self._numbers(normal_concat), self._pairs(reduce), self._numbers(reduce_concat)
 
     def _items(self, node: ast.expr) -> list[ast.expr]:

@@ -62,13 +62,13 @@ def parse_cell(text: str) -> Cell:
     operations = []
     for edge in _EDGES:
         opening = _opening(edge.node, edge.input)
-        found = re.compile(rf"{re.escape(opening)}(\w+)~{edge.input}\|", re.ASCII).match(source.text, place, end)
-        if found is None:
+        match = re.compile(rf"{re.escape(opening)}(\w+)~{edge.input}\|", re.ASCII).match(source.text, place, end)
+        if match is None:
             wrong = re.compile(r"[+|]*[^+|]*\|?").match(source.text, place, end)
             label = f"expected `{opening}operation~{edge.input}|`"
             _fail(Span(source, place, wrong.end() if wrong else end), label)
-        operations.append(found[1])
-        place = found.end()
+        operations.append(match[1])
+        place = match.end()
     if place < end:
         _fail(Span(source, place, end), "the cell ends before this")
     return Cell(tuple(operations))
@@ -86,10 +86,10 @@ def groups_of(cell: Cell, graph: Graph) -> frozenset[str]:
 
 def cell_of(kept: Collection[str], graph: Graph) -> Cell:
     """The cell that keeps these groups. Raises NasError if an edge keeps several operations."""
-    found = NASBENCH201.operations_of(kept, graph)
-    for edge, names in found.items():
+    operations = NASBENCH201.operations_of(kept, graph)
+    for edge, names in operations.items():
         if len(names) > 1:
             kept_here = ", ".join(f"`{name}`" for name in names)
             help = "an edge of NAS-Bench-201 can have only one operation: close the others"
             unfitting(f"the edge from {edge.input} to {edge.node} keeps several operations: {kept_here}", help)
-    return Cell(tuple(names[0] if names else NONE for names in found.values()))
+    return Cell(tuple(names[0] if names else NONE for names in operations.values()))

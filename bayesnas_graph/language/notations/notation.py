@@ -14,7 +14,7 @@ NONE = "none"  # an edge without an operation, in both notations
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class CellEdge:
     """A choice in a cell. The inputs of the cell are numbered first, then its nodes, as in both notations."""
 
     cell: str
@@ -37,19 +37,19 @@ class Notation:
     operations: Mapping[str, str]  # the name in the notation -> the label of the candidate
 
     @cached_property
-    def edges(self) -> dict[Edge, str]:
+    def edges(self) -> dict[CellEdge, str]:
         """All edges, with their names in gates. Edges into a node are in the order of its inputs."""
         first = len(self.inputs)
         read = [*self.inputs, *(f"h[{j}]" for j in range(self.nodes))]
         return {
-            Edge(cell, node, input): f"h[{node - first}]" + (f" <- {read[input]}" if node > 1 else "")
+            CellEdge(cell, node, input): f"h[{node - first}]" + (f" <- {read[input]}" if node > 1 else "")
             for cell in self.cells
             for node in range(first, first + self.nodes)
             for input in range(node)
         }
 
     @cached_property
-    def _edge_at(self) -> dict[tuple[str, str], Edge]:
+    def _edge_at(self) -> dict[tuple[str, str], CellEdge]:
         return {(edge.cell, place): edge for edge, place in self.edges.items()}
 
     @cached_property
@@ -60,22 +60,22 @@ class Notation:
         """Return whether a graph, pruned or not, has switches, all on edges of the notation."""
         return bool(graph.gates) and all(self._edge(gate) is not None for gate in graph.gates)
 
-    def _edge(self, gate: Gate) -> Edge | None:
+    def _edge(self, gate: Gate) -> CellEdge | None:
         is_shared = gate.group != gate.name  # by all uses of the cell
         return self._edge_at.get((gate.part, gate.place)) if is_shared else None
 
-    def _switches(self, graph: Graph) -> dict[Edge, list[Gate]]:
+    def _switches(self, graph: Graph) -> dict[CellEdge, list[Gate]]:
         """The switches of a graph by edge. Raises NasError if the notation does not apply to the graph."""
         if not self.fits(graph):
             known = " or ".join(f"`{space}`" for space in self.spaces)
             help = f"use a network of {known} with the switches shared as in that space"
             unfitting(f"network {shown(graph.name)} does not have the switches of {self.name}", help)
-        found: dict[Edge, list[Gate]] = {edge: [] for edge in self.edges}
+        gates: dict[CellEdge, list[Gate]] = {edge: [] for edge in self.edges}
         for gate in graph.switches.values():
-            found[self._edge_at[gate.part, gate.place]].append(gate)
-        return found
+            gates[self._edge_at[gate.part, gate.place]].append(gate)
+        return gates
 
-    def groups(self, operations: Iterable[tuple[Edge, str]], graph: Graph) -> frozenset[str]:
+    def groups(self, operations: Iterable[tuple[CellEdge, str]], graph: Graph) -> frozenset[str]:
         """The groups to keep for these operations, including the zero switches of their choices. Raises NasError.
 
         Cells that the network does not use are skipped: a network of two cells has no normal cell.
@@ -101,7 +101,7 @@ class Notation:
             kept |= {candidates[label], *(gate.group for gate in switches[edge] if gate.is_zero)}
         return frozenset(kept)
 
-    def operations_of(self, kept: Collection[str], graph: Graph) -> dict[Edge, list[str]]:
+    def operations_of(self, kept: Collection[str], graph: Graph) -> dict[CellEdge, list[str]]:
         """The operations kept on each edge, by their names in the notation. Raises NasError.
 
         A candidate whose zero switch is closed passes nothing on, so it does not count.
@@ -110,7 +110,7 @@ class Notation:
         if unknown := sorted(set(kept) - set(graph.switches)):
             help = did_you_mean(unknown[0], graph.switches) or "name switches by their groups, as in `Graph.gates`"
             unfitting(f"network {shown(graph.name)} has no switch {shown(unknown[0])}", help)
-        found: dict[Edge, list[str]] = {edge: [] for edge in self.edges}
+        operations: dict[CellEdge, list[str]] = {edge: [] for edge in self.edges}
         for edge, gates in switches.items():
             if any(gate.is_zero and gate.group not in kept for gate in gates):
                 continue
@@ -120,5 +120,5 @@ class Notation:
                 if gate.label not in self._name_of:
                     help = f"close it: {self.name} cannot express it"
                     unfitting(f"{self.name} has no name for switch {shown(gate.text)}", help)
-                found[edge].append(self._name_of[gate.label])
-        return found
+                operations[edge].append(self._name_of[gate.label])
+        return operations

@@ -30,7 +30,7 @@ class Identifier(Syntax):
 
 
 @dataclass(frozen=True, slots=True)
-class Name(Syntax):
+class Reference(Syntax):
     """A name where it is used."""
 
     name: str
@@ -146,7 +146,7 @@ class Array(Syntax):
 
 
 @dataclass(frozen=True, slots=True)
-class Options(Syntax):
+class SetLiteral(Syntax):
     """`{a, b}` or `{a for ...}`: a set of operations."""
 
     items: tuple[Expr, ...]
@@ -154,7 +154,7 @@ class Options(Syntax):
 
 
 Expr = (
-    Name
+    Reference
     | Number
     | Boolean
     | Member
@@ -169,14 +169,14 @@ Expr = (
     | Choose
     | Optional
     | Array
-    | Options
+    | SetLiteral
 )
 
 # -------------------------------------------------------------------------------- statements
 
 
 @dataclass(frozen=True, slots=True)
-class Slot(Syntax):
+class DeclarationSlot(Syntax):
     """`x`, `x[4]` or `x[i in 0..4]` in a declaration of inputs or nodes."""
 
     name: Identifier
@@ -186,14 +186,14 @@ class Slot(Syntax):
 
 @dataclass(frozen=True, slots=True)
 class In(Syntax):
-    slots: tuple[Slot, ...]
+    slots: tuple[DeclarationSlot, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class NodeDeclaration(Syntax):
     """`node a, b : concat`, or with `sources`, a node and its edges: `node p = x : relu`."""
 
-    slots: tuple[Slot, ...]
+    slots: tuple[DeclarationSlot, ...]
     sources: tuple[Expr, ...] = ()
     label: Expr | None = None  # operation of the edges if there are sources, otherwise the join
 
@@ -204,7 +204,7 @@ class OutTarget(Syntax):
 
 
 @dataclass(frozen=True, slots=True)
-class Edge(Syntax):
+class EdgeStatement(Syntax):
     sources: tuple[Expr, ...]
     targets: tuple[Expr | OutTarget, ...]
     label: Expr | None
@@ -228,7 +228,7 @@ class Let(Syntax):
 
 
 @dataclass(frozen=True, slots=True)
-class Block(Syntax):
+class StatementBlock(Syntax):
     statements: tuple[Statement, ...]
 
 
@@ -236,14 +236,14 @@ class Block(Syntax):
 class For(Syntax):
     variable: Identifier
     values: Expr
-    body: Block
+    body: StatementBlock
 
 
 @dataclass(frozen=True, slots=True)
 class If(Syntax):
     condition: Expr
-    yes: Block
-    no: Block | If | None
+    yes: StatementBlock
+    no: StatementBlock | If | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +261,7 @@ class Require(Syntax):
     bound: Expr
 
 
-Statement = In | NodeDeclaration | Edge | Out | OutJoin | Let | For | If | Assert | Require
+Statement = In | NodeDeclaration | EdgeStatement | Out | OutJoin | Let | For | If | Assert | Require
 
 
 def declared(statement: Statement) -> list[str]:
@@ -317,7 +317,7 @@ class Motif(Syntax):
     role: str
     name: Identifier
     parameters: tuple[Parameter, ...]
-    body: Block
+    body: StatementBlock
     inputs: tuple[Expr, ...] = ()  # declared types; networks only
     outputs: tuple[Expr, ...] = ()
     doc: str = ""

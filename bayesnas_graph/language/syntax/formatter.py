@@ -103,7 +103,7 @@ def _marks(file: ast.File) -> _Marks:
     opening: set[int] = set()
     closing: set[int] = set()
     motifs = [item for item in file.items if isinstance(item, ast.Motif)]
-    pending: list[ast.Block | ast.If | None] = [motif.body for motif in motifs]
+    pending: list[ast.StatementBlock | ast.If | None] = [motif.body for motif in motifs]
     while pending:
         current = pending.pop()
         if isinstance(current, ast.If):

@@ -99,14 +99,14 @@ class TreeBuilder(Transformer[Token, Any]):
 
     # ---- statements
 
-    def block(self, c: Children) -> ast.Block:
-        return ast.Block(self._span(c), tuple(c[1:-1]))
+    def block(self, c: Children) -> ast.StatementBlock:
+        return ast.StatementBlock(self._span(c), tuple(c[1:-1]))
 
     def input(self, c: Children) -> ast.In:
-        return ast.In(self._span(c), _of_type(ast.Slot, c))
+        return ast.In(self._span(c), _of_type(ast.DeclarationSlot, c))
 
     def node(self, c: Children) -> ast.NodeDeclaration:
-        slots = _of_type(ast.Slot, c)
+        slots = _of_type(ast.DeclarationSlot, c)
         rest = c[2 * len(slots) :]  # after `node` and the slots with their commas
         if not rest:
             return ast.NodeDeclaration(self._span(c), slots)
@@ -114,14 +114,14 @@ class TreeBuilder(Transformer[Token, Any]):
             return ast.NodeDeclaration(self._span(c), slots, label=rest[1])
         return ast.NodeDeclaration(self._span(c), slots, tuple(rest[1]), rest[3] if len(rest) == 4 else None)
 
-    def slot(self, c: Children) -> ast.Slot:
+    def slot(self, c: Children) -> ast.DeclarationSlot:
         name = self._identifier(c[0])
         if len(c) == 6:
-            return ast.Slot(self._span(c), name, c[4], self._identifier(c[2]))
-        return ast.Slot(self._span(c), name, c[2] if len(c) == 4 else None)
+            return ast.DeclarationSlot(self._span(c), name, c[4], self._identifier(c[2]))
+        return ast.DeclarationSlot(self._span(c), name, c[2] if len(c) == 4 else None)
 
-    def edge(self, c: Children) -> ast.Edge:
-        return ast.Edge(self._span(c), tuple(c[0]), tuple(c[2]), c[4] if len(c) == 5 else None)
+    def edge(self, c: Children) -> ast.EdgeStatement:
+        return ast.EdgeStatement(self._span(c), tuple(c[0]), tuple(c[2]), c[4] if len(c) == 5 else None)
 
     def exprs(self, c: Children) -> _Separated:
         return _Separated(self._span(c), tuple(c[::2]))
@@ -182,8 +182,8 @@ class TreeBuilder(Transformer[Token, Any]):
 
     union = product = power = sum
 
-    def name(self, c: Children) -> ast.Name:
-        return ast.Name(self._span(c), str(c[0]))
+    def name(self, c: Children) -> ast.Reference:
+        return ast.Reference(self._span(c), str(c[0]))
 
     def member(self, c: Children) -> ast.Member:
         return ast.Member(self._span(c), c[0], self._identifier(c[2]))
@@ -212,8 +212,8 @@ class TreeBuilder(Transformer[Token, Any]):
     def array(self, c: Children) -> ast.Array:
         return ast.Array(self._span(c), *_items(c))
 
-    def options(self, c: Children) -> ast.Options:
-        return ast.Options(self._span(c), *_items(c))
+    def options(self, c: Children) -> ast.SetLiteral:
+        return ast.SetLiteral(self._span(c), *_items(c))
 
     def comprehension(self, c: Children) -> ast.Comprehension:
         count = len(c) // 4  # each clause is `for`, a name, `in` and an expression

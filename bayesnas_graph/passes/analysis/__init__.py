@@ -3,19 +3,19 @@
 from bayesnas_graph.passes.analysis.candidates import cost_by_switch
 from bayesnas_graph.passes.analysis.choices import ChoiceSwitches, choices
 from bayesnas_graph.passes.analysis.cost import Cost, cost
-from bayesnas_graph.passes.analysis.extremes import Extreme, Extremes, Range, extremes
+from bayesnas_graph.passes.analysis.extremes import CostRange, Extreme, Extremes, extremes
 from bayesnas_graph.passes.analysis.narrowing import Cut, cuts
 from bayesnas_graph.passes.analysis.operations import operations, operations_by_node
-from bayesnas_graph.passes.analysis.settings import Switches, switches
+from bayesnas_graph.passes.analysis.settings import SwitchCounts, switches
 
 __all__ = [
     "ChoiceSwitches",
     "Cost",
+    "CostRange",
     "Cut",
     "Extreme",
     "Extremes",
-    "Range",
-    "Switches",
+    "SwitchCounts",
     "choices",
     "cost",
     "cost_by_switch",

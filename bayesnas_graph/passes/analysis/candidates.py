@@ -13,11 +13,13 @@ def cost_by_switch(graph: Graph) -> dict[str, Cost]:
     """
     groups = {gate.name: gate.group for gate in graph.gates}
     zeros = {gate.choice: gate.group for gate in graph.gates if gate.is_zero}
-    found = dict.fromkeys(groups.values(), Cost(0, 0, 0))
+    costs = dict.fromkeys(groups.values(), Cost(0, 0, 0))
     for node in graph:
-        own = [edge.gate.group for edge in graph.inputs(node.name) if edge.gate and edge.gate.kind != "candidate"]
+        own_groups = [
+            edge.gate.group for edge in graph.inputs(node.name) if edge.gate and edge.gate.kind != "candidate"
+        ]
         around = [groups[gate] for gate in node.behind if gate in groups]
         outer = [zeros[choice] for choice in graph.choices_around(node.name) if choice in zeros]
-        for group in (*own, *around, *outer):
-            found[group] += cost_of(graph, node)
-    return found
+        for group in (*own_groups, *around, *outer):
+            costs[group] += cost_of(graph, node)
+    return costs

@@ -24,15 +24,17 @@ def choices(graph: Graph) -> list[ChoiceSwitches]:
     for edge in graph.edges:
         readers[edge.source].append(edge.target)
     zeros = {gate.choice: gate.group for gate in graph.gates if gate.is_zero}
-    found: dict[tuple[str, ...], ChoiceSwitches] = {}
+    by_candidates: dict[tuple[str, ...], ChoiceSwitches] = {}
     for node in graph:
         if not node.op.is_choice:
             continue
         candidates = tuple(edge.gate.group for edge in graph.inputs(node.name) if edge.gate)
-        if candidates in found:
+        if candidates in by_candidates:
             continue
-        found[candidates] = ChoiceSwitches(candidates, zeros.get(node.name), _joined_at(graph, readers, node.name))
-    return list(found.values())
+        by_candidates[candidates] = ChoiceSwitches(
+            candidates, zeros.get(node.name), _joined_at(graph, readers, node.name)
+        )
+    return list(by_candidates.values())
 
 
 def _joined_at(graph: Graph, readers: Mapping[str, list[str]], name: str) -> str:

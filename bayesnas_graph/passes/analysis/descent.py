@@ -7,7 +7,7 @@ from collections.abc import Iterable, Set
 from itertools import cycle
 
 from bayesnas_graph.passes.analysis.nesting import Nesting
-from bayesnas_graph.passes.analysis.prices import Prices, Source
+from bayesnas_graph.passes.analysis.prices import NodeInput, Prices
 
 PATIENCE = 1_000_000  # nodes a search may visit before it returns its best result: a second or two
 
@@ -116,9 +116,9 @@ class Descent:
         as few other switches as possible are used.
         """
         least: dict[int, int] = {}
-        found: dict[int, list[int]] = {}
+        arriving: dict[int, list[int]] = {}
 
-        def price(source: Source) -> int:
+        def price(source: NodeInput) -> int:
             closed = on is not None and source.group is not None and source.group not in on
             return least[source.node] + (self.surcharge if closed else 0)
 
@@ -128,10 +128,10 @@ class Descent:
                 here = [min(here, key=lambda p: price(sources[p]))]
             elif len(here) < len(sources):
                 continue
-            found[i] = here
+            arriving[i] = here
             least[i] = self.prices.single[i] + sum(price(sources[p]) for p in here)
         self.prices.visited += len(self.prices.inputs)
-        return found
+        return arriving
 
     def _passed(self, ways: dict[int, list[int]], nodes: list[int]) -> Counter[str] | None:
         """The switches on the paths to some nodes, and how often each occurs; None if there is no path."""

@@ -23,7 +23,7 @@ class Extreme:
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class CostRange:
     """The smallest and the largest cost of the architectures of a space."""
 
     smallest: Extreme
@@ -34,8 +34,8 @@ class Range:
 class Extremes:
     """The ranges of parameters and of multiply-adds per sample, which may be reached by different architectures."""
 
-    parameters: Range
-    flops: Range
+    parameters: CostRange
+    flops: CostRange
 
 
 def extremes(graph: Graph) -> Extremes:
@@ -57,19 +57,19 @@ def extremes(graph: Graph) -> Extremes:
     return Extremes(_range(graph, "parameters"), _range(graph, "flops"))
 
 
-def _range(graph: Graph, measure: Measure) -> Range:
+def _range(graph: Graph, measure: Measure) -> CostRange:
     prices = Prices(graph, measure)
     nesting = Nesting(prices)
-    return Range(_smallest(prices, nesting), _largest(prices, nesting))
+    return CostRange(_smallest(prices, nesting), _largest(prices, nesting))
 
 
 def _smallest(prices: Prices, nesting: Nesting) -> Extreme:
     least = prices.of(frozenset())
     if least is not None:
         return Extreme(least, frozenset(prices.groups), proven=True)
-    few = 2 ** len(prices.groups) * len(prices.ops) <= PATIENCE
-    on, cost = _least(prices) if few else Descent(prices, nesting).run()
-    return Extreme(cost, frozenset(prices.groups) - on, proven=few)
+    exhaustive = 2 ** len(prices.groups) * len(prices.ops) <= PATIENCE
+    on, cost = _least(prices) if exhaustive else Descent(prices, nesting).run()
+    return Extreme(cost, frozenset(prices.groups) - on, proven=exhaustive)
 
 
 def _least(prices: Prices) -> tuple[frozenset[str], int]:
@@ -89,9 +89,9 @@ def _largest(prices: Prices, nesting: Nesting) -> Extreme:
     while improved and cost < nesting.most:
         improved = False
         for other in _swaps(prices, on):
-            found = prices.of(other)
-            if found is not None and found > cost:
-                on, cost, improved = other, found, True
+            price = prices.of(other)
+            if price is not None and price > cost:
+                on, cost, improved = other, price, True
                 break
             if prices.visited > stop:
                 break

@@ -23,30 +23,30 @@ class Cut:
     entries: tuple[int, ...]
 
 
-def cuts(whole: Graph, left: Graph) -> dict[str, tuple[Cut, ...]]:
+def cuts(whole: Graph, pruned: Graph) -> dict[str, tuple[Cut, ...]]:
     """For every remaining node whose tensors became narrower, the remaining entries.
 
-    `left` is the result of pruning `whole`.
+    `pruned` is the result of pruning `whole`.
     """
     kept: dict[str, Mask] = {}
-    found: dict[str, tuple[Cut, ...]] = {}
-    for node in left:
+    by_node: dict[str, tuple[Cut, ...]] = {}
+    for node in pruned:
         before = whole[node.name]
         kept[node.name] = (True,) * before.shape[0]
-        if node.op.is_input or _is_as_before(whole, left, node):
+        if node.op.is_input or _is_as_before(whole, pruned, node):
             continue  # not every operation has a coupling rule, so it is used only where needed
         inputs = whole.inputs(node.name)
         coupling = before.op.coupling(*(whole[edge.source].shape for edge in inputs))
-        there = {(edge.source, edge.gate) for edge in left.inputs(node.name)}
-        sides = [kept[edge.source] if (edge.source, edge.gate) in there else None for edge in inputs]
+        remaining = {(edge.source, edge.gate) for edge in pruned.inputs(node.name)}
+        sides = [kept[edge.source] if (edge.source, edge.gate) in remaining else None for edge in inputs]
         kept[node.name] = _left_of_output(node, before, coupling, sides)
-        found[node.name] = tuple(_cuts(coupling, sides, kept[node.name]))
-    return {name: some for name, some in found.items() if some}
+        by_node[node.name] = tuple(_cuts(coupling, sides, kept[node.name]))
+    return {name: some for name, some in by_node.items() if some}
 
 
-def _is_as_before(whole: Graph, left: Graph, node: Node) -> bool:
-    sources = [edge.source for edge in left.inputs(node.name)]
-    return node.shape == whole[node.name].shape and all(left[name].shape == whole[name].shape for name in sources)
+def _is_as_before(whole: Graph, pruned: Graph, node: Node) -> bool:
+    sources = [edge.source for edge in pruned.inputs(node.name)]
+    return node.shape == whole[node.name].shape and all(pruned[name].shape == whole[name].shape for name in sources)
 
 
 def _left_of_output(node: Node, before: Node, coupling: Coupling, sides: Sides) -> Mask:

@@ -20,12 +20,12 @@ class SwitchUse:
 
     def enclosing(self) -> list[str]:
         """The switches that enclose it."""
-        found = []
+        groups = []
         use = self.outer
         while use is not None and use.group:
-            found.append(use.group)
+            groups.append(use.group)
             use = use.outer
-        return found
+        return groups
 
 
 class Nesting:
@@ -38,14 +38,14 @@ class Nesting:
     def __init__(self, prices: Prices) -> None:
         root = SwitchUse("", None, 0)
         self.uses = [root]  # outer before inner
-        found = dict.fromkeys(prices.outputs, root)
+        uses = dict.fromkeys(prices.outputs, root)
         for i in reversed(range(len(prices.ops))):
-            if i not in found:
+            if i not in uses:
                 continue  # an input that nothing reads
-            found[i].own += prices.single[i]
+            uses[i].own += prices.single[i]
             for source, group in prices.inputs[i]:
-                use = found[i] if group is None else self._inner(found[i], i, group)
-                found[source] = _common(found[source], use) if source in found else use
+                use = uses[i] if group is None else self._inner(uses[i], i, group)
+                uses[source] = _common(uses[source], use) if source in uses else use
         self.worth: dict[str, int] = defaultdict(int)  # price behind each switch, in all its uses together
         self.most = self._value(prices)
 
@@ -69,8 +69,8 @@ class Nesting:
                 limit = prices.ops[choice].candidate_limit
                 values = {candidate.group: value[candidate] for candidate in candidates}
                 alike[frozenset(values), limit].update(values)
-            kept = (sum(sorted(values.values(), reverse=True)[:limit]) for (_, limit), values in alike.items())
-            value[use] = use.own + sum(kept)
+            best = (sum(sorted(values.values(), reverse=True)[:limit]) for (_, limit), values in alike.items())
+            value[use] = use.own + sum(best)
             if use.group:
                 self.worth[use.group] += value[use]
         return value[self.uses[0]]

@@ -11,7 +11,7 @@ from bayesnas_graph.ir import Graph, Shape, ShapeError
 Measure = Literal["parameters", "flops"]
 
 
-class Source(NamedTuple):
+class NodeInput(NamedTuple):
     """A node that another reads, and the switch between them if there is one."""
 
     node: int
@@ -41,12 +41,12 @@ class Prices:
         self.ops = [node.op for node in graph]
         self.shapes = [node.shape for node in graph]
         self.outputs = [number[name] for name in graph.outputs]
-        self.inputs: list[list[Source]] = []
+        self.inputs: list[list[NodeInput]] = []
         limits: dict[Limit, None] = {}
         for node in graph:
             always_on = node.op.is_zero_switch
             edges = graph.inputs(node.name)
-            sources = [Source(number[e.source], e.gate.group if e.gate and not always_on else None) for e in edges]
+            sources = [NodeInput(number[e.source], e.gate.group if e.gate and not always_on else None) for e in edges]
             self.inputs.append(sources)
             if node.op.candidate_limit is not None:
                 limits[Limit(frozenset(s.group for s in sources if s.group), node.op.candidate_limit)] = None
@@ -124,11 +124,11 @@ class Prices:
 
     def _used(self, arriving: dict[int, list[int]]) -> set[int]:
         """The nodes that the outputs are computed from."""
-        found: set[int] = set()
+        used: set[int] = set()
         waiting = list(self.outputs)
         while waiting:
             i = waiting.pop()
-            if i not in found:
-                found.add(i)
+            if i not in used:
+                used.add(i)
                 waiting += arriving[i]
-        return found
+        return used

@@ -9,7 +9,7 @@ from bayesnas_graph.ir import Graph
 
 
 @dataclass(frozen=True, slots=True)
-class Switches:
+class SwitchCounts:
     """The switches of a space; switches shared by uses of a cell count once."""
 
     choices: int  # choices and optional operations, shared ones counted once
@@ -18,7 +18,7 @@ class Switches:
     settings: int  # the number of ways to set them
 
 
-def switches(graph: Graph) -> Switches:
+def switches(graph: Graph) -> SwitchCounts:
     """Count the switches of an elaborated graph, and the ways to set them.
 
     A choice among n candidates can be set in 2^n ways, including all off; if it may keep at most k, in as many ways as
@@ -31,7 +31,7 @@ def switches(graph: Graph) -> Switches:
             groups = tuple(edge.gate.group for edge in graph.inputs(node.name) if edge.gate)
             ways[groups] = _subsets(len(groups), node.op.candidate_limit)
     candidates = {group for groups in ways for group in groups}
-    return Switches(len(ways), len(candidates), len(graph.gates), prod(ways.values()))
+    return SwitchCounts(len(ways), len(candidates), len(graph.gates), prod(ways.values()))
 
 
 def _subsets(count: int, limit: int | None) -> int:

@@ -27,8 +27,8 @@ def coupled(graph: Graph, tensors: Tensors, channels: Alive) -> dict[str, Mask]:
 
 def _own(graph: Graph, node: Node, channels: Alive) -> Mask:
     """The channels of a node that stay regardless of their ties."""
-    whole = node.op.is_input or node.name in graph.outputs
-    return (True,) * node.shape[0] if whole else channels.effective[node.name]
+    keeps_all = node.op.is_input or node.name in graph.outputs
+    return (True,) * node.shape[0] if keeps_all else channels.effective[node.name]
 
 
 def _read(graph: Graph, kept: dict[str, Mask]) -> Iterator[str]:

@@ -57,12 +57,16 @@ def _step(before: Shrunk) -> Shrunk:
         for node in graph
         if any(kept[node.name]) and node.name in before.tensors
     }
-    numbers = {name: tuple(own["channels"].tolist()) for name, own in tensors.items() if graph[name].op.selects}
-    left, selected = simple_selects(narrowed.graph, numbers | narrowed.selected)
-    left = plain(left)
+    numbers = {
+        name: tuple(node_tensors["channels"].tolist())
+        for name, node_tensors in tensors.items()
+        if graph[name].op.selects
+    }
+    remaining, selected = simple_selects(narrowed.graph, numbers | narrowed.selected)
+    remaining = plain(remaining)
     tensors |= {name: {"channels": torch.tensor(entries)} for name, entries in selected.items()}
     total = {name: _composed(mask, kept.get(name)) for name, mask in before.kept.items()}
-    return Shrunk(left, {node.name: tensors[node.name] for node in left if node.name in tensors}, total)
+    return Shrunk(remaining, {node.name: tensors[node.name] for node in remaining if node.name in tensors}, total)
 
 
 def _sliced(
@@ -81,8 +85,8 @@ def _composed(kept: Mask, then: Mask | None) -> Mask:
     >>> _composed((True, False, True), (False, True))
     (False, False, True)
     """
-    left = iter(then or ())
-    return tuple(stays and next(left, False) for stays in kept)
+    next_stays = iter(then or ())
+    return tuple(stays and next(next_stays, False) for stays in kept)
 
 
 def _none(node: Node) -> Mask:

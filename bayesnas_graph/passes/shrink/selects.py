@@ -16,7 +16,7 @@ def simple_selects(graph: Graph, selected: Selected) -> tuple[Graph, Selected]:
     """A graph in which no `select` reads another, none selects everything, and no two in a motif are equal."""
     value_of: dict[str, str] = {}  # every node -> the node that has its value
     made_of: dict[str, tuple[str, tuple[int, ...]]] = {}  # a select -> the value it reads, and the channels
-    same: dict[tuple[str, str, tuple[int, ...]], str] = {}
+    first_of: dict[tuple[str, str, tuple[int, ...]], str] = {}
     nodes: list[Node] = []
     edges: list[Edge] = []
     for node in graph:
@@ -28,7 +28,7 @@ def simple_selects(graph: Graph, selected: Selected) -> tuple[Graph, Selected]:
                 source, before = made_of[source]
                 numbers = tuple(before[number] for number in numbers)
             everything = numbers == tuple(range(graph[source].shape[0]))
-            first = same.setdefault((prefix_of(graph, node.name), source, numbers), node.name)
+            first = first_of.setdefault((prefix_of(graph, node.name), source, numbers), node.name)
             value_of[node.name] = source if everything else first
             if value_of[node.name] != node.name:
                 continue
@@ -37,5 +37,5 @@ def simple_selects(graph: Graph, selected: Selected) -> tuple[Graph, Selected]:
         nodes.append(node)
         edges += inputs
     outputs = [value_of[name] for name in graph.outputs]
-    left = drop_unused(graph.replace(nodes, edges, outputs))
-    return left, {name: numbers for name, (_, numbers) in made_of.items() if name in left.nx}
+    simplified = drop_unused(graph.replace(nodes, edges, outputs))
+    return simplified, {name: numbers for name, (_, numbers) in made_of.items() if name in simplified.nx}

@@ -19,15 +19,15 @@ from bayesnas_graph.report.charts.spec import (
     view,
 )
 from bayesnas_graph.report.section import Chart
-from bayesnas_graph.runs.layers import Layer
-from bayesnas_graph.runs.reading.compression import Compression, Loop, Network
+from bayesnas_graph.runs.layers import PrunedLayer
+from bayesnas_graph.runs.reading.compression import CompressionRecord, LoopRecord, NetworkRecord
 
 Quantity = Literal["parameters", "operations"]
 
 BAR = 16  # pixels
 LEFT, MAGNITUDE, WHOLE, LOOP = "left", "by magnitude", "whole", "after a loop"
 
-Layers = Mapping[str, Sequence[Layer]]  # by run
+Layers = Mapping[str, Sequence[PrunedLayer]]  # by run
 
 
 def kept_groups(runs: Layers) -> Chart:
@@ -42,8 +42,8 @@ def kept_groups(runs: Layers) -> Chart:
             "left": f"{share.kept:,} of {share.of:,}",
             "number": str(share),
         }
-        for name, run, own in _layers(runs)
-        for pattern, share in own.groups.items()
+        for name, run, pruned in _layers(runs)
+        for pattern, share in pruned.groups.items()
     ]
     patterns = list(dict.fromkeys(value["pattern"] for value in values))
     colour = by_run(runs) or coloured("pattern", patterns)
@@ -65,8 +65,8 @@ _NUMBER: Part = {"text": {"field": "number"}}
 def per_layer(runs: Layers, quantity: Quantity) -> Chart:
     """Parameters or operations of each layer, before and after."""
     values: list[Value] = []
-    for name, run, own in _layers(runs):
-        share = own.parameters if quantity == "parameters" else own.operations
+    for name, run, pruned in _layers(runs):
+        share = pruned.parameters if quantity == "parameters" else pruned.operations
         values.append({"run": run, "layer": name, "line": name, "left": share.kept, "whole": share.of})
     tooltip, y = tips(runs, layer="", left=",d", whole=",d"), _lines(runs, values)
     x = number_axis("whole", quantity, format="~s", zero=True)
@@ -80,7 +80,7 @@ def per_layer(runs: Layers, quantity: Quantity) -> Chart:
     return Chart(key, title, caption, view(values, bars, BAR * len(values)))
 
 
-def error_curve(runs: Mapping[str, Compression], groups: Mapping[str, str] | None = None) -> Chart:
+def error_curve(runs: Mapping[str, CompressionRecord], groups: Mapping[str, str] | None = None) -> Chart:
     """Error by operations.
 
     For one run: from the whole network through the loops to the final one. For several: the final networks, with a
@@ -94,15 +94,15 @@ def error_curve(runs: Mapping[str, Compression], groups: Mapping[str, str] | Non
         return Chart("error", "Error by operations", f"{path} {caption}", _loops(next(iter(runs.values()))))
     values = [value for label, run in runs.items() for value in _networks(label, run)]
     ends = [value for value in values if value["network"] != WHOLE]
-    whole = [value["error"] for value in values if value["network"] == WHOLE]
+    errors_before = [value["error"] for value in values if value["network"] == WHOLE]
     means = _means(ends, {label: (groups or {}).get(label, label) for label in runs})
     colour, tooltip = _colours(values), tips(runs, network="", **_TOOLTIP)
     layers = [
         layer({"type": "line", "strokeWidth": 1.6}, _AXES, colour, data={"values": list(means)}),
         layer("point", _AXES, colour, tooltip),
     ]
-    if whole:  # a rule, because the point would be far to the right
-        mean = {"values": [{"network": WHOLE, "error": fmean(whole)}]}
+    if errors_before:  # a rule, because the point would be far to the right
+        mean = {"values": [{"network": WHOLE, "error": fmean(errors_before)}]}
         tooltip = tips([], network="", error=".2f")
         layers.append(layer({"type": "rule", "strokeDash": [5, 4]}, {"y": _AXES["y"]}, colour, tooltip, data=mean))
     lines = "Each dot is a run; lines connect the means of runs that differ only in their seeds."
@@ -118,7 +118,7 @@ _AXES: Part = {
 _TOOLTIP = {"operations": ",d", "error": ".2f", "parameters": ",d"}
 
 
-def _loops(run: Compression) -> Part:
+def _loops(run: CompressionRecord) -> Part:
     loops = [
         {"network": LOOP, "loop": loop.number, **_numbers(loop)}
         for loop in run.loops
@@ -135,14 +135,14 @@ def _loops(run: Compression) -> Part:
     return view(values, layers, 300)
 
 
-def _networks(label: str, run: Compression) -> Iterator[Value]:
-    networks: dict[str, Network | None] = {WHOLE: run.whole, LEFT: run.left, MAGNITUDE: run.rival}
+def _networks(label: str, run: CompressionRecord) -> Iterator[Value]:
+    networks: dict[str, NetworkRecord | None] = {WHOLE: run.whole, LEFT: run.left, MAGNITUDE: run.rival}
     for name, network in networks.items():
         if network is not None and network.operations > 0:
             yield {"run": label, "network": name, **_numbers(network)}
 
 
-def _numbers(network: Network | Loop) -> Value:
+def _numbers(network: NetworkRecord | LoopRecord) -> Value:
     return {"operations": network.operations, "error": network.error, "parameters": network.parameters}
 
 
@@ -165,11 +165,11 @@ def _colours(values: Sequence[Value]) -> Part:
 _NETWORKS = (LEFT, MAGNITUDE, WHOLE, LOOP)
 
 
-def _layers(runs: Layers) -> Iterator[tuple[str, str, Layer]]:
+def _layers(runs: Layers) -> Iterator[tuple[str, str, PrunedLayer]]:
     """Name, run and layer, grouped by name in the order of the network."""
-    for name in dict.fromkeys(own.name for layers in runs.values() for own in layers):
+    for name in dict.fromkeys(pruned.name for layers in runs.values() for pruned in layers):
         for run, layers in runs.items():
-            yield from ((name, run, own) for own in layers if own.name == name)
+            yield from ((name, run, pruned) for pruned in layers if pruned.name == name)
 
 
 def _lines(runs: Layers, values: Sequence[Value]) -> Part:

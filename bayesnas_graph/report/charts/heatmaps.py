@@ -13,7 +13,7 @@ from statistics import fmean
 from bayesnas_graph.report.charts.spec import Part, Value, layer, name_axis, tips, view, x_counts
 from bayesnas_graph.report.section import Chart
 from bayesnas_graph.runs.reading.history import Moment
-from bayesnas_graph.runs.reading.outline import Switch
+from bayesnas_graph.runs.reading.outline import OutlineSwitch
 
 History = Mapping[str, Sequence[Moment]]  # of every switch
 
@@ -26,7 +26,7 @@ SMALL_ROW = 13  # if there are many
 class SearchHistory:
     """The switches of a run and their history."""
 
-    switches: Sequence[Switch]
+    switches: Sequence[OutlineSwitch]
     history: History
     measure: str = "gamma"  # by which they are judged
 
@@ -49,7 +49,7 @@ def by_operation(runs: Mapping[str, SearchHistory]) -> Chart:
     values: list[Value] = []
     rows: dict[_Row, None] = {}
     for label, run in runs.items():
-        groups: dict[_Row, list[Switch]] = {}
+        groups: dict[_Row, list[OutlineSwitch]] = {}
         for switch in run.switches:
             groups.setdefault(_Row(_group(runs, label, switch.part), switch.operation), []).append(switch)
         for heading in dict.fromkeys(_Row(row.group) for row in groups):
@@ -71,7 +71,7 @@ def by_switch(runs: Mapping[str, SearchHistory]) -> Chart | None:
     values: list[Value] = []
     rows: list[_Row] = []
     for label, run in runs.items():
-        groups: dict[str, list[Switch]] = {}
+        groups: dict[str, list[OutlineSwitch]] = {}
         for switch in run.switches:
             groups.setdefault(_group(runs, label, f"{switch.part} {switch.choice}"), []).append(switch)
         for group, switches in groups.items():
@@ -93,28 +93,30 @@ def _group(runs: Mapping[str, SearchHistory], label: str, group: str) -> str:
     return group if len(runs) < 2 else f"{label}, {group}"
 
 
-def _labels(switches: Sequence[Switch]) -> list[str]:
+def _labels(switches: Sequence[OutlineSwitch]) -> list[str]:
     """The operations of a choice, or the names of the switches if an operation occurs twice."""
     operations = [switch.operation for switch in switches]
     return operations if len(set(operations)) == len(operations) else [switch.name for switch in switches]
 
 
-def _means(row: _Row, switches: Sequence[Switch], history: History) -> Iterator[Value]:
+def _means(row: _Row, switches: Sequence[OutlineSwitch], history: History) -> Iterator[Value]:
     """A value for every update, also after the last switch was closed."""
     by_iteration = [{moment.iteration: moment for moment in history.get(switch.name, ())} for switch in switches]
     for iteration in sorted({moment.iteration for moments in history.values() for moment in moments}):
-        kept = [moments[iteration] for moments in by_iteration if iteration in moments and moments[iteration].keep]
-        gammas = [moment.gamma for moment in kept if moment.gamma is not None]
+        open_moments = [
+            moments[iteration] for moments in by_iteration if iteration in moments and moments[iteration].keep
+        ]
+        gammas = [moment.gamma for moment in open_moments if moment.gamma is not None]
         yield {
             "line": row.key,
             "iteration": iteration,
             "operation": row.label,
-            "open": f"{len(kept):,} of {len(switches):,}",
+            "open": f"{len(open_moments):,} of {len(switches):,}",
             "mean_gamma": fmean(gammas) if gammas else 0,
         }
 
 
-def _moments(row: _Row, switch: Switch, history: History) -> Iterator[Value]:
+def _moments(row: _Row, switch: OutlineSwitch, history: History) -> Iterator[Value]:
     for moment in history.get(switch.name, ()):
         if moment.keep and moment.gamma is not None:
             yield {

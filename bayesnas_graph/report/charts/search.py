@@ -45,7 +45,7 @@ def penalty(rows: Tables) -> Chart:
 
 def has_penalty(rows: Tables) -> bool:
     """Return whether any run has a penalty other than zero."""
-    return any(finite(row.get("penalty")) for own in rows.values() for row in own)
+    return any(finite(row.get("penalty")) for run_rows in rows.values() for row in run_rows)
 
 
 def accuracy(rows: Tables, updates: Tables, tests: Mapping[str, float | None]) -> Chart:
@@ -54,8 +54,8 @@ def accuracy(rows: Tables, updates: Tables, tests: Mapping[str, float | None]) -
     last = {row["run"]: row["step"] for row in trained}
     held_out = [
         {"run": run, "step": step, "accuracy": value, "on": HELD_OUT}
-        for run, own in updates.items()
-        for step, value in _at_steps(own, rows.get(run, ()))
+        for run, run_updates in updates.items()
+        for step, value in _at_steps(run_updates, rows.get(run, ()))
     ]
     tested = [
         {"run": run, "step": last[run], "accuracy": finite(value), "on": TESTED}
@@ -104,15 +104,15 @@ def intensity(updates: Tables) -> Chart:
 
 def intensity_changes(updates: Tables) -> bool:
     """Return whether the strength of the penalty changes in any run."""
-    return any(len({update.get("lambda") for update in own}) > 1 for own in updates.values())
+    return any(len({update.get("lambda") for update in run_updates}) > 1 for run_updates in updates.values())
 
 
 def step_time(rows: Tables) -> Chart:
     """Seconds per step, with a running median."""
     values = rows_of(rows, "step", "seconds")
     for run in rows:
-        own = [value for value in values if value["run"] == run]
-        for value, smooth in zip(own, _medians([value["seconds"] for value in own]), strict=True):
+        run_values = [value for value in values if value["run"] == run]
+        for value, smooth in zip(run_values, _medians([value["seconds"] for value in run_values]), strict=True):
             value["median"] = smooth
     tooltip = tips(rows, step=",d", seconds=".3~s", median=".3~s")
     y = number_axis("median", None, format="~s", unit="s", zero=True)

@@ -104,8 +104,8 @@ def x_steps() -> Part:
 def x_counts(field: str, title: str | None = None) -> Part:
     """An axis of integers, such as updates or epochs."""
     # Vega puts ticks between small integers, whatever step is set.
-    whole = "datum.value % 1 ? '' : format(datum.value, ',d')"
-    axis = {"labelExpr": whole, "ticks": False, "tickCount": 6, "labelOverlap": True, "labelPadding": 6}
+    whole_numbers = "datum.value % 1 ? '' : format(datum.value, ',d')"
+    axis = {"labelExpr": whole_numbers, "ticks": False, "tickCount": 6, "labelOverlap": True, "labelPadding": 6}
     scale = {"zero": False, "nice": False}
     return {"x": {"field": field, "type": "quantitative", "title": title or field, "axis": axis, "scale": scale}}
 

@@ -2,7 +2,7 @@
 
 from bayesnas_graph.report.pictures.convert import Picture, converted
 from bayesnas_graph.report.pictures.decided import prune_diagram, prune_panel
-from bayesnas_graph.report.pictures.diagram import Box, Choice, Diagram, Panel, Strand, Wire
+from bayesnas_graph.report.pictures.diagram import Box, Diagram, DrawnChoice, Panel, Strand, Wire
 from bayesnas_graph.report.pictures.dot import dot_text
 from bayesnas_graph.report.pictures.figure import Ink, figure_of, ink
 from bayesnas_graph.report.pictures.graph import diagram_of_graph
@@ -14,8 +14,8 @@ from bayesnas_graph.report.pictures.svg import panel_svg, svg_text
 
 __all__ = [
     "Box",
-    "Choice",
     "Diagram",
+    "DrawnChoice",
     "Ink",
     "Page",
     "Panel",

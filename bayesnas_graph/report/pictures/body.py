@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from bayesnas_graph.ir import shape_text
 from bayesnas_graph.language.elaborate.block import Block, Compute, Nested
 from bayesnas_graph.language.syntax import ast
-from bayesnas_graph.report.pictures.choices import Decision, decisions_of
-from bayesnas_graph.report.pictures.diagram import Box, Choice, Kind, Wire
-from bayesnas_graph.report.pictures.runs import Run, runs_of
+from bayesnas_graph.report.pictures.choices import BlockChoice, choices_of
+from bayesnas_graph.report.pictures.diagram import Box, DrawnChoice, Kind, Wire
+from bayesnas_graph.report.pictures.runs import RepeatedUse, repeated_uses
 from bayesnas_graph.report.pictures.words import counted, definition_text, place_of, settings_lines
 
 OUT = "out"  # the node of `x -> out`
@@ -20,11 +20,11 @@ LARGEST = 400  # boxes and choices of a panel that is still readable
 
 
 @dataclass(frozen=True)
-class Body:
+class PanelBody:
     """The contents of a panel."""
 
     boxes: tuple[Box, ...]
-    choices: tuple[Choice, ...]
+    choices: tuple[DrawnChoice, ...]
     wires: tuple[Wire, ...]
 
     @property
@@ -44,7 +44,7 @@ class Opened:
     inside: str = ""  # the inner use, if the block only passes its inputs on to it
 
 
-def body_of(block: Block, opened: Callable[[Block], Opened | None]) -> Body:
+def body_of(block: Block, opened: Callable[[Block], Opened | None]) -> PanelBody:
     """The body of a block. `opened` returns the panel of a block that has one."""
     return grouped(_Builder(block, opened).build())
 
@@ -53,16 +53,16 @@ class _Builder:
     def __init__(self, block: Block, opened: Callable[[Block], Opened | None]) -> None:
         self.block = block
         self.opened = opened
-        self.decisions = decisions_of(block)
+        self.block_choices = choices_of(block)
         self.readers = self._readers()
-        self.runs = runs_of(block, self.decisions.inside, self.readers, opened)
+        self.repeated = repeated_uses(block, self.block_choices.inside, self.readers, opened)
         self.boxes: list[Box] = []
-        self.choices: list[Choice] = []
+        self.choices: list[DrawnChoice] = []
         self.wires: Counter[tuple[int, int]] = Counter()
         self.vertices: dict[int, int] = {}  # value -> the vertex that produces it
         self.next = 0
 
-    def build(self) -> Body:
+    def build(self) -> PanelBody:
         for value, (node, shape) in enumerate(self.block.inputs):
             definition = self.block.definition
             tip = f"input {node.name}\n{shape_text(shape)}\n{place_of(definition.name.span)}"
@@ -72,30 +72,30 @@ class _Builder:
             size = 1 if isinstance(step, Compute) else len(step.block.outputs)
             outputs = range(value, value + size)
             value += size
-            if index in self.decisions.inside or not any(self.readers[output] for output in outputs):
+            if index in self.block_choices.inside or not any(self.readers[output] for output in outputs):
                 continue
             if isinstance(step, Nested):
                 self._motif(index, step, outputs)
-            elif index in self.decisions.found:
-                self._choice(self.decisions.found[index], outputs[0])
+            elif index in self.block_choices.by_step:
+                self._choice(self.block_choices.by_step[index], outputs[0])
             else:
                 self._primitive(step, outputs[0])
         self._outputs()
         wires = (Wire(source, target, count) for (source, target), count in self.wires.items())
-        return Body(tuple(self.boxes), tuple(self.choices), tuple(wires))
+        return PanelBody(tuple(self.boxes), tuple(self.choices), tuple(wires))
 
     # ---- steps
 
     def _motif(self, index: int, step: Nested, outputs: range) -> None:
-        run = self.runs.get(index)
-        if run is not None and index != run.first:
-            self._later(run, step, outputs[0])
+        repeated = self.repeated.get(index)
+        if repeated is not None and index != repeated.first:
+            self._later(repeated, step, outputs[0])
             return
         nested = step.block
         shapes = ", ".join(map(shape_text, nested.output_shapes))
         opened = self.opened(nested)
-        name = self._name(step, outputs) if run is None else ""
-        lines = (run.text,) if run is not None else _lines(name)
+        name = self._name(step, outputs) if repeated is None else ""
+        lines = (repeated.text,) if repeated is not None else _lines(name)
         shown = opened.title if opened else nested.definition.name.name
         tip = f"{step.name}: {definition_text(nested)}\n{shapes}"
         if nested.choices:
@@ -114,9 +114,9 @@ class _Builder:
             self.wires[key, pill] += 1
             self.vertices[output] = pill
 
-    def _later(self, run: Run, step: Nested, output: int) -> None:
+    def _later(self, repeated: RepeatedUse, step: Nested, output: int) -> None:
         """Draw a later use of several in a row, which share the box of the first and show the shape of the last."""
-        key = self.vertices[run.first_value]
+        key = self.vertices[repeated.first_value]
         self.vertices[output] = key
         for source in step.inputs:
             if self.vertices[source] != key:
@@ -126,16 +126,16 @@ class _Builder:
         steps = *box.steps, _place(step, self.opened(step.block))
         self.boxes[at] = replace(box, shape=shape_text(step.block.output_shapes[0]), steps=steps)
 
-    def _choice(self, decision: Decision, output: int) -> None:
-        step = decision.step
-        words = ["optional"] * decision.optional + ["choose"] * (not decision.optional or bool(decision.gate))
-        words += [] if decision.limit is None else [str(decision.limit)]
+    def _choice(self, choice: BlockChoice, output: int) -> None:
+        step = choice.step
+        words = ["optional"] * choice.optional + ["choose"] * (not choice.optional or bool(choice.gate))
+        words += [] if choice.limit is None else [str(choice.limit)]
         tip = f"{step.name}: {' '.join(words)}\n{shape_text(step.shape)}\n{place_of(step.span)}"
         key = self._number()
-        gate = decision.gate
+        gate = choice.gate
         more = f"\nswitch {step.called.target}: optional" if gate else ""
-        self.choices.append(Choice(key, decision.strands, decision.limit, decision.optional, gate, tip + more))
-        self._read(key, decision.sources)
+        self.choices.append(DrawnChoice(key, choice.strands, choice.limit, choice.optional, gate, tip + more))
+        self._read(key, choice.sources)
         if step.called.is_node or len(self.readers[output]) > 1:
             shape = shape_text(step.shape)
             pill = self._box(Box(-1, "node", step.called.text, (), shape, tip))
@@ -176,7 +176,7 @@ class _Builder:
 
     def _readers(self) -> dict[int, list[int | None]]:
         """The readers of each value: steps outside candidates, and None for an output of the motif."""
-        values = len(self.decisions.producers)
+        values = len(self.block_choices.producers)
         readers: dict[int, list[int | None]] = {value: [] for value in range(values)}
         for value in self.block.outputs:
             readers[value].append(None)
@@ -185,10 +185,10 @@ class _Builder:
             step = self.block.steps[index]
             first -= 1 if isinstance(step, Compute) else len(step.block.outputs)
             size = 1 if isinstance(step, Compute) else len(step.block.outputs)
-            if index in self.decisions.inside or not any(readers[first + i] for i in range(size)):
+            if index in self.block_choices.inside or not any(readers[first + i] for i in range(size)):
                 continue
-            found = self.decisions.found.get(index)
-            for value in dict.fromkeys(found.sources if found else step.inputs):
+            choice = self.block_choices.by_step.get(index)
+            for value in dict.fromkeys(choice.sources if choice else step.inputs):
                 readers[value].append(index)
         return readers
 
@@ -227,7 +227,7 @@ def _lines(name: str) -> tuple[str, ...]:
     return (f"node {name}",) if name else ()
 
 
-def _declared(block: ast.Block) -> Iterator[list[str]]:
+def _declared(block: ast.StatementBlock) -> Iterator[list[str]]:
     """The names in each declaration of nodes, including loops and branches."""
     for statement in block.statements:
         match statement:
@@ -247,16 +247,16 @@ def _in_branches(statement: ast.If) -> Iterator[list[str]]:
         yield from _declared(statement.no)
 
 
-def summarised(body: Body) -> Body:
+def summarised(body: PanelBody) -> PanelBody:
     """Inputs, outputs, and one box for everything in between."""
     ends = [box for box in body.boxes if box.kind in ("input", "output")]
     text = counted(len(body.boxes) - len(ends), "box"), counted(len(body.choices), "choice")
     middle = Box(max(box.key for box in body.boxes) + len(body.choices) + 1, "motif", "…", text)
     wires = [Wire(end.key, middle.key) if end.kind == "input" else Wire(middle.key, end.key) for end in ends]
-    return Body((*ends, middle), (), tuple(wires))
+    return PanelBody((*ends, middle), (), tuple(wires))
 
 
-def grouped(body: Body) -> Body:
+def grouped(body: PanelBody) -> PanelBody:
     """Merge operations in a row into one box if there are many boxes."""
     if len(body.boxes) <= MANY_BOXES:
         return body
@@ -280,7 +280,7 @@ def grouped(body: Body) -> Body:
     wires = [
         replace(wire, source=ends_at.get(wire.source, wire.source)) for wire in body.wires if wire.target not in heads
     ]
-    return Body(tuple(boxes.values()), body.choices, tuple(wires))
+    return PanelBody(tuple(boxes.values()), body.choices, tuple(wires))
 
 
 def _line(box: Box) -> str:

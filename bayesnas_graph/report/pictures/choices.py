@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from bayesnas_graph.ir.ops import Choice as ChoiceOp
 from bayesnas_graph.language.elaborate.block import Block, Compute, Nested
 from bayesnas_graph.report.pictures.diagram import Strand
 
 
 @dataclass(frozen=True)
-class Decision:
+class BlockChoice:
     """A choice of a block, outside the candidates of other choices."""
 
     step: Compute
@@ -23,26 +22,26 @@ class Decision:
 
 
 @dataclass(frozen=True)
-class Decisions:
+class BlockChoices:
     """All choices of a block by step, and the steps that are parts of candidates."""
 
-    found: dict[int, Decision]
+    by_step: dict[int, BlockChoice]
     inside: frozenset[int]
     producers: tuple[int | None, ...]  # the step that produces each value; None for inputs
 
 
-def decisions_of(block: Block) -> Decisions:
+def choices_of(block: Block) -> BlockChoices:
     """Find the choices of a block."""
     producers: list[int | None] = [None] * len(block.inputs)
     for index, step in enumerate(block.steps):
         producers.extend([index] * (1 if isinstance(step, Compute) else len(step.block.outputs)))
     search = _Search(block, tuple(producers))
-    found = {}
+    choices = {}
     for index in reversed(range(len(block.steps))):  # a choice comes after the choices inside its candidates
         step = block.steps[index]
         if isinstance(step, Compute) and step.gates and index not in search.inside:
-            found[index] = search.decision(step)
-    return Decisions(dict(sorted(found.items())), frozenset(search.inside), search.producers)
+            choices[index] = search.choice(step)
+    return BlockChoices(dict(sorted(choices.items())), frozenset(search.inside), search.producers)
 
 
 class _Search:
@@ -51,7 +50,7 @@ class _Search:
         self.producers = producers
         self.inside: set[int] = set()
 
-    def decision(self, step: Compute) -> Decision:
+    def choice(self, step: Compute) -> BlockChoice:
         sources: dict[int, None] = {}
         optional = step.op.is_optional
         inner = self._wrapped(step) if optional else None
@@ -59,16 +58,15 @@ class _Search:
         self.inside |= members
         if inner is not None:  # `optional choose` is displayed as one choice
             strands = [replace(strand, depth=strand.depth - 1) for strand in strands[1:]]
-        selection = (inner or step).op
-        limit = selection.limit if isinstance(selection, ChoiceOp) else None
+        limit = (inner or step).op.candidate_limit
         gate = step.gates[0].name if inner is not None else ""
-        return Decision(step, tuple(strands), tuple(sources), limit, optional, gate)
+        return BlockChoice(step, tuple(strands), tuple(sources), limit, optional, gate)
 
     def _wrapped(self, step: Compute) -> Compute | None:
         """The choice inside `optional choose`; None for other optional operations."""
         producer = self.producers[step.inputs[0]]
         inner = None if producer is None else self.block.steps[producer]
-        if not isinstance(inner, Compute) or not isinstance(inner.op, ChoiceOp):
+        if not isinstance(inner, Compute) or not inner.op.is_choice:
             return None
         return inner if step.gates[0].name in inner.behind else None
 

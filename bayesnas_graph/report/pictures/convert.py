@@ -38,12 +38,12 @@ def converted(picture: Picture, kind: Kind) -> bytes:
     failures = []
     for name, convert in _CONVERTERS:
         try:
-            found = convert(picture, kind)
+            content = convert(picture, kind)
         except Exception as error:  # any exception of a package: try the next one
             failures.append(f"{name}: {_reason(error)}")
             continue
-        if found is not None:
-            return found
+        if content is not None:
+            return content
     raise _no_converter(kind, failures)
 
 
@@ -63,8 +63,8 @@ def _vl_convert(picture: Picture, kind: Kind) -> bytes | None:
     except ImportError:
         return None
     svg = picture.svg
-    found = module.svg_to_pdf(_sized(picture)) if kind == "pdf" else module.svg_to_png(svg, scale=picture.scale)
-    return found if isinstance(found, bytes) else None
+    content = module.svg_to_pdf(_sized(picture)) if kind == "pdf" else module.svg_to_png(svg, scale=picture.scale)
+    return content if isinstance(content, bytes) else None
 
 
 def _sized(picture: Picture) -> str:
@@ -79,8 +79,8 @@ def _cairosvg(picture: Picture, kind: Kind) -> bytes | None:
     except (ImportError, OSError):  # the package or its native library is missing
         return None
     source = picture.svg.encode()
-    found = module.svg2pdf(source) if kind == "pdf" else module.svg2png(source, scale=picture.scale)
-    return found if isinstance(found, bytes) else None
+    content = module.svg2pdf(source) if kind == "pdf" else module.svg2png(source, scale=picture.scale)
+    return content if isinstance(content, bytes) else None
 
 
 def _rsvg(picture: Picture, kind: Kind) -> bytes | None:
@@ -95,25 +95,25 @@ def _inkscape(picture: Picture, kind: Kind) -> bytes | None:
 
 def _chromium(picture: Picture, kind: Kind) -> bytes | None:
     names = ("chromium", "chromium-browser", "google-chrome")
-    program = next((found for name in names if (found := shutil.which(name))), None)
+    program = next((file for name in names if (file := shutil.which(name))), None)
     if program is None:
         return None
     with tempfile.TemporaryDirectory() as folder:
-        page, made = Path(folder, "page.html"), Path(folder, f"made.{kind}")
+        page, output = Path(folder, "page.html"), Path(folder, f"made.{kind}")
         size = f"{picture.width:g}px {picture.height:g}px"
         rules = f"@page {{ size: {size}; margin: 0 }} body {{ margin: 0 }} svg {{ display: block }}"
         page.write_text(f'<meta charset="utf-8"><style>{rules}</style>{picture.svg}', encoding="utf-8")
         if kind == "pdf":
-            options = ["--no-pdf-header-footer", f"--print-to-pdf={made}"]
+            options = ["--no-pdf-header-footer", f"--print-to-pdf={output}"]
         else:
             window = f"{-(-picture.width // 1):.0f},{-(-picture.height // 1):.0f}"
             options = [f"--force-device-scale-factor={picture.scale:g}", f"--window-size={window}"]
-            options += ["--hide-scrollbars", f"--screenshot={made}"]
+            options += ["--hide-scrollbars", f"--screenshot={output}"]
         always = ["--headless", "--disable-gpu", f"--user-data-dir={folder}/profile"]
         if hasattr(os, "geteuid") and os.geteuid() == 0:  # as in a container: it refuses to start sandboxed
             always.append("--no-sandbox")
         subprocess.run([program, *always, *options, page.as_uri()], check=True, capture_output=True, timeout=SECONDS)
-        return made.read_bytes()
+        return output.read_bytes()
 
 
 def _piped(picture: Picture, command: Sequence[str]) -> bytes | None:

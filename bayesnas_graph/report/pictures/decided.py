@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache
 
-from bayesnas_graph.report.pictures.diagram import Box, Choice, Diagram, Panel, Strand, inner_name, titled
+from bayesnas_graph.report.pictures.diagram import Box, Diagram, DrawnChoice, Panel, Strand, inner_name, titled
 from bayesnas_graph.report.pictures.words import counted
 
 MOST_OUTCOMES = 6  # panels of one motif
@@ -23,7 +23,7 @@ def prune_panel(panel: Panel, kept: Set[str], closed: Set[int] = frozenset()) ->
 
     Boxes in `closed` pass nothing on. If no path remains, the panel is empty.
     """
-    choices = [left for choice in panel.choices if (left := _left(choice, kept)) is not None]
+    choices = [pruned for choice in panel.choices if (pruned := _left(choice, kept)) is not None]
     vertices = {box.key for box in panel.boxes} - closed | {choice.key for choice in choices}
     wires = [wire for wire in panel.wires if wire.source in vertices and wire.target in vertices]
     reading = {wire.target for wire in panel.wires}
@@ -39,7 +39,7 @@ def prune_panel(panel: Panel, kept: Set[str], closed: Set[int] = frozenset()) ->
     )
 
 
-def _left(choice: Choice, kept: Set[str]) -> Choice | None:
+def _left(choice: DrawnChoice, kept: Set[str]) -> DrawnChoice | None:
     if choice.gate and choice.gate not in kept:
         return None
     strands = tuple(_on(choice.strands, kept))
@@ -63,13 +63,13 @@ def _reached(start: Iterable[int], edges: Iterable[tuple[int, int]]) -> set[int]
     after: dict[int, list[int]] = {}
     for source, target in edges:
         after.setdefault(source, []).append(target)
-    found = set(start)
-    waiting = list(found)
+    reached = set(start)
+    waiting = list(reached)
     while waiting:
-        new = set(after.get(waiting.pop(), ())) - found
-        found |= new
+        new = set(after.get(waiting.pop(), ())) - reached
+        reached |= new
         waiting += new
-    return found
+    return reached
 
 
 def prune_diagram(diagram: Diagram, kept: Set[str]) -> Diagram:
@@ -87,10 +87,10 @@ def prune_diagram(diagram: Diagram, kept: Set[str]) -> Diagram:
             boxes = tuple(_reopened(box, outcome, ends, numbers) for box in outcome.left.boxes)
             if narrower:
                 boxes = tuple(replace(box, shape="") for box in boxes)
-            left, whole = replace(outcome.left, boxes=boxes), diagram.panels[outcome.panel]
-            panels.append(_described(left, whole, outcome, "" if narrower else "; shapes as in the first use"))
-    there = diagram.gates
-    summary = f"{diagram.summary} · {len(there & kept):,} of {counted(len(there), 'candidate')} stay"
+            pruned, whole = replace(outcome.left, boxes=boxes), diagram.panels[outcome.panel]
+            panels.append(_described(pruned, whole, outcome, "" if narrower else "; shapes as in the first use"))
+    gates = diagram.gates
+    summary = f"{diagram.summary} · {len(gates & kept):,} of {counted(len(gates), 'candidate')} stay"
     return Diagram(diagram.title, summary, tuple(panels), tuple(diagram.colours))
 
 
@@ -114,7 +114,7 @@ class _Outcome:
 
 def _outcomes(diagram: Diagram, kept: Set[str]) -> list[_Outcome]:
     """All outcomes, by panel and then by first use."""
-    found: list[_Outcome] = []
+    outcomes: list[_Outcome] = []
     reached = _uses_left(diagram, kept)
     for number, panel in enumerate(diagram.panels):
         by_panel: dict[Panel, list[str]] = {}
@@ -124,11 +124,11 @@ def _outcomes(diagram: Diagram, kept: Set[str]) -> list[_Outcome]:
         named = dict(zip(panel.uses, panel.named, strict=True))
         names = [tuple(dict.fromkeys(named[use] for use in uses)) for uses in by_panel.values()]
         hidden = sum(map(len, list(by_panel.values())[MOST_OUTCOMES:]))
-        for index, (left, uses) in enumerate(by_panel.items()):
+        for index, (pruned, uses) in enumerate(by_panel.items()):
             alone = not any(set(names[index]) & set(other) for i, other in enumerate(names) if i != index)
             more = hidden if index == MOST_OUTCOMES - 1 else 0
-            found.append(_Outcome(number, index, len(by_panel), more, left, tuple(uses), names[index], alone))
-    return found
+            outcomes.append(_Outcome(number, index, len(by_panel), more, pruned, tuple(uses), names[index], alone))
+    return outcomes
 
 
 def _uses_left(diagram: Diagram, kept: Set[str]) -> dict[tuple[int, str], Panel]:
@@ -145,7 +145,7 @@ def _uses_left(diagram: Diagram, kept: Set[str]) -> dict[tuple[int, str], Panel]
         closed = frozenset(box.key for box in panel.boxes if any(not left(*inner).boxes for inner in _inside(box, use)))
         return like(number, inside, closed)
 
-    found: dict[tuple[int, str], Panel] = {}
+    panels: dict[tuple[int, str], Panel] = {}
     in_boxes = {
         inner for panel in diagram.panels for use in panel.uses for box in panel.boxes for inner in _inside(box, use)
     }
@@ -154,10 +154,10 @@ def _uses_left(diagram: Diagram, kept: Set[str]) -> dict[tuple[int, str], Panel]
     while waiting:
         each = waiting.pop()
         panel = left(*each)
-        if each not in found and panel.boxes:
-            found[each] = panel
+        if each not in panels and panel.boxes:
+            panels[each] = panel
             waiting += [inner for box in panel.boxes for inner in _inside(box, each[1])]
-    return found if found.keys() & {(0, use) for use in diagram.panels[0].uses} else {}
+    return panels if panels.keys() & {(0, use) for use in diagram.panels[0].uses} else {}
 
 
 def _inside(box: Box, use: str) -> Iterator[tuple[int, str]]:
@@ -173,23 +173,23 @@ def _reopened(
     if box.opens is None:
         return box
     insides = {inner: ends[inner] for use in outcome.uses for inner in _inside(box, use) if inner in ends}
-    found = sorted({(end.panel, end.index): end for end in insides.values()}.items())
-    opens = next((numbers[key] for key, _ in found if key in numbers), None)
-    if len(found) == 1:
-        return replace(box, opens=opens, title=f"{box.title}{found[0][1].suffix}")
-    return replace(box, opens=opens, lines=(*box.lines, f"{len(found)} outcomes"))
+    outcomes = sorted({(end.panel, end.index): end for end in insides.values()}.items())
+    opens = next((numbers[key] for key, _ in outcomes if key in numbers), None)
+    if len(outcomes) == 1:
+        return replace(box, opens=opens, title=f"{box.title}{outcomes[0][1].suffix}")
+    return replace(box, opens=opens, lines=(*box.lines, f"{len(outcomes)} outcomes"))
 
 
-def _is_narrower(left: Panel, whole: Panel) -> bool:
+def _is_narrower(pruned: Panel, whole: Panel) -> bool:
     """Return whether a concatenation lost inputs. Then the shapes after it change, and the panel cannot tell how."""
-    before, after = (Counter(wire.target for wire in panel.wires) for panel in (whole, left))
-    return any(box.stacks and after[box.key] < before[box.key] for box in left.boxes)
+    before, after = (Counter(wire.target for wire in panel.wires) for panel in (whole, pruned))
+    return any(box.stacks and after[box.key] < before[box.key] for box in pruned.boxes)
 
 
-def _described(left: Panel, whole: Panel, outcome: _Outcome, shapes: str) -> Panel:
+def _described(pruned: Panel, whole: Panel, outcome: _Outcome, shapes: str) -> Panel:
     notes = list(whole.notes[:1])
     if whole.gates:
-        notes.append(f"{len(left.gates)} of {counted(len(whole.gates), 'candidate')} stay{shapes}")
+        notes.append(f"{len(pruned.gates)} of {counted(len(whole.gates), 'candidate')} stay{shapes}")
     if outcome.count > 1:
         shown = ", ".join(outcome.uses[:MOST_USES])
         more = len(outcome.uses) - MOST_USES
@@ -200,7 +200,7 @@ def _described(left: Panel, whole: Panel, outcome: _Outcome, shapes: str) -> Pan
         notes.append(f"not shown: {others}, of {uses}")
     named = dict(zip(whole.uses, whole.named, strict=True))
     return replace(
-        left,
+        pruned,
         title=titled(whole.role, outcome.names) + outcome.suffix,
         notes=tuple(notes),
         uses=outcome.uses,

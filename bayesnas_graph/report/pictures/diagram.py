@@ -51,7 +51,7 @@ class Strand:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class DrawnChoice:
     """Candidates between two nodes. If all are off, nothing is passed on."""
 
     key: int
@@ -110,7 +110,7 @@ class Panel:
     title: str
     notes: tuple[str, ...]
     boxes: tuple[Box, ...]
-    choices: tuple[Choice, ...]
+    choices: tuple[DrawnChoice, ...]
     wires: tuple[Wire, ...]
     uses: tuple[str, ...] = ()  # the uses of the motif in the graph; "" for the network itself
     named: tuple[str, ...] = ()  # the name of the motif in each use: motifs that look alike share a panel
@@ -127,15 +127,15 @@ class Panel:
         """The title of each box, by its number."""
         return {box.key: box.name or box.title or "…" for box in self.boxes}
 
-    def sources(self, choice: Choice) -> list[int]:
+    def sources(self, choice: DrawnChoice) -> list[int]:
         """The vertices that a choice reads."""
         return [wire.source for wire in self.wires if wire.target == choice.key]
 
-    def target(self, choice: Choice) -> int:
+    def target(self, choice: DrawnChoice) -> int:
         """The only reader of a choice: a box or another choice."""
         return next(wire.target for wire in self.wires if wire.source == choice.key)
 
-    def route(self, choice: Choice) -> str:
+    def route(self, choice: DrawnChoice) -> str:
         """A choice as `p → h[0]`."""
         names = {**dict.fromkeys((other.key for other in self.choices), "choice"), **self.titles}
         sources = ", ".join(names[key] for key in self.sources(choice))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from bayesnas_graph.report.pictures.convert import POINTS, PRINT, Picture
 from bayesnas_graph.report.pictures.diagram import Box, Diagram, Panel
 from bayesnas_graph.report.pictures.elements import curve, frame, length, quoted, safe, turning
-from bayesnas_graph.report.pictures.geometry import Hop, Placement, Size
+from bayesnas_graph.report.pictures.geometry import Hop, Placement, VertexSize
 from bayesnas_graph.report.pictures.sketch import (
     ARRIVING,
     LABEL,
@@ -17,7 +17,7 @@ from bayesnas_graph.report.pictures.sketch import (
     NODE,
     NODE_LINE,
     TIP,
-    Label,
+    CandidateLabel,
     Sketch,
     lines_of,
     sketch_of,
@@ -80,12 +80,14 @@ class _Drawing:
         for hop in placed_hops(self.sketch, self.placement):
             yield from self._hop(hop)
         for part, size, (x, y) in zip(self.sketch.parts, self.sketch.sizes, self.placement.centres, strict=True):
-            yield from self._label(part, size, x, y) if isinstance(part, Label) else self._box(part, size, x, y)
+            yield from (
+                self._label(part, size, x, y) if isinstance(part, CandidateLabel) else self._box(part, size, x, y)
+            )
 
     def _hop(self, hop: Hop) -> Iterator[str]:
         parts = self.sketch.parts
         ends = parts[hop.source], None if hop.target is None else parts[hop.target]
-        label = next((end for end in ends if isinstance(end, Label)), None)
+        label = next((end for end in ends if isinstance(end, CandidateLabel)), None)
         dashed = any((hop.source, end) in self.sketch.dashed for end in hop.leads_to)
         if isinstance(ends[1], Box):  # the tip covers the end of the line
             x, y = hop.points[-1]
@@ -94,12 +96,12 @@ class _Drawing:
         path = turning(hop, 5.0) if hop.turns else curve(hop)
         yield f'<path d="{path}" {self._stroke(label, dashed=dashed)}/>'
 
-    def _label(self, label: Label, size: Size, x: float, y: float) -> Iterator[str]:
+    def _label(self, label: CandidateLabel, size: VertexSize, x: float, y: float) -> Iterator[str]:
         half = size.width / 2
         yield f'<path d="M{length(x - half)} {length(y)}H{length(x + half)}" {self._stroke(label)}/>'
         yield self._text(x, y - 2.5, label.text, LABEL)
 
-    def _box(self, box: Box, size: Size, x: float, y: float) -> Iterator[str]:
+    def _box(self, box: Box, size: VertexSize, x: float, y: float) -> Iterator[str]:
         height = size.above + size.below
         is_node = box.kind in ("node", "input", "output")
         fill = self.ink.node if is_node else self.ink.operation
@@ -113,14 +115,16 @@ class _Drawing:
             yield self._text(x, line + room * 0.78, text, font)
             line += room
 
-    def _colour(self, label: Label | None) -> str:
+    def _colour(self, label: CandidateLabel | None) -> str:
         if label is None or label.plain or not self.ink.candidates:
             return self.ink.line
         return self.ink.candidates[self.numbers[label.colour] % len(self.ink.candidates)]
 
-    def _stroke(self, label: Label | None, *, dashed: bool = False) -> str:
-        own = strand_dash(self.numbers[label.colour]) if label and not label.plain and self.ink.candidates else ""
-        dashes = "3 2" if dashed or (label is not None and label.dashed) else own
+    def _stroke(self, label: CandidateLabel | None, *, dashed: bool = False) -> str:
+        candidate_dashes = (
+            strand_dash(self.numbers[label.colour]) if label and not label.plain and self.ink.candidates else ""
+        )
+        dashes = "3 2" if dashed or (label is not None and label.dashed) else candidate_dashes
         more = f' stroke-dasharray="{dashes}"' if dashes else ' stroke-linecap="round"'
         width = 0.8 if label is None or label.plain else 1.2
         return f'fill="none" stroke="{self._colour(label)}" stroke-width="{width:g}"{more}'
@@ -137,10 +141,10 @@ def _before(point: tuple[float, float], x: float, y: float) -> tuple[tuple[float
 
 def placed_hops(sketch: Sketch, placement: Placement) -> list[Hop]:
     """The hops of a sketch. They leave and enter boxes side by side instead of at one point."""
-    found = list(placement.hops)
+    hops = list(placement.hops)
     leaving: dict[int, list[int]] = {}
     entering: dict[int, list[int]] = {}
-    for number, hop in enumerate(found):
+    for number, hop in enumerate(hops):
         if hop.turns:
             continue
         if isinstance(sketch.parts[hop.source], Box) and hop.starts:
@@ -149,9 +153,9 @@ def placed_hops(sketch: Sketch, placement: Placement) -> list[Hop]:
             entering.setdefault(hop.target, []).append(number)
     for groups, near, far, step in ((leaving, (0, 1), 2, LEAVING), (entering, (2, 3), 1, ARRIVING)):
         for numbers in groups.values():
-            numbers.sort(key=lambda number: found[number].points[far][1])
+            numbers.sort(key=lambda number: hops[number].points[far][1])
             for place, number in enumerate(numbers):
                 shift = step * (place - (len(numbers) - 1) / 2)
-                points = [(x, y + shift if i in near else y) for i, (x, y) in enumerate(found[number].points)]
-                found[number] = replace(found[number], points=tuple(points))
-    return found
+                points = [(x, y + shift if i in near else y) for i, (x, y) in enumerate(hops[number].points)]
+                hops[number] = replace(hops[number], points=tuple(points))
+    return hops

@@ -28,7 +28,7 @@ SCREEN = Gaps()
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
+class VertexSize:
     """The size of a vertex, above and below the height at which wires meet it."""
 
     width: float
@@ -60,11 +60,13 @@ class Placement:
     height: float
 
 
-def place(sizes: Sequence[Size], edges: Sequence[tuple[int, int]], limit: float, gaps: Gaps = SCREEN) -> Placement:
+def place(
+    sizes: Sequence[VertexSize], edges: Sequence[tuple[int, int]], limit: float, gaps: Gaps = SCREEN
+) -> Placement:
     """Arrange vertices within a width of `limit`, as far as the graph can be split into rows."""
     late = frozenset(i for i, size in enumerate(sizes) if size.late)
     layers = layered(len(sizes), edges, late)
-    bend = Size(0, gaps.bend / 2, gaps.bend / 2)
+    bend = VertexSize(0, gaps.bend / 2, gaps.bend / 2)
     all_sizes = [*sizes, *[bend] * (sum(map(len, layers.columns)) - len(sizes))]
     heights = _heights(layers, all_sizes, gaps)
     widths = [max(all_sizes[vertex].width for vertex in column) for column in layers.columns]
@@ -92,7 +94,7 @@ def _rows(layers: Layers, widths: Sequence[float], limit: float, gap: float) -> 
     return rows
 
 
-def _heights(layers: Layers, sizes: Sequence[Size], gaps: Gaps) -> list[float]:
+def _heights(layers: Layers, sizes: Sequence[VertexSize], gaps: Gaps) -> list[float]:
     """The vertical position of each vertex: near the vertices it is connected to, without overlap."""
     neighbours: dict[int, list[tuple[int, int]]] = {vertex: [] for vertex in range(len(sizes))}
     for source, target in layers.hops:
@@ -132,7 +134,7 @@ def _only_before(layers: Layers) -> dict[int, int]:
     }
 
 
-def _spread(wanted: Sequence[float], sizes: Sequence[Size], gaps: Gaps) -> list[float]:
+def _spread(wanted: Sequence[float], sizes: Sequence[VertexSize], gaps: Gaps) -> list[float]:
     """The positions nearest to the wanted ones, in least squares, that keep the order and the distances.
 
     Without the distances this is isotonic regression: neighbours in conflict are pooled at their mean.
@@ -157,7 +159,7 @@ class _Drawn:
     def __init__(
         self,
         layers: Layers,
-        sizes: Sequence[Size],
+        sizes: Sequence[VertexSize],
         heights: Sequence[float],
         widths: Sequence[float],
         rows: Sequence[range],

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from bayesnas_graph.ir import Graph, Node, Scope, shape_text
-from bayesnas_graph.report.pictures.body import LARGEST, Body, grouped, summarised
-from bayesnas_graph.report.pictures.diagram import Box, Choice, Diagram, Panel, Strand, Wire
+from bayesnas_graph.report.pictures.body import LARGEST, PanelBody, grouped, summarised
+from bayesnas_graph.report.pictures.diagram import Box, Diagram, DrawnChoice, Panel, Strand, Wire
 from bayesnas_graph.report.pictures.words import counted, settings_lines
 
 MOST_BOXES = 60  # boxes and choices of a readable picture
@@ -57,7 +57,7 @@ def _closed(chain: tuple[Scope, ...], level: int) -> Scope | None:
     return chain[-1] if chain and chain[-1].role == "choice" else None
 
 
-def _body(graph: Graph, chains: dict[str, tuple[Scope, ...]], level: int) -> Body:
+def _body(graph: Graph, chains: dict[str, tuple[Scope, ...]], level: int) -> PanelBody:
     closed = {name: _closed(chain, level) for name, chain in chains.items()}
     owners = _without_cycles(graph, {name: scope.name if scope else name for name, scope in closed.items()})
     return grouped(_Builder(graph, owners, {scope.name: scope for scope in closed.values() if scope}).build())
@@ -100,9 +100,9 @@ class _Builder:
             if source != target:
                 yield source, target, edge.source
 
-    def build(self) -> Body:
+    def build(self) -> PanelBody:
         boxes: list[Box] = []
-        choices: list[Choice] = []
+        choices: list[DrawnChoice] = []
         wires: Counter[tuple[int, int]] = Counter()
         enters: dict[str, int] = {}
         leaves: dict[str, int] = {}
@@ -128,9 +128,9 @@ class _Builder:
             boxes.append(Box(key, "output", title, (), shape, f"output\n{shape}"))
             wires[leaves[self.owners[name]], key] += 1
             key += 1
-        return Body(tuple(boxes), tuple(choices), tuple(Wire(*ends, count) for ends, count in wires.items()))
+        return PanelBody(tuple(boxes), tuple(choices), tuple(Wire(*ends, count) for ends, count in wires.items()))
 
-    def _choice(self, owner: str, key: int) -> Choice | None:
+    def _choice(self, owner: str, key: int) -> DrawnChoice | None:
         """An owner as a choice, if it is one that can be shown, or an optional connection."""
         scope = self.scopes.get(owner)
         if scope is not None and scope.role != "choice":
@@ -148,7 +148,7 @@ class _Builder:
             label = "identity" if scope is None else edge.gate.label
             strands.append(Strand(label, edge.gate.name, edge.gate.choice, 0, str(op), switch=edge.gate.text))
         tip = f"{owner}: {last.op}\n{shape_text(last.shape)}"
-        return Choice(key, tuple(strands), last.op.candidate_limit, last.op.is_optional, tip=tip)
+        return DrawnChoice(key, tuple(strands), last.op.candidate_limit, last.op.is_optional, tip=tip)
 
     def _box(self, owner: str) -> Box:
         shape = self._shape(owner)

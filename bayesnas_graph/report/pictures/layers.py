@@ -84,9 +84,9 @@ def _ordered(columns: list[list[int]], hops: tuple[tuple[int, int], ...]) -> tup
             fixed = current[number - 1 if forward else number + 1]
             place = {vertex: i for i, vertex in enumerate(fixed)}
             current[number] = _by_barycentre(current[number], before if forward else after, place)
-        found = crossings(current, hops)
-        if found < fewest:
-            best, fewest = [list(column) for column in current], found
+        crossed = crossings(current, hops)
+        if crossed < fewest:
+            best, fewest = [list(column) for column in current], crossed
     return tuple(map(tuple, best))
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bayesnas_graph.report.pictures.diagram import Box, Choice, Panel
-from bayesnas_graph.report.pictures.geometry import Size
+from bayesnas_graph.report.pictures.diagram import Box, DrawnChoice, Panel
+from bayesnas_graph.report.pictures.geometry import VertexSize
 from bayesnas_graph.report.pictures.words import text_width
 
 TITLE, SMALL, TINY = 13.0, 11.0, 10.5  # sizes of text
@@ -34,17 +34,17 @@ class Style:
 WIDE, NARROW = Style(20.0, FAN), Style(14.0, 14.0)
 
 
-def style_of(panel: Panel, choice: Choice) -> Style:
+def style_of(panel: Panel, choice: DrawnChoice) -> Style:
     """Narrow strands where there are many."""
     many = len(choice.strands) > MANY_STRANDS or len(panel.choices) > MANY_CHOICES
     return NARROW if many else WIDE
 
 
-def box_size(box: Box) -> Size:
+def box_size(box: Box) -> VertexSize:
     """The size of a box with its shape below."""
     height = box_height(box)
     width = max(box_width(box), text_width(box.shape, TINY))
-    return Size(width, height / 2, height / 2 + (SHAPE_LINE if box.shape else 0), box_width(box))
+    return VertexSize(width, height / 2, height / 2 + (SHAPE_LINE if box.shape else 0), box_width(box))
 
 
 def box_width(box: Box) -> float:
@@ -58,24 +58,24 @@ def box_height(box: Box) -> float:
     return 10.0 + (TITLE_LINE if box.title else 0) + SMALL_LINE * len(box.lines)
 
 
-def choice_head(panel: Panel, choice: Choice) -> str:
+def choice_head(panel: Panel, choice: DrawnChoice) -> str:
     """The text above the strands."""
     return " · ".join(part for part in (panel.route(choice), choice.note, "optional" * choice.dashed) if part)
 
 
-def choice_size(panel: Panel, choice: Choice) -> Size:
+def choice_size(panel: Panel, choice: DrawnChoice) -> VertexSize:
     """The size of a choice: a diamond, the strands between two fans, and a line above."""
     if choice.bare:
-        return Size(2 * DIAMOND + 4, DIAMOND + 2, DIAMOND + 2, 2 * DIAMOND, late=True)
+        return VertexSize(2 * DIAMOND + 4, DIAMOND + 2, DIAMOND + 2, 2 * DIAMOND, late=True)
     style = style_of(panel, choice)
     head = text_width(choice_head(panel, choice), TINY)
     width = max(strand_room(choice, style) + 2 * style.fan + lead(choice), head + 4)
     height = style.pitch * len(choice.strands)
     above = height / 2 + SHAPE_LINE - (style.pitch / 2 - 7 if style.narrow else drop(choice, style) - 4)
-    return Size(width, above, height / 2, width, late=True)
+    return VertexSize(width, above, height / 2, width, late=True)
 
 
-def drop(choice: Choice, style: Style) -> float:
+def drop(choice: DrawnChoice, style: Style) -> float:
     """How far the strands are below the middle: labels are on long lines, or beside short ones.
 
     A single strand is level.
@@ -83,12 +83,12 @@ def drop(choice: Choice, style: Style) -> float:
     return 0.0 if style.narrow or (choice.is_decided and len(choice.strands) == 1) else 4.0
 
 
-def lead(choice: Choice) -> float:
+def lead(choice: DrawnChoice) -> float:
     """The width of the diamond before the strands; zero for a decided choice."""
     return 0.0 if choice.is_decided else 2 * DIAMOND
 
 
-def strand_room(choice: Choice, style: Style) -> float:
+def strand_room(choice: DrawnChoice, style: Style) -> float:
     """The width of the longest label."""
     beside = TICK + 8.0 if style.narrow else 8.0
     return max(text_width(strand.label, SMALL) + DEPTH_INDENT * strand.depth for strand in choice.strands) + beside

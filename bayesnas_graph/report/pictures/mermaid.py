@@ -37,19 +37,19 @@ def mermaid_text(diagram: Diagram) -> str:
 
 def _edges(prefix: str, panel: Panel, colours: dict[str, int]) -> list[tuple[str, int | None]]:
     choices = {choice.key: choice for choice in panel.choices}
-    found: list[tuple[str, int | None]] = []
+    edges: list[tuple[str, int | None]] = []
     for wire in panel.wires:
         source, target = choices.get(wire.source), choices.get(wire.target)
         ends = f"{prefix}_{wire.source}", f"{prefix}_{wire.target}"
         if source is None:
             arrow = "-.->" if target is not None and target.dashed else "-->"
             note = target.note if target is not None else f"x {wire.count}" if wire.count > 1 else ""
-            found.append((_edge(ends, arrow, note), None))
+            edges.append((_edge(ends, arrow, note), None))
             continue
         for strand in source.strands:
             arrow = "-.->" if source.dashed else "-->"
-            found.append((_edge(ends, arrow, strand.label), colours.get(strand.label)))
-    return found
+            edges.append((_edge(ends, arrow, strand.label), colours.get(strand.label)))
+    return edges
 
 
 def _edge(ends: tuple[str, str], arrow: str, label: str) -> str:

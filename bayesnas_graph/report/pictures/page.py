@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bayesnas_graph.report.pictures.diagram import Diagram, Panel
-from bayesnas_graph.report.pictures.geometry import Placement, Size, place
+from bayesnas_graph.report.pictures.geometry import Placement, VertexSize, place
 from bayesnas_graph.report.pictures.measure import SMALL, TITLE, box_size, choice_size
 from bayesnas_graph.report.pictures.words import text_width
 
@@ -25,7 +25,7 @@ class Placed:
     """A panel with its position on the page; its contents are relative to `inner`."""
 
     panel: Panel
-    sizes: tuple[Size, ...]
+    sizes: tuple[VertexSize, ...]
     placement: Placement
     x: float
     y: float
@@ -113,7 +113,7 @@ def _legend(diagram: Diagram, room: float) -> tuple[tuple[Key, ...], float]:
         ("zero", "choice: all of it may be off", any(not choice.is_decided for choice in choices)),
         ("optional", "optional", any(choice.dashed for choice in choices)),
     ]
-    found: list[Key] = []
+    keys: list[Key] = []
     groups = [[(sign, text) for sign, text, shown in signs if shown], [("strand", name) for name in diagram.shown]]
     y = HEADING
     for group in groups:
@@ -122,7 +122,7 @@ def _legend(diagram: Diagram, room: float) -> tuple[tuple[Key, ...], float]:
             width = SWATCH + 8 + text_width(label, SMALL) + 20
             if x > MARGIN and x + width > MARGIN + room:
                 x, y = MARGIN, y + LEGEND_LINE
-            found.append(Key(label, sign, x, y + LEGEND_LINE / 2))
+            keys.append(Key(label, sign, x, y + LEGEND_LINE / 2))
             x += width
         y += LEGEND_LINE if group else 0
-    return tuple(found), y
+    return tuple(keys), y

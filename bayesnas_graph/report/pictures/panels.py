@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.block import Block, Compute, Nested
 from bayesnas_graph.language.syntax import ast
-from bayesnas_graph.report.pictures.body import LARGEST, Body, Opened, body_of, summarised
+from bayesnas_graph.report.pictures.body import LARGEST, Opened, PanelBody, body_of, summarised
 from bayesnas_graph.report.pictures.diagram import Diagram, Panel, titled
 from bayesnas_graph.report.pictures.words import counted, place_of
 
@@ -26,7 +26,7 @@ def diagram_of(network: Network) -> Diagram:
 class _Entry:
     """A panel and the blocks that it shows."""
 
-    body: Body
+    body: PanelBody
     block: Block
     names: list[ast.Motif] = field(default_factory=list)  # definitions that look like this
     blocks: list[Block] = field(default_factory=list)
@@ -81,8 +81,8 @@ class _Collector:
             if self.variants[inner.definition] == MOST_VARIANTS:
                 return
             self.variants[inner.definition] += 1
-            same = sum(block.definition in other.names for other in self.entries.values())
-            entry = self.entries[key] = _Entry(body, inner, variant=same + 1, number=len(self.entries))
+            earlier = sum(block.definition in other.names for other in self.entries.values())
+            entry = self.entries[key] = _Entry(body, inner, variant=earlier + 1, number=len(self.entries))
         if block.definition not in entry.names:
             entry.names.append(block.definition)
         entry.blocks.append(block)
@@ -124,9 +124,11 @@ class _Collector:
         names = [_numbered(name.name.name, entry.variant) for name in entry.names]
         role = entry.names[0].role
         notes = [self._about(entry)]
-        if own := entry.body.choices:
-            switches = sum(len(choice.gates) for choice in own)
-            notes.append(f"{counted(len(own), 'choice')}, {counted(switches, 'switch')}; shapes as in the first use")
+        if choices := entry.body.choices:
+            switches = sum(len(choice.gates) for choice in choices)
+            notes.append(
+                f"{counted(len(choices), 'choice')}, {counted(switches, 'switch')}; shapes as in the first use"
+            )
         body = entry.body
         if len(body.boxes) + len(body.choices) > LARGEST:
             notes.append(f"{counted(len(body.boxes), 'box')}: too many to draw")

@@ -11,7 +11,7 @@ SHORTEST = 4  # shorter runs are drawn one by one
 
 
 @dataclass(frozen=True)
-class Run:
+class RepeatedUse:
     """Uses in a row, each reading the ones before it in the same way."""
 
     first: int  # step
@@ -25,26 +25,26 @@ class Run:
         return f"× {self.count}" + (f", each reads the {self.window} before" if self.window > 1 else "")
 
 
-def runs_of(
+def repeated_uses(
     block: Block,
     inside: frozenset[int],
     readers: Mapping[int, Sequence[int | None]],
     opened: Callable[[Block], object],
-) -> dict[int, Run]:
+) -> dict[int, RepeatedUse]:
     """The runs of a block, by each of their steps. Blocks with different panels are not merged."""
-    found: dict[int, Run] = {}
+    repeated: dict[int, RepeatedUse] = {}
     steps: list[tuple[int, int, Nested]] = []  # step, value and use of the run so far
     value = len(block.inputs)
     for index, step in enumerate(block.steps):
         fits = isinstance(step, Nested) and len(step.block.outputs) == 1 and index not in inside
         if steps and not (fits and isinstance(step, Nested) and _alike(steps[-1], (index, value, step), opened)):
-            found.update(_closed(steps, readers))
+            repeated.update(_closed(steps, readers))
             steps = []
         if fits and isinstance(step, Nested):
             steps.append((index, value, step))
         value += 1 if isinstance(step, Compute) else len(step.block.outputs)
-    found.update(_closed(steps, readers))
-    return found
+    repeated.update(_closed(steps, readers))
+    return repeated
 
 
 def _alike(last: tuple[int, int, Nested], new: tuple[int, int, Nested], opened: Callable[[Block], object]) -> bool:
@@ -56,14 +56,16 @@ def _alike(last: tuple[int, int, Nested], new: tuple[int, int, Nested], opened: 
     return same_motif and same_size and distances[0] == distances[1] and 1 in distances[1] and new[0] == last[0] + 1
 
 
-def _closed(steps: list[tuple[int, int, Nested]], readers: Mapping[int, Sequence[int | None]]) -> dict[int, Run]:
+def _closed(
+    steps: list[tuple[int, int, Nested]], readers: Mapping[int, Sequence[int | None]]
+) -> dict[int, RepeatedUse]:
     if len(steps) < SHORTEST:
         return {}
     first, value, use = steps[0]
     window = max(value - source for source in use.inputs)
-    own = {index for index, _, _ in steps}
+    indices = {index for index, _, _ in steps}
     for _, inner, _ in steps[:-window]:
-        if any(reader not in own for reader in readers[inner]):
+        if any(reader not in indices for reader in readers[inner]):
             return {}  # something else reads from the middle
-    run = Run(first, value, len(steps), window)
-    return dict.fromkeys(own, run)
+    run = RepeatedUse(first, value, len(steps), window)
+    return dict.fromkeys(indices, run)

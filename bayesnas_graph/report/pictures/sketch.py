@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from bayesnas_graph.report.pictures.diagram import Box, Choice, Panel, Strand
-from bayesnas_graph.report.pictures.geometry import Gaps, Placement, Size, place
+from bayesnas_graph.report.pictures.diagram import Box, DrawnChoice, Panel, Strand
+from bayesnas_graph.report.pictures.geometry import Gaps, Placement, VertexSize, place
 from bayesnas_graph.report.pictures.words import text_width
 
 COLUMN, PAGE = 238.0, 497.0  # widths in papers: 3.3 and 6.9 inches, in points
@@ -25,7 +25,7 @@ SERIFLESS = 0.9  # the width of the fonts of a figure, relative to the widest sc
 
 
 @dataclass(frozen=True)
-class Label:
+class CandidateLabel:
     """A candidate between two nodes."""
 
     text: str
@@ -38,12 +38,12 @@ class Label:
 class Sketch:
     """Boxes and labels, numbered together, and the edges between them."""
 
-    parts: tuple[Box | Label, ...]
+    parts: tuple[Box | CandidateLabel, ...]
     edges: tuple[tuple[int, int], ...]
     dashed: frozenset[tuple[int, int]]  # edges that may be off
 
     @cached_property
-    def sizes(self) -> tuple[Size, ...]:
+    def sizes(self) -> tuple[VertexSize, ...]:
         """The size of every part. A box is high enough for its arrows."""
         entering = Counter(target for _, target in self.edges)
         leaving = Counter(source for source, _ in self.edges)
@@ -55,17 +55,17 @@ class Sketch:
         sizes = self.sizes
         for limit in (COLUMN, PAGE):
             for gaps in (AIRY, TIGHT):
-                found = place(sizes, self.edges, limit, gaps)
-                if found.width <= limit:
-                    return found
-        return found  # wider than a page: accepted
+                placement = place(sizes, self.edges, limit, gaps)
+                if placement.width <= limit:
+                    return placement
+        return placement  # wider than a page: accepted
 
 
 def sketch_of(panel: Panel) -> Sketch:
     """The parts of a panel. An optional connection is an edge, not a part."""
-    parts: list[Box | Label] = []
+    parts: list[Box | CandidateLabel] = []
     numbers: dict[int, list[int]] = {}
-    vertices: list[Box | Choice] = [*panel.boxes, *(choice for choice in panel.choices if not choice.bare)]
+    vertices: list[Box | DrawnChoice] = [*panel.boxes, *(choice for choice in panel.choices if not choice.bare)]
     for vertex in sorted(vertices, key=lambda vertex: vertex.key):
         first = len(parts)
         parts += [vertex] if isinstance(vertex, Box) else _labels(vertex)
@@ -83,7 +83,7 @@ def sketch_of(panel: Panel) -> Sketch:
     return Sketch(tuple(parts), tuple(edges), frozenset(dashed))
 
 
-def _sources(panel: Panel, key: int, bare: dict[int, Choice]) -> Iterator[tuple[int, bool]]:
+def _sources(panel: Panel, key: int, bare: dict[int, DrawnChoice]) -> Iterator[tuple[int, bool]]:
     """The sources of a wire, and whether each connection is optional."""
     if key not in bare:
         yield key, False
@@ -93,14 +93,14 @@ def _sources(panel: Panel, key: int, bare: dict[int, Choice]) -> Iterator[tuple[
             yield origin, optional or not bare[key].is_decided
 
 
-def _labels(choice: Choice) -> Iterator[Label]:
+def _labels(choice: DrawnChoice) -> Iterator[CandidateLabel]:
     """An arrow for every candidate; candidates of choices inside it follow in parentheses."""
     strands = choice.strands
     for index, strand in enumerate(strands):
         if strand.depth == 0:
             within = [other.label for other in _within(strands[index + 1 :])]
             text = f"{strand.label} ({', '.join(within)})" if within else strand.label
-            yield Label(text, strand.label, strand.plain, choice.dashed)
+            yield CandidateLabel(text, strand.label, strand.plain, choice.dashed)
 
 
 def _within(strands: tuple[Strand, ...]) -> Iterator[Strand]:
@@ -127,11 +127,11 @@ def text_height(box: Box) -> float:
     return sum(NODE_LINE if size == NODE else LABEL_LINE for _, size in lines_of(box))
 
 
-def _size(part: Box | Label, least: float) -> Size:
+def _size(part: Box | CandidateLabel, least: float) -> VertexSize:
     """The size of a part around the line that leads to it: a label is on its line."""
-    if isinstance(part, Label):
+    if isinstance(part, CandidateLabel):
         width = width_of(part.text, LABEL) + 2
-        return Size(width, LABEL_LINE, 2.0, width)
+        return VertexSize(width, LABEL_LINE, 2.0, width)
     width = max([18.0, *(width_of(text, size) + 2 * PADDING for text, size in lines_of(part))])
     height = max(text_height(part) + 5, least)
-    return Size(width, height / 2, height / 2, width)
+    return VertexSize(width, height / 2, height / 2, width)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bayesnas_graph.report.pictures import measure
-from bayesnas_graph.report.pictures.diagram import Box, Choice, Diagram, Strand
+from bayesnas_graph.report.pictures.diagram import Box, Diagram, DrawnChoice, Strand
 from bayesnas_graph.report.pictures.elements import (
     bend,
     curve,
@@ -146,7 +146,7 @@ def _box(box: Box, x: float, y: float) -> Iterable[str]:
     yield "</g>"
 
 
-def _choice(placed: Placed, choice: Choice, diagram: Diagram, x: float, y: float) -> Iterable[str]:
+def _choice(placed: Placed, choice: DrawnChoice, diagram: Diagram, x: float, y: float) -> Iterable[str]:
     size = measure.choice_size(placed.panel, choice)
     left, right = x - size.width / 2, x + size.width / 2
     zero = f" data-zero={quoted(choice.zero)}" if choice.has_zero else ""
@@ -176,7 +176,7 @@ def _choice(placed: Placed, choice: Choice, diagram: Diagram, x: float, y: float
     yield "</g>"
 
 
-def _candidate(choice: Choice, strand: Strand) -> str:
+def _candidate(choice: DrawnChoice, strand: Strand) -> str:
     return f'<g class="candidate" data-gate={quoted(strand.gate)} data-key="{choice.key}">'
 
 

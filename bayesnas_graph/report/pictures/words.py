@@ -19,9 +19,9 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
 
 def settings_lines(op: Op, room: int = 22) -> tuple[str, ...]:
     """The non-default arguments of an operation, in lines of about `room` characters."""
-    given = str(op).removeprefix(op.label)
+    arguments = str(op).removeprefix(op.label)
     lines: list[str] = []
-    for part in given.removeprefix("(").removesuffix(")").replace(" = ", " ").split(", "):
+    for part in arguments.removeprefix("(").removesuffix(")").replace(" = ", " ").split(", "):
         if lines and len(lines[-1]) + len(part) + 2 <= room:
             lines[-1] += f", {part}"
         elif part:

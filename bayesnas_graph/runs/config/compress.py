@@ -10,15 +10,15 @@ from bayesnas_graph.runs.config.groups import (
     DEVICE,
     RUN,
     Count,
+    DataSettings,
     Flag,
     Group,
     Kept,
-    Machine,
+    MachineSettings,
     NotNegative,
     Part,
     Positive,
-    Samples,
-    Weights,
+    WeightSettings,
 )
 from bayesnas_graph.runs.config.train import TrainConfig
 
@@ -69,7 +69,7 @@ class Removal(Group):
         return PATTERNS | patterns
 
 
-class CompressConfig(Kept, Machine, Removal, Weights, Stages, Samples):
+class CompressConfig(Kept, MachineSettings, Removal, WeightSettings, Stages, DataSettings):
     """All settings of a compression run. A settings file has these keys, and `-s key=value` sets one."""
 
     verb: ClassVar[str] = "compress"
@@ -94,14 +94,14 @@ class CompressConfig(Kept, Machine, Removal, Weights, Stages, Samples):
         """Settings of training under the penalty, which replaces weight decay. Every loop has its own seed."""
         from bayesnas_graph.runs.seeds import mixed  # loads torch
 
-        own = {"rate": self.loop_rate, "schedule": "constant", "rate_warmup": 0, "weight_decay": 0.0}
-        return self._training(epochs=self.loop_epochs, seed=mixed(self.seed, "loop", number) % 2**31, **own)
+        changes = {"rate": self.loop_rate, "schedule": "constant", "rate_warmup": 0, "weight_decay": 0.0}
+        return self._training(epochs=self.loop_epochs, seed=mixed(self.seed, "loop", number) % 2**31, **changes)
 
     def fine(self, epochs: int) -> TrainConfig:
         """Settings of fine-tuning."""
         return self._training(epochs=epochs, rate=self.fine_rate or self.rate)
 
-    def _training(self, **own: object) -> TrainConfig:
+    def _training(self, **changes: object) -> TrainConfig:
         # Weights are shrunk and masked layer by layer, so sibling layers must not be fused.
         shared = set(CompressConfig.model_fields) & set(TrainConfig.model_fields)
-        return TrainConfig(**(self.model_dump(include=shared) | {"fuse": False, "drop_path": 0.0} | own))
+        return TrainConfig(**(self.model_dump(include=shared) | {"fuse": False, "drop_path": 0.0} | changes))

@@ -53,7 +53,7 @@ class Group(BaseModel):
         return self.model_dump(by_alias=True, exclude_none=True)
 
 
-class Samples(Group):
+class DataSettings(Group):
     """Network and data."""
 
     network: Annotated[str | None, Flag()] = Field(None, description="network to use (default: the first in the file)")
@@ -74,7 +74,7 @@ class Samples(Group):
         return self
 
 
-class Length(Group):
+class LengthSettings(Group):
     """Length of a search."""
 
     held_out: Part = Field(0.2, gt=0, description="fraction of the training set held out from weight training")
@@ -92,7 +92,7 @@ class Length(Group):
     stop_at_budget: bool = Field(True, description="stop when the network's `require` clauses are met")
 
 
-class Weights(Group):
+class WeightSettings(Group):
     """Training of the weights."""
 
     optimiser: Literal["sgd", "adamw"] = Field("sgd", description="optimiser of the weights")
@@ -106,13 +106,13 @@ class Weights(Group):
     label_smoothing: Part = Field(0.0, description="label smoothing")
 
 
-class Paths(Group):
+class PathSettings(Group):
     """Regularisation by dropped paths."""
 
     drop_path: Part = Field(0.0, description="probability of dropping a candidate for a sample")
 
 
-class Prior(Group):
+class PriorSettings(Group):
     """Gates and their prior."""
 
     lambda_w: Annotated[Positive, Flag(PRIOR)] = Field(
@@ -148,7 +148,7 @@ class Prior(Group):
     ranking: Ranking = Field("relevance", description="score that decides which switches close first")
 
 
-class Rules(Group):
+class StrategySettings(Group):
     """The search strategy, and settings of strategies other than `bayes`."""
 
     strategy: Annotated[StrategyName, Flag(PRIOR)] = Field(
@@ -158,7 +158,7 @@ class Rules(Group):
     samples: Count = Field(32, description="architectures that `random` compares at every update")
 
 
-class Target(Group):
+class TargetSettings(Group):
     """A target size in place of a fixed penalty."""
 
     target_params: Annotated[Count | None, Flag(PRIOR, size=True)] = Field(
@@ -170,7 +170,7 @@ class Target(Group):
     lambda_growth: float = Field(1.5, gt=1, le=10, description="factor on lambda after an iteration above the target")
 
 
-class Machine(Group):
+class MachineSettings(Group):
     """Device and reproducibility."""
 
     seed: Annotated[int, Flag(RUN)] = Field(0, ge=0, lt=2**31, description="random seed")
@@ -184,7 +184,7 @@ class Machine(Group):
     threads: int = Field(0, ge=0, description="number of torch threads (0: torch's default)")
 
 
-class Fusing(Group):
+class FusionSettings(Group):
     """Compilation of the network."""
 
     fuse: bool = Field(True, description="compute sibling operations together")

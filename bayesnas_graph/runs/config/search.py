@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from bayesnas_graph.runs.config.groups import (
-    Fusing,
+    DataSettings,
+    FusionSettings,
     Kept,
-    Length,
-    Machine,
-    Paths,
-    Prior,
-    Rules,
-    Samples,
-    Target,
-    Weights,
+    LengthSettings,
+    MachineSettings,
+    PathSettings,
+    PriorSettings,
+    StrategySettings,
+    TargetSettings,
+    WeightSettings,
 )
 
 
-class SearchConfig(Kept, Fusing, Machine, Target, Rules, Prior, Paths, Weights, Length, Samples):
+class SearchConfig(
+    Kept,
+    FusionSettings,
+    MachineSettings,
+    TargetSettings,
+    StrategySettings,
+    PriorSettings,
+    PathSettings,
+    WeightSettings,
+    LengthSettings,
+    DataSettings,
+):
     """All settings of a search. A settings file has these keys, and `-s key=value` sets one."""
 
     @property

@@ -10,17 +10,17 @@ from bayesnas_graph.runs.config.groups import (
     DEVICE,
     RUN,
     Count,
+    DataSettings,
     Flag,
-    Fusing,
+    FusionSettings,
     Group,
     Kept,
-    Machine,
+    MachineSettings,
     NotNegative,
     Part,
-    Paths,
+    PathSettings,
     Positive,
-    Samples,
-    Weights,
+    WeightSettings,
 )
 
 
@@ -40,7 +40,7 @@ class Epochs(Group):
     epochs: Annotated[Count, Flag(RUN)] = Field(600, description="number of epochs")
 
 
-class TrainConfig(Kept, Fusing, Machine, Aids, Paths, Weights, Epochs, Samples):
+class TrainConfig(Kept, FusionSettings, MachineSettings, Aids, PathSettings, WeightSettings, Epochs, DataSettings):
     """All settings of training. A settings file has these keys, and `-s key=value` sets one."""
 
     verb: ClassVar[str] = "train"
@@ -58,7 +58,7 @@ class TrainConfig(Kept, Fusing, Machine, Aids, Paths, Weights, Epochs, Samples):
     checkpoint_steps: Count = Field(500, description="steps between checkpoints; every epoch also ends with one")
 
 
-class EvalConfig(Machine, Samples):
+class EvalConfig(MachineSettings, DataSettings):
     """All settings of `eval`."""
 
     verb: ClassVar[str] = "eval"

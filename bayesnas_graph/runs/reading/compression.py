@@ -9,16 +9,16 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from bayesnas_graph.runs.layers import Layer, Share
+from bayesnas_graph.runs.layers import PrunedLayer, Share
 from bayesnas_graph.runs.reading.history import LARGEST
-from bayesnas_graph.runs.reading.run import Numbers, Traces, read_json, read_numbers
+from bayesnas_graph.runs.reading.run import Numbers, RunRecord, read_json, read_numbers
 
 _EPOCHS = ("epoch", "step", "loss", "accuracy")
 _LOOPS = ("loop", "lambda", "loss", "groups", "parameters", "flops", "operations")
 
 
 @dataclass(frozen=True)
-class Network:
+class NetworkRecord:
     """A network in numbers."""
 
     widths: str
@@ -35,7 +35,7 @@ class Network:
 
 
 @dataclass(frozen=True)
-class Loop:
+class LoopRecord:
     """The result of a loop, and the error of its network after the training of the next loop, if there was one.
 
     A loop trains and then prunes, so its epochs belong to the network left by the previous loop.
@@ -51,27 +51,27 @@ class Loop:
 
 
 @dataclass(frozen=True)
-class Compression:
+class CompressionRecord:
     """A compression run, as recorded in its folder. Anything not yet written is None or empty."""
 
-    traces: Traces
-    loops: tuple[Loop, ...]
-    layers: tuple[Layer, ...]
+    record: RunRecord
+    loops: tuple[LoopRecord, ...]
+    layers: tuple[PrunedLayer, ...]
     rival_rows: tuple[Numbers, ...]  # the epochs of the baseline
-    whole: Network | None
-    left: Network | None
-    rival: Network | None
+    whole: NetworkRecord | None
+    left: NetworkRecord | None
+    rival: NetworkRecord | None
     cut: float | None  # the error of the pruned network before fine-tuning, in %
 
 
-def read_compression(found: Traces) -> Compression:
+def read_compression(record: RunRecord) -> CompressionRecord:
     """Read the files that only compression runs have."""
-    result = read_json(found.folder / "result.json", {}) or {}
-    return Compression(
-        traces=found,
-        loops=tuple(_loops(found)),
-        layers=tuple(_layers(found.folder / "layers.json")),
-        rival_rows=tuple(read_numbers(found.folder / "rival.csv", _EPOCHS)),
+    result = read_json(record.folder / "result.json", {}) or {}
+    return CompressionRecord(
+        record=record,
+        loops=tuple(_loops(record)),
+        layers=tuple(_layers(record.folder / "layers.json")),
+        rival_rows=tuple(read_numbers(record.folder / "rival.csv", _EPOCHS)),
         whole=_network(result.get("whole")),
         left=_network(result.get("left")),
         rival=_network(result.get("rival")),
@@ -79,14 +79,14 @@ def read_compression(found: Traces) -> Compression:
     )
 
 
-def _loops(found: Traces) -> Iterator[Loop]:
-    errors = {int(row["epoch"]): row["test_accuracy"] for row in found.rows if _is_tested(row)}
-    dense, each = (_count(found.config.get(key)) for key in ("epochs", "loop_epochs"))
-    by_number = {int(row["loop"]): row for row in read_numbers(found.folder / "loops.csv", _LOOPS)}
+def _loops(record: RunRecord) -> Iterator[LoopRecord]:
+    errors = {int(row["epoch"]): row["test_accuracy"] for row in record.rows if _is_tested(row)}
+    dense, each = (_count(record.config.get(key)) for key in ("epochs", "loop_epochs"))
+    by_number = {int(row["loop"]): row for row in read_numbers(record.folder / "loops.csv", _LOOPS)}
     for number, row in sorted(by_number.items()):
         following = number + 1 in by_number and each > 0
         accuracy = errors.get(dense + (number + 1) * each) if following else None
-        yield Loop(
+        yield LoopRecord(
             number=number,
             intensity=row["lambda"],
             groups=int(row["groups"]),
@@ -105,20 +105,20 @@ def _count(value: object) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _layers(path: Path) -> Iterator[Layer]:
+def _layers(path: Path) -> Iterator[PrunedLayer]:
     try:
-        found = json.loads(path.read_bytes(), parse_constant=int)  # infinity and nan are not valid JSON
+        layers = json.loads(path.read_bytes(), parse_constant=int)  # infinity and nan are not valid JSON
     except (OSError, ValueError, RecursionError):
         return
-    for layer in found if isinstance(found, list) else ():
+    for layer in layers if isinstance(layers, list) else ():
         try:
             yield _layer(layer)
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
             continue
 
 
-def _layer(plain: Any) -> Layer:
-    return Layer(
+def _layer(plain: Any) -> PrunedLayer:
+    return PrunedLayer(
         name=str(plain["name"]),
         kind=str(plain["kind"]),
         outputs=_share(plain["outputs"]),
@@ -134,9 +134,9 @@ def _share(plain: Any) -> Share:
     return Share(int(_finite(plain["kept"])), int(_finite(plain["of"])))
 
 
-def _network(plain: Any) -> Network | None:
+def _network(plain: Any) -> NetworkRecord | None:
     try:
-        return Network(
+        return NetworkRecord(
             widths=str(plain["widths"]),
             parameters=int(_finite(plain["parameters"])),
             flops=int(_finite(plain["flops"])),
@@ -169,7 +169,7 @@ def _finite(value: Any) -> float:
 LAYER_HEAD = ("layer", "kind", "outputs", "inputs", "groups left", "zero", "parameters", "operations")
 
 
-def layer_cells(layer: Layer) -> tuple[str, ...]:
+def layer_cells(layer: PrunedLayer) -> tuple[str, ...]:
     """Return a layer as cells under these headings."""
     groups = ", ".join(f"{name} {share}" for name, share in layer.groups.items())
     return (

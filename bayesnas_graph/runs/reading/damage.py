@@ -9,20 +9,20 @@ from pathlib import Path
 from bayesnas_graph.diagnostics import Diagnostic
 from bayesnas_graph.runs.paths import RunPaths
 from bayesnas_graph.runs.reading.decision import read_final
-from bayesnas_graph.runs.reading.run import Traces, read_json
+from bayesnas_graph.runs.reading.run import RunRecord, read_json
 
 
-def damage(found: Traces) -> tuple[Diagnostic, ...]:
+def damage(record: RunRecord) -> tuple[Diagnostic, ...]:
     """Return a warning for each file that exists but cannot be read."""
     help = "its content is omitted"
     return tuple(
         Diagnostic("NAS602", f"cannot read `{path}`: it is damaged", help=help, severity="warning")
-        for path in _damaged(found, RunPaths(found.folder))
+        for path in _damaged(record, RunPaths(record.folder))
     )
 
 
-def _damaged(found: Traces, paths: RunPaths) -> Iterator[Path]:
-    if found.result is None and paths.result.exists():
+def _damaged(record: RunRecord, paths: RunPaths) -> Iterator[Path]:
+    if record.result is None and paths.result.exists():
         yield paths.result
     if paths.decision.exists() and not _is_decision(paths):
         yield paths.decision

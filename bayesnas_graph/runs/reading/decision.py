@@ -18,10 +18,10 @@ class Final:
 
 def read_final(paths: RunPaths) -> dict[str, Final]:
     """Read the decision by name of switch; empty if it is missing or cannot be read."""
-    found = read_json(paths.decision, {"verdicts": list}) or {"verdicts": []}
+    decision = read_json(paths.decision, {"verdicts": list}) or {"verdicts": []}
     kinds = {"name": str, "keep": bool, "why": str}
     return {
         verdict["name"]: Final(verdict["keep"], verdict["why"])
-        for verdict in found["verdicts"]
+        for verdict in decision["verdicts"]
         if isinstance(verdict, dict) and all(isinstance(verdict.get(key), kind) for key, kind in kinds.items())
     }

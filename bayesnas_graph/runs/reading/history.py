@@ -29,12 +29,12 @@ class Moment:
 
 def read_history(paths: RunPaths) -> dict[str, tuple[Moment, ...]]:
     """Read the history of every switch, in order. It ends where the switch was closed."""
-    found: dict[str, dict[int, Moment]] = defaultdict(dict)
+    moments_of: dict[str, dict[int, Moment]] = defaultdict(dict)
     for row in read_rows(paths.history):
         moment = _moment(row)
         if moment is not None and row.get("switch"):
-            found[row["switch"]][moment.iteration] = moment  # written again after a rollback
-    return {name: tuple(moments[i] for i in sorted(moments)) for name, moments in found.items()}
+            moments_of[row["switch"]][moment.iteration] = moment  # written again after a rollback
+    return {name: tuple(moments[i] for i in sorted(moments)) for name, moments in moments_of.items()}
 
 
 def _moment(row: Mapping[str, str]) -> Moment | None:

@@ -21,7 +21,7 @@ USUAL: Mapping[str, Kind] = {"zero": "zero", "optional": "optional"}  # by opera
 
 
 @dataclass(frozen=True, slots=True)
-class Switch:
+class OutlineSwitch:
     """A switch, named as in the space."""
 
     name: str
@@ -54,7 +54,7 @@ class Outline:
     steps: int  # of an iteration
     iterations: int  # at most; once the architecture is final, the actual number
     finish: int  # final steps for the weights of the architecture
-    switches: tuple[Switch, ...]
+    switches: tuple[OutlineSwitch, ...]
     parameters: int  # of all candidates together
     flops: int
     wanted: tuple[str, ...]  # target sizes
@@ -93,12 +93,12 @@ class Outline:
     @staticmethod
     def from_json(text: bytes) -> Outline:
         """Parse the content of `outline.json`. Raises ValueError."""
-        found = _adapter().validate_json(text)
+        outline = _adapter().validate_json(text)
         switches = [
             switch if "kind" in plain else replace(switch, kind=USUAL.get(switch.operation, "candidate"))
-            for switch, plain in zip(found.switches, json.loads(text)["switches"], strict=True)
+            for switch, plain in zip(outline.switches, json.loads(text)["switches"], strict=True)
         ]
-        return replace(found, switches=tuple(switches))
+        return replace(outline, switches=tuple(switches))
 
 
 def targets(config: SearchConfig) -> list[str]:
@@ -116,10 +116,10 @@ def at_most(quantity: str, size: int) -> str:
     return f"{quantity} <= {size:,}"
 
 
-def switches_of(graph: Graph) -> Iterator[Switch]:
+def switches_of(graph: Graph) -> Iterator[OutlineSwitch]:
     """Yield the switches of a graph in order, each once."""
     for group, gate in graph.switches.items():
-        yield Switch(group, gate.part, gate.place, gate.operation, gate.kind)
+        yield OutlineSwitch(group, gate.part, gate.place, gate.operation, gate.kind)
 
 
 @cache

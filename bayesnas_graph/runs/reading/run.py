@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.runs.paths import RunPaths
-from bayesnas_graph.runs.reading.outline import Outline, Switch
+from bayesnas_graph.runs.reading.outline import Outline, OutlineSwitch
 
 Numbers = dict[str, float]
 
@@ -25,7 +25,7 @@ _TRAINED = {"parameters": int, "flops": int, "accuracy": float}
 
 
 @dataclass(frozen=True)
-class Traces:
+class RunRecord:
     """A run, as recorded in its folder. Anything not yet written is None or empty."""
 
     folder: Path
@@ -79,7 +79,7 @@ class Traces:
         return None if last is None else (int(last["parameters"]), int(last["flops"]))
 
     @property
-    def switches(self) -> tuple[Switch, ...]:
+    def switches(self) -> tuple[OutlineSwitch, ...]:
         """All switches, if known."""
         return self.outline.switches if self.outline else ()
 
@@ -98,12 +98,12 @@ class Traces:
         return max(0, self.outline.total_steps - self.step) * self.rows[-1]["seconds"] + updates * each
 
 
-def read_traces(paths: RunPaths) -> Traces:
+def read_run_record(paths: RunPaths) -> RunRecord:
     """Read a run folder. Raises NasError if it is not one."""
     manifest = read_json(paths.manifest_file, _MANIFEST)
     if manifest is None:
         raise _no_run(paths)
-    return Traces(
+    return RunRecord(
         folder=paths.path,
         manifest=manifest,
         running=is_locked(paths.lock),
@@ -153,11 +153,11 @@ def _outline(path: Path) -> Outline | None:
 def read_json(path: Path, kinds: Mapping[str, type]) -> dict[str, Any] | None:
     """Read a JSON object with values of these types; None if it is anything else."""
     try:
-        found = json.loads(path.read_bytes(), parse_constant=int)  # infinity and nan are not valid JSON
+        content = json.loads(path.read_bytes(), parse_constant=int)  # infinity and nan are not valid JSON
     except (OSError, ValueError, RecursionError):
         return None
-    whole = isinstance(found, dict) and all(isinstance(found.get(key), kind) for key, kind in kinds.items())
-    return found if whole else None
+    valid = isinstance(content, dict) and all(isinstance(content.get(key), kind) for key, kind in kinds.items())
+    return content if valid else None
 
 
 def read_numbers(path: Path, needed: tuple[str, ...]) -> Iterator[Numbers]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 from statistics import fmean
 
-from bayesnas_graph.runs.sweep.folder import Found, Run
+from bayesnas_graph.runs.sweep.folder import RunResult, SweepRun
 
 RUN = ("seed", "state", "parameters", "flops", "accuracy", "kept", "switches", "error", "folder")
 POINT = ("done", "parameters", "multiply-adds", "accuracy", "kept", "overlap", "distinct")
@@ -16,28 +16,28 @@ POINT = ("done", "parameters", "multiply-adds", "accuracy", "kept", "overlap", "
 Cells = tuple[str, ...]
 
 
-def summary(runs: Sequence[Run]) -> list[Cells]:
+def summary(runs: Sequence[SweepRun]) -> list[Cells]:
     """Return a header, and a row for each point of the grid: mean and range over the finished seeds."""
-    by_point: dict[tuple[tuple[str, str], ...], list[Run]] = {}
+    by_point: dict[tuple[tuple[str, str], ...], list[SweepRun]] = {}
     for run in runs:
         by_point.setdefault(run.point.values, []).append(run)
     keys = tuple(key for key, _ in runs[0].point.values)
     return [(*keys, *POINT), *(_row(seeds) for seeds in by_point.values())]
 
 
-def _row(runs: Sequence[Run]) -> Cells:
-    found = [run.found for run in runs if run.found is not None]
-    architectures = [run.architecture for run in runs if run.found is not None]
+def _row(runs: Sequence[SweepRun]) -> Cells:
+    results = [run.result for run in runs if run.result is not None]
+    architectures = [run.architecture for run in runs if run.result is not None]
     alike = overlap(architectures)
     return (
         *(value for _, value in runs[0].point.values),
-        f"{len(found)} of {len(runs)}",
-        _spread(found, lambda one: one.parameters, ",.0f"),
-        _spread(found, lambda one: one.flops, ",.0f"),
-        _spread(found, lambda one: one.accuracy, ".4f"),
-        _spread(found, lambda one: one.kept, ",.1f", f" of {found[0].switches:,}" if found else ""),
+        f"{len(results)} of {len(runs)}",
+        _spread(results, lambda one: one.parameters, ",.0f"),
+        _spread(results, lambda one: one.flops, ",.0f"),
+        _spread(results, lambda one: one.accuracy, ".4f"),
+        _spread(results, lambda one: one.kept, ",.1f", f" of {results[0].switches:,}" if results else ""),
         "" if alike is None else f"{alike:.2f}",
-        str(len(set(architectures))) if found else "",
+        str(len(set(architectures))) if results else "",
     )
 
 
@@ -53,29 +53,31 @@ def overlap(architectures: Sequence[frozenset[str]]) -> float | None:
     return fmean(parts) if parts else None
 
 
-def _spread(found: Sequence[Found], number: Callable[[Found], float], form: str, of: str = "") -> str:
+def _spread(results: Sequence[RunResult], number: Callable[[RunResult], float], form: str, of: str = "") -> str:
     """Return a mean, with the range if the values differ."""
-    values = [number(one) for one in found]
+    values = [number(one) for one in results]
     if not values:
         return ""
     mean, low, high = (format(value, form).removesuffix(".0") for value in (fmean(values), min(values), max(values)))
     return f"{mean}{of}" if low == high else f"{mean}{of} ({low}-{high})"
 
 
-def to_csv(runs: Sequence[Run]) -> str:
+def to_csv(runs: Sequence[SweepRun]) -> str:
     """Return a CSV table with a row for each run."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*(key for key, _ in runs[0].point.values), *RUN])
     for run in runs:
-        found = run.found
-        numbers = (found.parameters, found.flops, found.accuracy, found.kept, found.switches) if found else ("",) * 5
+        result = run.result
+        numbers = (
+            (result.parameters, result.flops, result.accuracy, result.kept, result.switches) if result else ("",) * 5
+        )
         values = (value for _, value in run.point.values)
         writer.writerow([*values, run.point.seed, run.state, *numbers, run.error, run.point.name])
     return text.getvalue()
 
 
-def to_markdown(title: str, runs: Sequence[Run]) -> str:
+def to_markdown(title: str, runs: Sequence[SweepRun]) -> str:
     """Return the summary, and a list of failures."""
     heading, *rows = summary(runs)
     lines = [f"# {title}", "", _line(heading), _line(["---"] * len(heading)), *map(_line, rows)]

@@ -24,7 +24,7 @@ LONGEST = 200  # characters of an error in a table
 State = Literal["waiting", "running", "done", "failed", "stopped"]
 
 
-class Asked(BaseModel):
+class SweepRequest(BaseModel):
     """The requested sweep, as recorded in `sweep.json`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -46,7 +46,7 @@ class Asked(BaseModel):
         return points(settings, [axis(text) for text in self.sweep], self.seeds)
 
 
-class Found(BaseModel):
+class RunResult(BaseModel):
     """The result of a run, from its `result.json`."""
 
     model_config = ConfigDict(frozen=True)
@@ -59,12 +59,12 @@ class Found(BaseModel):
 
 
 @dataclass(frozen=True)
-class Run:
+class SweepRun:
     """A point of the grid, and the state of its run."""
 
     point: Point
     state: State = "waiting"
-    found: Found | None = None
+    result: RunResult | None = None
     architecture: frozenset[str] = frozenset()  # the kept candidates
     error: str = ""  # the first line of its error message
 
@@ -81,7 +81,7 @@ class SweepFolder:
         return RunFolder(self.path)
 
     @property
-    def asked_file(self) -> Path:
+    def request_file(self) -> Path:
         """The requested sweep."""
         return self.path / "sweep.json"
 
@@ -103,17 +103,17 @@ class SweepFolder:
         """Return the log of a run."""
         return self.path / f"{point.name}.log"
 
-    def asked(self) -> Asked:
+    def request(self) -> SweepRequest:
         """Read the request. Raises NasError if this is not a sweep folder."""
         try:
-            return Asked.model_validate_json(self.asked_file.read_bytes())
+            return SweepRequest.model_validate_json(self.request_file.read_bytes())
         except FileNotFoundError:
             help = "give the folder written by `search --sweep`, which contains `sweep.json`"
             raise NasError([Diagnostic("NAS602", f"`{self.path}` is not a sweep folder", help=help)]) from None
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             where = "".join(f"{part}: " for part in first["loc"])
-            message = f"cannot read `{self.asked_file}`: {where}{first['msg'].lower()}"
+            message = f"cannot read `{self.request_file}`: {where}{first['msg'].lower()}"
             raise NasError([Diagnostic("NAS602", message)]) from None
 
     def make_room(self, point: Point) -> None:
@@ -123,16 +123,16 @@ class SweepFolder:
             shutil.rmtree(run.path)
 
 
-def run_of(folder: SweepFolder, point: Point) -> Run:
+def run_of(folder: SweepFolder, point: Point) -> SweepRun:
     """Return the state of a point from its folder: done or waiting."""
     run = folder.run(point)
     try:
-        found = Found.model_validate_json(run.result.read_bytes())
+        result = RunResult.model_validate_json(run.result.read_bytes())
         verdicts = json.loads(run.decision.read_bytes())["verdicts"]
         kept = frozenset(str(verdict["name"]) for verdict in verdicts if verdict["keep"])
     except (OSError, ValueError, KeyError, TypeError):  # incomplete: resuming the run writes them again
-        return Run(point)
-    return Run(point, "done", found, kept - _zeros(run))
+        return SweepRun(point)
+    return SweepRun(point, "done", result, kept - _zeros(run))
 
 
 def _zeros(run: RunFolder) -> frozenset[str]:
@@ -144,19 +144,21 @@ def _zeros(run: RunFolder) -> frozenset[str]:
     return frozenset(switch.name for switch in switches if switch.is_zero)
 
 
-def arguments(folder: SweepFolder, asked: Asked, point: Point, data_dir: Path | None, threads: int) -> Iterator[str]:
+def arguments(
+    folder: SweepFolder, request: SweepRequest, point: Point, data_dir: Path | None, threads: int
+) -> Iterator[str]:
     """Yield the command that starts or resumes a run."""
     run, sweep = folder.run(point), folder.path.absolute()
     yield "search"
     if run.manifest_file.is_file():
         yield from ("--resume", str(sweep / point.name))
     else:
-        yield from (str(sweep / folder.own.space.name / asked.file), "-o", str(sweep / point.name))
-        settings = {**asked.settings, "threads": point.config.threads or threads, "seed": point.seed}
+        yield from (str(sweep / folder.own.space.name / request.file), "-o", str(sweep / point.name))
+        settings = {**request.settings, "threads": point.config.threads or threads, "seed": point.seed}
         for word in (*words(settings), *(f"{key}={value}" for key, value in point.values)):
             yield from ("-s", word)
-    yield from ("--data-dir", str(data_dir.absolute() if data_dir else asked.data_dir), "--display", "plain")
-    if asked.python_ops:
+    yield from ("--data-dir", str(data_dir.absolute() if data_dir else request.data_dir), "--display", "plain")
+    if request.python_ops:
         yield "--allow-python-ops"
 
 

@@ -20,7 +20,7 @@ _KNOWN = {known for name, field in SearchConfig.model_fields.items() for known i
 
 
 @dataclass(frozen=True, eq=False)
-class Axis:
+class SweepAxis:
     """A setting, and its values."""
 
     key: Span
@@ -42,7 +42,7 @@ class Point:
         return " ".join(f"{key}={value}" for key, value in (*self.values, ("seed", str(self.seed))))
 
 
-def axis(text: str) -> Axis:
+def axis(text: str) -> SweepAxis:
     """Parse `key=a,b,c` from the command line. Commas in quotes or braces do not separate. Raises NasError.
 
     >>> [value.text for value in axis("data=digits, 'folder:a,b'").values]
@@ -53,46 +53,46 @@ def axis(text: str) -> Axis:
     if not equals or not key.strip():
         label = Label(Span(source, 0, len(text)), "should be `key=a,b,c`")
         raise NasError([Diagnostic("NAS601", f"`{text}` is not an axis of a sweep", label)])
-    found = Axis(_stripped(source, 0, len(key)), tuple(_parted(source, len(key) + 1)))
-    empty = next((value for value in found.values if not value.text), None)
+    parsed = SweepAxis(_stripped(source, 0, len(key)), tuple(_parted(source, len(key) + 1)))
+    empty = next((value for value in parsed.values if not value.text), None)
     if empty is not None:
         label = Label(empty, "no value here")
-        raise NasError([Diagnostic("NAS601", f"a value of `{found.key.text}` is missing", label)])
-    return found
+        raise NasError([Diagnostic("NAS601", f"a value of `{parsed.key.text}` is missing", label)])
+    return parsed
 
 
-def points(settings: Sequence[Settings], axes: Sequence[Axis], seeds: int) -> tuple[Point, ...]:
+def points(settings: Sequence[Settings], axes: Sequence[SweepAxis], seeds: int) -> tuple[Point, ...]:
     """Return the whole grid, validated. Raises NasError with all errors, each once."""
     first = configured(settings).seed
     _check_axes(axes, seeds)
     report, known = Report(), dict[str, tuple[Span, ...]]()
-    found: list[tuple[tuple[Span, ...], SearchConfig]] = []
+    configs: list[tuple[tuple[Span, ...], SearchConfig]] = []
     for values in product(*(axis.values for axis in axes)):
         chosen = [*settings, *(_Chosen.of(axis, value) for axis, value in zip(axes, values, strict=True))]
         try:
             for seed in range(first, first + seeds):
-                found.append((values, configured([*chosen, _seeded(seed, seeds)])))
+                configs.append((values, configured([*chosen, _seeded(seed, seeds)])))
         except NasError as error:
             for diagnostic in error.diagnostics:
                 report.add(diagnostic)
             continue
-        same = known.setdefault(found[-1][1].model_dump_json(), values)
+        same = known.setdefault(configs[-1][1].model_dump_json(), values)
         if same is not values:
             report.add(_twice(same, values))
     if report.diagnostics:
         raise NasError(report.diagnostics)
-    return tuple(_named(axes, found))
+    return tuple(_named(axes, configs))
 
 
 @dataclass(frozen=True, eq=False)
 class _Chosen(Settings):
     """A value of an axis, with its location for error messages."""
 
-    axis: Axis
+    axis: SweepAxis
     value: Span
 
     @staticmethod
-    def of(axis: Axis, value: Span) -> _Chosen:
+    def of(axis: SweepAxis, value: Span) -> _Chosen:
         values: Mapping[str, object] = assigned(f"{axis.key.text}={value.text}").values
         return _Chosen(axis.key.source, values, axis, value)
 
@@ -104,7 +104,7 @@ def _seeded(seed: int, seeds: int) -> Settings:
     return Settings(Source("the command line", f"--seeds {seeds}"), {"seed": seed})
 
 
-def _check_axes(axes: Sequence[Axis], seeds: int) -> None:
+def _check_axes(axes: Sequence[SweepAxis], seeds: int) -> None:
     report, seen = Report(), dict[str, Span]()
     for axis in axes:
         name = axis.key.text
@@ -132,9 +132,9 @@ def _twice(first: tuple[Span, ...], second: tuple[Span, ...]) -> Diagnostic:
     return Diagnostic("NAS601", f"`{other.text}` makes no difference", label, help=help)
 
 
-def _named(axes: Sequence[Axis], found: Sequence[tuple[tuple[Span, ...], SearchConfig]]) -> Iterator[Point]:
+def _named(axes: Sequence[SweepAxis], configs: Sequence[tuple[tuple[Span, ...], SearchConfig]]) -> Iterator[Point]:
     taken: set[str] = set()
-    for number, (spans, config) in enumerate(found):
+    for number, (spans, config) in enumerate(configs):
         values = tuple((axis.key.text, span.text) for axis, span in zip(axes, spans, strict=True))
         words = ",".join(f"{key}={value}" for key, value in (*values, ("seed", str(config.seed))))
         name = re.sub(r"[^A-Za-z0-9_.,=+-]+", "_", words)

@@ -28,7 +28,7 @@ class Job:
     log: Path
 
 
-class Pool(Protocol):
+class RunPool(Protocol):
     """Starts runs and waits for them."""
 
     @property

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from bayesnas_graph.diagnostics import Diagnostic
 from bayesnas_graph.runs.sweep.comparison import to_csv, to_markdown
-from bayesnas_graph.runs.sweep.folder import Asked, Run, SweepFolder, arguments, first_error, run_of
+from bayesnas_graph.runs.sweep.folder import SweepFolder, SweepRequest, SweepRun, arguments, first_error, run_of
 from bayesnas_graph.runs.sweep.grid import Point
-from bayesnas_graph.runs.sweep.pool import Job, Pool
+from bayesnas_graph.runs.sweep.pool import Job, RunPool
 
 TURN = 0.2  # seconds between checks
 
@@ -20,13 +20,13 @@ TURN = 0.2  # seconds between checks
 class SweepWatcher:
     """Base class of watchers of a sweep. By default, every method does nothing."""
 
-    def ended(self, run: Run, number: int, total: int) -> None:
+    def ended(self, run: SweepRun, number: int, total: int) -> None:
         """A run has ended: the `number`th of `total`."""
 
     def stopping(self) -> None:
         """All runs were asked to save their state and end."""
 
-    def turn(self, runs: Sequence[Run]) -> None:
+    def turn(self, runs: Sequence[SweepRun]) -> None:
         """The current state of all runs."""
 
 
@@ -35,18 +35,18 @@ class Sweep:
     """The state of all runs. Finished runs are kept."""
 
     folder: SweepFolder
-    asked: Asked
+    request: SweepRequest
     points: Sequence[Point]
     data_dir: Path | None = None  # if it has moved
     options: tuple[str, ...] = ()  # passed to every run
     warnings: tuple[Diagnostic, ...] = ()  # about the space
-    _runs: dict[str, Run] = field(init=False)  # by name
+    _runs: dict[str, SweepRun] = field(init=False)  # by name
 
     def __post_init__(self) -> None:
         self._runs = {point.name: run_of(self.folder, point) for point in self.points}
 
     @property
-    def runs(self) -> tuple[Run, ...]:
+    def runs(self) -> tuple[SweepRun, ...]:
         """All runs, in the order of the grid."""
         return tuple(self._runs.values())
 
@@ -60,7 +60,7 @@ class Sweep:
         """The number of runs that have ended, successfully or not."""
         return sum(run.state in ("done", "failed") for run in self.runs)
 
-    def run(self, pool: Pool, threads: int, stop: Callable[[], bool], watcher: SweepWatcher) -> bool:
+    def run(self, pool: RunPool, threads: int, stop: Callable[[], bool], watcher: SweepWatcher) -> bool:
         """Run the remaining points; return False if interrupted. Raises NasError if a table cannot be written."""
         waiting, stopped = deque(self.left), False
         self.write_tables()
@@ -86,21 +86,21 @@ class Sweep:
 
     def write_tables(self) -> None:
         """Write both tables, each completely or not at all."""
-        own = self.folder.own
-        own.write(self.folder.table, to_csv(self.runs))
-        own.write(self.folder.summary, to_markdown(f"Sweep of {self.asked.space}", self.runs))
+        files = self.folder.own
+        files.write(self.folder.table, to_csv(self.runs))
+        files.write(self.folder.summary, to_markdown(f"Sweep of {self.request.space}", self.runs))
 
-    def _start(self, point: Point, pool: Pool, threads: int) -> None:
+    def _start(self, point: Point, pool: RunPool, threads: int) -> None:
         self.folder.make_room(point)
-        words = (*arguments(self.folder, self.asked, point, self.data_dir, threads), *self.options)
+        words = (*arguments(self.folder, self.request, point, self.data_dir, threads), *self.options)
         pool.start(Job(point.name, words, point.config.threads or threads, self.folder.log(point)))
         self._runs[point.name] = replace(self._runs[point.name], state="running")
 
-    def _ended(self, point: Point, code: int, stopped: bool) -> Run:
+    def _ended(self, point: Point, code: int, stopped: bool) -> SweepRun:
         run = run_of(self.folder, point)
         if run.state == "done":  # even if it was killed while finishing
             return run
         if stopped:
-            return Run(point, "stopped")
+            return SweepRun(point, "stopped")
         error = f"ended by {signal.Signals(-code).name}" if code < 0 else first_error(self.folder.log(point))
-        return Run(point, "failed", error=error)
+        return SweepRun(point, "failed", error=error)

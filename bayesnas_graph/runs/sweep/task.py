@@ -14,9 +14,9 @@ from bayesnas_graph.runs.folder import new_folder, now, versions
 from bayesnas_graph.runs.settings import Settings, configured
 from bayesnas_graph.runs.subject import load_subject
 from bayesnas_graph.runs.sweep.cluster import RayPool, connect, installed
-from bayesnas_graph.runs.sweep.folder import Asked, SweepFolder
+from bayesnas_graph.runs.sweep.folder import SweepFolder, SweepRequest
 from bayesnas_graph.runs.sweep.grid import axis, points
-from bayesnas_graph.runs.sweep.pool import LocalPool, Pool, devices, slots, usable_cores
+from bayesnas_graph.runs.sweep.pool import LocalPool, RunPool, devices, slots, usable_cores
 from bayesnas_graph.runs.sweep.schedule import Sweep, SweepWatcher
 
 
@@ -47,7 +47,7 @@ def create_sweep(
     subjects = [load_subject(file, config, allow_python=allow_python) for config in networks.values()]
     folder = SweepFolder(new_folder(output, f"{file.stem}-sweep").path)
     with folder.own.locked():
-        asked = Asked(
+        request = SweepRequest(
             space=str(file),
             file=subjects[0].copy_files(folder.own),
             python_ops=allow_python,
@@ -58,9 +58,9 @@ def create_sweep(
             begun=now(),
             versions=versions(),
         )
-        folder.own.write_json(folder.asked_file, asked.model_dump())
+        folder.own.write_json(folder.request_file, request.model_dump())
         warnings = tuple(warning for subject in subjects for warning in subject.warnings)
-        yield Sweep(folder, asked, grid, options=options, warnings=warnings)
+        yield Sweep(folder, request, grid, options=options, warnings=warnings)
 
 
 @contextmanager
@@ -69,12 +69,12 @@ def resume_sweep(
 ) -> Iterator[Sweep]:
     """Open a sweep to run its unfinished searches. Raises NasError."""
     folder = SweepFolder(path)
-    asked = folder.asked()
-    if asked.python_ops and not allow_python:
+    request = folder.request()
+    if request.python_ops and not allow_python:
         help = "add `--allow-python-ops`"
         raise NasError([Diagnostic("NAS105", "the sweep uses Python operations", help=help)])
     with folder.own.locked():
-        yield Sweep(folder, asked, asked.points(), data_dir, options)
+        yield Sweep(folder, request, request.points(), data_dir, options)
 
 
 def run_to_end(sweep: Sweep, watcher: SweepWatcher, jobs: int | None = None, *, ray: bool = False) -> bool:
@@ -97,11 +97,11 @@ def stopping() -> Iterator[Callable[[], bool]]:
 
 
 @contextmanager
-def _pool(sweep: Sweep, jobs: int | None, *, ray: bool) -> Iterator[tuple[Pool, int]]:
+def _pool(sweep: Sweep, jobs: int | None, *, ray: bool) -> Iterator[tuple[RunPool, int]]:
     """Yield a pool for the runs, and the number of threads of each. Ends all processes on exit."""
     configs = [point.config for point in sweep.left]
     kinds = {config.device for config in configs}
-    pool: Pool
+    pool: RunPool
     if ray:
         cluster = installed()
         connect(cluster)

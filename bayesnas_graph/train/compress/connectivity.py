@@ -9,12 +9,12 @@ from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes.shrink.alive import alive
 
 
-def is_connected(graph: Graph, gone: Collection[str]) -> bool:
+def is_connected(graph: Graph, removed: Collection[str]) -> bool:
     """Return whether all outputs are reached without these nodes. Sums and concatenations work with fewer inputs."""
     reached: set[str] = set()
     for node in graph:
         inputs = [edge.source in reached for edge in graph.inputs(node.name)]
-        if node.name not in gone and (all(inputs) or (any(inputs) and node.op.tolerates_missing_inputs)):
+        if node.name not in removed and (all(inputs) or (any(inputs) and node.op.tolerates_missing_inputs)):
             reached.add(node.name)
     return all(name in reached for name in graph.outputs)
 

@@ -37,8 +37,8 @@ class Groups:
     def sums(self, entries: Entries) -> Tensor:
         """Return the sum over every group of one value per weight."""
         weight = self._apart(entries(self.layer, "weight"))
-        kept = {axis for letter in self.shares for axis in _AXES[letter]}
-        total = weight.sum([axis for axis in range(5) if axis not in kept], keepdim=True)
+        kept_axes = {axis for letter in self.shares for axis in _AXES[letter]}
+        total = weight.sum([axis for axis in range(5) if axis not in kept_axes], keepdim=True)
         for node, name in self.companions:
             total = total + self._of_filters(entries(node, name))
         return total
@@ -70,14 +70,14 @@ class Groups:
 def groups_of(graph: Graph, chosen: Chosen) -> tuple[Groups, ...]:
     """Return all groups of a network, except filters of outputs, which cannot be removed. Raises NasError."""
     last = _last_layers(graph)
-    found = []
+    groups = []
     for name, patterns in chosen_for(graph, chosen).items():
         node = graph[name]
         for shares in shared(node, patterns):
             if shares == "n" and name in last:
                 continue
-            found.append(_groups(graph, node, shares))
-    return tuple(found)
+            groups.append(_groups(graph, node, shares))
+    return tuple(groups)
 
 
 def regrouped(groups: Iterable[Groups], graph: Graph) -> tuple[Groups, ...]:
@@ -97,12 +97,12 @@ def _parts(graph: Graph, node: Node) -> int:
 
 def _companions(graph: Graph, node: Node) -> tuple[tuple[str, str], ...]:
     """Return the bias of a layer, and the weight and bias of a norm if nothing else reads the layer."""
-    own = [(node.name, name) for name in node.op.scale_tensors() if name != "weight"]
+    companions = [(node.name, name) for name in node.op.scale_tensors() if name != "weight"]
     readers = [edge.target for edge in graph.edges if edge.source == node.name]
     after = graph[readers[0]] if len(readers) == 1 and node.name not in graph.outputs else None
     if after is not None and after.op.normalises:
-        own += [(after.name, name) for name in after.op.scale_tensors()]
-    return tuple(own)
+        companions += [(after.name, name) for name in after.op.scale_tensors()]
+    return tuple(companions)
 
 
 def _last_layers(graph: Graph) -> set[str]:

@@ -9,10 +9,10 @@ from bayesnas_graph.codegen.emit.weights import ByNode
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.train.compress.groups import Groups
 from bayesnas_graph.train.compress.masks import masks_of
-from bayesnas_graph.train.compress.selection import Pruning, Ranked, Target, prune
+from bayesnas_graph.train.compress.selection import Pruning, Ranked, SizeTarget, prune
 
 
-def pruned_by_magnitude(graph: Graph, weights: ByNode, groups: tuple[Groups, ...], target: Target) -> Pruning:
+def pruned_by_magnitude(graph: Graph, weights: ByNode, groups: tuple[Groups, ...], target: SizeTarget) -> Pruning:
     """Remove the smallest groups until the network meets the target.
 
     Layers have weights of different magnitude, so the root mean square of a group is divided by that of its layer.

@@ -15,30 +15,30 @@ Masks = dict[str, dict[str, Tensor]]
 
 def masks_of(groups: Iterable[Groups], weights: ByNode) -> Masks:
     """Return the masks of the weights in groups: the nonzero weights of layers, and all companions of their filters."""
-    found: Masks = {}
+    masks: Masks = {}
     for group in groups:
         for node, name in group.tensors:
             weight = weights[node][name]
-            kept = weight != 0 if node == group.layer and name == "weight" else torch.ones_like(weight)
-            found.setdefault(node, {})[name] = kept.to(weight.dtype)
-    return found
+            mask = weight != 0 if node == group.layer and name == "weight" else torch.ones_like(weight)
+            masks.setdefault(node, {})[name] = mask.to(weight.dtype)
+    return masks
 
 
-def without(masks: Masks, going: Mapping[Groups, Tensor]) -> Masks:
+def without(masks: Masks, removed: Mapping[Groups, Tensor]) -> Masks:
     """Return the masks when some groups are removed: those with a 1, or True, in `going`.
 
     A filter that has lost all its weights to other groups is removed too, with its bias and its norm, because it would
     be a constant.
     """
-    left = {node: dict(named) for node, named in masks.items()}
-    for groups, gone in going.items():
-        for node, name, part in groups.spread(gone.bool(), masks):
-            left[node][name] = left[node][name] * ~part
-    for groups in going:
-        empty = left[groups.layer]["weight"].flatten(1).sum(1) == 0
+    remaining = {node: dict(named) for node, named in masks.items()}
+    for groups, mask in removed.items():
+        for node, name, part in groups.spread(mask.bool(), masks):
+            remaining[node][name] = remaining[node][name] * ~part
+    for groups in removed:
+        empty = remaining[groups.layer]["weight"].flatten(1).sum(1) == 0
         for node, name in groups.companions:
-            left[node][name] = left[node][name] * ~empty
-    return left
+            remaining[node][name] = remaining[node][name] * ~empty
+    return remaining
 
 
 def alive(groups: Groups, masks: Masks) -> Tensor:

@@ -20,7 +20,7 @@ from bayesnas_graph.train.compress.groups import Groups
 from bayesnas_graph.train.compress.masks import masks_of, without
 from bayesnas_graph.train.compress.penalty import Penalty
 from bayesnas_graph.train.compress.prior import data_variances, removal_costs, settled
-from bayesnas_graph.train.compress.selection import Pruning, Ranked, Target, per_operation, prune, pruned
+from bayesnas_graph.train.compress.selection import Pruning, Ranked, SizeTarget, per_operation, prune, pruned
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,26 +33,33 @@ class Measured:
 
 def measured(graph: Graph, weights: ByNode, batches: Iterable[tuple[Tensor, Tensor]], device: Device) -> Measured:
     """Measure the curvature by every weight, and the loss."""
-    kept, mean = list(batches), device.processes.mean
+    batch_list, mean = list(batches), device.processes.mean
     network = ReferenceNetwork(graph).to(device.torch_device).take(weights).eval()
-    samples = sum(len(y) for _, y in kept)
+    samples = sum(len(y) for _, y in batch_list)
     with torch.no_grad():
-        loss = torch.stack([CrossEntropy()(network(x)[0], y) * (len(y) / samples) for x, y in kept]).sum()
-    found = weight_curvature(network, kept, CrossEntropy())
-    h = {node: {name: mean(value, samples) for name, value in named.items()} for node, named in found.items()}
+        loss = torch.stack([CrossEntropy()(network(x)[0], y) * (len(y) / samples) for x, y in batch_list]).sum()
+    curvature = weight_curvature(network, batch_list, CrossEntropy())
+    h = {node: {name: mean(value, samples) for name, value in named.items()} for node, named in curvature.items()}
     return Measured(h, float(mean(loss, samples)))
 
 
-def penalty(graph: Graph, weights: ByNode, groups: tuple[Groups, ...], found: Measured, lambda_w: float) -> Penalty:
+def penalty(
+    graph: Graph, weights: ByNode, groups: tuple[Groups, ...], measurement: Measured, lambda_w: float
+) -> Penalty:
     """Return the penalty that suits these weights."""
     masks = masks_of(groups, weights)
-    priors = {some: settled(some, weights, found.h, masks, lambda_w) for some in groups}
+    priors = {some: settled(some, weights, measurement.h, masks, lambda_w) for some in groups}
     needed = {some.layer for some in groups if not is_connected(graph, {some.layer})}
     return Penalty({some: lambda_w * prior.omega for some, prior in priors.items()}, masks, needed)
 
 
 def pruning_after_loop(
-    graph: Graph, weights: ByNode, groups: tuple[Groups, ...], found: Measured, config: CompressConfig, lambda_w: float
+    graph: Graph,
+    weights: ByNode,
+    groups: tuple[Groups, ...],
+    measurement: Measured,
+    config: CompressConfig,
+    lambda_w: float,
 ) -> Pruning:
     """Return the network as pruned after a loop. Raises NasError if its output no longer depends on its input."""
     zeros = {some: some.norms(weights) == 0 for some in groups}
@@ -60,15 +67,15 @@ def pruning_after_loop(
         message = "the penalty has closed every path through the network"
         raise NasError([Diagnostic("NAS621", message, help="start again with a smaller `lambda`")])
     masks = without(masks_of(groups, weights), zeros)
-    target = Target(config.target_operations, config.target_params)
+    target = SizeTarget(config.target_operations, config.target_params)
     if config.prune == "zero":
         return pruned(graph, weights, masks)
-    costs = {some: removal_costs(some, weights, found.h) for some in groups}
+    costs = {some: removal_costs(some, weights, measurement.h) for some in groups}
     if config.prune == "removal":
         ranked = Ranked.by(per_operation(graph, costs, masks), costs, masks)
-        return prune(graph, weights, masks, ranked, ranked.within(config.tolerance * found.loss), target)
-    priors = {some: settled(some, weights, found.h, masks, lambda_w) for some in groups}
-    variances = {some: data_variances(some, priors[some], weights, found.h, lambda_w) for some in groups}
+        return prune(graph, weights, masks, ranked, ranked.within(config.tolerance * measurement.loss), target)
+    priors = {some: settled(some, weights, measurement.h, masks, lambda_w) for some in groups}
+    variances = {some: data_variances(some, priors[some], weights, measurement.h, lambda_w) for some in groups}
     ranked = Ranked.by(variances, costs, masks)
     most = sum(int(((one <= THRESHOLD) & ranked.alive[some]).sum()) for some, one in variances.items())
     return prune(graph, weights, masks, ranked, most, target)

@@ -26,7 +26,7 @@ TOLERANCE = 1e-3  # relative change of gamma at which it has converged
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Prior:
+class GroupPrior:
     """The prior of every group of a pattern in a layer."""
 
     gamma: Tensor
@@ -34,27 +34,27 @@ class Prior:
 
 
 @torch.no_grad()
-def settled(groups: Groups, weights: ByNode, h: ByNode, kept: Masks, lambda_w: float) -> Prior:
+def settled(groups: Groups, weights: ByNode, h: ByNode, masks: Masks, lambda_w: float) -> GroupPrior:
     """Return the converged prior of some weights, given the curvature of the mean loss by every weight that is kept."""
-    prior = updated(groups, torch.ones_like(groups.norms(weights)), weights, h, kept, lambda_w)
+    prior = updated(groups, torch.ones_like(groups.norms(weights)), weights, h, masks, lambda_w)
     for _ in range(MAX_UPDATES):
-        before, prior = prior, updated(groups, prior.gamma, weights, h, kept, lambda_w)
+        before, prior = prior, updated(groups, prior.gamma, weights, h, masks, lambda_w)
         if bool(((prior.gamma - before.gamma).abs() <= TOLERANCE * before.gamma).all()):
             break
     return prior
 
 
 @torch.no_grad()
-def updated(groups: Groups, gamma: Tensor, weights: ByNode, h: ByNode, kept: Masks, lambda_w: float) -> Prior:
+def updated(groups: Groups, gamma: Tensor, weights: ByNode, h: ByNode, masks: Masks, lambda_w: float) -> GroupPrior:
     """Return the prior after an update from an earlier gamma."""
     variances = {(node, name): variance for node, name, variance in groups.spread(gamma, weights)}
 
     def squares(node: str, name: str) -> Tensor:
         curvature = h[node][name].clamp(min=0) / lambda_w
-        return omega_squared(variances[node, name], curvature) * kept[node][name]
+        return omega_squared(variances[node, name], curvature) * masks[node][name]
 
     omega = groups.sums(squares).sqrt()
-    return Prior(strength(groups.norms(weights), omega), omega)
+    return GroupPrior(strength(groups.norms(weights), omega), omega)
 
 
 @torch.no_grad()
@@ -64,10 +64,10 @@ def shrink_towards_zero(groups: Groups, weights: ByNode, threshold: Tensor, *, s
     With `spare_last`, the strongest group is spared if none would be left, because the network needs the layer.
     """
     norms = groups.norms(weights)
-    left = torch.where(norms > threshold, (norms - threshold) / norms, 0)
+    factors = torch.where(norms > threshold, (norms - threshold) / norms, 0)
     if spare_last:
-        left = torch.where((norms == norms.max()) & ~left.any(), 1.0, left)
-    for node, name, part in groups.spread(left, weights):
+        factors = torch.where((norms == norms.max()) & ~factors.any(), 1.0, factors)
+    for node, name, part in groups.spread(factors, weights):
         weights[node][name].mul_(part)
 
 
@@ -78,7 +78,7 @@ def removal_costs(groups: Groups, weights: ByNode, h: ByNode) -> Tensor:
 
 
 @torch.no_grad()
-def data_variances(groups: Groups, prior: Prior, weights: ByNode, h: ByNode, lambda_w: float) -> Tensor:
+def data_variances(groups: Groups, prior: GroupPrior, weights: ByNode, h: ByNode, lambda_w: float) -> Tensor:
     """Return the variance of a group relative to the curvature of the data: the sum of `gamma H` over its weights.
 
     The scale of a weight is arbitrary: it can be halved if its input is doubled. This number does not depend on it.

@@ -8,43 +8,43 @@ from math import prod
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes.analysis import operations_by_node
 from bayesnas_graph.passes.shrink import Shrunk
-from bayesnas_graph.runs.layers import Layer, Share
+from bayesnas_graph.runs.layers import PrunedLayer, Share
 from bayesnas_graph.train.compress.groups import Groups, regrouped
 from bayesnas_graph.train.compress.patterns import is_layer, named
 
 MOST_WIDTHS = 8  # layers; larger networks are not described by their widths
 
 
-def layer_reports(graph: Graph, groups: Iterable[Groups], shrunk: Shrunk) -> list[Layer]:
+def layer_reports(graph: Graph, groups: Iterable[Groups], shrunk: Shrunk) -> list[PrunedLayer]:
     """Return the remains of every layer of a network, in order."""
-    left = shrunk.graph
-    before, after = operations_by_node(graph), operations_by_node(left)
+    smaller = shrunk.graph
+    before, after = operations_by_node(graph), operations_by_node(smaller)
     by_layer: dict[str, list[Groups]] = {}
     for some in groups:
         by_layer.setdefault(some.layer, []).append(some)
-    found = []
+    layers = []
     for node in graph:
         if not is_layer(node):
             continue
-        is_left = node.name in left.nx
+        is_left = node.name in smaller.nx
         weight = shrunk.tensors[node.name]["weight"] if is_left else None
-        whole = _weights(graph, node.name)
-        found.append(
-            Layer(
+        total_weights = _weights(graph, node.name)
+        layers.append(
+            PrunedLayer(
                 name=node.name,
                 kind=node.op.name,
-                outputs=Share(left[node.name].shape[0] if is_left else 0, node.shape[0]),
-                inputs=Share(_inputs(left, node.name) if is_left else 0, _inputs(graph, node.name)),
+                outputs=Share(smaller[node.name].shape[0] if is_left else 0, node.shape[0]),
+                inputs=Share(_inputs(smaller, node.name) if is_left else 0, _inputs(graph, node.name)),
                 groups={
                     named(node.op.name, some.shares): Share(_left_of(some, shrunk), _count(graph, some))
                     for some in by_layer.get(node.name, ())
                 },
-                zeros=1 - (0 if weight is None else int(weight.count_nonzero())) / whole,
-                parameters=Share(_parameters(left, node.name) if is_left else 0, _parameters(graph, node.name)),
+                zeros=1 - (0 if weight is None else int(weight.count_nonzero())) / total_weights,
+                parameters=Share(_parameters(smaller, node.name) if is_left else 0, _parameters(graph, node.name)),
                 operations=Share(after.get(node.name, 0), before[node.name]),
             )
         )
-    return found
+    return layers
 
 
 def widths(graph: Graph) -> str:
@@ -66,7 +66,7 @@ def widths(graph: Graph) -> str:
 
 def _left_of(groups: Groups, shrunk: Shrunk) -> int:
     """Return how many groups of a layer are left."""
-    return sum(int((own.norms(shrunk.tensors) > 0).sum()) for own in regrouped([groups], shrunk.graph))
+    return sum(int((regroup.norms(shrunk.tensors) > 0).sum()) for regroup in regrouped([groups], shrunk.graph))
 
 
 def _count(graph: Graph, groups: Groups) -> int:

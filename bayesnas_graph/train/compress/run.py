@@ -15,7 +15,7 @@ from bayesnas_graph.codegen.export.weights import write_weights
 from bayesnas_graph.language.json import fingerprint
 from bayesnas_graph.runs.config.compress import CompressConfig
 from bayesnas_graph.runs.device import Device
-from bayesnas_graph.runs.layers import Layer
+from bayesnas_graph.runs.layers import PrunedLayer
 from bayesnas_graph.runs.loading import check_batch_norms, load_data
 from bayesnas_graph.runs.manifest import Kind
 from bayesnas_graph.runs.subject import Subject
@@ -23,14 +23,14 @@ from bayesnas_graph.runs.task import RunKind, Task
 from bayesnas_graph.train.compress.events import CompressRecorder, CompressWatcher
 from bayesnas_graph.train.compress.report import layer_reports, widths
 from bayesnas_graph.train.compress.selection import Size
-from bayesnas_graph.train.compress.work import Compression, CompressWork, Smaller
+from bayesnas_graph.train.compress.work import CompressionProblem, CompressWork, Smaller
 from bayesnas_graph.train.measure import Latency, Score, latencies
 
 BATCHES = (1, 64)  # batch sizes of measured latencies
 RUNS = 50
 
 
-CompressTask = Task[Compression, CompressConfig]
+CompressTask = Task[CompressionProblem, CompressConfig]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ class CompressOutcome:
     whole: NetworkSummary
     left: NetworkSummary
     cut: Score  # of the pruned network, before fine-tuning
-    layers: list[Layer]
+    layers: list[PrunedLayer]
     loops: int
     on_target: bool  # whether the target is met, if there is one
     network: Smaller
@@ -69,17 +69,19 @@ class CompressOutcome:
 
 
 @dataclass(frozen=True)
-class CompressRun(RunKind[Compression, CompressConfig, CompressWatcher, CompressOutcome]):
+class CompressRun(RunKind[CompressionProblem, CompressConfig, CompressWatcher, CompressOutcome]):
     """Makes a network smaller."""
 
     name: ClassVar[Kind] = "compress"
 
     weights: ByNode | None = None  # to start with; random if None
 
-    def build_problem(self, subject: Subject, config: CompressConfig, data_dir: Path, device: Device) -> Compression:
+    def build_problem(
+        self, subject: Subject, config: CompressConfig, data_dir: Path, device: Device
+    ) -> CompressionProblem:
         data = load_data(subject, config, config.seed, data_dir, device.processes)
         check_batch_norms(subject.network.graph(), config)
-        compression = Compression(subject, config, data, device)
+        compression = CompressionProblem(subject, config, data, device)
         compression.check()
         return compression
 
@@ -97,10 +99,10 @@ class CompressRun(RunKind[Compression, CompressConfig, CompressWatcher, Compress
     ) -> CompressOutcome:
         work = CompressWork(task.problem, task.folder, device, watcher, stop)
         weights, score = work.dense()
-        left = work.loops(weights)
-        found = work.fine(left)
-        baseline = work.baseline(weights, left) if task.config.rival else None
-        return _measured(work, weights, score, found, baseline)
+        shrunk = work.loops(weights)
+        smaller = work.fine(shrunk)
+        baseline = work.baseline(weights, shrunk) if task.config.rival else None
+        return _measured(work, weights, score, smaller, baseline)
 
     def write_results(self, task: CompressTask, outcome: CompressOutcome) -> None:
         folder, text = task.folder, outcome.network.text
@@ -123,32 +125,32 @@ class CompressRun(RunKind[Compression, CompressConfig, CompressWatcher, Compress
 
 
 def _measured(
-    work: CompressWork, weights: ByNode, score: Score, found: Smaller, baseline: Smaller | None
+    work: CompressWork, weights: ByNode, score: Score, smaller: Smaller, baseline: Smaller | None
 ) -> CompressOutcome:
     """Measure everything. Latency measurements alternate between the whole network and the smaller one."""
     problem = work.problem
-    program = emit(found.text.graph, f"{problem.doc(found.text.graph)}\n", standalone=True)
+    program = emit(smaller.text.graph, f"{problem.doc(smaller.text.graph)}\n", standalone=True)
     whole_program = emit(problem.graph, standalone=True)
-    networks = [_built(whole_program, weights, work.device), _built(program, found.weights, work.device)]
+    networks = [_built(whole_program, weights, work.device), _built(program, smaller.weights, work.device)]
     shapes = [kind.shape for kind in problem.subject.network.inputs]
     times = [latencies(networks, shapes, batch, work.device, RUNS) for batch in BATCHES]
-    whole, left = zip(*times, strict=True)
+    whole_times, smaller_times = zip(*times, strict=True)
     return CompressOutcome(
-        whole=NetworkSummary(widths(problem.graph), Size.of(problem.graph), score, whole),
-        left=_in_numbers(found, left),
-        cut=found.before,
-        layers=layer_reports(problem.graph, problem.groups, found.shrunk),
+        whole=NetworkSummary(widths(problem.graph), Size.of(problem.graph), score, whole_times),
+        left=_in_numbers(smaller, smaller_times),
+        cut=smaller.before,
+        layers=layer_reports(problem.graph, problem.groups, smaller.shrunk),
         loops=work.loops_done,
-        on_target=not problem.target.is_given or problem.target.is_met(Size.of(found.text.graph)),
-        network=found,
+        on_target=not problem.target.is_given or problem.target.is_met(Size.of(smaller.text.graph)),
+        network=smaller,
         program=program,
         baseline=None if baseline is None else _in_numbers(baseline),
     )
 
 
-def _in_numbers(found: Smaller, times: tuple[Latency, ...] = ()) -> NetworkSummary:
-    graph = found.text.graph
-    return NetworkSummary(widths(graph), Size.of(graph), found.score, times)
+def _in_numbers(smaller: Smaller, times: tuple[Latency, ...] = ()) -> NetworkSummary:
+    graph = smaller.text.graph
+    return NetworkSummary(widths(graph), Size.of(graph), smaller.score, times)
 
 
 def _built(program: Emitted, weights: ByNode, device: Device) -> nn.Module:

@@ -31,12 +31,12 @@ class Size:
 
     @staticmethod
     def of(graph: Graph) -> Size:
-        found: Cost = cost(graph)
-        return Size(found.parameters, found.flops, operations(graph))
+        totals: Cost = cost(graph)
+        return Size(totals.parameters, totals.flops, operations(graph))
 
 
 @dataclass(frozen=True)
-class Target:
+class SizeTarget:
     """The size to reach; None for as small as possible."""
 
     operations: int | None = None
@@ -49,8 +49,8 @@ class Target:
 
     def is_met(self, size: Size) -> bool:
         """Return whether a network meets the target; False if there is none."""
-        few = self.operations is None or size.operations <= self.operations
-        return self.is_given and few and (self.parameters is None or size.parameters <= self.parameters)
+        fits_operations = self.operations is None or size.operations <= self.operations
+        return self.is_given and fits_operations and (self.parameters is None or size.parameters <= self.parameters)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,14 +66,14 @@ class Ranked:
     def by(scores: Mapping[Groups, Tensor], costs: Mapping[Groups, Tensor], masks: Masks) -> Ranked:
         """Rank groups by score, the lowest first."""
         groups = list(scores)
-        left = {some: alive(some, masks) for some in groups}
-        flat = torch.cat([torch.where(left[some], scores[some], torch.inf).flatten() for some in groups])
+        remaining = {some: alive(some, masks) for some in groups}
+        flat = torch.cat([torch.where(remaining[some], scores[some], torch.inf).flatten() for some in groups])
         order = flat.argsort(stable=True)
         places = torch.empty_like(order).scatter_(0, order, torch.arange(len(order), device=order.device))
-        parts = torch.split(places, [left[some].numel() for some in groups])
-        place = {some: part.view_as(left[some]) for some, part in zip(groups, parts, strict=True)}
-        total = int(sum(int(one.sum()) for one in left.values()))
-        return Ranked(groups, left, place, torch.cat([costs[some].flatten() for some in groups])[order[:total]])
+        parts = torch.split(places, [remaining[some].numel() for some in groups])
+        place = {some: part.view_as(remaining[some]) for some, part in zip(groups, parts, strict=True)}
+        total = int(sum(int(one.sum()) for one in remaining.values()))
+        return Ranked(groups, remaining, place, torch.cat([costs[some].flatten() for some in groups])[order[:total]])
 
     def first(self, count: int, spared: Collection[int] = ()) -> Going:
         """Return the first groups, except those with spared ranks."""
@@ -93,11 +93,13 @@ def per_operation(graph: Graph, costs: Mapping[Groups, Tensor], masks: Masks) ->
 
     def saved(groups: Groups) -> Tensor:
         positions = prod(graph[groups.layer].shape[1:])
-        kept = masks[groups.layer]["weight"] * 2 * positions
+        operations_saved = masks[groups.layer]["weight"] * 2 * positions
         weight = groups.layer, "weight"  # what is removed together with a filter saves next to nothing
-        return groups.sums(lambda *tensor: kept if tensor == weight else kept.new_zeros(len(kept)))
+        return groups.sums(
+            lambda *tensor: operations_saved if tensor == weight else operations_saved.new_zeros(len(operations_saved))
+        )
 
-    return {groups: found / saved(groups).clamp(min=1) for groups, found in costs.items()}
+    return {groups: removal_cost / saved(groups).clamp(min=1) for groups, removal_cost in costs.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +111,7 @@ class Pruning:
     size: Size
 
 
-def prune(graph: Graph, weights: ByNode, masks: Masks, ranked: Ranked, most: int, target: Target) -> Pruning:
+def prune(graph: Graph, weights: ByNode, masks: Masks, ranked: Ranked, most: int, target: SizeTarget) -> Pruning:
     """Remove the first groups, at most this many, and no more than the target requires.
 
     A group that the output depends on is kept, and the next one is removed instead.
@@ -119,9 +121,9 @@ def prune(graph: Graph, weights: ByNode, masks: Masks, ranked: Ranked, most: int
     def without_first(count: int) -> Pruning:
         return pruned(graph, weights, without(masks, ranked.first(count, spared)))
 
-    found = without_first(most)
-    if not target.is_met(found.size):
-        return found
+    smallest = without_first(most)
+    if not target.is_met(smallest.size):
+        return smallest
     return _fewest(without_first, most, lambda pruning: target.is_met(pruning.size))
 
 
@@ -136,9 +138,9 @@ def _fewest(make: Callable[[int], Pruning], most: int, enough: Callable[[Pruning
     low, high, best = 0, most, make(most)
     while low < high:
         middle = (low + high) // 2
-        found = make(middle)
-        if enough(found):
-            high, best = middle, found
+        pruning = make(middle)
+        if enough(pruning):
+            high, best = middle, pruning
         else:
             low = middle + 1
     return best

@@ -10,7 +10,7 @@ from bayesnas_graph.codegen.export.weights import weights_by_node
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.language.elaborate.load import check_fixed
 from bayesnas_graph.runs.config.compress import CompressConfig
-from bayesnas_graph.runs.config.groups import Samples
+from bayesnas_graph.runs.config.groups import DataSettings
 from bayesnas_graph.runs.manifest import kind_of
 from bayesnas_graph.runs.opening import open_run
 from bayesnas_graph.runs.settings import recipe_of
@@ -49,10 +49,10 @@ def start_of(
     return Start(subject, tensors, Path(run.manifest.data_dir)), _with_data_of(run.manifest.config, config)
 
 
-def _with_data_of(settings: Samples, config: CompressConfig) -> CompressConfig:
+def _with_data_of(settings: DataSettings, config: CompressConfig) -> CompressConfig:
     """Return the settings with the data settings of a run, unless they are already set."""
-    taken = settings.model_dump(include=OF_DATA - config.model_fields_set, exclude_none=True)
-    return CompressConfig.model_validate(taken | config.model_dump(by_alias=True, exclude_unset=True))
+    values = settings.model_dump(include=OF_DATA - config.model_fields_set, exclude_none=True)
+    return CompressConfig.model_validate(values | config.model_dump(by_alias=True, exclude_unset=True))
 
 
 def recipe_for(path: Path) -> Path | None:

@@ -35,7 +35,7 @@ from bayesnas_graph.train.compress.masks import Masks, alive, masked
 from bayesnas_graph.train.compress.measure import measured, penalty, pruning_after_loop
 from bayesnas_graph.train.compress.penalty import Held
 from bayesnas_graph.train.compress.report import widths
-from bayesnas_graph.train.compress.selection import Size, Target
+from bayesnas_graph.train.compress.selection import Size, SizeTarget
 from bayesnas_graph.train.loop import AfterStep, Training, nothing
 from bayesnas_graph.train.measure import Score, score
 from bayesnas_graph.train.problem import TrainingProblem
@@ -56,7 +56,7 @@ class Smaller:
 
 
 @dataclass(frozen=True, eq=False)
-class Compression:
+class CompressionProblem:
     """The problem of a compression run: a network, on some data, under some settings. Nothing in it changes."""
 
     subject: Subject
@@ -72,14 +72,14 @@ class Compression:
     @cached_property
     def groups(self) -> tuple[Groups, ...]:
         """All groups of weights. Raises NasError for unknown patterns, or if there are no groups."""
-        found = groups_of(self.graph, self.config.patterns)
-        if not found:
+        groups = groups_of(self.graph, self.config.patterns)
+        if not groups:
             message = f"nothing to remove from network `{self.subject.network.name}`"
             help = (
                 "define which weights are removed together: `--pattern conv=filter,channel --pattern linear=row,column`"
             )
             raise NasError([Diagnostic("NAS620", message, help=help)])
-        return found
+        return groups
 
     @cached_property
     def held_out(self) -> tuple[Tensor, Tensor]:
@@ -115,9 +115,9 @@ class Compression:
         _ = self.groups
 
     @property
-    def target(self) -> Target:
+    def target(self) -> SizeTarget:
         """The size to reach."""
-        return Target(self.config.target_operations, self.config.target_params)
+        return SizeTarget(self.config.target_operations, self.config.target_params)
 
     def held_out_batches(self, graph: Graph, occasion: int) -> Iterator[tuple[Tensor, Tensor]]:
         """Return held-out samples to measure on, different for every measurement."""
@@ -131,7 +131,7 @@ class Compression:
 class CompressWork:
     """A compression run in progress."""
 
-    problem: Compression
+    problem: CompressionProblem
     folder: RunPaths
     device: Device
     watcher: CompressWatcher
@@ -156,16 +156,16 @@ class CompressWork:
 
     def loops(self, weights: ByNode) -> Shrunk:
         """Run the second stage: remove groups and shrink the network, loop by loop."""
-        left = Shrunk(self.problem.graph, weights, {})
+        shrunk = Shrunk(self.problem.graph, weights, {})
         for number in range(1, self.config.loops + 1):
-            if self.problem.target.is_met(Size.of(left.graph)):
+            if self.problem.target.is_met(Size.of(shrunk.graph)):
                 break
-            left = self._loop(left, number)
-        return left
+            shrunk = self._loop(shrunk, number)
+        return shrunk
 
-    def _loop(self, left: Shrunk, number: int) -> Shrunk:
+    def _loop(self, shrunk: Shrunk, number: int) -> Shrunk:
         """Train under the penalty, and prune."""
-        config, graph = self.config, left.graph
+        config, graph = self.config, shrunk.graph
         intensity = self.problem.intensity * config.lambda_growth ** (number - 1)
         groups = regrouped(self.problem.groups, graph)
 
@@ -173,8 +173,12 @@ class CompressWork:
             problem = TrainingProblem(config.loop(number), graph, self.problem.data, self.problem.held_out[0])
             epochs = config.epochs + (number - 1) * config.loop_epochs
             stage = Stage("loops", problem, number, epochs, epochs * problem.steps_per_epoch)
-            found = measured(graph, left.tensors, self.problem.held_out_batches(graph, 2 * number - 1), self.device)
-            trained = self._training(stage, left.tensors, penalty(graph, left.tensors, groups, found, intensity))
+            measurement = measured(
+                graph, shrunk.tensors, self.problem.held_out_batches(graph, 2 * number - 1), self.device
+            )
+            trained = self._training(
+                stage, shrunk.tensors, penalty(graph, shrunk.tensors, groups, measurement, intensity)
+            )
             return self._removed(graph, trained, groups, number, intensity)
 
         return shrink(graph, self._once(f"loop-{number:02}", graph, train))
@@ -184,39 +188,39 @@ class CompressWork:
     ) -> ByNode:
         """Return the weights with zeros for removed groups."""
         start = time.perf_counter()
-        found = measured(graph, weights, self.problem.held_out_batches(graph, 2 * number), self.device)
-        pruning = pruning_after_loop(graph, weights, groups, found, self.config, intensity)
+        measurement = measured(graph, weights, self.problem.held_out_batches(graph, 2 * number), self.device)
+        pruning = pruning_after_loop(graph, weights, groups, measurement, self.config, intensity)
         count = sum(int(alive(some, pruning.masks).sum()) for some in groups)
         seconds = time.perf_counter() - start
-        self.watcher.loop_ended(LoopRow(number, intensity, found.loss, count, pruning.size, seconds))
+        self.watcher.loop_ended(LoopRow(number, intensity, measurement.loss, count, pruning.size, seconds))
         return masked(weights, pruning.masks)
 
-    def fine(self, left: Shrunk) -> Smaller:
+    def fine(self, shrunk: Shrunk) -> Smaller:
         """Run the third stage: fine-tune the smaller network, on all samples."""
         before = self.config.epochs + self.loops_done * self.config.loop_epochs
-        return self._trained("fine", left, self.config.fine_epochs, before)
+        return self._trained("fine", shrunk, self.config.fine_epochs, before)
 
-    def baseline(self, weights: ByNode, left: Shrunk) -> Smaller:
+    def baseline(self, weights: ByNode, shrunk: Shrunk) -> Smaller:
         """Prune the same weights by magnitude to the same size, and train the result equally long."""
-        target = Target(Size.of(left.graph).operations)
-        found = pruned_by_magnitude(self.problem.graph, weights, self.problem.groups, target).shrunk
-        return self._trained("rival", found, self.loops_done * self.config.loop_epochs + self.config.fine_epochs)
+        target = SizeTarget(Size.of(shrunk.graph).operations)
+        pruned = pruned_by_magnitude(self.problem.graph, weights, self.problem.groups, target).shrunk
+        return self._trained("rival", pruned, self.loops_done * self.config.loop_epochs + self.config.fine_epochs)
 
     @property
     def loops_done(self) -> int:
         """The number of finished loops."""
         return self.device.processes.broadcast(len(list(self.folder.stage("x").parent.glob("loop-*.safetensors"))))
 
-    def _trained(self, name: StageName, left: Shrunk, epochs: int, epochs_before: int = 0) -> Smaller:
-        text = written(left.graph, self.problem.doc(left.graph), {}, allow_python=self.problem.subject.python_ops)
-        weights: ByNode = {text.names[node]: found for node, found in left.tensors.items() if node in text.names}
+    def _trained(self, name: StageName, shrunk: Shrunk, epochs: int, epochs_before: int = 0) -> Smaller:
+        text = written(shrunk.graph, self.problem.doc(shrunk.graph), {}, allow_python=self.problem.subject.python_ops)
+        weights: ByNode = {text.names[node]: tensors for node, tensors in shrunk.tensors.items() if node in text.names}
         before = self._score(text.graph, weights)
         if epochs:
             problem = TrainingProblem(self.config.fine(epochs), text.graph, self.problem.data)
             steps_before = epochs_before * (len(self.problem.held_out[0]) // self.config.batch)
             stage = Stage(name, problem, 0, epochs_before, steps_before)
             weights = self._stage(stage, weights, Held(_zeros(weights)))
-        return Smaller(left, text, weights, before, self._score(text.graph, weights))
+        return Smaller(shrunk, text, weights, before, self._score(text.graph, weights))
 
     def _stage(self, stage: Stage, start: ByNode | None, after_step: AfterStep = nothing) -> ByNode:
         """Return the weights after a training stage, from its file if it has already finished."""
@@ -243,9 +247,9 @@ class CompressWork:
         """Return the weights that some work produces, from a file if it was already done."""
         path, program = self.folder.stage(name), emit(graph, standalone=True)
         if not self.device.processes.broadcast(path.is_file()):
-            found = work()
+            weights = work()
             if self.device.processes.first:
-                write_weights(path, as_state(found, {}, program), self.problem.subject.fingerprint)
+                write_weights(path, as_state(weights, {}, program), self.problem.subject.fingerprint)
             self.device.processes.any(False)  # wait until it is written
         return self._on_device(by_node(read_weights(path), program))
 

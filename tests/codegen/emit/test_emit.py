@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 from collections.abc import Callable
@@ -125,6 +126,11 @@ def test_types_are_right(tmp_path: Path, type_errors: Callable[..., str]) -> Non
         text = emit(passes.run(shipped(space, network), *ORDERS["plain"]), standalone=True).text
         (tmp_path / f"{space}.py").write_text(text)
     assert type_errors(*tmp_path.glob("*.py")) == ""
+
+
+def test_networks_of_one_name_show_their_own_lines() -> None:
+    modules = [build(emit(graph(body(f"x -> out : {operation}")))) for operation in ("relu", "tanh")]
+    assert ["relu" in inspect.getsource(type(module).forward) for module in modules] == [True, False]
 
 
 def test_several_inputs_and_outputs() -> None:

@@ -15,13 +15,13 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from bayesnas_graph.codegen.export.formats import Checked, write_onnx, write_program, write_torchscript
+from bayesnas_graph.codegen.export.formats import ExportedFile, write_onnx, write_program, write_torchscript
 from bayesnas_graph.diagnostics import CODES, Diagnostic, NasError
 from bayesnas_graph.ir.ops import PRIMITIVES
 from tests.codegen.export.networks import EVERYTHING, NETWORKS, network, searched, tiny
 from tests.helpers import graph
 
-Write = Callable[[nn.Module, Any, Path], Checked]
+Write = Callable[[nn.Module, Any, Path], ExportedFile]
 WRITERS: dict[str, Write] = {"net.onnx": write_onnx, "net.pt": write_torchscript, "net.pt2": write_program}
 QUICK = ["net.pt", "net.pt2"]  # ONNX takes seconds for any network
 
@@ -81,7 +81,7 @@ def test_networks(tmp_path: Path, capfd: pytest.CaptureFixture[str], file: str, 
     module, shapes = network(NETWORKS[name]())
     path = tmp_path / "new" / file
     checked = WRITERS[file](module, shapes if len(shapes) > 1 else shapes[0], path)
-    assert checked == Checked(path, checked.difference, path.stat().st_size)
+    assert checked == ExportedFile(path, checked.difference, path.stat().st_size)
     assert 0 <= checked.difference < 1e-5
     assert list(path.parent.iterdir()) == [path]
     assert capfd.readouterr() == ("", "")

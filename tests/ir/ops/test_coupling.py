@@ -12,13 +12,13 @@ from torch import Tensor
 
 from bayesnas_graph.codegen.supernet.reference import ReferenceNetwork
 from bayesnas_graph.ir import Coupling, Edge, Graph, Link, Mask, ModuleCall, Node, Op, Shape
-from bayesnas_graph.ir.ops import PRIMITIVES, Choice, Conv, Depthwise, Input, Maybe, Select, Zero
+from bayesnas_graph.ir.ops import PRIMITIVES, Choice, Conv, Depthwise, Input, Maybe, SelectOp, Zero
 from bayesnas_graph.ir.ops.build import build_function, build_module
 from bayesnas_graph.ir.ops.python import PythonOp
 from tests.ir.ops.cases import BATCH, CASES, IMAGE, PYTHON, Case, built, title, with_rule
 
 # What a selection depends on, its weights tell, and `test_zeros.py` tests.
-TOLD = [case for case in CASES if not isinstance(case[0], Select)]
+TOLD = [case for case in CASES if not isinstance(case[0], SelectOp)]
 Taken = set[tuple[int | None, int]]  # removed channels: index of the input (None for the output), and channel
 
 

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph.ir import Mask, Op, Shape, ShapeError
-from bayesnas_graph.ir.ops import PRIMITIVES, Conv, Rescale, Select
+from bayesnas_graph.ir.ops import PRIMITIVES, Conv, RescaleOp, SelectOp
 from bayesnas_graph.ir.ops.build import build_module
-from bayesnas_graph.runtime import Select as SelectModule
+from bayesnas_graph.runtime import Select
 from tests.ir.ops.cases import BATCH, CASES, IMAGE, PYTHON, Case, built, title
 
 NORM = PRIMITIVES["bn"]()
@@ -103,7 +103,7 @@ def test_rules_are_not_always_the_same() -> None:
     assert norm.nonzero_outputs(((True,) * 4,), tensors, IMAGE) == (False, True, True, True)
     assert norm.nonzero_outputs(((False,) * 4,), tensors, IMAGE)[:3] == (False, True, False)
     assert norm.needed_inputs((True,) * 4, tensors, IMAGE) == ((False, False, True, True),)
-    assert Rescale().nonzero_outputs(((True,),), {"factor": torch.tensor(0.0)}, (1,)) == (False,)
+    assert RescaleOp().nonzero_outputs(((True,),), {"factor": torch.tensor(0.0)}, (1,)) == (False,)
 
 
 def test_operations_of_the_user_carry_and_need_everything() -> None:
@@ -121,27 +121,27 @@ def test_operations_of_the_user_carry_and_need_everything() -> None:
 
 
 def test_a_new_selection_is_spread_evenly() -> None:
-    assert SelectModule(10, 4).channels.tolist() == [0, 2, 5, 7]
-    assert SelectModule(3, 3).channels.tolist() == [0, 1, 2]
+    assert Select(10, 4).channels.tolist() == [0, 2, 5, 7]
+    assert Select(3, 3).channels.tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("shape", [IMAGE, (4,)])
 def test_a_selection_has_the_channels_that_its_buffer_names(shape: Shape) -> None:
-    module = build_module(Select(2).torch(shape))
+    module = build_module(SelectOp(2).torch(shape))
     module.load_state_dict({"channels": torch.tensor([1, 3])})
     x = torch.randn(BATCH, *shape)
     assert torch.equal(module(x), x[:, [1, 3]])
     assert not list(module.parameters())
-    assert Select(2).parameters(shape) == 0
+    assert SelectOp(2).parameters(shape) == 0
 
 
 def test_a_narrowed_selection_is_renumbered() -> None:
-    op, tensors = Select(3), {"channels": torch.tensor([0, 2, 4])}
+    op, tensors = SelectOp(3), {"channels": torch.tensor([0, 2, 4])}
     kept, output = (True, False, True, False, True), (False, True, True)
     assert op.sliced(tensors, (kept,), output, (5,))["channels"].tolist() == [1, 2]
-    assert op.narrowed((kept,), output) == Select(2)
+    assert op.narrowed((kept,), output) == SelectOp(2)
 
 
 def test_a_selection_of_more_than_there_is_is_refused() -> None:
     with pytest.raises(ShapeError, match="there are 4, and `width` is 5"):
-        Select(5).shape(IMAGE)
+        SelectOp(5).shape(IMAGE)

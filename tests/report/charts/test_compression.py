@@ -10,13 +10,13 @@ import pytest
 
 from bayesnas_graph.report.charts.compression import error_curve, kept_groups, per_layer
 from bayesnas_graph.report.section import Chart
-from bayesnas_graph.runs.reading.compression import Compression
+from bayesnas_graph.runs.reading.compression import CompressionRecord
 from tests.report.charts.chart_checks import column, has_legend, sound, svg, values
 from tests.runs.reading.compressions import compression
 
 
 @pytest.fixture
-def found(tmp_path: Path) -> Compression:
+def found(tmp_path: Path) -> CompressionRecord:
     return compression(tmp_path)
 
 
@@ -29,7 +29,7 @@ def means(chart: Chart) -> list[dict[str, Any]]:
     return found
 
 
-def test_groups_by_layer_and_pattern(found: Compression) -> None:
+def test_groups_by_layer_and_pattern(found: CompressionRecord) -> None:
     chart = kept_groups({"a": found.layers})
     assert column(chart, "line") == ["a.conv, filter", "a.conv, channel", "b.conv, filter", "b.conv, channel"]
     assert column(chart, "share") == [3 / 8, 3 / 4, 0, 0]
@@ -37,28 +37,28 @@ def test_groups_by_layer_and_pattern(found: Compression) -> None:
     assert column(chart, "left")[0] == "3 of 8"
 
 
-def test_a_layer_without_groups_of_a_kind(found: Compression) -> None:
+def test_a_layer_without_groups_of_a_kind(found: CompressionRecord) -> None:
     from bayesnas_graph.runs.layers import Share
 
     chart = kept_groups({"a": [replace(found.layers[0], groups={"filter": Share(0, 0)})]})
     assert column(chart, "share") == [0]
 
 
-def test_sizes_before_and_after(found: Compression) -> None:
+def test_sizes_before_and_after(found: CompressionRecord) -> None:
     weights, operations = per_layer({"a": found.layers}, "parameters"), per_layer({"a": found.layers}, "operations")
     assert (column(weights, "left"), column(weights, "whole")) == ([27, 0], [72, 72])
     assert (column(operations, "left"), column(operations, "whole")) == ([3000, 0], [8000, 8000])
     assert weights.key != operations.key
 
 
-def test_runs_stand_beside_one_another(found: Compression) -> None:
+def test_runs_stand_beside_one_another(found: CompressionRecord) -> None:
     chart = kept_groups({"a": found.layers, "b": found.layers[:1]})
     assert column(chart, "run") == ["a", "a", "b", "b", "a", "a"]
     assert has_legend(chart)
     assert has_legend(kept_groups({"a": found.layers}), "pattern")
 
 
-def test_the_path_of_one_run(found: Compression) -> None:
+def test_the_path_of_one_run(found: CompressionRecord) -> None:
     chart = error_curve({"a": found})
     assert networks(chart) == [
         ("after a loop", 7000, 5.0),
@@ -77,7 +77,7 @@ def test_several_runs_make_a_curve(tmp_path: Path) -> None:
     assert len(means(error_curve(runs))) == 6
 
 
-def test_the_legend_has_what_there_is(found: Compression) -> None:
+def test_the_legend_has_what_there_is(found: CompressionRecord) -> None:
     def legend(chart: Chart) -> list[str]:
         names: list[str] = chart.spec["layer"][1]["encoding"]["color"]["legend"]["values"]
         return names
@@ -88,21 +88,21 @@ def test_the_legend_has_what_there_is(found: Compression) -> None:
     assert legend(error_curve({"a": alone, "b": alone})) == ["left", "whole"]
 
 
-def test_nothing_is_known_yet(found: Compression) -> None:
+def test_nothing_is_known_yet(found: CompressionRecord) -> None:
     begun = replace(found, whole=None, left=None, rival=None, loops=(), layers=())
     assert values(error_curve({"a": begun})) == []
     assert values(error_curve({"a": begun, "b": begun})) == []
     assert values(kept_groups({"a": begun.layers})) == []
 
 
-def test_what_has_no_operations_has_no_logarithm(found: Compression) -> None:
+def test_what_has_no_operations_has_no_logarithm(found: CompressionRecord) -> None:
     assert found.left is not None
     chart = error_curve({"a": replace(found, left=replace(found.left, operations=0))})
     assert "left" not in column(chart, "network")
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_drawn_without_a_warning(count: int, found: Compression, capfd: pytest.CaptureFixture[str]) -> None:
+def test_drawn_without_a_warning(count: int, found: CompressionRecord, capfd: pytest.CaptureFixture[str]) -> None:
     runs = dict.fromkeys("ab"[:count], found)
     layers = {run: one.layers for run, one in runs.items()}
     for chart in (

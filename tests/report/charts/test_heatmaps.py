@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bayesnas_graph.report.charts.heatmaps import MAX_SWITCHES, SearchHistory, by_operation, by_switch
 from bayesnas_graph.report.section import Chart
 from bayesnas_graph.runs.reading.history import Moment
-from bayesnas_graph.runs.reading.outline import Switch
+from bayesnas_graph.runs.reading.outline import OutlineSwitch
 from tests.report.charts.chart_checks import column, sound, svg, values
 
 
@@ -20,8 +20,8 @@ def moment(iteration: int, gamma: float | None = 1.0, *, keep: bool = True) -> M
     return Moment(iteration, keep, why, gamma, 1.0, 1.0, None, (1.0,), (1.0,))
 
 
-def switch(part: str, choice: str, operation: str) -> Switch:
-    return Switch(f"{part}:{choice}.{operation}", part, choice, operation)
+def switch(part: str, choice: str, operation: str) -> OutlineSwitch:
+    return OutlineSwitch(f"{part}:{choice}.{operation}", part, choice, operation)
 
 
 SWITCHES = (
@@ -97,7 +97,7 @@ def test_many_switches_are_not_shown_one_by_one() -> None:
 
 
 def test_candidates_with_equal_names_are_distinguished() -> None:
-    twins = (Switch("c:h.conv", "c", "h", "conv"), Switch("c:h.conv_2", "c", "h", "conv"))
+    twins = (OutlineSwitch("c:h.conv", "c", "h", "conv"), OutlineSwitch("c:h.conv_2", "c", "h", "conv"))
     chart = by_switch({"a": SearchHistory(twins, {})})
     assert chart is not None
     assert lines(chart) == ["c h\n", "c h\nc:h.conv", "c h\nc:h.conv_2"]

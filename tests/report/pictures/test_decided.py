@@ -17,8 +17,8 @@ from bayesnas_graph.ir.ops import Zero
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.report.pictures import (
     Box,
-    Choice,
     Diagram,
+    DrawnChoice,
     Panel,
     Strand,
     Wire,
@@ -40,7 +40,7 @@ def panels(draw: st.DrawFn) -> Panel:
     inputs = draw(st.integers(1, 3))
     nodes = draw(st.integers(1, 5))
     boxes = [Box(i, "input" if i < inputs else "node", f"n{i}") for i in range(inputs + nodes)]
-    choices: list[Choice] = []
+    choices: list[DrawnChoice] = []
     wires: list[Wire] = []
     key = len(boxes) + 1
     for target in range(inputs, len(boxes)):
@@ -48,7 +48,7 @@ def panels(draw: st.DrawFn) -> Panel:
             if draw(st.booleans()):
                 wires.append(Wire(source, target))
                 continue
-            choices.append(Choice(key, tuple(draw(strands(f"h.{key}"))), optional=draw(st.booleans())))
+            choices.append(DrawnChoice(key, tuple(draw(strands(f"h.{key}"))), optional=draw(st.booleans())))
             wires += [Wire(source, key), Wire(key, target)]
             key += 1
     out = Box(len(boxes), "output", "out")
@@ -106,7 +106,7 @@ def test_more_switches_leave_more(data: st.DataObject) -> None:
 
 def test_a_candidate_needs_one_of_every_choice_within_it() -> None:
     inner = [Strand("x", "h.a.one.x", "h.a.one", 1), Strand("y", "h.a.two.y", "h.a.two", 1)]
-    choice = Choice(2, (Strand("a", "h.a", "h"), *inner, Strand("b", "h.b", "h")))
+    choice = DrawnChoice(2, (Strand("a", "h.a", "h"), *inner, Strand("b", "h.b", "h")))
     panel = Panel("m", (), (Box(0, "input", "x"), Box(1, "output", "out")), (choice,), (Wire(0, 2), Wire(2, 1)))
     assert prune_panel(panel, {"h.a", "h.a.one.x"}).choices == ()
     assert prune_panel(panel, {"h.a", "h.a.one.x", "h.b"}).gates == ("h.b",)

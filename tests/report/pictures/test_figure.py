@@ -11,7 +11,7 @@ import pytest
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.report.pictures import Diagram, Panel, diagram_of, figure_of, ink, prune_diagram
 from bayesnas_graph.report.pictures.figure import placed_hops
-from bayesnas_graph.report.pictures.sketch import COLUMN, PAGE, Label, Sketch, sketch_of
+from bayesnas_graph.report.pictures.sketch import COLUMN, PAGE, CandidateLabel, Sketch, sketch_of
 from tests.conftest import SPACES
 from tests.helpers import body, network
 from tests.report.pictures.test_spaces import ALL, SVG, Rectangle, networks, overlap
@@ -60,7 +60,7 @@ def test_no_part_and_no_line_is_on_another_part(network: Network) -> None:
                 continue
             _, (x1, y1), (x2, y2), (x3, _) = hop.points
             curve = (x1, min(y1, y2), x2, max(y1, y2))  # the curve itself stays between two columns
-            labels = [r for r, part in zip(found, sketch.parts, strict=True) if isinstance(part, Label)]
+            labels = [r for r, part in zip(found, sketch.parts, strict=True) if isinstance(part, CandidateLabel)]
             assert not any(overlap(curve, label) for label in labels)
             if hop.target is None:  # where it passes a column, it is level and touches no box
                 assert not any(overlap((x2, y2, x3, y2), part) for part in found)
@@ -73,7 +73,7 @@ def test_the_cells_of_darts() -> None:
         root = ET.fromstring(figure_of(panel, diagram, ink()).svg)
         assert float(root.attrib["width"].removesuffix("pt")) <= PAGE
         texts = [element.text for element in root.iter(f"{SVG}text")]
-        labels = [part.text for part in sketch_of(panel).parts if isinstance(part, Label)]
+        labels = [part.text for part in sketch_of(panel).parts if isinstance(part, CandidateLabel)]
         assert len(labels) == arrows
         assert all(texts.count(label) == labels.count(label) for label in labels)
         assert min(float(text.attrib["font-size"]) for text in root.iter(f"{SVG}text")) >= PRINTED
@@ -88,7 +88,7 @@ def test_a_small_cell_fits_in_a_column() -> None:
 def test_every_candidate_is_an_arrow_and_a_mere_connection_has_no_colour() -> None:
     diagram, panel = drawn(body("node h x -> h : choose { relu, tanh, identity } out h"))
     sketch = sketch_of(panel)
-    assert [part.text for part in sketch.parts if isinstance(part, Label)] == ["relu", "tanh", "identity"]
+    assert [part.text for part in sketch.parts if isinstance(part, CandidateLabel)] == ["relu", "tanh", "identity"]
     strokes = re.findall(r'stroke="(#\w+)" stroke-width="(?:1.2|0.8)"', figure_of(panel, diagram, ink()).svg)
     colours = ink()
     assert set(strokes) == {colours.candidates[0], colours.candidates[1], colours.line}
@@ -109,7 +109,10 @@ def test_an_optional_connection_is_dashed_until_it_is_settled() -> None:
 
 def test_candidates_within_a_candidate_are_named_behind_it() -> None:
     _, panel = drawn(body("node h x -> h : choose { conv(3) > choose { relu, tanh }, bn } out h"))
-    assert [part.text for part in sketch_of(panel).parts if isinstance(part, Label)] == ["chain (relu, tanh)", "bn"]
+    assert [part.text for part in sketch_of(panel).parts if isinstance(part, CandidateLabel)] == [
+        "chain (relu, tanh)",
+        "bn",
+    ]
 
 
 def test_the_ground_is_painted_if_asked_for() -> None:

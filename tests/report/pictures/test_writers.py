@@ -10,8 +10,8 @@ import pytest
 from bayesnas_graph.language.elaborate import Limits
 from bayesnas_graph.report.pictures import (
     Box,
-    Choice,
     Diagram,
+    DrawnChoice,
     Panel,
     Strand,
     Wire,
@@ -42,7 +42,7 @@ NASTY = [
 
 def diagram(name: str) -> Diagram:
     boxes = Box(0, "input", name, (name,), name, name), Box(1, "node", name, (), name, name)
-    choice = Choice(2, (Strand(name, name, name, 0, name), Strand("relu", "g", name)), 1, tip=name)
+    choice = DrawnChoice(2, (Strand(name, name, name, 0, name), Strand("relu", "g", name)), 1, tip=name)
     return Diagram(name, name, (Panel(name, (name,), boxes, (choice,), (Wire(0, 2), Wire(2, 1), Wire(0, 1, 2))),))
 
 

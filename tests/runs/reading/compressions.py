@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from bayesnas_graph.runs.paths import RunPaths
-from bayesnas_graph.runs.reading.compression import Compression, read_compression
-from bayesnas_graph.runs.reading.run import read_traces
+from bayesnas_graph.runs.reading.compression import CompressionRecord, read_compression
+from bayesnas_graph.runs.reading.run import read_run_record
 from bayesnas_graph.train.compress.events import LOOPS
 from bayesnas_graph.train.events import METRICS
 
@@ -73,8 +73,8 @@ def write_compression(
     return paths
 
 
-def compression(folder: Path, **how: Any) -> Compression:
-    return read_compression(read_traces(write_compression(folder, **how)))
+def compression(folder: Path, **how: Any) -> CompressionRecord:
+    return read_compression(read_run_record(write_compression(folder, **how)))
 
 
 def _table(path: Path, head: tuple[str, ...], rows: list[list[float]]) -> None:

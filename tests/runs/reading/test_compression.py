@@ -10,7 +10,7 @@ import pytest
 
 from bayesnas_graph.runs.layers import Share
 from bayesnas_graph.runs.reading.compression import read_compression
-from bayesnas_graph.runs.reading.run import read_traces
+from bayesnas_graph.runs.reading.run import read_run_record
 from tests.runs.reading.compressions import RESULT, compression, layer, network, write_compression
 
 
@@ -47,7 +47,7 @@ def test_a_compression_that_has_just_started(tmp_path: Path) -> None:
     paths = write_compression(tmp_path)
     for name in ("result.json", "layers.json", "loops.csv", "rival.csv", "metrics.csv"):
         (tmp_path / name).unlink()
-    found = read_compression(read_traces(paths))
+    found = read_compression(read_run_record(paths))
     assert (found.loops, found.layers, found.rival_rows) == ((), (), ())
     assert (found.whole, found.left, found.rival, found.cut) == (None, None, None, None)
 
@@ -73,7 +73,7 @@ def test_infinite_values_are_missing(tmp_path: Path) -> None:
     text = json.dumps({**RESULT, "left": {**network(1, 1), "accuracy": 17}}).replace("17", "1e999")
     paths.result.write_text(text)
     (tmp_path / "layers.json").write_text(json.dumps([layer("a"), layer("b", 5)]).replace("72", "1e999", 1))
-    found = read_compression(read_traces(paths))
+    found = read_compression(read_run_record(paths))
     assert found.left is None
     assert [one.name for one in found.layers] == ["b"]
 
@@ -88,5 +88,5 @@ def test_damaged_files(tmp_path: Path, text: str) -> None:
     paths = write_compression(tmp_path)
     for name in ("result.json", "layers.json", "loops.csv", "rival.csv"):
         (tmp_path / name).write_text(text)
-    found = read_compression(read_traces(paths))
+    found = read_compression(read_run_record(paths))
     assert (found.whole, found.layers, found.loops, found.rival_rows) == (None, (), (), ())

@@ -16,7 +16,7 @@ from tests.runs.sweep.sweeps import asked, finish
 @pytest.fixture
 def folder(tmp_path: Path) -> SweepFolder:
     found = SweepFolder(tmp_path)
-    found.own.write(found.asked_file, asked("lambda=0.1,0.2", seeds=2, data="digits").model_dump_json())
+    found.own.write(found.request_file, asked("lambda=0.1,0.2", seeds=2, data="digits").model_dump_json())
     return found
 
 
@@ -29,7 +29,7 @@ def test_nothing_started(folder: SweepFolder) -> None:
 
 
 def test_each_state(folder: SweepFolder) -> None:
-    done, failed, stopped, running = folder.asked().points()
+    done, failed, stopped, running = folder.request().points()
     finish(folder, done)
     for point in (stopped, running):
         folder.run(point).write(folder.run(point).manifest_file, "{}")
@@ -43,7 +43,7 @@ def test_each_state(folder: SweepFolder) -> None:
 
 
 def test_finished_runs_are_done_whatever_the_table_says(folder: SweepFolder) -> None:
-    first = folder.asked().points()[0]
+    first = folder.request().points()[0]
     finish(folder, first)
     folder.table.write_text(f'folder,state,error\n"{first.name}",failed,x\n')
     assert states(folder)[0] == "done"

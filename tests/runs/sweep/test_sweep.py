@@ -66,9 +66,9 @@ def test_what_was_killed_before_it_began_is_begun_anew(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"version": 2}', "\x00"])
 def test_a_damaged_sweep(tmp_path: Path, text: str) -> None:
     folder = SweepFolder(tmp_path)
-    folder.asked_file.write_text(text)
+    folder.request_file.write_text(text)
     with pytest.raises(NasError, match="NAS602: cannot read"):
-        folder.asked()
+        folder.request()
 
 
 def test_the_log_tells_of_the_last_command(tmp_path: Path) -> None:

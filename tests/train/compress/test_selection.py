@@ -15,12 +15,12 @@ from bayesnas_graph.train.compress.connectivity import gets_through, is_connecte
 from bayesnas_graph.train.compress.groups import Groups, groups_of
 from bayesnas_graph.train.compress.magnitude import pruned_by_magnitude
 from bayesnas_graph.train.compress.masks import Masks, alive, apply, masked, masks_of, without
-from bayesnas_graph.train.compress.selection import Pruning, Ranked, Size, Target, per_operation, prune, pruned
+from bayesnas_graph.train.compress.selection import Pruning, Ranked, Size, SizeTarget, per_operation, prune, pruned
 from tests.helpers import graph
 from tests.train.compress.small import LENET, SMALL, Weights, depends_on_its_input, net, networks, random_weights
 
 SEEDS = st.integers(0, 2**32 - 1)
-ANY = Target()
+ANY = SizeTarget()
 USUAL = {"conv": "filter,channel", "depthwise": "filter", "linear": "row,column"}
 CHOSEN = (
     USUAL,
@@ -142,10 +142,10 @@ def test_targets() -> None:
     size = Size(parameters=10, flops=20, operations=30)
     assert not ANY.is_given
     assert not ANY.is_met(size)
-    assert Target(30).is_met(size)
-    assert not Target(29).is_met(size)
-    assert Target(parameters=10).is_met(size)
-    assert not Target(30, 9).is_met(size)
+    assert SizeTarget(30).is_met(size)
+    assert not SizeTarget(29).is_met(size)
+    assert SizeTarget(parameters=10).is_met(size)
+    assert not SizeTarget(30, 9).is_met(size)
 
 
 @pytest.mark.parametrize("text", [SMALL, LENET])
@@ -160,14 +160,14 @@ def test_no_more_goes_than_the_target_asks_for(text: str, seed: int) -> None:
         return prune(found, weights, masks, ranked, count, ANY)
 
     whole = Size.of(found)
-    for target in (Target(whole.operations // 2), Target(parameters=whole.parameters // 3)):
+    for target in (SizeTarget(whole.operations // 2), SizeTarget(parameters=whole.parameters // 3)):
         left = prune(found, weights, masks, ranked, most, target)
         assert target.is_met(left.size)
         if text is LENET:  # where one after another can be looked at
             assert left.size == next(size for n in range(most + 1) if target.is_met(size := rest(n).size))
-    few = prune(found, weights, masks, ranked, 3, Target(1))
+    few = prune(found, weights, masks, ranked, 3, SizeTarget(1))
     assert few.size == rest(3).size, "a target that is out of reach changes nothing"
-    assert prune(found, weights, masks, ranked, most, Target(whole.operations)).size == whole
+    assert prune(found, weights, masks, ranked, most, SizeTarget(whole.operations)).size == whole
 
 
 # ---------------------------------------------------------------------------------- nothing is cut off
@@ -266,7 +266,7 @@ FILTERS = {"conv": "filter", "linear": "none", "depthwise": "none"}
 def first_to_go(found: Graph, weights: Weights) -> tuple[str, int]:
     """The layer and index of the filter that is removed first by magnitude."""
     groups = groups_of(found, FILTERS)
-    left = pruned_by_magnitude(found, weights, groups, Target(Size.of(found).operations - 1))
+    left = pruned_by_magnitude(found, weights, groups, SizeTarget(Size.of(found).operations - 1))
     ((some, number),) = ((one, i) for one in groups for i in (~alive(one, left.masks)).flatten().nonzero().flatten())
     return some.layer, int(number)
 
