@@ -28,12 +28,29 @@ class Origins:
         found = {}
         for node in self._nodes.values():
             behind = [path for path in paths(node.name) if self._targets.get(path, node.name) != node.name]
-            found[node.name] = replace(node, label=_label(node.name), behind=tuple(behind))
+            found[node.name] = replace(
+                node, label=_label(node.name), behind=tuple(behind), scope=self._scope_of(node.name)
+            )
         return found
 
     def scopes(self) -> list[Scope]:
         """The scopes, with the fields that follow from their names."""
-        return [replace(s, label=_label(s.name), text=_shown(s.name)) for s in self._scopes.values()]
+        return [
+            replace(scope, label=_label(scope.name), text=_shown(scope.name), parent=self._innermost(scope.name))
+            for scope in self._scopes.values()
+        ]
+
+    def _scope_of(self, node: str) -> str:
+        """The scope that a node is directly in. A choice is in its own scope."""
+        own = self._scopes.get(node)
+        return node if own is not None and own.role == "choice" else self._innermost(node)
+
+    def _innermost(self, name: str) -> str:
+        """The innermost scope around a name: the longest of its prefixes that is a scope."""
+        prefix = name.rpartition(".")[0]
+        while prefix and prefix not in self._scopes:
+            prefix = prefix.rpartition(".")[0]
+        return prefix
 
     def edges(self) -> list[Edge]:
         """The edges, with all fields of their gates."""
