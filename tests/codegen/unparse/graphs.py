@@ -114,7 +114,7 @@ def renamed(graph: Graph, random: Random) -> Graph:
         names[node.name] = name
     scopes: dict[str, Scope] = {}
     for name in [*names.values(), *beginnings]:
-        for i in range(len(name)):
+        for i in range(1, len(name)):
             if name[i] == "." and random.random() < 0.5:
                 role = random.choice(("motif", "cell", "choice", "network"))
                 scopes[name[:i]] = Scope(name[:i], random.choice(WORDS), role, random.randint(1, 3))
