@@ -74,7 +74,7 @@ def _marked(searched: Graph) -> tuple[Graph, dict[str, Edge]]:
                 continue
             mark = f"{node.name}#{edge.slot}"  # a name that no node has
             marks[mark] = edge
-            nodes.append(Node(mark, RescaleOp(), searched[edge.source].shape))
+            nodes.append(Node(mark, RescaleOp(), searched[edge.source].shape, behind=node.behind, scope=node.scope))
             edges += [Edge(edge.source, mark, 0), replace(edge, source=mark, gate=None)]
         nodes.append(node)
     return plain(searched.replace(nodes, edges, searched.outputs)), marks

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal
@@ -82,7 +82,7 @@ def switch_text(part: str, place: str, operation: str) -> str:
 class Node:
     """One operation, computing one value."""
 
-    name: str  # unique in its graph; dots separate the motifs it is in
+    name: str  # unique in its graph
     op: Op
     shape: Shape
     span: Span | None = field(default=None, compare=False, repr=False)
@@ -90,6 +90,7 @@ class Node:
     label: str = field(default="", compare=False, repr=False)  # what the text calls it: `h[1]`, `sep_conv_3`
     # The gates of the candidates it is part of, outermost first.
     behind: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    scope: str = field(default="", compare=False, repr=False)  # the innermost scope it is in; empty if it is in none
 
     @property
     def stands_for(self) -> tuple[tuple[str, ...], ...]:
@@ -123,7 +124,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """One use of a motif: the nodes whose names begin with `name` and a dot.
+    """One use of a motif. Nodes and scopes name the scope that they are directly in.
 
     A choice is a scope too: its candidates, and the choice itself, which has the name of the scope.
     """
@@ -135,6 +136,7 @@ class Scope:
     span: Span | None = field(default=None, compare=False, repr=False)  # of the use
     label: str = field(default="", compare=False, repr=False)  # what the text calls the use: `h[1]`
     text: str = field(default="", compare=False, repr=False)  # the same with all uses around it: `stage[0].h[1]`
+    parent: str = field(default="", compare=False, repr=False)  # the scope it is directly in; empty if it is in none
 
 
 class Graph:
@@ -166,7 +168,7 @@ class Graph:
         self._inputs = {name: tuple(sorted(into, key=lambda edge: edge.slot)) for name, into in inputs.items()}
         self.name = name
         self.outputs = tuple(outputs)
-        self._chains: dict[str, tuple[Scope, ...]] = {"": ()}
+        self._chains: dict[str, tuple[Scope, ...]] = {}
         self.scopes = tuple(scopes)  # like spans, not compared
         self.nx: nx.MultiDiGraph[str] = nx.freeze(graph)
 
@@ -175,26 +177,32 @@ class Graph:
         return {scope.name: scope for scope in self.scopes}
 
     def enclosing(self, name: str) -> tuple[Scope, ...]:
-        """The scopes around a node, the innermost first."""
-        own = self._scopes.get(name)
-        around = self._around(name.rpartition(".")[0])
-        return (own, *around) if own is not None and own.role == "choice" else around
+        """The scopes around a node, the innermost first. A choice is in its own scope."""
+        return self.scopes_from(self[name].scope)
 
-    def _around(self, name: str) -> tuple[Scope, ...]:
-        """The scope of this name, if there is one, and the scopes around it; computed once per name."""
-        unknown = []
-        while name not in self._chains:
-            unknown.append(name)
-            name = name.rpartition(".")[0]
-        found = self._chains[name]
-        for inner in reversed(unknown):
-            found = (self._scopes[inner], *found) if inner in self._scopes else found
-            self._chains[inner] = found
-        return found
+    def scopes_from(self, name: str) -> tuple[Scope, ...]:
+        """The scope of this name and the scopes around it, the innermost first; empty if there is no such scope."""
+        if name not in self._chains:
+            found, inner = [], name
+            while inner and inner in self._scopes:
+                found.append(self._scopes[inner])
+                inner = found[-1].parent
+            self._chains[name] = tuple(found)
+        return self._chains[name]
 
     def replace(self, nodes: Iterable[Node], edges: Iterable[Edge], outputs: Iterable[str]) -> Graph:
         """A graph with the same name and scopes, and these nodes and edges."""
         return Graph(self.name, nodes, edges, outputs, self.scopes)
+
+    def keep_scopes(self, kept: Collection[str]) -> Graph:
+        """The graph with only these scopes. What is in another scope moves to the one around it."""
+
+        def nearest(name: str) -> str:
+            return next((scope.name for scope in self.scopes_from(name) if scope.name in kept), "")
+
+        nodes = [replace(node, scope=nearest(node.scope)) for node in self]
+        scopes = [replace(scope, parent=nearest(scope.parent)) for scope in self.scopes if scope.name in kept]
+        return Graph(self.name, nodes, self.edges, self.outputs, scopes)
 
     def __iter__(self) -> Iterator[Node]:
         for _, data in self.nx.nodes(data=True):

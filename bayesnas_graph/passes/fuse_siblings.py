@@ -8,7 +8,7 @@ from math import prod
 
 from bayesnas_graph.ir import Edge, Graph, Node, Scope
 from bayesnas_graph.ir.ops import Part, Repeated
-from bayesnas_graph.passes.names import FreshNames, cell_of, common_prefix
+from bayesnas_graph.passes.names import FreshNames, cell_of, common_gates, common_scope, local_name, scopes_below
 from bayesnas_graph.passes.options import DEFAULT, Options
 
 # Values in a batch beyond which a CPU computes siblings faster one by one: `benchmarks/fusion_sites.py` prints the
@@ -35,7 +35,7 @@ class _Family:
 
     members: list[str]
     parent: _Family | None  # the family whose members they read; None if all read one value
-    prefix: str  # of the scope that they share
+    scope: str  # that they share; empty if there is none
 
     @property
     def root(self) -> _Family:
@@ -100,9 +100,10 @@ class _Families:
                 return
         if len(members) < 2:
             return
-        prefix = common_prefix(self.graph, members, [] if parent else [source])
-        if prefix is not None and (parent is None or prefix == parent.prefix):
-            family = _Family(members, parent, prefix)
+        nodes, sources = [self.graph[name] for name in members], [] if parent else [self.graph[source]]
+        scope = common_scope(self.graph, nodes, sources)
+        if scope is not None and (parent is None or scope == parent.scope):
+            family = _Family(members, parent, scope)
             self.of.update(dict.fromkeys(members, family))
 
     def _like(self, node: Node, other: Node) -> bool:
@@ -153,40 +154,46 @@ class _Rewriter:
         (edge,) = self.graph.inputs(first.name)
         count = len(family.members)
         shares_input = family.parent is None and first.op.reads_all_channels
-        source = self.wide[family.parent] if family.parent else self._source(edge, first, family.prefix, count)
+        source = self.wide[family.parent] if family.parent else self._source(edge, family)
         op = first.op.widened(first.shape[0] * count, 1 if shares_input else count)
-        name = self._name(family)
+        name, scope = self._name(family)
         replaces = tuple(part for member in family.members for part in self.graph[member].stands_for)
-        node = Node(name, op, op.shape(source.shape), first.span, replaces)
+        behind = self._behind(family)
+        node = Node(name, op, op.shape(source.shape), first.span, replaces, behind=behind, scope=scope)
         self.wide[family] = node
         self.nodes.append(node)
         self.edges.append(replace(edge, source=source.name, target=name))
 
-    def _name(self, family: _Family) -> str:
-        """The name of a wide node: in a motif of its own, if each sibling is in one of that kind."""
-        chains = [self.graph.enclosing(member) for member in family.members]
-        inside = [[s for s in chain if s.role == "motif" and s.name.startswith(family.prefix)] for chain in chains]
-        count = f"x{len(chains)}"
+    def _name(self, family: _Family) -> tuple[str, str]:
+        """The name and scope of a wide node: in a motif of its own, if each sibling is in one of that kind."""
+        below = [scopes_below(self.graph, family.scope, self.graph[member]) for member in family.members]
+        inside = [[scope for scope in scopes if scope.role == "motif"] for scopes in below]
+        count = f"x{len(inside)}"
         motifs = tuple(scopes[-1] for scopes in inside if scopes)
-        if len(set(motifs)) < len(chains) or len({motif.kind for motif in motifs}) > 1:
-            return self.fresh.name(family.prefix, _common_end(family.prefix, family.members), count)
+        if len(set(motifs)) < len(inside) or len({motif.kind for motif in motifs}) > 1:
+            return self.fresh.name(family.scope, _common_end(family.scope, family.members), count), family.scope
         if motifs not in self.scopes:
-            end = _common_end(family.prefix, [motif.name for motif in motifs])
-            name = self.fresh.name(family.prefix, end, count)
-            self.scopes[motifs] = replace(motifs[0], name=name)
-        local = family.members[0].removeprefix(f"{motifs[0].name}.")
-        return f"{self.scopes[motifs].name}.{local}"
+            end = _common_end(family.scope, [motif.name for motif in motifs])
+            name = self.fresh.name(family.scope, end, count)
+            self.scopes[motifs] = replace(motifs[0], name=name, parent=family.scope)
+        scope = self.scopes[motifs].name
+        return f"{scope}.{local_name(motifs[0].name, family.members[0])}", scope
 
-    def _source(self, edge: Edge, first: Node, prefix: str, count: int) -> Node:
+    def _behind(self, family: _Family) -> tuple[str, ...]:
+        return common_gates([self.graph[member] for member in family.members])
+
+    def _source(self, edge: Edge, family: _Family) -> Node:
         """The input of a wide node: one value if siblings read all its channels, else that value repeated for each."""
+        first, count = self.graph[family.members[0]], len(family.members)
         value = replace(self.graph[edge.source], name=self.renamed.get(edge.source, edge.source))
         if first.op.reads_all_channels:
             return value
-        key = value.name, count, prefix
+        key = value.name, count, family.scope
         if key not in self.repeated:
             op = Repeated(count)
-            name = self.fresh.of_value(prefix, edge.source, f"x{count}")
-            self.repeated[key] = Node(name, op, op.shape(value.shape), first.span)
+            name = self.fresh.of_value(family.scope, self.graph[edge.source], f"x{count}")
+            shape, behind = op.shape(value.shape), self._behind(family)
+            self.repeated[key] = Node(name, op, shape, first.span, behind=behind, scope=family.scope)
             self.nodes.append(self.repeated[key])
             self.edges.append(replace(edge, source=value.name, target=name))
         return self.repeated[key]
@@ -197,15 +204,16 @@ class _Rewriter:
         for index, member in enumerate(family.members):
             if member in read:
                 node = self.graph[member]
-                name = self.fresh.name(family.prefix, wide.name.removeprefix(family.prefix), str(index))
+                name = self.fresh.name(family.scope, local_name(family.scope, wide.name), str(index))
                 self.renamed[member] = name
-                self.nodes.append(Node(name, Part(index, count), node.shape, node.span))
+                part = Node(name, Part(index, count), node.shape, node.span, behind=wide.behind, scope=family.scope)
+                self.nodes.append(part)
                 self.edges.append(Edge(wide.name, name, 0, span=node.span))
 
 
-def _common_end(prefix: str, names: list[str]) -> str:
+def _common_end(scope: str, names: list[str]) -> str:
     """The words that the names have in common at the end."""
-    parts = [name.removeprefix(prefix).split(".") for name in names]
+    parts = [local_name(scope, name).split(".") for name in names]
     words: list[str] = []
     for column in zip(*(reversed(part) for part in parts), strict=False):
         if len(set(column)) > 1:

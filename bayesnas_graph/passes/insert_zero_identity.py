@@ -72,7 +72,7 @@ def _before(graph: Graph, choices: list[Node]) -> Graph:
         node = waiting.pop()
         nodes.append(node)
         for name, choice in zeros[node.name]:
-            waiting.append(Node(name, Zero(), node.shape, choice.span, label="zero", behind=choice.behind))
+            waiting.append(replace(choice, name=name, op=Zero(), shape=node.shape, label="zero"))
             edges.append(Edge(node.name, name, 0, _gate(graph, choice), choice.span))
     return graph.replace(nodes, edges, graph.outputs)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bayesnas_graph.ir import Edge, Graph, Node
-from bayesnas_graph.passes.names import FreshNames, cell_of, common_prefix, prefix_of
+from bayesnas_graph.passes.names import FreshNames, cell_of, common_gates, common_scope
 from bayesnas_graph.passes.options import DEFAULT, Options
 
 
@@ -24,22 +24,17 @@ def merge_common_subexpressions(graph: Graph, _options: Options = DEFAULT) -> Gr
     for node in graph:
         members.setdefault(classes[node.name], []).append(node)
     fresh = FreshNames(graph)
-    names: dict[str, str] = {}  # the first node of a class -> the name of the class
-    nodes: list[Node] = []
+    merged: dict[str, Node] = {}  # the first node of a class -> the node of the class
     edges: list[Edge] = []
-    for first, equal_nodes in members.items():
-        inputs = [replace(edge, source=names[classes[edge.source]]) for edge in graph.inputs(first)]
-        name = first if len(equal_nodes) == 1 else _moved(graph, equal_nodes, [edge.source for edge in inputs], fresh)
-        names[first] = name
-        nodes.append(
-            replace(
-                equal_nodes[0],
-                name=name,
-                replaces=_together(equal_nodes) if len(equal_nodes) > 1 else equal_nodes[0].replaces,
-            )
-        )
-        edges += [replace(edge, target=name) for edge in inputs]
-    return graph.replace(nodes, edges, [names[classes[name]] for name in graph.outputs])
+    for first, same in members.items():
+        inputs = graph.inputs(first)
+        sources = [merged[classes[edge.source]] for edge in inputs]
+        node = same[0] if len(same) == 1 else _merged(graph, same, sources, fresh)
+        merged[first] = node
+        edges += [
+            replace(edge, source=source.name, target=node.name) for edge, source in zip(inputs, sources, strict=True)
+        ]
+    return graph.replace(merged.values(), edges, [merged[classes[name]].name for name in graph.outputs])
 
 
 def _classes(graph: Graph) -> dict[str, str]:
@@ -62,9 +57,11 @@ def _together(equal_nodes: list[Node]) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(name for names in part for name in names) for part in parts)
 
 
-def _moved(graph: Graph, equal_nodes: list[Node], sources: list[str], fresh: FreshNames) -> str:
-    """The name of a merged node: in the scope that all its uses share, if it can be moved there."""
-    prefix = common_prefix(graph, [node.name for node in equal_nodes], sources)
-    if prefix is None or prefix == prefix_of(graph, equal_nodes[0].name):
-        return equal_nodes[0].name
-    return fresh.of_value(prefix, sources[0], equal_nodes[0].op.label)
+def _merged(graph: Graph, same: list[Node], sources: list[Node], fresh: FreshNames) -> Node:
+    """One node for several: in the scope that all of them share, if it can be moved there."""
+    node = replace(same[0], replaces=_together(same), behind=common_gates(same))
+    scope = common_scope(graph, same, sources)
+    if scope is None or scope == node.scope:
+        return node
+    name = fresh.of_value(scope, sources[0], node.op.label)
+    return replace(node, name=name, scope=scope)

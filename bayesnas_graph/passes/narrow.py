@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from bayesnas_graph.ir import Edge, Graph, Mask, Node, Shape
 from bayesnas_graph.ir.ops import SelectOp
 from bayesnas_graph.passes.drop_unused import drop_unused
-from bayesnas_graph.passes.names import FreshNames, common_prefix, prefix_of
+from bayesnas_graph.passes.names import FreshNames, common_gates, common_scope
 
 InputSlot = tuple[str, int]  # a node, and which of its inputs
 
@@ -48,12 +48,13 @@ def narrow(graph: Graph, kept: Mapping[str, Mask], reads: Mapping[InputSlot, Mas
         sources: list[str] = []
         for slot, edge in enumerate(inputs):
             target = edge.target, edge.slot
-            source = selects.get(target, edge.source)
+            select = selects.get(target)
+            source = select.name if select else edge.source
             side = reads.get(target, kept[edge.source])
-            if source not in shapes:
-                shapes[source] = (sum(side), *graph[edge.source].shape[1:])
+            if select is not None and source not in shapes:
+                shapes[source] = select.shape
                 selected[source] = _within(side, kept[edge.source])
-                nodes.append(Node(source, SelectOp(sum(side)), shapes[source], edge.span))
+                nodes.append(replace(select, span=edge.span))
                 edges.append(Edge(edge.source, source, 0, None, edge.span))
             edges.append(replace(edge, source=source, slot=slot))
             sources.append(source)
@@ -65,21 +66,25 @@ def narrow(graph: Graph, kept: Mapping[str, Mask], reads: Mapping[InputSlot, Mas
     return Narrowed(drop_unused(graph.replace(nodes, edges, graph.outputs)), selected)
 
 
-def _selects(graph: Graph, reads: Mapping[InputSlot, Mask]) -> dict[InputSlot, str]:
-    """The names of the `select`s before inputs of nodes."""
+def _selects(graph: Graph, reads: Mapping[InputSlot, Mask]) -> dict[InputSlot, Node]:
+    """The `select`s before inputs of nodes."""
     together: dict[tuple[str, Mask], list[InputSlot]] = defaultdict(list)
     for (name, slot), side in reads.items():
         together[graph.inputs(name)[slot].source, side].append((name, slot))
     fresh = FreshNames(graph)
-    selects: dict[InputSlot, str] = {}
-    for (source, _), slots in together.items():
-        shared = common_prefix(graph, [name for name, _ in slots], [source])
-        by_prefix: dict[str, list[InputSlot]] = defaultdict(list)
+    found: dict[InputSlot, Node] = {}
+    for (value, side), slots in together.items():
+        source = graph[value]
+        shared = common_scope(graph, [graph[name] for name, _ in slots], [source])
+        by_scope: dict[str, list[InputSlot]] = defaultdict(list)
         for target in slots:
-            by_prefix[prefix_of(graph, target[0]) if shared is None else shared].append(target)
-        for prefix, targets in by_prefix.items():
-            selects.update(dict.fromkeys(targets, fresh.of_value(prefix, source, "select")))
-    return selects
+            by_scope[graph[target[0]].scope if shared is None else shared].append(target)
+        for scope, targets in by_scope.items():
+            name, shape = fresh.of_value(scope, source, "select"), (sum(side), *source.shape[1:])
+            behind = common_gates([graph[name] for name, _ in targets])
+            select = Node(name, SelectOp(sum(side)), shape, behind=behind, scope=scope)
+            found.update(dict.fromkeys(targets, select))
+    return found
 
 
 def _within(mask: Mask, kept: Mask) -> tuple[int, ...]:

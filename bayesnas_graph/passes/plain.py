@@ -58,4 +58,5 @@ def _without_inner_sums(graph: Graph) -> Graph:
 
 def _rebuilt(graph: Graph, nodes: list[Node], edges: list[Edge], outputs: tuple[str, ...]) -> Graph:
     """A graph without the scopes of choices."""
-    return Graph(graph.name, nodes, edges, outputs, [scope for scope in graph.scopes if scope.role != "choice"])
+    motifs = {scope.name for scope in graph.scopes if scope.role != "choice"}
+    return graph.replace(nodes, edges, outputs).keep_scopes(motifs)

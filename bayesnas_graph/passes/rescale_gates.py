@@ -45,7 +45,7 @@ def rescale_gates(graph: Graph) -> Rescaled:
                 continue
             name = _new_name(f"{factor[0]}_rescale", names)
             factors[name] = factor
-            nodes.append(Node(name, RescaleOp(), source.shape, edge.span))
+            nodes.append(Node(name, RescaleOp(), source.shape, edge.span, behind=node.behind, scope=node.scope))
             edges += [Edge(edge.source, name, 0, None, edge.span), replace(bare, source=name)]
         nodes.append(node)
     return Rescaled(plain(graph.replace(nodes, edges, graph.outputs)), factors)

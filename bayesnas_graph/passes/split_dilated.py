@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bayesnas_graph.ir import Edge, Graph, Node
-from bayesnas_graph.passes.names import FreshNames, prefix_of
+from bayesnas_graph.passes.names import FreshNames
 from bayesnas_graph.passes.options import DEFAULT, Options
 
 
@@ -27,12 +27,13 @@ def split_dilated(graph: Graph, options: Options = DEFAULT) -> Graph:
     if options.device != "cpu":
         return graph
     fresh = FreshNames(graph)
-    renamed: dict[str, str] = {}  # a convolution -> the node that now has its value
+    moved: dict[str, Node] = {}  # a convolution -> the node that now has its value
     nodes: list[Node] = []
     edges: list[Edge] = []
     for node in graph:
-        inputs = [replace(edge, source=renamed.get(edge.source, edge.source)) for edge in graph.inputs(node.name)]
-        shapes = [graph[edge.source].shape for edge in graph.inputs(node.name)]
+        sources = [moved.get(edge.source, graph[edge.source]) for edge in graph.inputs(node.name)]
+        inputs = [replace(edge, source=s.name) for edge, s in zip(graph.inputs(node.name), sources, strict=True)]
+        shapes = [source.shape for source in sources]
         form = node.op.undilated(*shapes)
         if form is None:
             nodes.append(node)
@@ -40,12 +41,14 @@ def split_dilated(graph: Graph, options: Options = DEFAULT) -> Graph:
             continue
         before, op, after = form
         (edge,) = inputs
-        prefix = prefix_of(graph, node.name)
-        parts = Node(fresh.of_value(prefix, edge.source, before.label), before, before.shape(*shapes), node.span)
+        name, shape = fresh.of_value(node.scope, sources[0], before.label), before.shape(*shapes)
+        parts = Node(name, before, shape, node.span, behind=node.behind, scope=node.scope)
         nodes += [parts, replace(node, op=op)]
         edges += [replace(edge, target=parts.name), Edge(parts.name, node.name, 0, span=edge.span)]
         if after is not None:
-            renamed[node.name] = fresh.of_value(prefix, node.name, after.label)
-            nodes.append(Node(renamed[node.name], after, node.shape, node.span))
-            edges.append(Edge(node.name, renamed[node.name], 0, span=edge.span))
-    return graph.replace(nodes, edges, [renamed.get(name, name) for name in graph.outputs])
+            name = fresh.of_value(node.scope, node, after.label)
+            whole = Node(name, after, node.shape, node.span, behind=node.behind, scope=node.scope)
+            moved[node.name] = whole
+            nodes.append(whole)
+            edges.append(Edge(node.name, whole.name, 0, span=edge.span))
+    return graph.replace(nodes, edges, [moved[name].name if name in moved else name for name in graph.outputs])

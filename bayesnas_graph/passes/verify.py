@@ -50,6 +50,12 @@ def gates_of_one_name_are_in_one_group(graph: Graph) -> Iterator[str]:
             yield f"the gate {gate.name} is in two groups"
 
 
+def scopes_are_known(graph: Graph) -> Iterator[str]:
+    known = {"", *(scope.name for scope in graph.scopes)}
+    inside = [*((node.name, node.scope) for node in graph), *((scope.name, scope.parent) for scope in graph.scopes)]
+    yield from (f"{name} is in {around}, which is no scope" for name, around in inside if around not in known)
+
+
 def everything_reaches_an_output(graph: Graph) -> Iterator[str]:
     used = set(graph.outputs)
     for node in reversed(list(graph)):
@@ -65,6 +71,7 @@ INVARIANTS: tuple[Callable[[Graph], Iterator[str]], ...] = (
     shapes_follow_from_operations,
     gates_lead_into_gated_operations,
     gates_of_one_name_are_in_one_group,
+    scopes_are_known,
     everything_reaches_an_output,
 )
 

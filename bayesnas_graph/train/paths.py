@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from bayesnas_graph.ir import Edge, Expression, Graph, Node, Shape
 from bayesnas_graph.ir.ops.base import Untrained
-from bayesnas_graph.passes.names import FreshNames, prefix_of
+from bayesnas_graph.passes.names import FreshNames
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,9 @@ def with_dropped_paths(graph: Graph) -> Graph:
             if edge not in droppable:
                 edges.append(edge)
                 continue
-            name = fresh.of_value(prefix_of(graph, node.name), edge.source, "dropped")
-            nodes.append(Node(name, Dropped(), graph[edge.source].shape))
+            source = graph[edge.source]
+            name = fresh.of_value(node.scope, source, "dropped")
+            nodes.append(Node(name, Dropped(), source.shape, behind=node.behind, scope=node.scope))
             edges += [Edge(edge.source, name, 0), replace(edge, source=name)]
         nodes.append(node)
     return graph.replace(nodes, edges, graph.outputs)

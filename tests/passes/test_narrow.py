@@ -91,11 +91,11 @@ def test_a_selection_is_put_where_less_is_read_and_shared() -> None:
 
 def _in_motifs(*readers: str) -> Graph:
     """A value of the motif `m`, and convolutions of it."""
-    names = ["m.v", *readers]
-    nodes = [Node("x", Input(), (4, 4, 4)), Node("m.v", Relu(), (4, 4, 4))]
-    nodes += [Node(name, Conv(4, 1), (4, 4, 4)) for name in readers]
+    scope_of = {name: name.rpartition(".")[0] for name in ("m.v", *readers)}
+    nodes = [Node("x", Input(), (4, 4, 4)), Node("m.v", Relu(), (4, 4, 4), scope="m")]
+    nodes += [Node(name, Conv(4, 1), (4, 4, 4), scope=scope_of[name]) for name in readers]
     edges = [Edge("x", "m.v", 0), *(Edge("m.v", name, 0) for name in readers)]
-    scopes = {name.rpartition(".")[0] for name in names} - {""}
+    scopes = set(scope_of.values()) - {""}
     return Graph("n", nodes, edges, readers, [Scope(name, name, "motif", 2) for name in sorted(scopes)])
 
 

@@ -19,6 +19,7 @@ X = Node("x", Input(), (3,))
         ([X, Node("y", Sum(), (3,))], [], ["y"], "inputs"),
         ([X, Node("y", Sum(), (4,))], [Edge("x", "y", 0)], ["y"], "shape"),
         ([X, Node("y", Choice(), (3,))], [Edge("x", "y", 0)], ["y"], "gate"),
+        ([X, Node("y", Sum(), (3,), scope="m")], [Edge("x", "y", 0)], ["y"], "y is in m, which is no scope"),
         ([X, Node("y", Sum(), (3,))], [Edge("x", "y", 0)], ["x"], "never used"),
         ([X], [], ["z"], "no output"),
     ],

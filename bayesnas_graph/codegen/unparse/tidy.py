@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bayesnas_graph.codegen.unparse.order import in_order, in_scopes
@@ -33,24 +34,31 @@ def tidy(graph: Graph) -> Tidy:
         _check(graph, node)
     paths = PathNames(nodes)
     names = paths.nodes
-    renamed = [Node(names[node.name], node.op, node.shape) for node in nodes]
-    edges = [
-        Edge(names[edge.source], names[edge.target], edge.slot) for node in nodes for edge in graph.inputs(node.name)
-    ]
-    outputs = [names[name] for name in graph.outputs]
     origins = {names[node.name]: node.name for node in nodes}
-    scopes: dict[str, Scope] = {}
-    for scope in graph.scopes:
-        name = paths.scope(scope.name)
-        if name is not None:
-            scopes[name] = Scope(name, scope.kind, scope.role, scope.outputs)
-            origins.setdefault(name, scope.name)
+    called = {scope.name: name for scope in graph.scopes if (name := paths.scope(scope.name)) is not None}
+    for old, name in called.items():
+        origins.setdefault(name, old)
     order = [names[node.name] for node in graph if node.name in names]
-    motifs = [scope for scope in scopes.values() if scope.role != "choice"]
-    whole_scopes = _whole(Graph(graph.name, renamed, edges, outputs, motifs), order)
-    complete = Graph(graph.name, renamed, edges, outputs, whole_scopes)
-    ordered = complete.replace([complete[name] for name in in_scopes(complete)], edges, outputs)
-    return Tidy(ordered, origins, {name: scope.kind for name, scope in scopes.items()})
+    motifs = {scope.name for scope in graph.scopes if scope.role != "choice" and scope.name in called}
+    renamed = _renamed(graph.keep_scopes(motifs), {node.name: names[node.name] for node in nodes}, called)
+    whole = renamed.keep_scopes({scope.name for scope in _whole(renamed, order)})
+    ordered = whole.replace([whole[name] for name in in_scopes(whole)], whole.edges, whole.outputs)
+    return Tidy(ordered, origins, {called[scope.name]: scope.kind for scope in graph.scopes if scope.name in called})
+
+
+def _renamed(graph: Graph, names: Mapping[str, str], called: Mapping[str, str]) -> Graph:
+    """The graph of the nodes and scopes that have new names, in the order of these. Inputs are in no scope."""
+    nodes = []
+    for old, name in names.items():
+        node = graph[old]
+        scope = "" if node.op.is_input else called.get(node.scope, "")
+        nodes.append(Node(name, node.op, node.shape, scope=scope))
+    edges = [Edge(names[edge.source], name, edge.slot) for old, name in names.items() for edge in graph.inputs(old)]
+    scopes = [
+        Scope(called[scope.name], scope.kind, scope.role, scope.outputs, parent=called.get(scope.parent, ""))
+        for scope in graph.scopes
+    ]
+    return Graph(graph.name, nodes, edges, [names[name] for name in graph.outputs], scopes)
 
 
 def _check(graph: Graph, node: Node) -> None:
@@ -83,7 +91,7 @@ def _whole(graph: Graph, order: list[str]) -> list[Scope]:
         scope
         for scope in graph.scopes
         if len(gives[scope.name]) <= scope.outputs
-        and len(graph.enclosing(scope.name)) < MAX_DEPTH
+        and len(graph.scopes_from(scope.parent)) < MAX_DEPTH
         and (len(gives[scope.name]) <= 1 or _are_consecutive(positions[scope.name]))
     ]
 

@@ -72,6 +72,16 @@ class Block:
         return sum(len(step.inputs) if isinstance(step, Compute) else step.block.edges for step in self.steps)
 
     @cached_property
+    def choice_of(self) -> dict[str, str]:
+        """For the gate of every candidate, the id of its choice."""
+        gates = (gate for step in self.steps if isinstance(step, Compute) for gate in step.gates)
+        return {gate.name: gate.choice for gate in gates if gate.kind == "candidate"}
+
+    def choice_around(self, step: Compute | Nested) -> str:
+        """The id of the innermost choice that a step is part of a candidate of; empty if there is none."""
+        return next((self.choice_of[gate] for gate in reversed(step.behind) if gate in self.choice_of), "")
+
+    @cached_property
     def choices(self) -> int:
         """The number of choices and optional operations."""
         return sum(bool(step.gates) if isinstance(step, Compute) else step.block.choices for step in self.steps)
@@ -96,6 +106,7 @@ class _Position:
     """The position of a block in the graph."""
 
     part: str  # the enclosing cell; outside cells its motif, or the network
+    scope: str = ""  # the name of the use
     prefix: str = ""  # of its names
     text: str = ""  # the displayed name of the use, from the network on
     in_cell: bool = False
@@ -105,14 +116,14 @@ class _Position:
 
     def enter(self, step: Nested, cell: str | None) -> _Position:
         """The position of a nested block; `cell` is its name if it is a cell."""
-        prefix, behind = f"{self.prefix}{step.name}.", (*self.behind, *(self.prefix + gate for gate in step.behind))
-        text = self.within(step.called.text)
+        scope, behind = self.prefix + step.name, (*self.behind, *(self.prefix + gate for gate in step.behind))
+        prefix, text = f"{scope}.", self.within(step.called.text)
         if cell is not None:
-            return _Position(cell, prefix, text, in_cell=True, behind=behind)
+            return _Position(cell, scope, prefix, text, in_cell=True, behind=behind)
         if not self.in_cell:
-            return _Position(step.block.definition.name.name, prefix, text, use=text, behind=behind)
+            return _Position(step.block.definition.name.name, scope, prefix, text, use=text, behind=behind)
         use = f"{self.use}.{step.called.text}" if self.use else step.called.text
-        return _Position(self.part, prefix, text, True, f"{self.inside}{step.name}.", use, behind)
+        return _Position(self.part, scope, prefix, text, True, f"{self.inside}{step.name}.", use, behind)
 
     def within(self, text: str) -> str:
         """The displayed name of a step, from the network on."""
@@ -143,18 +154,20 @@ class _Flattener:
         for step in block.steps:
             name, label = position.prefix + step.name, step.called.label
             sources = [values[i] for i in step.inputs]
+            choice, text = block.choice_around(step), position.within(step.called.text)
+            scope = position.prefix + choice if choice else position.scope
             if isinstance(step, Nested):
                 motif = step.block.definition
                 inner = position.enter(step, self._cell(motif) if motif.role == "cell" else None)
                 outputs = len(step.block.outputs)
-                self.scopes.append(Scope(name, motif.name.name, motif.role, outputs, step.span, label, inner.text))
+                self.scopes.append(Scope(name, motif.name.name, motif.role, outputs, step.span, label, text, scope))
                 values.extend(self.write(step.block, sources, inner))
                 continue
             if step.op.is_choice:
-                text = position.within(step.called.text)
-                self.scopes.append(Scope(name, "choice", "choice", 1, step.span, label, text))
+                self.scopes.append(Scope(name, "choice", "choice", 1, step.span, label, text, scope))
+                scope = name
             behind = (*position.behind, *(position.prefix + gate for gate in step.behind))
-            self.nodes.append(Node(name, step.op, step.shape, step.span, label=label, behind=behind))
+            self.nodes.append(Node(name, step.op, step.shape, step.span, label=label, behind=behind, scope=scope))
             for slot, source in enumerate(sources):
                 gate = position.gate(step.gates[slot]) if step.gates else None
                 self.edges.append(Edge(source, name, slot, gate, step.span))

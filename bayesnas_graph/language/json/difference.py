@@ -22,13 +22,29 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Read:
+    """An input of a node."""
+
+    name: str  # of the node it reads; if that is in both graphs, its name in the second graph
+    is_switched: bool
+
+    def __str__(self) -> str:
+        return f"{self.name} (switched)" if self.is_switched else self.name
+
+
+@dataclass(frozen=True, slots=True)
 class Rewired:
     """A node in both graphs whose inputs or their order changed."""
 
     before: str
     after: str
-    old: tuple[str, ...]  # the names of its inputs; for nodes in both graphs, those of the second graph
-    new: tuple[str, ...]
+    old: tuple[Read, ...]
+    new: tuple[Read, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The change as plain values."""
+        old, new = list(map(str, self.old)), list(map(str, self.new))
+        return {"before": self.before, "after": self.after, "old": old, "new": new}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +105,7 @@ class Difference:
                 "changed": [
                     {"before": _node_json(change.before), "after": _node_json(change.after)} for change in self.changed
                 ],
-                "rewired": [asdict(rewired) for rewired in self.rewired],
+                "rewired": [rewired.as_json() for rewired in self.rewired],
             },
             "switches": asdict(self.switches),
             "budgets": {"added": list(self.budgets_added), "removed": list(self.budgets_removed)},
@@ -153,8 +169,8 @@ def _rewired(
         reads = [_read(edge, matching.after) for edge in _kept(before.inputs(old.name), gone)]
         reads_now = [_read(edge, None) for edge in _kept(after.inputs(new.name), new_groups)]
         if is_commutative(old.op) and is_commutative(new.op):
-            reads.sort()
-            reads_now.sort()
+            reads.sort(key=str)
+            reads_now.sort(key=str)
         if reads != reads_now:
             yield Rewired(old.name, new.name, tuple(reads), tuple(reads_now))
 
@@ -163,9 +179,9 @@ def _kept(edges: Iterable[Edge], groups: set[str]) -> list[Edge]:
     return [edge for edge in edges if edge.gate is None or edge.gate.group not in groups]
 
 
-def _read(edge: Edge, names: dict[str, str] | None) -> str:
+def _read(edge: Edge, names: dict[str, str] | None) -> Read:
     name = edge.source if names is None else names.get(edge.source, edge.source)
-    return f"{name} (switched)" if edge.gate else name
+    return Read(name, edge.gate is not None)
 
 
 def _node_json(node: Node) -> dict[str, Any]:

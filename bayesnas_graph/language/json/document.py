@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError, did_you_mean
 from bayesnas_graph.diagnostics.source import Span
-from bayesnas_graph.ir import Edge, Gate, Graph, Node, Scope
+from bayesnas_graph.ir import Edge, Gate, Graph, Node, Op, Scope
 from bayesnas_graph.language.json.origins import Origins
 from bayesnas_graph.language.json.problems import fail, fail_with, shown
 from bayesnas_graph.language.json.schema import (
@@ -22,11 +22,13 @@ from bayesnas_graph.language.json.schema import (
     GateDocument,
     GraphDocument,
     NodeDocument,
+    OldGraphDocument,
+    OldNodeDocument,
     PlaceDocument,
     ScopeDocument,
 )
 from bayesnas_graph.language.json.settings import op_document, read_op
-from bayesnas_graph.language.json.soundness import check_replaced, check_wiring, in_order
+from bayesnas_graph.language.json.soundness import check_gates, check_replaced, check_scopes, check_wiring, in_order
 
 LARGEST_DOCUMENT = 512 * 2**20  # bytes; every shipped space takes less than a twentieth of this
 
@@ -40,6 +42,9 @@ def to_document(graph: Graph) -> GraphDocument:
             shape=list(node.shape),
             replaces=list(map(list, node.replaces)),
             place=_place(node.span),
+            label=node.label,
+            scope=node.scope,
+            behind=list(node.behind),
         )
         for node in graph
     ]
@@ -48,7 +53,7 @@ def to_document(graph: Graph) -> GraphDocument:
             source=edge.source,
             target=edge.target,
             slot=edge.slot,
-            gate=GateDocument(name=edge.gate.name, group=edge.gate.group) if edge.gate else None,
+            gate=_gate(edge.gate) if edge.gate else None,
             place=_place(edge.span),
         )
         for edge in graph.edges
@@ -64,12 +69,15 @@ def to_document(graph: Graph) -> GraphDocument:
     )
 
 
+def _gate(gate: Gate) -> GateDocument:
+    return GateDocument.model_validate({name: getattr(gate, name) for name in GateDocument.model_fields})
+
+
 def _scope(scope: Scope) -> ScopeDocument:
-    fields = {"name": scope.name, "kind": scope.kind, "role": scope.role, "outputs": scope.outputs}
-    return ScopeDocument.model_validate(fields)
+    return ScopeDocument.model_validate({name: getattr(scope, name) for name in ScopeDocument.model_fields})
 
 
-def from_document(document: GraphDocument, source_name: str = "<document>") -> Graph:
+def from_document(document: GraphDocument | OldGraphDocument, source_name: str = "<document>") -> Graph:
     """The graph that a document describes. Raises NasError if the document is invalid.
 
     Spans are not restored: they are useful only together with the text.
@@ -79,9 +87,9 @@ def from_document(document: GraphDocument, source_name: str = "<document>") -> G
         if node.name in nodes:
             fail(source_name, ["nodes", i, "name"], f"duplicate node `{node.name}`")
         op = read_op(node.op, source_name, ["nodes", i, "op"])
-        nodes[node.name] = Node(node.name, op, tuple(node.shape), replaces=tuple(map(tuple, node.replaces)))
+        nodes[node.name] = _node(node, op)
     edges = [
-        Edge(edge.source, edge.target, edge.slot, Gate(edge.gate.name, edge.gate.group) if edge.gate else None)
+        Edge(edge.source, edge.target, edge.slot, Gate(**edge.gate.model_dump()) if edge.gate else None)
         for edge in document.edges
     ]
     for i, edge in enumerate(edges):
@@ -94,17 +102,29 @@ def from_document(document: GraphDocument, source_name: str = "<document>") -> G
     ordered = in_order(nodes, edges, source_name)
     check_wiring(nodes, edges, source_name)
     check_replaced(nodes, source_name)
-    origins = Origins(document.name, {node.name: node for node in ordered}, edges, _scopes(document, source_name))
-    return Graph(document.name, origins.nodes().values(), origins.edges(), document.outputs, origins.scopes())
+    scopes = _scopes(document, source_name)
+    if isinstance(document, OldGraphDocument):
+        origins = Origins(document.name, {node.name: node for node in ordered}, edges, scopes.values())
+        return Graph(document.name, origins.nodes().values(), origins.edges(), document.outputs, origins.scopes())
+    check_gates(nodes, edges, source_name)
+    check_scopes(nodes, scopes, source_name)
+    return Graph(document.name, ordered, edges, document.outputs, scopes.values())
 
 
-def _scopes(document: GraphDocument, source_name: str) -> Iterable[Scope]:
+def _node(node: OldNodeDocument, op: Op) -> Node:
+    made = Node(node.name, op, tuple(node.shape), replaces=tuple(map(tuple, node.replaces)))
+    if not isinstance(node, NodeDocument):
+        return made
+    return replace(made, label=node.label, behind=tuple(node.behind), scope=node.scope)
+
+
+def _scopes(document: GraphDocument | OldGraphDocument, source_name: str) -> dict[str, Scope]:
     found: dict[str, Scope] = {}
     for i, scope in enumerate(document.scopes):
         if scope.name in found:
             fail(source_name, ["scopes", i, "name"], f"duplicate scope `{scope.name}`")
-        found[scope.name] = Scope(scope.name, scope.kind, scope.role, scope.outputs)
-    return found.values()
+        found[scope.name] = Scope(**scope.model_dump())
+    return found
 
 
 def to_json(graph: Graph) -> str:
@@ -123,9 +143,9 @@ def from_json(text: str, source_name: str) -> Graph:
         fail(source_name, [], f"not valid JSON: {_lower(str(error))}")
     except RecursionError:
         fail(source_name, [], "nested too deeply")
-    _check_version(data, source_name)
+    is_old = _version(data, source_name) < VERSION
     try:
-        document = GraphDocument.model_validate(data)
+        document = OldGraphDocument.model_validate(data) if is_old else GraphDocument.model_validate(data)
     except ValidationError as error:
         fail_with(source_name, data, error)
     return from_document(document, source_name)
@@ -160,16 +180,18 @@ def _place(span: Span | None) -> PlaceDocument | None:
     return PlaceDocument(file=span.source.name, line=line, column=column, end_line=end_line, end_column=end_column)
 
 
-def _check_version(data: object, source_name: str) -> None:
-    """Report a document of another kind or version before anything else."""
+def _version(data: object, source_name: str) -> int:
+    """The version of a document. A document of another kind or version is reported before anything else."""
     if not isinstance(data, dict):
         fail(source_name, [], f"expected an object, got {shown(data)}")
     if data.get("schema") != SCHEMA:
         reason = f"should be {shown(SCHEMA)}, got {shown(data['schema'])}" if "schema" in data else "is missing"
         fail(source_name, ["schema"], reason, "docs/graph-json.md describes the format")
-    version, known = data.get("version"), " and ".join(map(str, VERSIONS))
-    if "version" in data and (isinstance(version, bool) or version not in VERSIONS):
+    version = data.get("version", VERSION)  # if it is missing, the schema says so
+    if not isinstance(version, int) or isinstance(version, bool) or version not in VERSIONS:
+        known = f"{VERSIONS[0]} to {VERSIONS[-1]}"
         fail(source_name, ["version"], f"only versions {known} are supported, got {shown(version)}")
+    return version
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

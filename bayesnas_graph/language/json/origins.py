@@ -1,7 +1,8 @@
-"""Restore the fields of nodes, scopes and gates that a graph document omits.
+"""Restore the fields of nodes, scopes and gates that graph documents of versions 1 and 2 omit.
 
-A document holds only ids. The omitted fields follow from how elaboration forms ids. This is the only file that parses
-ids: everything else uses the fields of `Node`, `Scope` and `Gate`.
+These versions hold only ids. The omitted fields follow from how elaboration formed ids at that time. The current
+version holds the fields themselves, so this file is only for old documents. One case cannot be restored: `y.x_2` may be
+the second edge from `x` or an edge from `x_2`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from bayesnas_graph.language.json.subtrees import paths
 
 
 class Origins:
-    """Parses the names in a document."""
+    """Parses the names in an old document."""
 
     def __init__(self, name: str, nodes: Mapping[str, Node], edges: Iterable[Edge], scopes: Iterable[Scope]) -> None:
         self.name = name
@@ -28,12 +29,29 @@ class Origins:
         found = {}
         for node in self._nodes.values():
             behind = [path for path in paths(node.name) if self._targets.get(path, node.name) != node.name]
-            found[node.name] = replace(node, label=_label(node.name), behind=tuple(behind))
+            found[node.name] = replace(
+                node, label=_label(node.name), behind=tuple(behind), scope=self._scope_of(node.name)
+            )
         return found
 
     def scopes(self) -> list[Scope]:
         """The scopes, with the fields that follow from their names."""
-        return [replace(s, label=_label(s.name), text=_shown(s.name)) for s in self._scopes.values()]
+        return [
+            replace(scope, label=_label(scope.name), text=_shown(scope.name), parent=self._innermost(scope.name))
+            for scope in self._scopes.values()
+        ]
+
+    def _scope_of(self, node: str) -> str:
+        """The scope that a node is directly in. A choice is in its own scope."""
+        own = self._scopes.get(node)
+        return node if own is not None and own.role == "choice" else self._innermost(node)
+
+    def _innermost(self, name: str) -> str:
+        """The innermost scope around a name: the longest of its prefixes that is a scope."""
+        prefix = name.rpartition(".")[0]
+        while prefix and prefix not in self._scopes:
+            prefix = prefix.rpartition(".")[0]
+        return prefix
 
     def edges(self) -> list[Edge]:
         """The edges, with all fields of their gates."""
@@ -41,7 +59,7 @@ class Origins:
 
     def _gate(self, edge: Edge, gate: Gate) -> Gate:
         op = self._nodes[edge.target].op
-        choice = gate.name.removesuffix(".zero") if op.is_zero_switch else edge.target
+        choice = self._choice_of_zero(edge, gate) if op.is_zero_switch else edge.target
         around = (path for path in reversed(list(paths(choice))[:-1]) if path in self._scopes)
         motif = next((self._scopes[path] for path in around if self._scopes[path].role != "choice"), None)
         prefix = f"{motif.name}." if motif else ""
@@ -62,6 +80,10 @@ class Origins:
             return replace(gate, label=gate.name.removeprefix(f"{choice}."))
         inside = edge.source.removeprefix(f"{choice}.")
         return replace(gate, label="identity" if inside == edge.source else next(paths(inside)), kind="optional")
+
+    def _choice_of_zero(self, edge: Edge, gate: Gate) -> str:
+        choice = gate.name.removesuffix(".zero")
+        return choice if choice in self._nodes else edge.target
 
     def _ends(self, prefix: str, choice: str) -> tuple[str, str]:
         """The node that a choice leads to, and its source if several choices lead there."""

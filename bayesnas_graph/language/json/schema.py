@@ -1,4 +1,7 @@
-"""The schema of graph documents. Further checks are made when a document is converted to a graph."""
+"""The schema of graph documents. Further checks are made when a document is converted to a graph.
+
+Documents are written in the current version. Older ones, whose nodes, gates and scopes have fewer fields, can be read.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,14 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, WithJsonSchema
 
+from bayesnas_graph.ir import Kind
 from bayesnas_graph.language.elaborate.limits import LARGEST_NUMBER
 
 SCHEMA: Literal["bayesnas-graph/graph"] = "bayesnas-graph/graph"
-Version = Literal[1, 2]  # supported for reading; 2 added `scopes` and `replaces`, both optional
-VERSIONS: tuple[Version, ...] = get_args(Version)
-VERSION = VERSIONS[-1]  # used for writing
+Version = Literal[3]  # used for writing
+OldVersion = Literal[1, 2]  # supported for reading; 2 added `scopes` and `replaces`, both optional
+VERSION: Version = 3
+VERSIONS: tuple[int, ...] = (*get_args(OldVersion), VERSION)
 
 Name = Annotated[str, Field(min_length=1)]
 Word = Annotated[str, Field(pattern="^[A-Za-z_][A-Za-z0-9_]*$")]  # an identifier of the language
@@ -50,7 +55,7 @@ class OpDocument(_Part):
     args: dict[str, Setting]
 
 
-class NodeDocument(_Part):
+class OldNodeDocument(_Part):
     """One operation, computing one value. The shape is that of one sample, without the batch dimension.
 
     `replaces` names the nodes that a pass merged into this one: a list for each equal part of its channels.
@@ -63,30 +68,88 @@ class NodeDocument(_Part):
     place: PlaceDocument | None = None
 
 
-class GateDocument(_Part):
+class NodeDocument(OldNodeDocument):
+    """One operation, computing one value. The shape is that of one sample, without the batch dimension.
+
+    `replaces` names the nodes that a pass merged into this one: a list for each equal part of its channels. `label` is
+    what the text calls it, `scope` the scope it is directly in, and `behind` the gates of the candidates it is part of.
+    """
+
+    label: str = ""
+    scope: str = ""
+    behind: list[Name] = []
+
+
+class OldGateDocument(_Part):
     """A switch. Gates with the same group are one switch."""
 
     name: Name
     group: Name
 
 
-class EdgeDocument(_Part):
+class GateDocument(OldGateDocument):
+    """A switch. Gates with the same group are one switch.
+
+    `choice` is the choice or optional operation that its candidate leads into, `label` names the candidate. `part`,
+    `use`, `target` and `source` say where it is in the text.
+    """
+
+    choice: Name
+    label: str
+    kind: Kind
+    part: str
+    use: str = ""
+    target: str
+    source: str = ""
+
+
+class OldEdgeDocument(_Part):
     """The value of `source` as argument number `slot`, from 0, of `target`."""
 
     source: Name
     target: Name
     slot: int = Field(ge=0)
-    gate: GateDocument | None = None
+    gate: OldGateDocument | None = None
     place: PlaceDocument | None = None
 
 
-class ScopeDocument(_Part):
+class EdgeDocument(OldEdgeDocument):
+    """The value of `source` as argument number `slot`, from 0, of `target`."""
+
+    gate: GateDocument | None = None
+
+
+class OldScopeDocument(_Part):
     """One use of the motif `kind`, or a choice: the nodes whose names begin with `name` and a dot."""
 
     name: Name
     kind: Word
     role: Literal["motif", "cell", "network", "choice"]
     outputs: Size = 1
+
+
+class ScopeDocument(OldScopeDocument):
+    """One use of the motif `kind`, or a choice.
+
+    `parent` is the scope it is directly in, `label` what the text calls the use, and `text` the same with all uses
+    around it.
+    """
+
+    parent: str = ""
+    label: str = ""
+    text: str = ""
+
+
+class OldGraphDocument(_Part):
+    """A graph of an older version. What its nodes, gates and scopes omit follows from their names."""
+
+    kind: Literal["bayesnas-graph/graph"] = Field(alias="schema")
+    version: OldVersion
+    name: str
+    nodes: list[OldNodeDocument]
+    edges: list[OldEdgeDocument]
+    outputs: list[Name] = Field(min_length=1)
+    scopes: list[OldScopeDocument] = []
 
 
 class GraphDocument(_Part):
@@ -103,7 +166,7 @@ class GraphDocument(_Part):
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of a graph document.
+    """The JSON Schema of a graph document in the current version.
 
     >>> sorted(json_schema()["required"])
     ['edges', 'name', 'nodes', 'outputs', 'schema', 'version']

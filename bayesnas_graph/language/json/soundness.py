@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from heapq import heapify, heappop, heappush
 
-from bayesnas_graph.ir import Edge, Node, ShapeError, shape_text
+from bayesnas_graph.diagnostics import did_you_mean
+from bayesnas_graph.ir import Edge, Node, Scope, ShapeError, shape_text
 from bayesnas_graph.language.json.problems import Step, fail
 
 LONGEST_CYCLE = 8  # nodes of a cycle shown in a message
@@ -78,6 +79,44 @@ def check_replaced(nodes: Mapping[str, Node], source_name: str) -> None:
                 if name in replaced:
                     fail(source_name, [*path, j, k], f"`{name}` is already replaced by `{replaced[name]}`")
                 replaced[name] = node.name
+
+
+def check_gates(nodes: Mapping[str, Node], edges: Sequence[Edge], source_name: str) -> None:
+    """Check that every gate names its choice, and is of the kind that its edge leads into."""
+    for i, edge in enumerate(edges):
+        if edge.gate is None:
+            continue
+        path: list[Step] = ["edges", i, "gate"]
+        op, choice = nodes[edge.target].op, edge.gate.choice
+        kind = "zero" if op.is_zero_switch else "candidate" if op.is_choice else "optional"
+        if edge.gate.kind != kind:
+            fail(source_name, [*path, "kind"], f"should be `{kind}` before `{op.label}`, got `{edge.gate.kind}`")
+        if choice not in nodes:
+            fail(source_name, [*path, "choice"], f"unknown node `{choice}`", did_you_mean(choice, nodes))
+        if choice != edge.target and not edge.gate.is_zero:
+            fail(source_name, [*path, "choice"], f"should be `{edge.target}`, where its edge leads, got `{choice}`")
+
+
+def check_scopes(nodes: Mapping[str, Node], scopes: Mapping[str, Scope], source_name: str) -> None:
+    """Check that nodes and scopes are in known scopes, and are named after them.
+
+    The names keep what is in different scopes apart. They also rule out that two scopes are in each other.
+    """
+    for i, node in enumerate(nodes.values()):
+        is_named_after = node.name == node.scope or node.name.startswith(f"{node.scope}.")  # equal if it is a choice
+        _check_scope(node.scope, scopes, node.name, is_named_after, ["nodes", i, "scope"], source_name)
+    for i, scope in enumerate(scopes.values()):
+        is_named_after = scope.name.startswith(f"{scope.parent}.")
+        _check_scope(scope.parent, scopes, scope.name, is_named_after, ["scopes", i, "parent"], source_name)
+
+
+def _check_scope(
+    around: str, scopes: Mapping[str, Scope], name: str, is_named_after: bool, path: list[Step], source_name: str
+) -> None:
+    if around and around not in scopes:
+        fail(source_name, path, f"unknown scope `{around}`", did_you_mean(around, scopes))
+    if around and not is_named_after:
+        fail(source_name, path, f"`{name}` cannot be in `{around}`", f"names in it begin with `{around}.`")
 
 
 def _check_gate(edge: Edge, target: Node, source_name: str, i: int) -> None:

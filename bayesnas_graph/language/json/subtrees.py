@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from bayesnas_graph.ir import Graph, Node
+from bayesnas_graph.ir import Graph, Node, Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +15,7 @@ class Subtree:
 
     name: str
     size: int
+    around: tuple[Scope, ...]  # the scopes around all of it, the innermost first
 
 
 def part_of(names: Iterable[str]) -> dict[str, int]:
@@ -45,11 +47,19 @@ def paths(name: str) -> Iterator[str]:
 def subtrees(nodes: Sequence[Node], graph: Graph, reported: Collection[str]) -> list[Subtree]:
     """The largest subtrees of the graph that consist of these nodes only, except those below a name in `reported`."""
     own, whole = part_of(node.name for node in nodes), part_of(node.name for node in graph)
-    sizes: dict[str, int] = {}
+    inside, all_inside = _members(graph, nodes), _members(graph, graph)
+    found: dict[str, Subtree] = {}
     for node in nodes:
         route = list(paths(node.name))
         if any(path in reported for path in route):
             continue
         top = next(path for path in route if own[path] == whole[path])
-        sizes[top] = sizes.get(top, 0) + 1
-    return [Subtree(name, size) for name, size in sizes.items()]
+        around = (scope for scope in graph.enclosing(node.name) if inside[scope.name] < all_inside[scope.name])
+        size = found[top].size + 1 if top in found else 1
+        found[top] = Subtree(top, size, tuple(around))
+    return list(found.values())
+
+
+def _members(graph: Graph, nodes: Iterable[Node]) -> Counter[str]:
+    """The number of these nodes in every scope."""
+    return Counter(scope.name for node in nodes for scope in graph.enclosing(node.name))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from bayesnas_graph.ir import Graph, shape_text
 from bayesnas_graph.ir.ops.python import PythonOp
-from bayesnas_graph.language.json.difference import Change, Difference, Port, PortChange, Rewired
+from bayesnas_graph.language.json.difference import Change, Difference, Port, PortChange, Read, Rewired
 from bayesnas_graph.language.json.fingerprint import op_identity
 from bayesnas_graph.language.json.problems import printable
 from bayesnas_graph.language.json.subtrees import Subtree, part_of, subtrees
@@ -136,7 +136,8 @@ def _operations(difference: Difference, before: Graph, after: Graph) -> Iterable
         if _is_reshaped(change):
             reshaped.append(change)
         else:
-            lines.add("changed", within(after, new_cells, change.after.name), _change(change))
+            name = change.after.name
+            lines.add("changed", within(after.enclosing(name), new_cells, name), _change(change))
     sides = (
         ("added", difference.added, after, difference.switches.added, new_cells),
         ("removed", difference.removed, before, difference.switches.removed, old_cells),
@@ -144,10 +145,12 @@ def _operations(difference: Difference, before: Graph, after: Graph) -> Iterable
     for verb, nodes, graph, switches, cells in sides:
         gates = {gate for switch in switches for gate in switch.gates}
         for tree in subtrees([node for node in nodes if not node.op.is_input], graph, gates):
-            cell, place = within(graph, cells, tree.name)
-            lines.add(verb, (cell, place), _tree(tree, graph), operations=tree.size if tree.size > 1 else 0)
+            where = within(tree.around, cells, tree.name)
+            lines.add(verb, where, _tree(tree, graph), operations=tree.size if tree.size > 1 else 0)
     for rewired in difference.rewired:
-        lines.add("rewired", within(after, new_cells, rewired.after), _reads(rewired, after, new_cells))
+        name = rewired.after
+        where = within(after.enclosing(name), new_cells, name)
+        lines.add("rewired", where, _reads(rewired, before, after, new_cells))
     return [*lines, *_reshaped(reshaped, after, new_cells)]
 
 
@@ -167,7 +170,7 @@ def _reshaped(changes: Iterable[Change], graph: Graph, cells: dict[str, str]) ->
     first: dict[str | None, str] = {}
     count: dict[str | None, int] = {}
     for change in changes:
-        cell, place = within(graph, cells, change.after.name)
+        cell, place = within(graph.enclosing(change.after.name), cells, change.after.name)
         first.setdefault(cell, f"{place}: {shape_text(change.before.shape)} -> {shape_text(change.after.shape)}")
         count[cell] = count.get(cell, 0) + 1
     for cell, text in first.items():
@@ -179,22 +182,23 @@ def _tree(tree: Subtree, graph: Graph) -> str:
     return str(graph[tree.name].op) if tree.size == 1 and tree.name in graph.nx else ""
 
 
-def _reads(rewired: Rewired, graph: Graph, cells: dict[str, str]) -> str:
+def _reads(rewired: Rewired, before: Graph, after: Graph, cells: dict[str, str]) -> str:
     old, new = list(rewired.old), list(rewired.new)
-    for name in rewired.old:
-        if name in new:
-            old.remove(name)
-            new.remove(name)
+    for read in rewired.old:
+        if read in new:
+            old.remove(read)
+            new.remove(read)
     if not old and not new:
         return "reads in another order"
-    around = graph.enclosing(rewired.after)[:1]
+    here = {scope.name for scope in after.enclosing(rewired.after)[:1]}
 
-    def local(name: str) -> str:
-        for scope in set(around).intersection(graph.enclosing(name)):
-            return name.removeprefix(f"{scope.name}.")
-        return within(graph, cells, name)[1]
+    def local(read: Read) -> str:
+        around = (after if read.name in after.nx else before).enclosing(read.name)
+        for scope in here.intersection(scope.name for scope in around):
+            return str(read).removeprefix(f"{scope}.")
+        return within(around, cells, str(read))[1]
 
-    shown = [_listed(list(map(local, names))) for names in (old, new)]
+    shown = [_listed(list(map(local, reads))) for reads in (old, new)]
     if not old:
         return f"also reads {shown[1]}"
     return f"reads {shown[1]} instead of {shown[0]}" if new else f"no longer reads {shown[0]}"

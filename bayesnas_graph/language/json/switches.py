@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bayesnas_graph.ir import Edge, Gate, Graph, Scope
@@ -145,9 +146,9 @@ def _together(links: set[tuple[str, str]], order: list[str]) -> list[tuple[list[
     return found
 
 
-def within(graph: Graph, uses: dict[str, str], name: str) -> tuple[str | None, str]:
-    """The innermost cell around a node or scope, and its name relative to that cell."""
-    for scope in graph.enclosing(name):
-        if scope.name in uses and scope.name != name:
+def within(around: Iterable[Scope], uses: dict[str, str], name: str) -> tuple[str | None, str]:
+    """The innermost cell among the scopes around something, and its name relative to that cell."""
+    for scope in around:
+        if scope.name in uses:
             return uses[scope.name], name.removeprefix(f"{scope.name}.")
     return None, name

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from bayesnas_graph.ir import Edge, Graph, Node
 from bayesnas_graph.passes import drop_unused
-from bayesnas_graph.passes.names import prefix_of
 
 Selected = Mapping[str, tuple[int, ...]]  # a select -> the channels that it selects
 
@@ -28,7 +27,7 @@ def simple_selects(graph: Graph, selected: Selected) -> tuple[Graph, Selected]:
                 source, before = made_of[source]
                 numbers = tuple(before[number] for number in numbers)
             everything = numbers == tuple(range(graph[source].shape[0]))
-            first = first_of.setdefault((prefix_of(graph, node.name), source, numbers), node.name)
+            first = first_of.setdefault((node.scope, source, numbers), node.name)
             value_of[node.name] = source if everything else first
             if value_of[node.name] != node.name:
                 continue

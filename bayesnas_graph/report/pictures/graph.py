@@ -170,8 +170,8 @@ class _Builder:
         """The name of a node or use in the text; for a node added by a pass, its local name."""
         scope = self.scopes.get(owner)
         label = scope.label if scope is not None else self.graph[owner].label
-        around = next((outer.name for outer in self.graph.enclosing(owner) if outer.name != owner), "")
-        return label or owner.removeprefix(f"{around}.")
+        around = self.graph.scopes_from(scope.parent) if scope is not None else self.graph.enclosing(owner)
+        return label or (owner.removeprefix(f"{around[0].name}.") if around else owner)
 
     def _shape(self, owner: str) -> str:
         shapes = {shape_text(self.graph[name].shape) for name in self.given[owner]}

@@ -120,8 +120,8 @@ def test_names_of_nodes_stay_names(name: str) -> None:
     part = name.replace(".", "_")
     nodes = [
         Node("x", Input(), (1, 4, 4)),
-        Node(f"{part}!.conv", Conv(2), (2, 4, 4)),
-        Node(f"{part}!.relu", PRIMITIVES["relu"](), (2, 4, 4)),
+        Node(f"{part}!.conv", Conv(2), (2, 4, 4), scope=f"{part}!"),
+        Node(f"{part}!.relu", PRIMITIVES["relu"](), (2, 4, 4), scope=f"{part}!"),
         Node(f"{part}?", PRIMITIVES["flatten"](), (32,)),
     ]
     edges = [Edge(one.name, other.name, 0) for one, other in pairwise(nodes)]

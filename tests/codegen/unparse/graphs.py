@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from random import Random
 
@@ -113,10 +114,16 @@ def renamed(graph: Graph, random: Random) -> Graph:
         names[node.name] = name
     scopes: dict[str, Scope] = {}
     for name in [*names.values(), *beginnings]:
-        for i in range(len(name)):
+        for i in range(1, len(name)):
             if name[i] == "." and random.random() < 0.5:
                 role = random.choice(("motif", "cell", "choice", "network"))
                 scopes[name[:i]] = Scope(name[:i], random.choice(WORDS), role, random.randint(1, 3))
-    nodes = [Node(names[node.name], node.op, node.shape) for node in graph]
+
+    def around(name: str) -> str:
+        """The scope with the longest name that this name begins with."""
+        return max((scope for scope in scopes if name.startswith(f"{scope}.")), key=len, default="")
+
+    nodes = [Node(names[node.name], node.op, node.shape, scope=around(names[node.name])) for node in graph]
     edges = [Edge(names[edge.source], names[edge.target], edge.slot) for edge in graph.edges]
-    return Graph(random.choice(WORDS), nodes, edges, [names[name] for name in graph.outputs], scopes.values())
+    nested = [replace(scope, parent=around(scope.name)) for scope in scopes.values()]
+    return Graph(random.choice(WORDS), nodes, edges, [names[name] for name in graph.outputs], nested)

@@ -199,7 +199,7 @@ def test_cells_keep_their_names() -> None:
 def test_names_that_mean_something_are_avoided() -> None:
     block = "motif bn_2 { in x  x -> out : conv(3) > relu }"
     found = graph(block + body("node a = x : bn_2  node b = a : bn_2  b -> out  a -> out  x -> out : bn_2"))
-    kinds = [Scope(scope.name, "conv", "motif") for scope in found.scopes]
+    kinds = [replace(scope, kind="conv") for scope in found.scopes]
     odd = Graph("require", found, found.edges, found.outputs, kinds)
     text = unparse(odd)
     assert "motif conv_2 {" in text
@@ -324,10 +324,12 @@ def test_only_images_and_vectors() -> None:
 
 
 def test_motifs_may_be_nested_without_end() -> None:
-    names = ["x", *(".".join(["m"] * depth + ["relu"]) for depth in range(300))]
-    nodes = [Node(name, Relu() if i else Input(), (3,)) for i, name in enumerate(names)]
+    motifs = [".".join(["m"] * depth) for depth in range(300)]
+    relus = [Node(f"{motif}.relu".removeprefix("."), Relu(), (3,), scope=motif) for motif in motifs]
+    nodes = [Node("x", Input(), (3,)), *relus]
+    names = [node.name for node in nodes]
     edges = [Edge(source, target, 0) for source, target in pairwise(names)]
-    scopes = [Scope(".".join(["m"] * depth), "m", "motif") for depth in range(1, 300)]
+    scopes = [Scope(inner, "m", "motif", parent=outer) for outer, inner in pairwise(motifs)]
     assert_same(Graph("n", nodes, edges, names[-1:], scopes))
 
 

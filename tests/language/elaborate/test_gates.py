@@ -22,8 +22,9 @@ MODES = get_args(passes.Mode)
 
 
 def facts(gate: Gate) -> tuple[str, ...]:
-    """All that a gate is known by, apart from its source: a document may spell two sources alike."""
-    return gate.name, gate.group, gate.choice, gate.label, gate.kind, gate.part, gate.use, gate.target
+    """All that a gate is known by."""
+    ids = gate.name, gate.group, gate.choice
+    return *ids, gate.label, gate.kind, gate.part, gate.use, gate.target, gate.source
 
 
 def variants(plain: Graph) -> Iterator[Graph]:
@@ -74,7 +75,7 @@ def test_random_programs(text: str) -> None:
             check_candidates(made)
             read = from_json(to_json(made), "read.json")
             assert list(map(facts, read.gates)) == list(map(facts, made.gates))
-            assert [(node.label, node.behind) for node in read] == [(node.label, node.behind) for node in made]
+            assert [(n.label, n.behind, n.scope) for n in read] == [(n.label, n.behind, n.scope) for n in made]
             try:
                 left = passes.prune(made, {gate.group for gate in made.gates if gate.kind == "optional"})
             except (Disconnected, Misfit):
@@ -113,6 +114,30 @@ motif m { in x node y = x : c(3) > optional bn out y }
 def test_names_for_people(text: str, names: list[str]) -> None:
     found = {gate.text for gate in passes.insert_zero_identity(graph(text)).switches.values()}
     assert found == set(names)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "edges", "sources"),
+    [
+        ("node x_2 = x : bn", "x -> y : {c} x_2 -> y : {c}", ["x", "x_2"]),
+        ("node z = x : bn", "x -> y : {c} x -> y : {c} z -> y : {c}", ["x", "x (2)", "z"]),
+        ("node x_2 = x : bn", "x -> y : {c} x -> y : {c} x_2 -> y : {c}", ["x", "x (2)", "x_2"]),
+        ("node x_2 = x : bn", "x_2 -> y : {c} x -> y : {c} x -> y : {c}", ["x_2", "x", "x (2)"]),
+    ],
+)
+def test_a_second_edge_and_a_node_with_a_number(nodes: str, edges: str, sources: list[str]) -> None:
+    """The second edge from `x` and an edge from `x_2` have similar ids, but a document tells them apart."""
+    made = graph(body(f"{nodes} node y {edges.format(c='choose { relu }')} out y"))
+    assert [gate.source for gate in made.gates] == sources
+    assert [gate.source for gate in from_json(to_json(made), "read.json").gates] == sources
+
+
+def test_what_only_seems_to_be_in_a_scope() -> None:
+    """The names of an array called `choice` begin like those in a choice of that name."""
+    made = graph(body("node choice[2] = x : bn node y = sum(choice) y -> out : choose { relu, bn > tanh }"))
+    for found in (made, from_json(to_json(made), "read.json")):
+        inside = [node.name for node in found if found.enclosing(node.name)]
+        assert inside == ["choice.relu", "choice.chain.bn", "choice.chain.tanh", "choice"]
 
 
 def test_spans_are_those_of_the_candidates() -> None:

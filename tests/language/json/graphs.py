@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from random import Random
 
@@ -45,6 +45,12 @@ def _generated(random: Random) -> Graph:
         space = Checker(Report(), LIMITS).text(Source("random.nas", Program(random, 0).text()))
         if space.networks:
             return space.networks[0].graph()
+
+
+def facts(graph: Graph) -> list[dict[str, object]]:
+    """All fields of the nodes, gates and scopes, also those that are not compared. Only spans are left out."""
+    parts = (*graph, *graph.gates, *graph.scopes)
+    return [{field.name: getattr(part, field.name) for field in fields(part) if field.name != "span"} for part in parts]
 
 
 def generated() -> st.SearchStrategy[Graph]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import subprocess
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 
 from bayesnas_graph.diagnostics import Report
 from bayesnas_graph.diagnostics.source import Source
-from bayesnas_graph.ir import Edge, Graph, Node
+from bayesnas_graph.ir import Edge, Gate, Graph, Node, Scope
 from bayesnas_graph.ir.ops import PRIMITIVES, BatchNorm, Input
 from bayesnas_graph.ir.ops.python import PythonOp
 from bayesnas_graph.language.elaborate import Checker
@@ -79,8 +80,8 @@ def test_python_operations_are_data() -> None:
 
 def test_nodes_are_put_in_order() -> None:
     data = document()
-    data["nodes"].reverse()
-    data["edges"].reverse()
+    for parts in ("nodes", "edges", "scopes"):
+        data[parts].reverse()
     again = from_json(json.dumps(data), "x")
     seen: set[str] = set()
     for node in again:
@@ -92,22 +93,10 @@ def test_nodes_are_put_in_order() -> None:
 def test_defaults_may_be_left_out() -> None:
     data = document()
     for node in data["nodes"]:
-        del node["place"]
+        del node["place"], node["label"], node["behind"]
         if node["op"]["name"] == "conv":
             node["op"]["args"] = {"width": 3}
     assert from_json(json.dumps(data), "x") == graph(TEXT)
-
-
-def test_version_1_had_no_scopes() -> None:
-    data = document()
-    data["version"] = 1
-    del data["scopes"]
-    for node in data["nodes"]:
-        del node["replaces"]
-    again = from_json(json.dumps(data), "old.json")
-    assert again == graph(TEXT)
-    assert again.scopes == ()
-    assert all(not node.replaces for node in again)
 
 
 @pytest.mark.parametrize("name", [name for name, cls in PRIMITIVES.items() if cls.inputs == 1])
@@ -151,6 +140,8 @@ def test_json_schema_names_every_field() -> None:
     for field in ("schema", "version", "name", "nodes", "edges", "outputs", "scopes"):
         assert field in schema["properties"]
     assert schema["additionalProperties"] is False
-    assert schema["properties"]["version"]["enum"] == [1, 2]
-    assert set(schema["$defs"]["NodeDocument"]["properties"]) == {"name", "op", "shape", "replaces", "place"}
-    assert set(schema["$defs"]["ScopeDocument"]["properties"]) == {"name", "kind", "role", "outputs"}
+    assert schema["properties"]["version"]["const"] == 3
+    assert set(schema["$defs"]) == {f"{p}Document" for p in ("Edge", "Gate", "Node", "Op", "Place", "Scope")}
+    for part, made in (("Node", Node), ("Edge", Edge), ("Gate", Gate), ("Scope", Scope)):
+        fields = {field.name for field in dataclasses.fields(made)} - {"span"}
+        assert set(schema["$defs"][f"{part}Document"]["properties"]) - {"place"} == fields

@@ -27,9 +27,10 @@ FUSED = passes.run(
     (*passes.SWITCHES, *passes.FASTER),
     passes.Options(batch=1),
 )
-DOCUMENTS = [document(), json.loads(to_json(FUSED))]
+OLD = json.loads((Path(__file__).parent / "old" / "graph.json").read_text())
+DOCUMENTS = [document(), json.loads(to_json(FUSED)), OLD]
 GONE = object()
-GATE = {"name": "g", "group": "g"}
+GATE = {"name": "g", "group": "g", "choice": "y", "label": "g", "kind": "candidate", "part": "n", "target": "y"}
 SCOPE = {"name": "y", "kind": "choice", "role": "choice"}
 Place = list[str | int]
 
@@ -59,8 +60,9 @@ def steps(path: str) -> Place:
 @pytest.mark.parametrize(
     ("path", "value", "reason"),
     [
-        ("version", 3, "only versions 1 and 2 are supported, got 3"),
-        ("version", True, "only versions 1 and 2 are supported, got true"),
+        ("version", 4, "only versions 1 to 3 are supported, got 4"),
+        ("version", True, "only versions 1 to 3 are supported, got true"),
+        ("version", [], "only versions 1 to 3 are supported, got a list"),
         ("version", GONE, "is missing"),
         ("schema", GONE, "is missing"),
         ("schema", "other", 'should be "bayesnas-graph/graph", got "other"'),
@@ -93,6 +95,16 @@ def steps(path: str) -> Place:
         ("edges[2].gate", 3, "should be a valid dictionary or instance of"),
         ("edges[2].gate", None, "is missing, and `choice` needs one on each of its inputs"),
         ("edges[0].gate", GATE, "`conv` takes no gates = only `choice`, `maybe` and `zero` take gates"),
+        ("edges[2].gate.choice", GONE, "is missing"),
+        ("edges[2].gate.choice", "z", "unknown node `z`"),
+        ("edges[2].gate.choice", "concat", "should be `y`, where its edge leads, got `concat`"),
+        ("edges[2].gate.kind", "zero", "should be `candidate` before `choice`, got `zero`"),
+        ("edges[2].gate.kind", "on", "should be 'candidate', 'zero' or 'optional', got \"on\""),
+        ("nodes[1].scope", "z", "unknown scope `z`"),
+        ("nodes[4].scope", "y", "`concat` cannot be in `y` = names in it begin with `y.`"),
+        ("nodes[1].behind", [""], "[0]: string should have at least 1 character"),
+        ("scopes[0].parent", "z", "unknown scope `z`"),
+        ("scopes[0].parent", "y", "`y` cannot be in `y` = names in it begin with `y.`"),
         ("nodes[1].replaces", [[]], "[0]: list should have at least 1 item"),
         ("nodes[1].replaces", [[""]], "[0][0]: string should have at least 1 character"),
         ("nodes[1].replaces", ["a"], "[0]: should be a valid list"),
