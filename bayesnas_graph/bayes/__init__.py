@@ -21,7 +21,17 @@ from bayesnas_graph.bayes.switches import Switches
 from bayesnas_graph.bayes.units import contributions
 from bayesnas_graph.bayes.update import LARGEST, State, omega_squared, posterior_variance, strength, update
 from bayesnas_graph.bayes.weights import weight_curvature
-from bayesnas_graph.bayes.worth import Looks, Worth, add_look, evidence, faded, no_looks, off_below, worth
+from bayesnas_graph.bayes.worth import (
+    Looks,
+    Worth,
+    add_look,
+    evidence,
+    faded,
+    no_looks,
+    off_below,
+    with_best_kept,
+    worth,
+)
 from bayesnas_graph.ir.literals import Estimator, Ranking, Reach
 
 __all__ = [
@@ -84,5 +94,6 @@ __all__ = [
     "weight_curvature",
     "weighted_soft_threshold",
     "whole_path",
+    "with_best_kept",
     "worth",
 ]

@@ -11,9 +11,13 @@ a switch is a mean with a standard error:
 
 The prior says that the best value of a gate is about 1, with a variance of 1. If the loss has the curvature `c` along
 gates, the best value is `1 + b / c`, so slopes have the variance `c^2`: `c` is their root mean square. It is the same
-for all switches, because the order of switches must not depend on how well single curvatures are known.
+for all candidates, because their order must not depend on how well single curvatures are known.
 
     w = 1 + mean / c           with the standard error `error / c`
+
+So candidates are measured by each other. A zero switch is not: closing it loses an edge, whatever others are worth.
+There `c` is the curvature along the zero gate itself. And the best candidate of a choice is worth at least 1: whether
+it stays is up to the zero switch.
 
 Seen through noise with the variance lambda, the prior variance that explains `w` best is
 
@@ -39,6 +43,7 @@ from bayesnas_graph.bayes.groups import group_sums
 from bayesnas_graph.bayes.switches import Switches
 from bayesnas_graph.bayes.update import State, omega_squared
 
+TINY = 1e-300
 Looks = dict[str, Tensor]  # sums over the samples of slopes, of every group
 
 
@@ -95,33 +100,33 @@ def _normal(x: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def worth(looks: Looks, zeros: Tensor, choice: Tensor) -> Worth:
-    """The worth of every switch.
-
-    `choice` is the number of the choice that a switch belongs to. A zero switch, as `zeros` says, closes a choice with
-    all its candidates: it is worth as much as the best of them.
-    """
-    weight = looks["weight"].clamp(min=1e-300)
+def worth(looks: Looks, is_zero: Tensor, curvature: Tensor) -> Worth:
+    """The worth of every switch, given which are zero switches, and the curvatures along them in the unit of slopes."""
+    weight = looks["weight"].clamp(min=TINY)
     mean = looks["slope"] / weight
     variance = (looks["slope_squared"] / weight - mean.square()).clamp(min=0)
-    samples = looks["weight"].square() / looks["weight_squared"].clamp(min=1e-300)
-    error = (variance / samples.clamp(min=1)).sqrt()
-    own = mean[~zeros]
-    scale = own.square().mean().sqrt() if len(own) else mean.new_ones(())
-    scale = torch.where(scale > 0, scale, 1)
-    found = Worth(1 + mean / scale, (error / scale).clamp(min=torch.finfo(mean.dtype).tiny))
-    return _zeros_as_best(found, zeros, choice)
+    samples = (looks["weight"].square() / looks["weight_squared"].clamp(min=TINY)).clamp(min=1)
+    typical = _positive(mean[~is_zero].square().mean().sqrt()) if not bool(is_zero.all()) else mean.new_ones(())
+    scale = torch.where(is_zero, _positive(curvature), typical)
+    return Worth(1 + mean / scale, ((variance / samples).sqrt() / scale).clamp(min=TINY))
 
 
-def _zeros_as_best(found: Worth, zeros: Tensor, choice: Tensor) -> Worth:
-    means = found.mean.masked_fill(zeros, -torch.inf)
+def _positive(values: Tensor) -> Tensor:
+    return torch.where(values > 0, values, 1)
+
+
+@torch.no_grad()
+def with_best_kept(w: Tensor, is_zero: Tensor, choice: Tensor) -> Tensor:
+    """The worth of every switch, of which the best candidate of a choice has at least 1.
+
+    Whether that one stays is up to the zero switch of the choice. `choice` has the number of every switch's choice.
+    """
     count = int(choice.max()) + 1 if len(choice) else 0
-    most = means.new_full((count,), -torch.inf).scatter_reduce(0, choice, means, "amax")
-    is_best = (means == most[choice]) & ~zeros
-    errors = found.error.new_zeros(count).scatter_reduce(0, choice[is_best], found.error[is_best], "amax")
-    alone = zeros & most[choice].isinf()  # no candidate is left: nothing to lose
-    mean = torch.where(zeros, torch.where(alone, 0, most[choice]), found.mean)
-    return Worth(mean, torch.where(zeros & ~alone, errors[choice], found.error))
+    with_zero = torch.zeros(count, dtype=torch.bool, device=w.device).index_fill(0, choice[is_zero], True)
+    candidates = w.masked_fill(is_zero, -torch.inf)
+    most = candidates.new_full((count,), -torch.inf).scatter_reduce(0, choice, candidates, "amax")
+    is_best = (candidates == most[choice]) & with_zero[choice] & ~is_zero
+    return torch.where(is_best, w.clamp(min=1), w)
 
 
 @torch.no_grad()

@@ -20,12 +20,13 @@ from bayesnas_graph.bayes import (
     faded,
     no_looks,
     off_below,
+    with_best_kept,
     worth,
 )
 from tests.bayes.numbers import cell_used
 
 NO_ZEROS = torch.zeros(3, dtype=torch.bool)
-CHOICE = torch.tensor([0, 0, 1])
+NO_CURVATURE = torch.zeros(3, dtype=torch.float64)
 samples = st.lists(st.tuples(*[st.floats(-1, 1)] * 3), min_size=2, max_size=20)
 
 
@@ -59,7 +60,7 @@ def test_a_sample_is_the_loss_that_a_larger_gate_would_save(switches: Switches) 
 @given(samples)
 def test_the_standard_error_is_that_of_a_mean(values: list[tuple[float, ...]]) -> None:
     rows = torch.tensor(values, dtype=torch.float64)
-    found = worth(summed(rows), NO_ZEROS, CHOICE)
+    found = worth(summed(rows), NO_ZEROS, NO_CURVATURE)
     mean, spread = rows.mean(0), rows.std(0, correction=0)
     scale = mean.square().mean().sqrt()
     if scale > 1e-6:
@@ -85,22 +86,32 @@ def test_the_scale_of_the_loss_does_not_matter(values: list[tuple[float, ...]], 
     rows = torch.tensor(values, dtype=torch.float64)
     if float(rows.mean(0).abs().max()) < 1e-3:
         return
-    one, other = (worth(summed(rows * by), NO_ZEROS, CHOICE) for by in (1, factor))
+    one, other = (worth(summed(rows * by), NO_ZEROS, NO_CURVATURE) for by in (1, factor))
     torch.testing.assert_close(one.mean, other.mean)
     torch.testing.assert_close(one.error, other.error, atol=1e-6, rtol=1e-4)
 
 
-def test_a_zero_switch_is_worth_its_best_candidate() -> None:
-    rows = torch.tensor([[0.5, -0.5, 9.0, 0.1], [0.7, -0.9, -9.0, 0.3]], dtype=torch.float64)
-    zeros, choice = torch.tensor([False, False, True, False]), torch.tensor([0, 0, 0, 1])
-    found = worth(summed(rows), zeros, choice)
-    assert found.mean[2] == found.mean[0] > found.mean[1]
-    assert found.error[2] == found.error[0]
+def test_a_zero_switch_is_measured_by_its_own_curvature() -> None:
+    """An edge that should shrink a little is not closed because other edges should grow."""
+    rows = torch.tensor([[0.5, -0.5, -0.1], [0.7, -0.9, -0.3]], dtype=torch.float64)
+    is_zero, curvature = torch.tensor([False, False, True]), torch.tensor([9.0, 9.0, 2.0], dtype=torch.float64)
+    found = worth(summed(rows), is_zero, curvature)
+    assert found.mean[2] == pytest.approx(1 - 0.2 / 2)
+    assert found.error[2] == pytest.approx(0.1 / 2**0.5 / 2)
+    same = worth(summed(rows), is_zero, curvature / 9)
+    torch.testing.assert_close(found.mean[:2], same.mean[:2])
+
+
+def test_the_best_candidate_of_a_choice_is_kept() -> None:
+    """The first three are a choice with a zero switch, the others two optional operations."""
+    w = torch.tensor([0.2, 0.1, -3.0, 0.3, -1.0])
+    is_zero, choice = torch.tensor([False, False, True, False, False]), torch.tensor([0, 0, 0, 1, 2])
+    torch.testing.assert_close(with_best_kept(w, is_zero, choice), torch.tensor([1.0, 0.1, -3.0, 0.3, -1.0]))
 
 
 def test_nothing_was_seen_yet() -> None:
     """All switches are equal, and there is nothing to be sure about."""
-    found = worth(no_looks(3), NO_ZEROS, CHOICE)
+    found = worth(no_looks(3), NO_ZEROS, NO_CURVATURE)
     assert found.mean.tolist() == [1, 1, 1]
     assert bool(found.error.isfinite().all())
 

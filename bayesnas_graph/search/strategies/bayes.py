@@ -18,6 +18,7 @@ from torch import Tensor
 
 from bayesnas_graph import bayes
 from bayesnas_graph.bayes import Decision, Why, Worth
+from bayesnas_graph.bayes.groups import group_sums
 from bayesnas_graph.passes import prune
 from bayesnas_graph.passes.analysis import cost
 from bayesnas_graph.search.baseline import fitting
@@ -30,7 +31,7 @@ from bayesnas_graph.search.start import equalise, set_standard_point
 from bayesnas_graph.search.strategy import Draw, Rates, Strategy
 
 SURE = 0.95  # the probability at which a switch is closed
-SHARE = 8  # at most an eighth of the candidates is closed at an update, so that the others can recover
+SHARE = 16  # at most one in sixteen candidates is closed at an update, so that the others can recover
 MEMORY = 0.75  # the weight of earlier looks after an update
 AFTER_CLOSING = 0.3  # the same if switches were closed, which changes what the others are worth
 
@@ -54,11 +55,15 @@ class Bayes(Strategy):
     ) -> tuple[SearchLearner, SearchProgress, Iteration]:
         number, config, whole, switches = progress.iteration + 1, learner.config, learner.graph, learner.switches
         measured = measure(learner, batches, number)
-        worth = bayes.worth(learner.beliefs, switches.is_zero, learner.contests.contest[: len(switches.groups)])
+        gates = learner.supernet.gates.double()
+        curvature = group_sums(gates.square() * measured.h, switches.group, len(switches.groups))
+        worth = bayes.worth(learner.beliefs, switches.is_zero, curvature)
         lambda_w = learner.lambda_w(config.intensities)
-        prior = bayes.evidence(switches, worth.at_most(SURE), lambda_w, bayes.DEPENDENCIES[config.dependency])
+        choice = learner.contests.contest[: len(switches.groups)]
+        most = bayes.with_best_kept(worth.at_most(SURE), switches.is_zero, choice)
+        prior = bayes.evidence(switches, most, lambda_w, bayes.DEPENDENCIES[config.dependency])
         scores = dict(zip(switches.groups, worth.mean.tolist(), strict=True))
-        raw = bayes.decide(whole, switches, prior, measured.h, learner.supernet.gates.double()).judged(worth)
+        raw = bayes.decide(whole, switches, prior, measured.h, gates).judged(worth)
         sound = bayes.close_dead_ends(whole, bayes.reconnect(whole, raw, scores))
         chosen = fitting(whole, bayes.enforce_limits(whole, sound, scores), scores, problem.fits)
         closing = surest(learner, worth, lambda_w, chosen.off)
