@@ -1,4 +1,4 @@
-"""Ablations of the Bayesian strategy: `python -m benchmarks.ablations --data-dir data`.
+"""Ablations of the strategy `bayesnas`: `python -m benchmarks.ablations --data-dir data`.
 
 One part at a time is removed or replaced, in the setup of `benchmarks.rivals`. The rankings select the best candidate
 of each edge from the same search. Runs in the record are not repeated.
@@ -18,7 +18,7 @@ from benchmarks.runs import Run, make
 from benchmarks.trial import DATA, SEARCH, TRAIN, WEIGHTS, Trial, overlap
 
 ON = "fashion-mnist"
-BASE: dict[str, Any] = {"lambda": 0.05}
+BASE: dict[str, Any] = {"strategy": "bayesnas", "lambda": 0.05}
 WHOLE = "as it is"
 VARIANTS: dict[str, dict[str, Any]] = {
     WHOLE: {},

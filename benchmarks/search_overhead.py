@@ -24,7 +24,7 @@ from bayesnas_graph.search.learner import SearchLearner, new_learner
 from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import SearchProgress
 from bayesnas_graph.search.step import train_step
-from bayesnas_graph.search.strategies.bayesnas import iterate, measure_units
+from bayesnas_graph.search.strategies import strategy_of
 from bayesnas_graph.search.strategy import Rates
 from benchmarks import tables
 from benchmarks.command import arguments, command, finish
@@ -67,7 +67,8 @@ def measure(space: str, batch: int, rounds: int, phase: int) -> dict[str, object
     optimiser = torch.optim.SGD(theirs.network.parameters(), 0.05, momentum=0.9, weight_decay=3e-4)
     batches = task.batches(device, 0)
     rates = Rates(0.05, 0.1, config.intensities)
-    ours = measure_units(ours, task.measured_batches(device, 0))
+    strategy = strategy_of(config)
+    ours = strategy.start(ours, next(batches))
     plain: list[float] = []
     steps: list[float] = []
     between: list[float] = []
@@ -80,7 +81,7 @@ def measure(space: str, batch: int, rounds: int, phase: int) -> dict[str, object
         times.append(now())
         held_out = list(task.measured_batches(device, i))
         times.append(now())
-        iterate(task, ours, SearchProgress(), held_out)
+        strategy.iterate(task, ours, SearchProgress(), held_out)
         times.append(now())
         if i:  # the first round warms up
             plain.append(times[1] - times[0])

@@ -19,7 +19,7 @@ SEED = 100
 
 # The settings of each strategy besides `SEARCH`, and the setting to tune with its values.
 FIXED: dict[str, dict[str, Any]] = {
-    "bayes": {},
+    "bayesnas": {"strategy": "bayesnas"},
     "darts": {"strategy": "darts"},
     "snas": {"strategy": "snas"},
     "gdas": {"strategy": "gdas"},
@@ -29,7 +29,7 @@ FIXED: dict[str, dict[str, Any]] = {
     "magnitude": {"strategy": "magnitude"},
 }
 TRIED: dict[str, tuple[str, tuple[float, ...]]] = {
-    "bayes": ("lambda", (0.02, 0.05, 0.1)),
+    "bayesnas": ("lambda", (0.02, 0.05, 0.1)),
     "darts": ("logit_rate", (0.005, 0.02, 0.05)),
     "snas": ("logit_rate", (0.005, 0.02, 0.05)),
     "gdas": ("logit_rate", (0.005, 0.02, 0.05)),

@@ -31,8 +31,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import sqrt
-from statistics import NormalDist
 
 import torch
 from torch import Tensor
@@ -80,23 +78,18 @@ class Worth:
     mean: Tensor
     error: Tensor
 
-    def probability_below(self, bound: Tensor) -> Tensor:
-        """The probability that the best value is below a bound."""
-        return _normal((bound - self.mean) / self.error)
+    def below(self, bound: Tensor) -> Tensor:
+        """How far every switch is below a bound, in standard errors."""
+        return (bound - self.mean) / self.error
 
-    def probability_worse(self, some: Tensor, better: Tensor) -> Tensor:
-        """The probability that some switches are worse than another one; all are given by their numbers."""
+    def behind(self, some: Tensor, better: Tensor) -> Tensor:
+        """How far some switches are behind another one, in standard errors; all are given by their numbers."""
         error = (self.error[some].square() + self.error[better].square()).sqrt()
-        return _normal((self.mean[better] - self.mean[some]) / error)
+        return (self.mean[better] - self.mean[some]) / error
 
-    def at_most(self, probability: float) -> Tensor:
-        """What every switch is worth at most, with this probability."""
-        return self.mean + NormalDist().inv_cdf(probability) * self.error
-
-
-def _normal(x: Tensor) -> Tensor:
-    """The distribution function of the standard normal distribution."""
-    return torch.erfc(-x / sqrt(2)) / 2
+    def at_most(self, errors: float) -> Tensor:
+        """What every switch is worth at most, that many standard errors above its mean."""
+        return self.mean + errors * self.error
 
 
 @torch.no_grad()

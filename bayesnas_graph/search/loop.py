@@ -166,7 +166,7 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
             return "the architecture has the size asked for"
         if early and config.stop_at_budget and problem.budgets and not problem.unmet(found.cost):
             return "the architecture meets what the network requires"
-        if config.stable and progress.unchanged >= config.stable and not problem.has_target:
+        if early and config.stable and progress.unchanged >= config.stable and not problem.has_target:
             return f"the architecture has not changed for {progress.unchanged} iterations"
         if not any(found.graph.gates):
             return "no switch is left to decide on"

@@ -116,12 +116,11 @@ def test_nothing_was_seen_yet() -> None:
     assert bool(found.error.isfinite().all())
 
 
-def test_probabilities() -> None:
-    found = Worth(torch.tensor([0.0, 3.0], dtype=torch.float64), torch.tensor([1.0, 1.0], dtype=torch.float64))
-    assert found.probability_below(torch.tensor(0.0)).tolist() == pytest.approx([0.5, 0.00135], abs=1e-5)
-    (worse,) = found.probability_worse(torch.tensor([0]), torch.tensor(1)).tolist()
-    assert worse == pytest.approx(0.98305, abs=1e-5)
-    assert found.at_most(0.95).tolist() == pytest.approx([1.64485, 4.64485], abs=1e-5)
+def test_distances_in_standard_errors() -> None:
+    found = Worth(torch.tensor([0.0, 3.0], dtype=torch.float64), torch.tensor([1.0, 0.5], dtype=torch.float64))
+    assert found.below(torch.tensor(1.0)).tolist() == [1, -4]
+    assert found.behind(torch.tensor([0]), torch.tensor(1)).tolist() == pytest.approx([3 / 1.25**0.5])
+    assert found.at_most(2).tolist() == [2, 4]
 
 
 @given(st.lists(st.floats(-3, 3), min_size=4, max_size=4), st.floats(1e-3, 10), st.floats(1, 10))

@@ -30,7 +30,7 @@ from bayesnas_graph.search.progress import SearchProgress
 from bayesnas_graph.search.start import equalise, set_standard_point
 from bayesnas_graph.search.strategy import Draw, Rates, Strategy
 
-SURE = 0.95  # the probability at which a switch is closed
+SURE = 1.645  # standard errors: a switch is closed with a probability of 95 %
 SHARE = 16  # at most one in sixteen candidates is closed at an update, so that the others can recover
 MEMORY = 0.75  # the weight of earlier looks after an update
 AFTER_CLOSING = 0.3  # the same if switches were closed, which changes what the others are worth
@@ -65,7 +65,9 @@ class Bayes(Strategy):
         scores = dict(zip(switches.groups, worth.mean.tolist(), strict=True))
         raw = bayes.decide(whole, switches, prior, measured.h, gates).judged(worth)
         sound = bayes.close_dead_ends(whole, bayes.reconnect(whole, raw, scores))
-        chosen = fitting(whole, bayes.enforce_limits(whole, sound, scores), scores, problem.fits)
+        chosen = bayes.enforce_limits(whole, sound, scores)
+        if number == config.iterations:  # the search does not end before
+            chosen = fitting(whole, chosen, scores, problem.fits)
         closing = surest(learner, worth, lambda_w, chosen.off)
         open_still = chosen.changed(set(switches.groups) - set(closing), Why.KEPT)
         open_still = bayes.close_dead_ends(whole, bayes.reconnect(whole, open_still, scores))
@@ -93,16 +95,16 @@ def surest(learner: SearchLearner, worth: Worth, lambda_w: Tensor, off: Collecti
     A candidate of a choice that keeps a limited number only has to be worse than those that would stay. Whether any of
     them stays is up to the zero switch.
     """
-    switches, sureness = learner.switches, worth.probability_below(bayes.off_below(lambda_w))
-    number = {name: i for i, name in enumerate(switches.groups)}
+    names, sureness = learner.switches.groups, worth.below(bayes.off_below(lambda_w))
+    number = {name: i for i, name in enumerate(names)}
     for candidates, limit in bayes.limits(learner.graph):
-        ranked = torch.tensor(sorted((number[name] for name in candidates), key=lambda i: -float(worth.mean[i])))
-        sureness[ranked[:limit]] = 0
-        sureness[ranked[limit:]] = worth.probability_worse(ranked[limit:], ranked[limit - 1])
-    candidates_left = int((~switches.is_zero).sum())
-    sure = [(p, name) for p, name in zip(sureness.tolist(), switches.groups, strict=True) if p >= SURE and name in off]
-    most = max(1, candidates_left // SHARE)
-    return [name for _, name in sorted(sure, key=lambda pair: (-pair[0], pair[1]))[:most]]
+        ranked = sorted((number[name] for name in candidates), key=lambda i: (-float(worth.mean[i]), i))
+        best, others = torch.tensor(ranked[:limit]), torch.tensor(ranked[limit:], dtype=torch.long)
+        sureness[best] = -torch.inf
+        sureness[others] = worth.behind(others, best[-1])
+    sure = {name: errors for name, errors in zip(names, sureness.tolist(), strict=True) if errors >= SURE}
+    most = max(1, int((~learner.switches.is_zero).sum()) // SHARE)
+    return sorted(sure.keys() & off, key=lambda name: (-sure[name], name))[:most]
 
 
 def _look_again(learner: SearchLearner, sizes: Tensor, decision: Decision) -> SearchLearner:
