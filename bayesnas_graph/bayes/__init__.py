@@ -21,7 +21,7 @@ from bayesnas_graph.bayes.switches import Switches
 from bayesnas_graph.bayes.units import contributions
 from bayesnas_graph.bayes.update import LARGEST, State, omega_squared, posterior_variance, strength, update
 from bayesnas_graph.bayes.weights import weight_curvature
-from bayesnas_graph.bayes.worth import Looks, Worth, add_look, evidence, faded, no_looks, off_below, worth
+from bayesnas_graph.bayes.worth import Looks, Worth, add_look, errors_of, evidence, faded, no_looks, off_below, worth
 from bayesnas_graph.ir.literals import Estimator, Ranking, Reach
 
 __all__ = [
@@ -55,6 +55,7 @@ __all__ = [
     "decide",
     "enforce_limits",
     "entropy",
+    "errors_of",
     "evidence",
     "faded",
     "grow_to_fit",

@@ -27,7 +27,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import sqrt
 from statistics import NormalDist
 
 import torch
@@ -40,6 +39,8 @@ from bayesnas_graph.bayes.switches import Switches
 from bayesnas_graph.bayes.update import State, omega_squared
 
 Looks = dict[str, Tensor]  # sums over the samples of slopes, of every group
+
+UNKNOWN = 1e3  # the standard error of a worth that was seen less than twice
 
 
 def no_looks(groups: int, device: torch.device | str = "cpu") -> Looks:
@@ -75,23 +76,29 @@ class Worth:
     mean: Tensor
     error: Tensor
 
-    def probability_below(self, bound: Tensor) -> Tensor:
-        """The probability that the best value is below a bound."""
-        return _normal((bound - self.mean) / self.error)
+    def errors_below(self, bound: Tensor) -> Tensor:
+        """By how many standard errors the best value is below a bound."""
+        return (bound - self.mean) / self.error
 
-    def probability_worse(self, some: Tensor, better: Tensor) -> Tensor:
-        """The probability that some switches are worse than another one; all are given by their numbers."""
+    def errors_worse(self, some: Tensor, better: Tensor) -> Tensor:
+        """By how many standard errors some switches are worse than another one; all are given by their numbers."""
         error = (self.error[some].square() + self.error[better].square()).sqrt()
-        return _normal((self.mean[better] - self.mean[some]) / error)
+        return (self.mean[better] - self.mean[some]) / error
 
     def at_most(self, probability: float) -> Tensor:
         """What every switch is worth at most, with this probability."""
-        return self.mean + NormalDist().inv_cdf(probability) * self.error
+        return self.mean + errors_of(probability) * self.error
 
 
-def _normal(x: Tensor) -> Tensor:
-    """The distribution function of the standard normal distribution."""
-    return torch.erfc(-x / sqrt(2)) / 2
+def errors_of(probability: float) -> float:
+    """The number of standard errors at which something is this probable.
+
+    Numbers of standard errors have the order of probabilities, but do not all become 1.
+
+    >>> round(errors_of(0.95), 4)
+    1.6449
+    """
+    return NormalDist().inv_cdf(probability)
 
 
 @torch.no_grad()
@@ -109,7 +116,8 @@ def worth(looks: Looks, zeros: Tensor, choice: Tensor) -> Worth:
     own = mean[~zeros]
     scale = own.square().mean().sqrt() if len(own) else mean.new_ones(())
     scale = torch.where(scale > 0, scale, 1)
-    found = Worth(1 + mean / scale, (error / scale).clamp(min=torch.finfo(mean.dtype).tiny))
+    error = torch.where(samples < 1.5, UNKNOWN, (error / scale).clamp(min=torch.finfo(mean.dtype).tiny))
+    found = Worth(1 + mean / scale, error)
     return _zeros_as_best(found, zeros, choice)
 
 

@@ -40,6 +40,7 @@ class Bayes(Strategy):
 
     closes = True
     jumps = True
+    believes = True
 
     def start(self, learner: SearchLearner, batch: Batch) -> SearchLearner:
         if learner.config.unit != "gate":
@@ -88,15 +89,17 @@ def surest(learner: SearchLearner, worth: Worth, lambda_w: Tensor, off: Collecti
     A candidate of a choice that keeps a limited number only has to be worse than those that would stay. Whether any of
     them stays is up to the zero switch.
     """
-    switches, sureness = learner.switches, worth.probability_below(bayes.off_below(lambda_w))
+    switches, below = learner.switches, worth.errors_below(bayes.off_below(lambda_w))
     number = {name: i for i, name in enumerate(switches.groups)}
+    worse = torch.full_like(below, torch.inf)  # than the last that would stay, in all uses of a choice
     for candidates, limit in bayes.limits(learner.graph):
         ranked = torch.tensor(sorted((number[name] for name in candidates), key=lambda i: -float(worth.mean[i])))
-        sureness[ranked[:limit]] = 0
-        sureness[ranked[limit:]] = worth.probability_worse(ranked[limit:], ranked[limit - 1])
-    candidates_left = int((~switches.is_zero).sum())
-    sure = [(p, name) for p, name in zip(sureness.tolist(), switches.groups, strict=True) if p >= SURE and name in off]
-    most = max(1, candidates_left // SHARE)
+        stay, go = ranked[:limit], ranked[limit:]
+        below[ranked], worse[stay] = torch.inf, -torch.inf
+        worse[go] = worse[go].minimum(worth.errors_worse(go, stay[-1]))
+    errors = zip(below.minimum(worse).tolist(), switches.groups, strict=True)
+    sure = [(count, name) for count, name in errors if count >= bayes.errors_of(SURE) and name in off]
+    most = max(1, int((~switches.is_zero).sum()) // SHARE)
     return [name for _, name in sorted(sure, key=lambda pair: (-pair[0], pair[1]))[:most]]
 
 
