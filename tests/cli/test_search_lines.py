@@ -221,14 +221,14 @@ def test_a_search_in_lines(run: Run, here: Path) -> None:
 
 def test_the_default_strategy_in_lines(run: Run, here: Path) -> None:
     """It has no shrink budget to tell of, and meets what the network requires if it can."""
-    for require, unmet in (("params < 100", True), ("params < 150", False)):
+    for require, missed in (("params < 100", True), ("params < 150", False)):
         (here / "tiny.nas").write_text(TINY.replace("linear(10)\n", f"linear(10)\n    require {require}\n"))
-        name = f"unmet-{unmet}"
+        name = f"missed-{missed}"
         result = run("search", "tiny.nas", "--config", "short.toml", "--strategy", "bayes", "-o", name)
         assert result.code == 0
         assert "shrink" not in result.out
         assert result.out.count("\nupdate ") == 3
-        assert re.findall(r"\w+\[NAS\d+\]", result.err) == ["warning[NAS608]"] * unmet
+        assert re.findall(r"\w+\[NAS\d+\]", result.err) == ["warning[NAS608]"] * missed
 
 
 def test_a_search_on_a_terminal_that_goes_away(run: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

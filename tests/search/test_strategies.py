@@ -150,7 +150,8 @@ def test_an_unknown_strategy() -> None:
     (found,) = caught.value.diagnostics
     assert (found.code, found.message) == (
         "NAS601",
-        "`strategy` should be `bayes`, `bayesnas`, `darts`, `dso`, `gdas`, `magnitude`, `proxyless`, `random` or `snas`",
+        "`strategy` should be `bayes`, `bayesnas`, `darts`, `dso`, `gdas`, "
+        "`magnitude`, `proxyless`, `random` or `snas`",
     )
 
 
