@@ -5,7 +5,7 @@ ordered nodes, all six edges between them, and three operations besides zero, Ba
 probability as 511/1024. Here it is computed exactly, by enumeration of the missing edges.
 
 The same spaces then go through the decisions of a search, without training: gates and curvatures are drawn at random
-and processed as in `bayesnas_graph/search/strategies/bayesnas.py`. No resulting architecture may have an operation on no
+and processed as in the strategy `bayesnas`. No resulting architecture may have an operation on no
 path. For comparison, the same numbers are used to take the strongest candidate of each edge, zero included.
 """
 

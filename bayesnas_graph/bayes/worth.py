@@ -31,6 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import torch
 from torch import Tensor
@@ -41,8 +42,10 @@ from bayesnas_graph.bayes.groups import group_sums
 from bayesnas_graph.bayes.switches import Switches
 from bayesnas_graph.bayes.update import State, omega_squared
 
-TINY = 1e-300
 Looks = dict[str, Tensor]  # sums over the samples of slopes, of every group
+
+UNKNOWN = 1e3  # the standard error of a worth that was seen less than twice
+TINY = 1e-300  # avoids divisions by zero
 
 
 def no_looks(groups: int, device: torch.device | str = "cpu") -> Looks:
@@ -78,18 +81,29 @@ class Worth:
     mean: Tensor
     error: Tensor
 
-    def below(self, bound: Tensor) -> Tensor:
-        """How far every switch is below a bound, in standard errors."""
+    def errors_below(self, bound: Tensor) -> Tensor:
+        """By how many standard errors the best value is below a bound."""
         return (bound - self.mean) / self.error
 
-    def behind(self, some: Tensor, better: Tensor) -> Tensor:
-        """How far some switches are behind another one, in standard errors; all are given by their numbers."""
+    def errors_worse(self, some: Tensor, better: Tensor) -> Tensor:
+        """By how many standard errors some switches are worse than another one; all are given by their numbers."""
         error = (self.error[some].square() + self.error[better].square()).sqrt()
         return (self.mean[better] - self.mean[some]) / error
 
-    def at_most(self, errors: float) -> Tensor:
-        """What every switch is worth at most, that many standard errors above its mean."""
-        return self.mean + errors * self.error
+    def at_most(self, probability: float) -> Tensor:
+        """What every switch is worth at most, with this probability."""
+        return self.mean + errors_of(probability) * self.error
+
+
+def errors_of(probability: float) -> float:
+    """The number of standard errors at which something is this probable.
+
+    Numbers of standard errors have the order of probabilities, but do not all become 1.
+
+    >>> round(errors_of(0.95), 4)
+    1.6449
+    """
+    return NormalDist().inv_cdf(probability)
 
 
 @torch.no_grad()
@@ -98,10 +112,11 @@ def worth(looks: Looks, is_zero: Tensor, curvature: Tensor) -> Worth:
     weight = looks["weight"].clamp(min=TINY)
     mean = looks["slope"] / weight
     variance = (looks["slope_squared"] / weight - mean.square()).clamp(min=0)
-    samples = (looks["weight"].square() / looks["weight_squared"].clamp(min=TINY)).clamp(min=1)
+    samples = looks["weight"].square() / looks["weight_squared"].clamp(min=TINY)
     typical = _positive(mean[~is_zero].square().mean().sqrt()) if not bool(is_zero.all()) else mean.new_ones(())
     scale = torch.where(is_zero, _positive(curvature), typical)
-    return Worth(1 + mean / scale, ((variance / samples).sqrt() / scale).clamp(min=TINY))
+    error = ((variance / samples.clamp(min=1)).sqrt() / scale).clamp(min=TINY)
+    return Worth(1 + mean / scale, torch.where(samples < 1.5, UNKNOWN, error))
 
 
 def _positive(values: Tensor) -> Tensor:

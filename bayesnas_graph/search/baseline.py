@@ -20,6 +20,8 @@ from bayesnas_graph.search.problem import Batch, Problem
 from bayesnas_graph.search.progress import SearchProgress
 from bayesnas_graph.search.strategy import Strategy
 
+WORTHLESS = 1e-9  # the lowest score that is divided by a cost: of those that are not positive, the largest go first
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judgement:
@@ -86,7 +88,8 @@ def fitting(graph: Graph, chosen: Decision, scores: Mapping[str, float], fits: C
     smaller = bayes.shrink_to_fit(graph, chosen, scores, fits)
     if not fits(prune(graph, smaller.off)):
         costs = cost_by_switch(graph)
-        for_cost = {name: score / (1 + costs[name].parameters + costs[name].flops) for name, score in scores.items()}
+        prices = {name: 1 + costs[name].parameters + costs[name].flops for name in scores}
+        for_cost = {name: max(WORTHLESS, score) / prices[name] for name, score in scores.items()}
         every = chosen.changed(scores, Why.KEPT)
         smaller = bayes.enforce_limits(graph, bayes.shrink_to_fit(graph, every, for_cost, fits), scores)
     return bayes.grow_to_fit(graph, smaller, scores, fits)

@@ -57,6 +57,8 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
         """Run from the start or the last checkpoint to the end. Raises Interrupted or NasError."""
         learner, progress = self.start()
         self.watcher.started(self.problem, learner, progress)
+        if self.strategy.believes and not learner.beliefs and not progress.ended:
+            learner = self._believe(learner, progress)
         while not progress.ended or progress.step < progress.last_step:
             if progress.step == self.problem.warmup and not progress.measured:
                 learner = self.strategy.warmed_up(learner, self.problem.measured_batches(self.device, 0))
@@ -74,6 +76,14 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
             return self.strategy.start(learner, next(self.problem.batches(self.device, 0))), progress
         progress = replace(progress, measured=True, ended="there was nothing to decide", architecture=Decision(()))
         return learner, progress.concluded(self.problem.finish if weights(learner.supernet) else 0)
+
+    def _believe(self, learner: SearchLearner, progress: SearchProgress) -> SearchLearner:
+        """Return a learner from the checkpoint of an older version, with gates and beliefs at their start values."""
+        name = self.problem.config.strategy
+        self.watcher.noted(f"an older version began this search: what strategy `{name}` learns is learnt from here on")
+        learner = self.strategy.start(learner, next(self.problem.batches(self.device, progress.step)))
+        self.save(learner, progress)
+        return learner
 
     def end_of_phase(self, progress: SearchProgress) -> int:
         """Return the step that ends the warm-up, the iteration, or the search."""
@@ -147,10 +157,10 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
         if found.reopened:
             self.watcher.noted(f"stays open, because nothing else leads to the output: {', '.join(found.reopened)}")
         on_target = self.problem.has_target and self.problem.on_target(found.graph)
-        if self.problem.has_target and not on_target:
+        if self.strategy.decides_early and self.problem.has_target and not on_target:
             growth = min(progress.growth * self.problem.config.lambda_growth, LARGEST_GROWTH)
             progress = replace(progress, growth=growth)
-        progress = replace(progress, ended=self._why_ended(progress, found, on_target))
+        progress = replace(progress, ended=self._why_ended(learner, progress, found, on_target))
         if progress.ended:
             learner = without(learner, found.architecture.off)
             self.strategy.conclude(learner)
@@ -159,7 +169,7 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
         self.save(learner, progress)
         return learner, progress
 
-    def _why_ended(self, progress: SearchProgress, found: Iteration, on_target: bool) -> str:
+    def _why_ended(self, learner: SearchLearner, progress: SearchProgress, found: Iteration, on_target: bool) -> str:
         config, problem = self.problem.config, self.problem
         early = self.strategy.decides_early  # otherwise the architecture is not decided before the last iteration
         if early and on_target:
@@ -168,7 +178,7 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
             return "the architecture meets what the network requires"
         if early and config.stable and progress.unchanged >= config.stable and not problem.has_target:
             return f"the architecture has not changed for {progress.unchanged} iterations"
-        if not any(found.graph.gates):
+        if not learner.graph.gates:
             return "no switch is left to decide on"
         if progress.iteration == config.iterations:
             return "all iterations are done"

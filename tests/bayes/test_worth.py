@@ -16,6 +16,7 @@ from bayesnas_graph.bayes import (
     Worth,
     add_look,
     entropy,
+    errors_of,
     evidence,
     faded,
     no_looks,
@@ -23,6 +24,7 @@ from bayesnas_graph.bayes import (
     with_best_kept,
     worth,
 )
+from bayesnas_graph.bayes.worth import UNKNOWN
 from tests.bayes.numbers import cell_used
 
 NO_ZEROS = torch.zeros(3, dtype=torch.bool)
@@ -113,14 +115,23 @@ def test_nothing_was_seen_yet() -> None:
     """All switches are equal, and there is nothing to be sure about."""
     found = worth(no_looks(3), NO_ZEROS, NO_CURVATURE)
     assert found.mean.tolist() == [1, 1, 1]
-    assert bool(found.error.isfinite().all())
+    assert found.error.tolist() == [UNKNOWN] * 3
 
 
-def test_distances_in_standard_errors() -> None:
-    found = Worth(torch.tensor([0.0, 3.0], dtype=torch.float64), torch.tensor([1.0, 0.5], dtype=torch.float64))
-    assert found.below(torch.tensor(1.0)).tolist() == [1, -4]
-    assert found.behind(torch.tensor([0]), torch.tensor(1)).tolist() == pytest.approx([3 / 1.25**0.5])
-    assert found.at_most(2).tolist() == [2, 4]
+def test_a_single_sample_does_not_tell_its_error() -> None:
+    row = torch.tensor([[0.5, -0.5, 0.1]], dtype=torch.float64)
+    assert worth(summed(row), NO_ZEROS, NO_CURVATURE).error.tolist() == [UNKNOWN] * 3
+    assert worth(summed(torch.cat([row, row])), NO_ZEROS, NO_CURVATURE).error.max() < 1e-6
+    assert worth(faded(summed(torch.cat([row, row])), 0.75), NO_ZEROS, NO_CURVATURE).error.max() < 1e-6
+
+
+def test_probabilities() -> None:
+    found = Worth(torch.tensor([0.0, 3.0], dtype=torch.float64), torch.tensor([1.0, 1.0], dtype=torch.float64))
+    assert found.errors_below(torch.tensor(0.0)).tolist() == [0, -3]
+    (worse,) = found.errors_worse(torch.tensor([0]), torch.tensor(1)).tolist()
+    assert worse == pytest.approx(3 / math.sqrt(2))
+    assert errors_of(0.95) == pytest.approx(1.64485, abs=1e-5)
+    assert found.at_most(0.95).tolist() == pytest.approx([1.64485, 4.64485], abs=1e-5)
 
 
 @given(st.lists(st.floats(-3, 3), min_size=4, max_size=4), st.floats(1e-3, 10), st.floats(1, 10))

@@ -181,7 +181,7 @@ def test_larger_than_asked_for() -> None:
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tiny.nas").write_text(TINY.replace("linear(10)\n", "linear(10)\n    require params < 100\n"))
-    settings = SHORT | {"gate_rate": 0.1, "lambda": 0.01, "curvature": "ggn"}
+    settings = SHORT | {"strategy": "bayesnas", "gate_rate": 0.1, "lambda": 0.01, "curvature": "ggn"}
     (tmp_path / "short.toml").write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in settings.items()))
     return tmp_path
 
@@ -217,6 +217,18 @@ def test_a_search_in_lines(run: Run, here: Path) -> None:
 
     assert steady(result.out) == steady(again).replace("second", "first")
     assert steady(result.out) != result.out
+
+
+def test_the_default_strategy_in_lines(run: Run, here: Path) -> None:
+    """It has no shrink budget to tell of, and meets what the network requires if it can."""
+    for require, missed in (("params < 100", True), ("params < 150", False)):
+        (here / "tiny.nas").write_text(TINY.replace("linear(10)\n", f"linear(10)\n    require {require}\n"))
+        name = f"missed-{missed}"
+        result = run("search", "tiny.nas", "--config", "short.toml", "--strategy", "bayes", "-o", name)
+        assert result.code == 0
+        assert "shrink" not in result.out
+        assert result.out.count("\nupdate ") == 3
+        assert re.findall(r"\w+\[NAS\d+\]", result.err) == ["warning[NAS608]"] * missed
 
 
 def test_a_search_on_a_terminal_that_goes_away(run: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.diagnostics.atomic_files import atomic_write
 from bayesnas_graph.runs.folder import RunFolder, new_folder
-from bayesnas_graph.runs.tables import read_table
-from bayesnas_graph.search.events import METRICS, SearchRecorder, StepRow
+from bayesnas_graph.runs.tables import append, cut, read_table
+from bayesnas_graph.search.events import HISTORY, METRICS, SCORES, SearchRecorder, StepRow
 from bayesnas_graph.search.progress import SearchProgress
 from tests.search.spaces import SHORT, Notes, device, problem, search
 
@@ -159,6 +159,27 @@ def test_half_a_row_is_none(tmp_path: Path) -> None:
         metrics.write_bytes(longer[:length])
         record.started(*nothing(10))
         assert metrics.read_bytes() == whole
+
+
+def test_rows_of_an_older_version_are_kept(tmp_path: Path) -> None:
+    """They lack the last five columns, which stay empty; columns that are not known start a new table."""
+    path = tmp_path / "switches.csv"
+    older = HISTORY[: -len(SCORES)]
+    assert SCORES == ("worth", "error", "relevance", "removal", "magnitude")
+    rows = [[str(iteration), *(f"{name} {iteration}" for name in older[1:])] for iteration in (1, 2, 3)]
+    append(path, [older, *rows])
+    cut(path, HISTORY, "iteration", 2)
+    append(path, [["3", *HISTORY[1:]]])
+    found = read_table(path)
+    assert [list(row) for row in found] == [list(HISTORY)] * 3
+    for row, before in zip(found, rows[:2], strict=False):
+        assert [row[name] for name in older] == before
+        assert [row[name] for name in SCORES] == [""] * len(SCORES)
+    assert found[2]["worth"] == "worth"
+    path.unlink()
+    append(path, [(*older, "unknown"), (*rows[0], "1")])
+    cut(path, HISTORY, "iteration", 2)
+    assert path.read_text() == ",".join(HISTORY) + "\n"
 
 
 @given(garbage=st.binary(max_size=80), where=st.sampled_from(["before", "instead", "after"]))

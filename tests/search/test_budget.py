@@ -1,4 +1,4 @@
-"""The shrink budget, and the warning if it is too small."""
+"""The shrink budget of the strategy `bayesnas`, and the warning if it is too small."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from tests.search.spaces import Notes, device, problem, searched
 
 
 def started(**settings: Any) -> tuple[Problem, SearchLearner]:
-    asked = problem(**settings)
+    asked = problem(strategy="bayesnas", **settings)
     return asked, new_learner(asked.graph, asked.config, device(asked.config))
 
 
 def test_rates_that_are_left() -> None:
-    asked = problem(steps=8, warmup=4, iterations=3, gate_rate=0.5)
+    asked = problem(strategy="bayesnas", steps=8, warmup=4, iterations=3, gate_rate=0.5)
     assert rates_left(asked, SearchProgress()) == [4, 4, 4]
     assert rates_left(asked, SearchProgress(step=4)) == [4, 4, 4]
     assert rates_left(asked, SearchProgress(step=6)) == [3, 4, 4]
@@ -39,10 +39,10 @@ def test_rates_that_are_left() -> None:
 
 
 def test_lambda_grows_on_the_way_to_a_target() -> None:
-    asked = problem(steps=8, iterations=3, gate_rate=0.5, lambda_growth=2.0, target_params=10)
+    asked = problem(strategy="bayesnas", steps=8, iterations=3, gate_rate=0.5, lambda_growth=2.0, target_params=10)
     assert rates_left(asked, SearchProgress()) == [4, 8, 16]
     assert rates_left(asked, SearchProgress(step=12, iteration=1, growth=2.0)) == [8, 16]
-    endless = problem(steps=1, iterations=5000, gate_rate=1.0, lambda_growth=2.0, target_params=10)
+    endless = problem(strategy="bayesnas", steps=1, iterations=5000, gate_rate=1.0, lambda_growth=2.0, target_params=10)
     assert rates_left(endless, SearchProgress())[-1] == LARGEST_GROWTH
 
 
@@ -119,7 +119,7 @@ def test_the_warning_says_how_many_cannot_be_closed() -> None:
 
 def test_every_update_tells_what_is_left(tmp_path: Path) -> None:
     notes = Notes()
-    searched(tmp_path, watcher=notes, stable=0, gate_rate=0.1)
+    searched(tmp_path, watcher=notes, strategy="bayesnas", stable=0, gate_rate=0.1)
     budgets = [found.shrink for found in notes.iterations if found.shrink is not None]
     assert [budget.largest > 0 for budget in budgets] == [True, True, False]
     for found, budget in zip(notes.iterations, budgets, strict=True):

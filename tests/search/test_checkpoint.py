@@ -24,8 +24,10 @@ from bayesnas_graph.runs.tables import read_table
 from bayesnas_graph.search.checkpoint import SearchCheckpoints, from_plain, to_plain
 from bayesnas_graph.search.events import SearchRecorder
 from bayesnas_graph.search.learner import SearchLearner, new_learner
+from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import SearchProgress
 from bayesnas_graph.search.step import train_step
+from bayesnas_graph.search.strategies import strategy_of
 from bayesnas_graph.search.strategy import Rates
 from tests.search.launcher import Launcher
 from tests.search.runs import assert_same, assert_same_run, checkpoints
@@ -36,7 +38,9 @@ RATES = Rates(weights=0.05, gates=0.5, intensities=(0.1, 0.1))
 
 def trained(config: SearchConfig, steps: int = 2, text: str = TINY) -> SearchLearner:
     torch.manual_seed(0)
-    learner = new_learner(problem(text).graph, config, device(config))
+    given = Problem(config, problem(text).graph, (), tiny_data())
+    learner = new_learner(given.graph, config, device(config))
+    learner = strategy_of(config).start(learner, next(given.batches(learner.device, 0)))
     for _ in range(steps):
         train(learner)
     return learner
@@ -97,17 +101,21 @@ def test_progress_round_trip(progress: SearchProgress, tmp_path_factory: pytest.
     assert SearchProgress.from_plain(torch.load(path, weights_only=True)) == progress
 
 
+@pytest.mark.parametrize("strategy", ["bayes", "bayesnas"])
 @pytest.mark.parametrize("optimiser", ["sgd", "adamw"])
 @pytest.mark.parametrize("steps", [0, 3])
-def test_learners_come_back(optimiser: str, steps: int, tmp_path: Path) -> None:
-    given = config(optimiser=optimiser)
+def test_learners_come_back(strategy: str, optimiser: str, steps: int, tmp_path: Path) -> None:
+    given = config(strategy=strategy, optimiser=optimiser)
     learner = trained(given, steps)
+    assert [float(sums.max()) for name, sums in learner.beliefs.items() if name == "weight"] == (
+        [steps] if strategy == "bayes" else []
+    )
     units = torch.rand_like(learner.units)
     learner = learner.with_prior(replace(learner.prior, gamma=learner.prior.gamma * 0.3), units)
     content = to_plain(learner, SearchProgress(step=7))
     torch.save(content, tmp_path / "learner.pt")
     loaded = torch.load(tmp_path / "learner.pt", weights_only=True)
-    again, progress = from_plain(loaded, problem(optimiser=optimiser), device(given))
+    again, progress = from_plain(loaded, problem(strategy=strategy, optimiser=optimiser), device(given))
     assert progress == SearchProgress(step=7)
     assert_same(to_plain(again, progress), loaded)
     assert train(again) == train(learner)

@@ -11,6 +11,7 @@ import torch
 from bayesnas_graph.bayes import Why
 from bayesnas_graph.data import Data, InMemory, Statistics
 from bayesnas_graph.diagnostics import NasError
+from bayesnas_graph.passes import Disconnected, prune
 from bayesnas_graph.runs.strategies import STRATEGIES
 from bayesnas_graph.search.loop import SearchOutcome
 from bayesnas_graph.search.problem import Problem
@@ -79,7 +80,19 @@ def test_a_penalty_that_closes_everything(text: str, gauge: str, tmp_path: Path)
         assert any("stays open" in message for message in notes.messages)
 
 
-HUGE: dict[str, Any] = FEW | {"steps": 8, "lambda": 1e3, "gate_rate": 1.0}
+HUGE: dict[str, Any] = FEW | {"strategy": "bayesnas", "steps": 8, "lambda": 1e3, "gate_rate": 1.0}
+
+
+@pytest.mark.parametrize("text", [TINY, MIXED], ids=["tiny", "mixed"])
+def test_nothing_is_worth_such_a_lambda(text: str, tmp_path: Path) -> None:
+    """The default strategy closes a few switches at a time, and the architecture has only what the output needs."""
+    outcome, notes = run(tmp_path, problem(text, **FEW, **{"lambda": 1e3}))
+    kept = [verdict for verdict in outcome.decision.verdicts if verdict.keep]
+    assert {verdict.why for verdict in kept} == {Why.BRIDGE}
+    assert any("stays open" in message for message in notes.messages)
+    for name in (verdict.name for verdict in kept):
+        with pytest.raises(Disconnected):
+            prune(outcome.graph, {name})
 
 
 def test_no_switch_is_left(tmp_path: Path) -> None:
@@ -104,7 +117,7 @@ def test_neither_switches_nor_weights_are_left(tmp_path: Path) -> None:
 
 
 def test_a_size_that_cannot_be_had(tmp_path: Path) -> None:
-    given = problem(**FEW, target_params=1)
+    given = problem(**FEW, strategy="bayesnas", target_params=1)
     outcome, notes = run(tmp_path, given)
     assert outcome.why == "all iterations are done"
     assert not given.on_target(outcome.graph)
@@ -113,7 +126,7 @@ def test_a_size_that_cannot_be_had(tmp_path: Path) -> None:
 
 
 def test_a_size_that_is_had_at_once(tmp_path: Path) -> None:
-    given = problem(**FEW, target_params=10**6)
+    given = problem(**FEW, strategy="bayesnas", target_params=10**6)
     outcome, notes = run(tmp_path, given)
     assert outcome.why == "the architecture has the size asked for"
     assert len(notes.iterations) == 1
@@ -141,9 +154,11 @@ def test_an_activation_before_any_weight(curvature: str, tmp_path: Path) -> None
         "x -> out : conv(4) > dropout(0.5) > choose { conv(), layer_norm } > global_avg_pool > linear(10)",
     ],
 )
-@pytest.mark.parametrize("intensity", [0.05, 100.0])
-def test_spaces(body: str, intensity: float, tmp_path: Path) -> None:
-    run(tmp_path, problem(of(body), **FEW, **{"lambda": intensity}))
+@pytest.mark.parametrize(
+    ("strategy", "intensity"), [("bayes", 0.05), ("bayes", 100.0), ("bayesnas", 0.05), ("bayesnas", 100.0)]
+)
+def test_spaces(body: str, strategy: str, intensity: float, tmp_path: Path) -> None:
+    run(tmp_path, problem(of(body), **FEW, strategy=strategy, **{"lambda": intensity}))
 
 
 def channels() -> Data:

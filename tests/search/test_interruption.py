@@ -30,6 +30,10 @@ KILLS = 12
 def whole(programs: Launcher) -> Path:
     """An uninterrupted run."""
     assert programs.run(*BEGIN, "-o", "whole")[0] == 0
+    assert "0" in {row["keep"] for row in table(programs.folder / "whole", "switches.csv")}, "some switches close"
+    for content in checkpoints(programs.folder / "whole" / "checkpoints").values():
+        assert all(bool(sums.all()) for sums in content["beliefs"].values())
+        assert set(content["beliefs"]) == {"weight", "weight_squared", "slope", "slope_squared"}
     return programs.folder / "whole"
 
 
@@ -122,10 +126,11 @@ def test_interrupted_and_resumed(number: signal.Signals, programs: Launcher, who
     assert {*range(2, 37, 2)} <= set(steps)
 
 
-def test_stopped_every_few_steps(tmp_path: Path) -> None:
-    expected, stops = searched(tmp_path / "whole"), 0
+@pytest.mark.parametrize("strategy", ["bayes", "bayesnas"])
+def test_stopped_every_few_steps(strategy: str, tmp_path: Path) -> None:
+    expected, stops = searched(tmp_path / "whole", strategy=strategy), 0
     while True:
-        stopped = search(problem(), tmp_path / "stopped", stop=asked_often(4))
+        stopped = search(problem(strategy=strategy), tmp_path / "stopped", stop=asked_often(4))
         try:
             outcome = stopped.run()
             break

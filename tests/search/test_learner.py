@@ -155,7 +155,7 @@ def test_a_new_unit_leaves_the_gauge_alone(made: Any, data: st.DataObject) -> No
 @given(data=st.data(), gauge=st.sampled_from(["node", "none"]))
 def test_the_scale_of_an_output_does_not_matter(data: st.DataObject, gauge: str) -> None:
     """With a candidate's output times `c` and its gate divided by `c`, their product moves as before."""
-    given = problem(gauge=gauge)
+    given = problem(strategy="bayesnas", gauge=gauge)
     learner = new_learner(given.graph, given.config, device(given.config))
     learner.supernet.module.double()
     count = len(learner.supernet.names)
@@ -169,7 +169,7 @@ def test_the_scale_of_an_output_does_not_matter(data: st.DataObject, gauge: str)
 
 
 def test_gates_stand_still_before_they_move() -> None:
-    learner = begun()
+    learner = begun(strategy="bayesnas")
     before = learner.supernet.gates
     train_step(learner, batch(), STILL)
     assert torch.equal(learner.supernet.gates, before)
@@ -178,7 +178,7 @@ def test_gates_stand_still_before_they_move() -> None:
 
 
 def test_a_penalty_closes_gates_exactly() -> None:
-    learner = begun(gauge="none")
+    learner = begun(strategy="bayesnas", gauge="none")
     for _ in range(30):
         train_step(learner, batch(), Rates(weights=0.0, gates=0.1, intensities=(5.0, 5.0)))
     assert (learner.supernet.gates == 0).all()

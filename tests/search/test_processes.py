@@ -57,6 +57,8 @@ def assert_close_run(one: Path, other: Path) -> None:
         assert (mine.name, mine.keep, mine.why) == (theirs.name, theirs.keep, theirs.why)
         assert mine.w == pytest.approx(theirs.w, rel=1e-4, abs=1e-6)
         assert mine.gamma == pytest.approx(theirs.gamma, rel=1e-4, abs=1e-6)
+        assert mine.worth == pytest.approx(theirs.worth, rel=1e-3, abs=1e-4)
+        assert mine.error == pytest.approx(theirs.error, rel=1e-3, abs=1e-4)
     assert_close(*(checkpoints(run / "checkpoints") for run in (one, other)))
     for first, second in zip(*(table(run, "metrics.csv") for run in (one, other)), strict=True):
         assert float(first["loss"]) == pytest.approx(float(second["loss"]), rel=1e-4)
@@ -74,13 +76,18 @@ def assert_close(one: Any, other: Any) -> None:
 
 def test_two_are_as_one(alone: Path, together: Path) -> None:
     assert_close_run(alone, together)
+    closed = [row for row in table(together, "switches.csv") if row["keep"] == "0"]
+    assert closed, "there is something to agree on"
+    assert all(float(row["error"]) > 0 for row in table(together, "switches.csv"))
 
 
-def test_gates_on_samples_of_their_own(programs: Launcher) -> None:
+@pytest.mark.parametrize("strategy", ["bayes", "bayesnas"])
+def test_gates_on_samples_of_their_own(strategy: str, programs: Launcher) -> None:
     begin = (*BEGIN, "-s", "gates_on=held_out", "-s", "ranking=removal", "--iterations", 1, "--target-params", 300)
-    assert programs.run(*begin, "-o", "held_out_alone")[0] == 0
-    ended(programs.start_together(*begin, "-o", "held_out_together"))
-    assert_close_run(programs.folder / "held_out_alone", programs.folder / "held_out_together")
+    names = [f"held_out_{way}_{strategy}" for way in ("alone", "together")]
+    assert programs.run(*begin, "--strategy", strategy, "-o", names[0])[0] == 0
+    ended(programs.start_together(*begin, "--strategy", strategy, "-o", names[1]))
+    assert_close_run(*(programs.folder / name for name in names))
 
 
 def test_interrupted_and_resumed_by_two_processes(programs: Launcher, together: Path) -> None:

@@ -29,7 +29,7 @@ from tests.search.spaces import TINY, Notes, config, device, problem, search, se
 from tests.search.test_processes import assert_close_run, ended
 from tests.search.test_variants import FEW, MIXED, assert_sound
 
-OTHERS = [name for name in STRATEGIES if name != "bayes"]
+OTHERS = [name for name, info in STRATEGIES.items() if info.measure == "strength"]  # without a prior
 RATES = Rates(weights=0.05, gates=0.1, intensities=(0.5, 0.5))
 
 
@@ -150,7 +150,8 @@ def test_an_unknown_strategy() -> None:
     (found,) = caught.value.diagnostics
     assert (found.code, found.message) == (
         "NAS601",
-        "`strategy` should be `bayes`, `darts`, `dso`, `gdas`, `magnitude`, `proxyless`, `random` or `snas`",
+        "`strategy` should be `bayes`, `bayesnas`, `darts`, `dso`, `gdas`, "
+        "`magnitude`, `proxyless`, `random` or `snas`",
     )
 
 

@@ -47,7 +47,7 @@ class Book:
 def test_scalars_by_step(tmp_path: Path) -> None:
     book = Book()
     board = TensorBoard(tmp_path, book.writer)
-    outcome = searched(tmp_path / "run", watcher=board, stable=0)
+    outcome = searched(tmp_path / "run", watcher=board, strategy="bayesnas", stable=0)
     assert book.steps("loss") == list(range(2, 37, 2))
     for tag in ("accuracy/held-out", "size/weights", "size/multiply-adds", "lambda", "shrink_budget/smallest"):
         assert book.steps(tag) == [12, 20, 28]

@@ -60,7 +60,9 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "deterministic": (False, True),
 }
 
-SINGLE = [(key, value) for key, values in CHOICES.items() for value in values[1:]]
+SINGLE = [(key, value, "bayes") for key, values in CHOICES.items() for value in values[1:]]
+PRIOR = ("curvature", "ranking", "dependency", "zero", "gauge", "unit", "gates_on", "lambda", "lambda_zero")
+SINGLE += [(key, value, "bayesnas") for key in (*PRIOR, "target_params", "target_flops") for value in CHOICES[key][1:]]
 
 # A space of every kind of choice: of one, of any number, within another, and optional.
 MIXED = """
@@ -109,9 +111,9 @@ def assert_sound(outcome: SearchOutcome, given: Problem) -> None:
     assert outcome.why
 
 
-@pytest.mark.parametrize(("key", "value"), SINGLE, ids=lambda value: str(value))
-def test_each(key: str, value: Any, tmp_path: Path) -> None:
-    given = problem(**FEW, **{key: value})
+@pytest.mark.parametrize(("key", "value", "strategy"), SINGLE, ids=lambda value: str(value))
+def test_each(key: str, value: Any, strategy: str, tmp_path: Path) -> None:
+    given = problem(**FEW | {"strategy": strategy, key: value})
     assert_sound(search(given, tmp_path).run(), given)
 
 
@@ -160,11 +162,12 @@ def test_fp16_is_for_those_who_ask(tmp_path: Path) -> None:
         (TINY, {"drop_path": 0.3, "crop": 2, "flip": True, "cutout": 3}),
         (MIXED, {"gates_on": "held_out", "accumulate": 2}),
         (TINY, {"target_params": 150, "lambda": 0.05}),
+        (TINY, {"target_params": 150, "lambda": 0.05, "strategy": "bayesnas"}),
         (MIXED, {"mode": "proxyless", "zero": "before", "unit": "gate"}),
-        (MIXED, {"lambda": 5.0, "optimiser": "adamw"}),
+        (MIXED, {"lambda": 5.0, "optimiser": "adamw", "strategy": "bayesnas"}),
         *((MIXED, {"strategy": name, "samples": 3}) for name in STRATEGIES),
     ],
-    ids=["adamw", "augmented", "held_out", "target", "proxyless", "narrower", *STRATEGIES],
+    ids=["adamw", "augmented", "held_out", "target", "growing", "proxyless", "narrower", *STRATEGIES],
 )
 def test_resuming_gives_the_same_result(text: str, chosen: dict[str, Any], tmp_path: Path) -> None:
     """Bitwise equal in spite of dropout, augmentation, drop-path and random labels."""

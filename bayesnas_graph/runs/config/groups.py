@@ -149,7 +149,7 @@ class PriorSettings(Group):
 
 
 class StrategySettings(Group):
-    """The search strategy, and settings of strategies other than `bayes`."""
+    """The search strategy, and settings of strategies without a prior."""
 
     strategy: Annotated[StrategyName, Flag(PRIOR)] = Field(
         "bayes", description=f"search strategy: {', '.join(STRATEGIES)}"
@@ -162,12 +162,14 @@ class TargetSettings(Group):
     """A target size in place of a fixed penalty."""
 
     target_params: Annotated[Count | None, Flag(PRIOR, size=True)] = Field(
-        None, description="raise lambda until the architecture has at most this many parameters"
+        None, description="largest number of parameters of the architecture"
     )
     target_flops: Annotated[Count | None, Flag(PRIOR, size=True)] = Field(
-        None, description="raise lambda until it takes at most this many multiply-adds per sample"
+        None, description="largest number of multiply-adds per sample of the architecture"
     )
-    lambda_growth: float = Field(1.5, gt=1, le=10, description="factor on lambda after an iteration above the target")
+    lambda_growth: float = Field(
+        1.5, gt=1, le=10, description="factor on lambda after an iteration above the target (`bayesnas`, `dso`)"
+    )
 
 
 class MachineSettings(Group):

@@ -30,7 +30,7 @@ from bayesnas_graph.search.progress import SearchProgress
 from bayesnas_graph.search.start import equalise, set_standard_point
 from bayesnas_graph.search.strategy import Draw, Rates, Strategy
 
-SURE = 1.645  # standard errors: a switch is closed with a probability of 95 %
+SURE = 0.95  # the probability at which a switch is closed
 SHARE = 16  # at most one in sixteen candidates is closed at an update, so that the others can recover
 MEMORY = 0.75  # the weight of earlier looks after an update
 AFTER_CLOSING = 0.3  # the same if switches were closed, which changes what the others are worth
@@ -41,6 +41,7 @@ class Bayes(Strategy):
 
     closes = True
     jumps = True
+    believes = True
 
     def start(self, learner: SearchLearner, batch: Batch) -> SearchLearner:
         if learner.config.unit != "gate":
@@ -95,16 +96,18 @@ def surest(learner: SearchLearner, worth: Worth, lambda_w: Tensor, off: Collecti
     A candidate of a choice that keeps a limited number only has to be worse than those that would stay. Whether any of
     them stays is up to the zero switch.
     """
-    names, sureness = learner.switches.groups, worth.below(bayes.off_below(lambda_w))
-    number = {name: i for i, name in enumerate(names)}
+    switches, below = learner.switches, worth.errors_below(bayes.off_below(lambda_w))
+    number = {name: i for i, name in enumerate(switches.groups)}
+    worse = torch.full_like(below, torch.inf)  # than the last that would stay, in all uses of a choice
     for candidates, limit in bayes.limits(learner.graph):
-        ranked = sorted((number[name] for name in candidates), key=lambda i: (-float(worth.mean[i]), i))
-        best, others = torch.tensor(ranked[:limit]), torch.tensor(ranked[limit:], dtype=torch.long)
-        sureness[best] = -torch.inf
-        sureness[others] = worth.behind(others, best[-1])
-    sure = {name: errors for name, errors in zip(names, sureness.tolist(), strict=True) if errors >= SURE}
-    most = max(1, int((~learner.switches.is_zero).sum()) // SHARE)
-    return sorted(sure.keys() & off, key=lambda name: (-sure[name], name))[:most]
+        ranked = torch.tensor(sorted((number[name] for name in candidates), key=lambda i: -float(worth.mean[i])))
+        stay, go = ranked[:limit], ranked[limit:]
+        below[ranked], worse[stay] = torch.inf, -torch.inf
+        worse[go] = worse[go].minimum(worth.errors_worse(go, stay[-1]))
+    errors = zip(below.minimum(worse).tolist(), switches.groups, strict=True)
+    sure = [(count, name) for count, name in errors if count >= bayes.errors_of(SURE) and name in off]
+    most = max(1, int((~switches.is_zero).sum()) // SHARE)
+    return [name for _, name in sorted(sure, key=lambda pair: (-pair[0], pair[1]))[:most]]
 
 
 def _look_again(learner: SearchLearner, sizes: Tensor, decision: Decision) -> SearchLearner:
