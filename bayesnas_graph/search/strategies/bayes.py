@@ -69,7 +69,7 @@ class Bayes(Strategy):
         chosen = bayes.enforce_limits(whole, sound, scores)
         if number == config.iterations:  # the search does not end before
             chosen = fitting(whole, chosen, scores, problem.fits)
-        closing = surest(learner, worth, lambda_w, chosen.off)
+        closing = clearest(learner, worth, lambda_w, chosen.off)
         open_still = chosen.changed(set(switches.groups) - set(closing), Why.KEPT)
         open_still = bayes.close_dead_ends(whole, bayes.reconnect(whole, open_still, scores))
         graph, architecture = prune(whole, chosen.off), complete(problem, progress, chosen)
@@ -90,24 +90,28 @@ class Bayes(Strategy):
         """Keep the gates at the standard point: the weights were trained there."""
 
 
-def surest(learner: SearchLearner, worth: Worth, lambda_w: Tensor, off: Collection[str]) -> list[str]:
-    """Return the switches that are surely off, the surest first, but not too many at once.
+def clearest(learner: SearchLearner, worth: Worth, lambda_w: Tensor, off: Collection[str]) -> list[str]:
+    """Return the switches that are surely off, those furthest behind first, but not too many at once.
 
     A candidate of a choice that keeps a limited number only has to be worse than those that would stay. Whether any of
     them stays is up to the zero switch.
     """
-    switches, below = learner.switches, worth.errors_below(bayes.off_below(lambda_w))
+    switches, bound = learner.switches, bayes.off_below(lambda_w)
+    gaps, errors = bound - worth.mean, worth.errors_below(bound)
     number = {name: i for i, name in enumerate(switches.groups)}
-    worse = torch.full_like(below, torch.inf)  # than the last that would stay, in all uses of a choice
-    for candidates, limit in bayes.limits(learner.graph):
-        ranked = torch.tensor(sorted((number[name] for name in candidates), key=lambda i: -float(worth.mean[i])))
+    limits = [(torch.tensor([number[name] for name in names]), limit) for names, limit in bayes.limits(learner.graph)]
+    for candidates, _ in limits:
+        gaps[candidates] = errors[candidates] = torch.inf
+    for candidates, limit in limits:  # a candidate must be behind in all uses of its choice
+        ranked = candidates[worth.mean[candidates].argsort(descending=True, stable=True)]
         stay, go = ranked[:limit], ranked[limit:]
-        below[ranked], worse[stay] = torch.inf, -torch.inf
-        worse[go] = worse[go].minimum(worth.errors_worse(go, stay[-1]))
-    errors = zip(below.minimum(worse).tolist(), switches.groups, strict=True)
-    sure = [(count, name) for count, name in errors if count >= bayes.errors_of(SURE) and name in off]
+        errors[stay] = -torch.inf
+        errors[go] = errors[go].minimum(worth.errors_worse(go, stay[-1]))
+        gaps[go] = gaps[go].minimum(worth.mean[stay[-1]] - worth.mean[go])
+    sure = (errors >= bayes.errors_of(SURE)).tolist()
+    behind = {name: gap for name, gap, is_sure in zip(switches.groups, gaps.tolist(), sure, strict=True) if is_sure}
     most = max(1, int((~switches.is_zero).sum()) // SHARE)
-    return [name for _, name in sorted(sure, key=lambda pair: (-pair[0], pair[1]))[:most]]
+    return sorted(behind.keys() & off, key=lambda name: (-behind[name], name))[:most]
 
 
 def _look_again(learner: SearchLearner, sizes: Tensor, decision: Decision) -> SearchLearner:

@@ -1,0 +1,105 @@
+"""Searches compared with the accuracies of NAS-Bench-201."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bayesnas_graph import api
+from bayesnas_graph.language.notations.nasbench201 import Cell, parse_cell
+from benchmarks import truth
+from benchmarks.truth import OPERATIONS, History, Truth, agreement, best_cell, correlation
+
+BEST = "|nor_conv_3x3~0|+|nor_conv_3x3~0|nor_conv_3x3~1|+|skip_connect~0|nor_conv_3x3~1|nor_conv_1x1~2|"
+SMALL = {"width": 4, "cells": 1, "stride": 2, "channels": 1, "size": 8}
+
+
+@pytest.fixture(scope="module")
+def table() -> Truth:
+    return Truth.load()
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A short search with the default strategy."""
+    folder = tmp_path_factory.mktemp("truth") / "run"
+    settings: dict[str, Any] = {
+        "data": "digits",
+        "batch": 16,
+        "warmup": 1,
+        "steps": 2,
+        "iterations": 2,
+        "finish": 0,
+        "threads": 1,
+    }
+    api.search("nasbench201", output=folder, parameters=SMALL, **settings)
+    return folder
+
+
+def scores_of(cell: str) -> truth.Scores:
+    """Scores that prefer this cell."""
+    scores = np.zeros((6, 5))
+    for edge, name in enumerate(parse_cell(cell).operations):
+        scores[edge, OPERATIONS.index(name)] = 1
+    return scores
+
+
+def test_the_table_is_that_of_the_benchmark(table: Truth) -> None:
+    assert len(table.accuracies) == 15_625
+    assert len({tuple(cell) for cell in table.cells.tolist()}) == 15_625
+    best = parse_cell(BEST)
+    assert (table.accuracy(best), table.rank(best)) == (91.607, 1)
+    percentiles = np.percentile(table.accuracies, (50, 90, 99, 99.9))
+    assert percentiles.tolist() == pytest.approx([87.31, 89.65, 90.97, 91.37], abs=0.01)
+
+
+def test_the_best_candidates_make_a_cell() -> None:
+    assert str(best_cell(scores_of(BEST))) == BEST
+    closed = scores_of(BEST)
+    closed[0, :-1] = -np.inf
+    assert best_cell(closed).operations[0] == "none"
+
+
+def test_a_sum_of_true_effects_correlates(table: Truth) -> None:
+    """Of every operation on every edge, the mean accuracy of the cells that have it."""
+    means = [[table.accuracies[table.cells[:, e] == o].mean() for o in range(5)] for e in range(6)]
+    effects = np.array(means) - table.accuracies.mean()
+    assert table.correlation(effects) > 0.6
+    assert table.correlation(-effects) == pytest.approx(-table.correlation(effects))
+    assert table.correlation(np.zeros((6, 5))) == 0
+
+
+def test_ties_share_their_rank() -> None:
+    assert correlation(np.array([1.0, 1.0, 2.0]), np.array([5.0, 5.0, 9.0])) == pytest.approx(1)
+    assert correlation(np.array([1.0, 1.0, 2.0]), np.array([9.0, 9.0, 5.0])) == pytest.approx(-1)
+
+
+def test_a_run_is_read(run: Path, table: Truth) -> None:
+    history = History.read(run)
+    assert len(history.updates) == 2
+    assert set(history.updates[0]) == set(truth.RANKINGS)
+    assert history.derived is not None
+    assert str(history.derived) == api.derive(run).string
+    shown = truth.table(table, history)
+    assert shown.count("\n") == 4
+    assert "100%" in agreement([history, history])
+
+
+def test_a_table_of_an_older_version_has_fewer_rankings(run: Path, tmp_path: Path) -> None:
+    for name in ("outline.json", "decision.json"):
+        (tmp_path / name).write_bytes((run / name).read_bytes())
+    lines = (run / "switches.csv").read_text().splitlines()
+    (tmp_path / "switches.csv").write_text("".join(f"{','.join(line.split(',')[:10])}\n" for line in lines))
+    history = History.read(tmp_path)
+    assert set(history.updates[0]) == {"gamma", "w^2 h"}
+
+
+def test_the_command(run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.argv", ["truth", str(run), str(run)])
+    truth.main()
+    printed = capsys.readouterr().out
+    assert "mean of 2 derived cells" in printed
+    assert Cell(("none",) * 6) != History.read(run).derived
