@@ -60,6 +60,11 @@ def limited(count: int) -> str:
     return f"network net : image(1, 8, 8) -> classes(10) {{ {body} }}"
 
 
+def intensity(value: float) -> dict[str, Any]:
+    """The setting `lambda`, which is not a name in Python."""
+    return {"lambda": value}
+
+
 def started(text: str = MIXED, **settings: Any) -> tuple[Problem, SearchLearner]:
     """A learner that has begun."""
     given = problem(text, **settings)
@@ -209,17 +214,18 @@ def wide() -> SearchLearner:
     return started(WIDE)[1]
 
 
-def penalties(learner: SearchLearner, intensity: float = 0.05) -> Tensor:
-    return torch.full((len(learner.switches.groups),), intensity, dtype=torch.float64)
+def penalties(learner: SearchLearner) -> Tensor:
+    return torch.full((len(learner.switches.groups),), 0.05, dtype=torch.float64)
 
 
 @settings(max_examples=50)
 @given(data=st.data())
 def test_an_eighth_at_most_and_the_surest_first(wide: SearchLearner, data: st.DataObject) -> None:
     names = wide.switches.groups
-    each = {"min_size": len(names), "max_size": len(names)}
-    means = data.draw(st.lists(st.floats(-3, 3), **each))
-    errors = data.draw(st.lists(st.floats(0.01, 2), **each))
+    means, errors = (
+        data.draw(st.lists(numbers, min_size=len(names), max_size=len(names)))
+        for numbers in (st.floats(-3, 3), st.floats(0.01, 2))
+    )
     off = {name for name in names if data.draw(st.booleans())}
     lambda_w = penalties(wide)
     closed = surest(wide, made_up(wide, means, errors), lambda_w, off)
@@ -356,7 +362,7 @@ def looks_at(slopes: Tensor, count: float = 40.0, spread: float | Tensor = 1e-3)
 
 def test_switches_are_closed_a_few_at_a_time() -> None:
     """The architecture is what would be left if the search ended here; the supernet keeps more."""
-    given, learner = started(WIDE, **{"lambda": 0.05})
+    given, learner = started(WIDE, **intensity(0.05))
     groups = len(learner.switches.groups)
     slope = torch.linspace(-1, 1, groups, dtype=torch.float64)[torch.arange(groups) * 5 % groups]
     left, progress, found = updated(given, replace(learner, beliefs=looks_at(slope)))
@@ -385,7 +391,7 @@ def test_earlier_looks_count_less_and_least_after_a_closing() -> None:
 
 def test_one_look_is_not_enough() -> None:
     """A single sample has no spread, which does not make it sure."""
-    given, learner = started(WIDE, **{"lambda": 0.5})
+    given, learner = started(WIDE, **intensity(0.5))
     train_step(learner, batch_of(given, learner), RATES)
     assert set(learner.beliefs["weight"].tolist()) == {1.0}
     _, _, found = updated(given, learner)
@@ -403,14 +409,14 @@ def test_noise_is_closed(tmp_path: Path) -> None:
     """Of two candidates, one passes on the image and the other one almost nothing of it."""
     body = "in x x -> out : flatten > choose { relu, dropout(0.95) } > linear(10)"
     text = f"network net : image(1, 8, 8) -> classes(10) {{ {body} }}"
-    outcome = searched(tmp_path, text, warmup=20, steps=40, iterations=3, finish=1, **{"lambda": 0.05})
+    outcome = searched(tmp_path, text, warmup=20, steps=40, iterations=3, finish=1, **intensity(0.05))
     kept = {verdict.name.rpartition(".")[2]: verdict.keep for verdict in outcome.decision.verdicts}
     assert kept == {"relu": True, "dropout": False, "zero": True}
 
 
 @pytest.mark.parametrize("asked", ["target", "require", "flops"])
 def test_a_size_is_met_at_every_update_and_nothing_ends_early(asked: str, tmp_path: Path) -> None:
-    text, chosen = TINY, {}
+    text, chosen = TINY, dict[str, Any]()
     match asked:
         case "target":
             chosen = {"target_params": 150}
@@ -418,7 +424,7 @@ def test_a_size_is_met_at_every_update_and_nothing_ends_early(asked: str, tmp_pa
             chosen = {"target_flops": 2000}
         case "require":
             text = TINY.replace("linear(10)\n", "linear(10)\n    require params <= 150\n")
-    given = problem(text, **FEW | {"iterations": 3}, **{"lambda": 0.001, "stable": 0}, **chosen)
+    given = problem(text, **FEW | {"iterations": 3}, stable=0, **intensity(0.001), **chosen)
     notes = Notes()
     outcome = search(given, tmp_path, notes).run()
     assert_sound(outcome, given)
@@ -468,7 +474,7 @@ def test_a_search_goes_on_while_switches_are_open(tmp_path: Path) -> None:
         in x node h x -> h : conv(4) {optional} h -> out : global_avg_pool > linear(10)
     }}"""
     notes = Notes()
-    outcome = searched(tmp_path, text, notes, **FEW, **{"lambda": 500.0, "stable": 0})
+    outcome = searched(tmp_path, text, notes, stable=0, **FEW, **intensity(500.0))
     assert not outcome.graph.gates
     assert [len(found.graph.gates) for found in notes.iterations] == [0, 0]
     assert [len(found.decision.off) for found in notes.iterations] == [1, 1]
@@ -482,10 +488,10 @@ def test_a_search_goes_on_while_switches_are_open(tmp_path: Path) -> None:
 def test_a_search_of_an_older_version_is_resumed(steps: int, tmp_path: Path) -> None:
     """Its gates were moved, by what is now `bayesnas`, and there were no beliefs."""
     with pytest.raises(Interrupted):
-        search(problem(strategy="bayesnas", **{"lambda": 0.01}), tmp_path, stop=asked_often(steps)).run()
+        search(problem(strategy="bayesnas", **intensity(0.01)), tmp_path, stop=asked_often(steps)).run()
     (_, last) = max(checkpoints(tmp_path).items())
     assert not last["beliefs"]
-    given, notes = problem(**{"lambda": 0.01}), Notes()
+    given, notes = problem(**intensity(0.01)), Notes()
     recorded = Recorded(given, device(given.config), SearchCheckpoints(tmp_path), notes)
     assert_sound(recorded.run(), given)
     assert "an older version began this search: what strategy `bayes` learns is learnt from here on" in notes.messages

@@ -24,7 +24,7 @@ from bayesnas_graph.runs.tables import read_table
 from bayesnas_graph.search.checkpoint import SearchCheckpoints, from_plain, to_plain
 from bayesnas_graph.search.events import SearchRecorder
 from bayesnas_graph.search.learner import SearchLearner, new_learner
-from bayesnas_graph.search.problem import Problem
+from bayesnas_graph.search.problem import Batch
 from bayesnas_graph.search.progress import SearchProgress
 from bayesnas_graph.search.step import train_step
 from bayesnas_graph.search.strategies import strategy_of
@@ -38,17 +38,20 @@ RATES = Rates(weights=0.05, gates=0.5, intensities=(0.1, 0.1))
 
 def trained(config: SearchConfig, steps: int = 2, text: str = TINY) -> SearchLearner:
     torch.manual_seed(0)
-    given = Problem(config, problem(text).graph, (), tiny_data())
-    learner = new_learner(given.graph, config, device(config))
-    learner = strategy_of(config).start(learner, next(given.batches(learner.device, 0)))
+    learner = new_learner(problem(text).graph, config, device(config))
+    learner = strategy_of(config).start(learner, batch())
     for _ in range(steps):
         train(learner)
     return learner
 
 
 def train(learner: SearchLearner) -> float:
+    return float(train_step(learner, batch(), RATES)[0])
+
+
+def batch() -> Batch:
     images, labels = tiny_data().train.take(torch.arange(20))
-    return float(train_step(learner, (images.float() / 255, labels), RATES)[0])
+    return images.float() / 255, labels
 
 
 # --------------------------------------------------------------------------------------- in and out
