@@ -40,11 +40,11 @@ from bayesnas_graph.bayes.dependency import Structure, one_hop
 from bayesnas_graph.bayes.entropy import THRESHOLD
 from bayesnas_graph.bayes.groups import group_sums
 from bayesnas_graph.bayes.switches import Switches
-from bayesnas_graph.bayes.update import State, omega_squared
+from bayesnas_graph.bayes.update import LARGEST, State, omega_squared
 
 Looks = dict[str, Tensor]  # sums over the samples of slopes, of every group
 
-UNKNOWN = 1e3  # the standard error of a worth that was seen less than twice
+UNKNOWN = 1e3  # the standard error of a worth that was seen less than twice, relative to it
 TINY = 1e-300  # avoids divisions by zero
 
 
@@ -115,8 +115,8 @@ def worth(looks: Looks, is_zero: Tensor, curvature: Tensor) -> Worth:
     samples = looks["weight"].square() / looks["weight_squared"].clamp(min=TINY)
     typical = _positive(mean[~is_zero].square().mean().sqrt()) if not bool(is_zero.all()) else mean.new_ones(())
     scale = torch.where(is_zero, _positive(curvature), typical)
-    error = ((variance / samples.clamp(min=1)).sqrt() / scale).clamp(min=TINY)
-    return Worth(1 + mean / scale, torch.where(samples < 1.5, UNKNOWN, error))
+    best, error = 1 + mean / scale, ((variance / samples.clamp(min=1)).sqrt() / scale).clamp(min=TINY)
+    return Worth(best, torch.where(samples < 1.5, UNKNOWN * best.abs().clamp(min=1), error))
 
 
 def _positive(values: Tensor) -> Tensor:
@@ -145,7 +145,7 @@ def evidence(
     dependency: Callable[[Structure, Tensor], Tensor] = one_hop,
 ) -> State:
     """The variance that explains the worth `w` of every switch best, given the switches it depends on."""
-    s = (w.clamp(min=0).square() - lambda_w).clamp(min=0)
+    s = (w.clamp(min=0).square() - lambda_w).clamp(min=0, max=LARGEST)
     structure, none = switches.structure, switches.group.new_zeros(0)
     gamma = structure.reduce(dependency(structure, structure.spread(s)))
     return State(gamma, omega_squared(gamma, lambda_w.reciprocal()).sqrt(), s, none, none, none)
