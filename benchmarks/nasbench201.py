@@ -28,7 +28,7 @@ from benchmarks.record import Record, Row, append, load, resumed
 from benchmarks.trial import overlap
 from benchmarks.truth import History, Truth, best_cell
 
-SEEDS = range(5)
+SEEDS = range(10, 15)
 # Settings of each strategy besides those of the space.
 SETTINGS: dict[str, Mapping[str, Any]] = {
     **{name: {} for name in STRATEGIES},
