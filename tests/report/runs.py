@@ -142,7 +142,8 @@ def _history(decision: Decision, closed: dict[str, int], iterations: int, random
             w, h = (" ".join(f"{random.uniform(0, 1):.4f}" for _ in range(uses)) for _ in range(2))
             why = "own switch off" if at == last else "kept"
             entropy = "" if at == last else 1.2
-            yield [at, verdict.name, int(at < last), why, gamma, 2 * gamma, 1.5, entropy, w, h]
+            scores = [gamma, 0.1, gamma, gamma, gamma]
+            yield [at, verdict.name, int(at < last), why, gamma, 2 * gamma, 1.5, entropy, w, h, *scores]
 
 
 def _table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

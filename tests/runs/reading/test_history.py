@@ -10,14 +10,16 @@ from hypothesis import strategies as st
 
 from bayesnas_graph.runs.paths import RunPaths
 from bayesnas_graph.runs.reading.history import read_history
-from bayesnas_graph.search.events import HISTORY
+from bayesnas_graph.search.events import HISTORY, SCORES
 
 HEAD = ",".join(HISTORY)
+SCORED = ",0.8,0.1,0.8,0.8,0.8"
 
 
 def history(folder: Path, *lines: str, end: str = "\n") -> RunPaths:
+    """A table of these lines, with scores at their ends."""
     paths = RunPaths(folder)
-    paths.history.write_text("\n".join([HEAD, *lines]) + end)
+    paths.history.write_text("\n".join([HEAD, *(line + SCORED for line in lines)]) + end)
     return paths
 
 
@@ -34,6 +36,16 @@ def test_moments_of_a_switch(tmp_path: Path) -> None:
     assert (first.keep, first.gamma, first.s, first.omega, first.entropy) == (True, 0.8, 2.5, 0.7, 1.3)
     assert (first.w, first.h) == ((1.0, 0.5), (0.25, 0.125))
     assert (last.iteration, last.keep, last.why, last.gamma, last.entropy) == (2, False, "own switch off", 0.0, None)
+
+
+@pytest.mark.parametrize("scores", ["", "," * len(SCORES)])
+def test_a_table_of_an_older_version(scores: str, tmp_path: Path) -> None:
+    """It has no scores; if the search was resumed since then, they are empty."""
+    head = HEAD if scores else ",".join(HISTORY[: -len(SCORES)])
+    paths = RunPaths(tmp_path)
+    paths.history.write_text(f"{head}\n1,a,1,kept,0.8,2.5,0.7,1.3,1 0.5,0.25 0.125{scores}\n")
+    (moment,) = read_history(paths)["a"]
+    assert (moment.keep, moment.gamma, moment.w, moment.h) == (True, 0.8, (1.0, 0.5), (0.25, 0.125))
 
 
 @pytest.mark.parametrize("infinite", ["inf", "-inf", "nan", "1.79769e+308", "3.40282e+38"])
@@ -72,5 +84,5 @@ def test_no_file(tmp_path: Path) -> None:
 @given(st.binary(max_size=200))
 def test_any_file(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     paths = RunPaths(tmp_path_factory.getbasetemp())
-    paths.history.write_bytes(f"{HEAD}\n1,a,1,kept,1,1,1,1,1,1\n".encode() + content)
+    paths.history.write_bytes(f"{HEAD}\n1,a,1,kept,1,1,1,1,1,1{SCORED}\n".encode() + content)
     assert read_history(paths)["a"]
