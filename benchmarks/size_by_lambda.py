@@ -1,8 +1,8 @@
 """Trade-off of size and accuracy by lambda, and agreement of seeds: `python -m benchmarks.size_by_lambda`.
 
-Uses the shipped space `quickstart` with its recipe, except for lambda and for stopping at the required size. Accuracies
-are those with the weights of the search. The overlap of two seeds is the number of switches that both keep over the
-number that either keeps.
+Uses the shipped space `quickstart` with its recipe, except for lambda and for the required size, which is ignored.
+Accuracies are those with the weights of the search. The overlap of two seeds is the number of switches that both keep
+over the number that either keeps.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from benchmarks.command import arguments, command, finish
 from benchmarks.dots import dots
 from benchmarks.record import Record
 
-LAMBDAS = (0.1, 0.3, 0.9)
+LAMBDAS = (0.05, 0.2, 0.5, 2.0)
 SEEDS = (0, 1)
 
 

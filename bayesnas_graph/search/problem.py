@@ -148,8 +148,8 @@ class Problem:
 
     def fits(self, graph: Graph) -> bool:
         """Return whether an architecture is within the target size, and not too large for what the network requires."""
-        too_large = (budget for budget in self.unmet(cost(graph)) if budget.comparison in ("<", "<="))
-        return self.on_target(graph) and not any(too_large)
+        unmet = self.unmet(cost(graph)) if self.config.stop_at_budget else ()
+        return self.on_target(graph) and not any(budget.comparison in ("<", "<=") for budget in unmet)
 
     @property
     def has_target(self) -> bool:

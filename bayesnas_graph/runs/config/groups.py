@@ -89,7 +89,9 @@ class LengthSettings(Group):
         None, ge=0, description="weight-training steps after the last update (default: same as `steps`)"
     )
     stable: int = Field(3, ge=0, description="stop after this many iterations without a change (0: never)")
-    stop_at_budget: bool = Field(True, description="stop when the network's `require` clauses are met")
+    stop_at_budget: bool = Field(
+        True, description="end with an architecture that meets the network's `require` clauses"
+    )
 
 
 class WeightSettings(Group):
