@@ -13,6 +13,8 @@ class StrategyInfo:
     name: str
     measure: Literal["gamma", "strength"] = "strength"  # the number it judges switches by
     penalised: bool = False  # whether lambda has an effect
+    # What to do about an architecture that is too large.
+    advice: str = "search again with `--target-params` or `--target-flops`, or derive with `--budget`"
 
     @property
     def suffix(self) -> str:
@@ -25,13 +27,15 @@ class StrategyInfo:
 
 
 DEFAULT = "bayes"
+GROWING = "search again with more `--iterations`, or with a larger `--lambda`"
+FITTING = "nothing more can be closed; `bayesnas-graph stats` shows the size of the smallest architecture"
 STRATEGIES = {
     info.name: info
     for info in (
-        StrategyInfo("bayes", measure="gamma", penalised=True),
-        StrategyInfo("bayesnas", measure="gamma", penalised=True),
+        StrategyInfo("bayes", measure="gamma", penalised=True, advice=FITTING),
+        StrategyInfo("bayesnas", measure="gamma", penalised=True, advice=GROWING),
         StrategyInfo("darts"),
-        StrategyInfo("dso", penalised=True),
+        StrategyInfo("dso", penalised=True, advice=GROWING),
         StrategyInfo("gdas"),
         StrategyInfo("magnitude"),
         StrategyInfo("proxyless"),

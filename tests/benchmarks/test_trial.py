@@ -80,10 +80,11 @@ def test_the_best_value_is_taken() -> None:
 
 
 def test_every_strategy_is_compared() -> None:
-    assert set(tuning.FIXED) == set(tuning.TRIED) == set(STRATEGIES)
+    compared = set(STRATEGIES) - {"bayes"}  # `benchmarks.nasbench201` has it
+    assert set(tuning.FIXED) == set(tuning.TRIED) == compared
     made = [run.keys[0] for run in rivals.runs([0, 1], [1, 2], ["mnist"])]
     assert [key["seed"] for key in made if key["strategy"] == "drawn"] == [1, 2]
-    for name in STRATEGIES:
+    for name in compared:
         assert [key["seed"] for key in made if key["strategy"] == name] == [0, 1]
 
 

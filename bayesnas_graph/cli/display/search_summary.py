@@ -75,7 +75,5 @@ def too_large(result: Mapping[str, Any], missed: Sequence[str], config: SearchCo
         return None
     requirements = " and ".join(f"`{text}`" for text in missed)
     size = f"{result['parameters']:,} parameters and takes {result['flops']:,} multiply-adds"
-    help = f"search again with more `--iterations`, or with a larger `--lambda` than {config.lambda_w:g}"
-    if not strategy_info(config.strategy).penalised:
-        help = "search again with `--target-params` or `--target-flops`, or derive with `--budget`"
-    return Diagnostic("NAS608", f"the architecture has {size}, not {requirements}", help=help, severity="warning")
+    message, help = f"the architecture has {size}, not {requirements}", strategy_info(config.strategy).advice
+    return Diagnostic("NAS608", message, help=help, severity="warning")
