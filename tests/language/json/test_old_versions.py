@@ -1,4 +1,4 @@
-"""Documents of older versions can still be read: those in `old` were written by the releases that used them."""
+"""Documents of older versions can still be read: those in `old` have the fields that these versions wrote."""
 
 from __future__ import annotations
 
