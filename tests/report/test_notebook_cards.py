@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from base64 import b64decode
+from collections import Counter
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -208,7 +209,9 @@ def test_the_picture_of_a_search_is_what_is_left(found: SearchResult) -> None:
     every = {"twice", "conv", "max_pool", "identity"}
     kept = {v.name.rpartition(".")[2] for v in found.outcome.decision.verdicts if v.keep} & every
     assert kept < every, "something was closed, or this test tells nothing"
-    assert set(re.findall(r"<title>(\w+): ", svg)) & every == kept
+    drawn = Counter(re.findall(r"<title>(\w+): ", svg))
+    drawn["conv"] -= 1  # the first operation of the network
+    assert {name for name in every if drawn[name] > 0} == kept
 
 
 def test_a_search_whose_folder_is_gone(found: SearchResult, tmp_path: Path) -> None:
