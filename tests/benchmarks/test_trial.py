@@ -75,7 +75,7 @@ def test_the_best_value_is_taken() -> None:
     record = tuning.begin().with_rows(some)
     taken = tuning.tuned(record)
     assert taken["darts"] == {"strategy": "darts", "logit_rate": 0.02}
-    assert taken["bayes"] == {"lambda": 0.05}
+    assert taken["bayesnas"] == {"strategy": "bayesnas", "lambda": 0.05}
     assert "| dso | lambda | 0.01: 50.00 | 0.03: 70.00 | 0.1: 60.00 | 0.03 |" in tuning.table(record)
 
 
@@ -97,12 +97,12 @@ def rows(**key: str) -> list[dict[str, Any]]:
 
 
 def test_strategies_in_a_table() -> None:
-    some = [row for name in ("bayes", "drawn") for row in rows(data="mnist", strategy=name)]
+    some = [row for name in ("bayesnas", "drawn") for row in rows(data="mnist", strategy=name)]
     record = Record.begin("rivals", "a command", ("data", "strategy", "seed")).with_rows(some)
     _, _, first, second = rivals.table(record).splitlines()
-    assert first == "| bayes | 55.00 (50.00-60.00) | 12,000 | 1.00 M | 67% of edges | 50 |"
+    assert first == "| bayesnas | 55.00 (50.00-60.00) | 12,000 | 1.00 M | 67% of edges | 50 |"
     assert second.startswith("| drawn |")
-    assert ">bayes<" in rivals.picture(record)
+    assert ">bayesnas<" in rivals.picture(record)
 
 
 def test_ablations_in_a_table() -> None:

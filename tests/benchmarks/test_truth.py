@@ -10,7 +10,8 @@ import pytest
 
 from bayesnas_graph import api
 from bayesnas_graph.language.notations.nasbench201 import Cell, parse_cell
-from benchmarks import truth
+from benchmarks import nasbench201, truth
+from benchmarks.record import Record
 from benchmarks.truth import OPERATIONS, History, Truth, agreement, best_cell, correlation
 
 BEST = "|nor_conv_3x3~0|+|nor_conv_3x3~0|nor_conv_3x3~1|+|skip_connect~0|nor_conv_3x3~1|nor_conv_1x1~2|"
@@ -95,6 +96,38 @@ def test_a_table_of_an_older_version_has_fewer_rankings(run: Path, tmp_path: Pat
     (tmp_path / "switches.csv").write_text("".join(f"{','.join(line.split(',')[:10])}\n" for line in lines))
     history = History.read(tmp_path)
     assert set(history.updates[0]) == {"gamma", "w^2 h"}
+
+
+def test_the_course_of_searches_in_a_table() -> None:
+    some = [
+        {
+            "strategy": name,
+            "seed": seed,
+            "accuracy": 90.0 + seed,
+            "rank": 1000 - seed,
+            "cell": BEST,
+            "after_updates": [80.0 + seed, 1, 1, 90.0 + seed],
+            "minutes": 7.0,
+        }
+        for name in ("bayes", "darts")
+        for seed in (0, 1)
+    ]
+    record = Record.begin("nasbench201", "a command", ("strategy", "seed")).with_rows(some)
+    lines = nasbench201.table(record).splitlines()
+    assert "| bayes | 2 | 90.50 | 90.00 | 91.00 | 1,000, 999 | 100% of edges | 7 |" in lines
+    assert {"| darts | 1 | 80.50 | 80.00 |", "| darts | 4 | 90.50 | 90.00 |"} < set(lines)
+    assert ">darts<" in nasbench201.picture(record)
+
+
+def test_a_row_of_the_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A whole search by the command line, made short."""
+    short = {"data": "digits", "batch": 16, "warmup": 1, "steps": 2, "iterations": 2, "finish": 0, "crop": 0}
+    small = {f"parameters.{name}": value for name, value in SMALL.items()}
+    monkeypatch.setitem(nasbench201.SETTINGS, "darts", {**short, **small})
+    found = nasbench201.row("darts", 3, Path("data"))
+    assert (found["strategy"], found["seed"]) == ("darts", 3)
+    assert len(found["after_updates"]) == len(found["correlations"]) == 2
+    assert 0 < found["accuracy"] <= 91.607
 
 
 def test_the_command(run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
