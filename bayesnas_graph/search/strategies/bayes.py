@@ -2,10 +2,10 @@
 
 The prior and the rule of entropy are those of H. Zhou, M. Yang, J. Wang, W. Pan: BayesNAS: A Bayesian Approach for
 Neural Architecture Search. ICML 2019. There, gates are trained. But a gate that grows takes the gradient of the
-others, weights adapt to it, and what is measured in the end is how a search began. Here gates stay where all
-candidates contribute equally, and the gradients that would have moved them are averaged over many steps: see
-`bayes/worth.py`. Between two phases of training, the surest decisions are carried out, a few at a time; the others
-wait until more is known. The strategy `bayesnas` follows the paper.
+others, weights adapt to it, and the search measures how it began. Here gates stay where all candidates contribute
+equally, and the gradients that would have moved them are averaged over many steps: see `bayes/worth.py`. Between two
+phases of training, the clearest decisions are carried out, a few at a time; the others wait until more is known. The
+strategy `bayesnas` follows the paper.
 """
 
 from __future__ import annotations
