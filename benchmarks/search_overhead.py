@@ -1,9 +1,8 @@
 """Overhead of the Bayesian search over plain training of the supernet: `python -m benchmarks.search_overhead`.
 
-Two copies of a compiled supernet alternate: one trains all weights and gates by SGD; in the other, gates also take the
-proximal step of the penalty and the gauge. The work between two training phases (curvature on 10 batches, update,
-decision, compilation of the rest) is measured separately and spread over the steps of a phase. The table shows median
-and range.
+Two copies of a compiled supernet alternate: one trains all weights and gates by SGD; the other trains weights and adds
+up the slopes of gates. The work between two training phases (curvature on 10 batches, update, decision, compilation of
+the rest) is measured separately and spread over the steps of a phase. The table shows median and range.
 """
 
 from __future__ import annotations
