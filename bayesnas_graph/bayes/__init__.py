@@ -5,6 +5,7 @@ from bayesnas_graph.bayes.decision import Decision, Location, Verdict, Why, deci
 from bayesnas_graph.bayes.dependency import DEPENDENCIES, Structure, independent, one_hop, whole_path
 from bayesnas_graph.bayes.entropy import THRESHOLD, entropy, keep
 from bayesnas_graph.bayes.gauge import Gauge, in_gauge, rescale
+from bayesnas_graph.bayes.improvement import expected_improvement, predict, swaps
 from bayesnas_graph.bayes.losses import BinaryCrossEntropy, CrossEntropy, Loss, SquaredError
 from bayesnas_graph.bayes.proximal import (
     block_soft_threshold,
@@ -68,6 +69,7 @@ __all__ = [
     "entropy",
     "errors_of",
     "evidence",
+    "expected_improvement",
     "faded",
     "grow_to_fit",
     "in_gauge",
@@ -81,6 +83,7 @@ __all__ = [
     "one_hop",
     "penalty",
     "posterior_variance",
+    "predict",
     "proximal_step",
     "reconnect",
     "relevance",
@@ -91,6 +94,7 @@ __all__ = [
     "shrink_to_fit",
     "soft_threshold",
     "strength",
+    "swaps",
     "update",
     "verdicts",
     "weight_curvature",

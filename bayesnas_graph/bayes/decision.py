@@ -35,17 +35,19 @@ class Why(StrEnum):
     NODE = "others into its node are better"  # only a limited number may stay
     SIZE = "no room for it"  # the architecture would be too large
     LEFT_OUT = "not in the architecture"  # that was given
+    LOST = "not in the best finalist"  # but it was in the architecture that the search decided on
     NEEDED = "undetermined but needed"  # removing it would lose an output
     BRIDGE = "off but needed"  # the best switch that reconnects the output
     ROOM = "off but there is room"  # the architecture may be larger
     BEST = "best of its choice"  # or one of the best, if a fixed number stays
     GIVEN = "in the architecture"  # that was given
+    WON = "in the best finalist"  # but it was not in the architecture that the search decided on
     KEPT = "kept"
 
     @property
     def keep(self) -> bool:
         """Whether a switch with this reason is kept."""
-        return self in (Why.NEEDED, Why.BRIDGE, Why.ROOM, Why.BEST, Why.GIVEN, Why.KEPT)
+        return self in (Why.NEEDED, Why.BRIDGE, Why.ROOM, Why.BEST, Why.GIVEN, Why.WON, Why.KEPT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ class RunPaths:
     metrics = _File("metrics.csv")  # the log, as a table
     updates = _File("updates.csv")  # the results of every update of a search
     history = _File("switches.csv")  # the state of every switch at every update
+    finalists = _File("finalists.csv")  # the architectures that were compared at the end of a search
     tensorboard = _File("tensorboard")  # events for TensorBoard, if requested
     decision = _File("decision.json")  # the final decision about every switch
     architecture = _File("architecture.json")  # the graph found by a search

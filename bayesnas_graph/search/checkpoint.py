@@ -13,6 +13,7 @@ from bayesnas_graph.codegen.emit import transfer
 from bayesnas_graph.passes import prune
 from bayesnas_graph.runs.checkpoints import Checkpoints
 from bayesnas_graph.runs.device import Device, program_for
+from bayesnas_graph.search.finalists import best_of
 from bayesnas_graph.search.learner import SearchLearner, new_learner, take_weights
 from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import SearchProgress
@@ -46,15 +47,18 @@ def to_plain(learner: SearchLearner, progress: SearchProgress) -> dict[str, Any]
         "prior": {"gamma": prior.gamma, "omega": prior.omega, "s": prior.s},
         "units": learner.units,
         "beliefs": learner.beliefs,
+        "best": learner.best,
     }
 
 
 def from_plain(content: dict[str, Any], problem: Problem, device: Device) -> tuple[SearchLearner, SearchProgress]:
     """Restore the learner and the progress from `to_plain`."""
     progress = SearchProgress.from_plain(content["progress"])
-    graph = prune(problem.graph, {verdict.name for verdict in progress.closed})
+    closed = progress.trying if progress.trying is not None else (verdict.name for verdict in progress.closed)
+    graph = prune(problem.graph, frozenset(closed))
     learner = new_learner(graph, problem.config, device)
     weights, memory = content["weights"], content["memory"]
+    best = content.get("best", {})  # as beliefs, absent in the oldest checkpoints
     compiled_for = content["fused_for"], content["samples"]
     if compiled_for == (device.fused_for, device.samples(problem.config)):
         take_weights(learner, weights)
@@ -62,9 +66,14 @@ def from_plain(content: dict[str, Any], problem: Problem, device: Device) -> tup
         program = program_for(graph, problem.config, *compiled_for)
         memory = {kind: transfer(values, program, learner.supernet.program) for kind, values in memory.items()}
         take_weights(learner, weights, program)
+        if best:
+            smaller = prune(problem.graph, frozenset(progress.finalists[best_of(progress.finalists)].off))
+            before = program_for(smaller, problem.config, *compiled_for)
+            now = program_for(smaller, problem.config, device.fused_for, device.samples(problem.config))
+            best = transfer(best, before, now)
     learner.remember(memory)
     learner.scaler.load_state_dict(content["scaler"])
     none = torch.zeros(0, dtype=torch.long, device=device.torch_device)
     prior = State(**content["prior"], negative=none, infinite=none, undetermined=none)
-    beliefs = content.get("beliefs", {})  # absent in the oldest checkpoints
-    return replace(learner.with_prior(prior, content["units"]), beliefs=beliefs), progress
+    beliefs = content.get("beliefs", {})
+    return replace(learner.with_prior(prior, content["units"]), beliefs=beliefs, best=best), progress

@@ -10,6 +10,7 @@ from bayesnas_graph.runs.folder import RunFolder
 from bayesnas_graph.runs.reading.outline import Outline
 from bayesnas_graph.runs.tables import append, cell, cut
 from bayesnas_graph.runs.watching import Watcher
+from bayesnas_graph.search.finalists import Finalist
 from bayesnas_graph.search.iteration import Iteration
 from bayesnas_graph.search.learner import SearchLearner
 from bayesnas_graph.search.outline import outline_of
@@ -41,12 +42,19 @@ class SearchWatcher(Watcher):
         """The switches were updated; `accuracy` is on held-out samples, and `seconds` the time of the update."""
 
     def concluded(self, progress: SearchProgress) -> None:
-        """The architecture is decided; only its weights are trained from now on."""
+        """The architecture is decided; from now on finalists are compared, or its weights trained."""
+
+    def compared(self, finalist: Finalist, number: int) -> None:
+        """A finalist was trained and measured."""
+
+    def selected(self, progress: SearchProgress) -> None:
+        """The best finalist is the architecture; only its weights are trained from now on."""
 
 
 METRICS = tuple(field.name for field in fields(StepRow))
 UPDATES = ("iteration", "accuracy", "parameters", "flops", "alive", "lambda", "seconds")
 SCORES = ("worth", "error", "relevance", "removal", "magnitude")
+FINALISTS = ("finalist", "loss", "accuracy", "parameters", "flops", "off")
 HISTORY = ("iteration", "switch", "keep", "why", "gamma", "s", "omega", "entropy", "w", "h", *SCORES)
 
 
@@ -65,6 +73,8 @@ class SearchRecorder(SearchWatcher):
         cut(self.folder.metrics, METRICS, "step", progress.step)
         cut(self.folder.updates, UPDATES, "iteration", progress.iteration)
         cut(self.folder.history, HISTORY, "iteration", progress.iteration)
+        if progress.ended and problem.finalists:
+            cut(self.folder.finalists, FINALISTS, "finalist", len(progress.finalists))
         self._write(outline_of(self.space, problem, learner.device, progress))
 
     def logged(self, row: StepRow) -> None:
@@ -79,6 +89,16 @@ class SearchRecorder(SearchWatcher):
     def concluded(self, progress: SearchProgress) -> None:
         assert self._outline is not None, "a search starts before it ends"
         self._write(replace(self._outline, iterations=progress.iteration))
+        if progress.trying is not None:
+            cut(self.folder.finalists, FINALISTS, "finalist", len(progress.finalists))
+
+    def compared(self, finalist: Finalist, number: int) -> None:
+        numbers = map(cell, (finalist.loss, finalist.accuracy, finalist.parameters, finalist.flops))
+        append(self.folder.finalists, [[str(number), *numbers, " ".join(finalist.off)]])
+
+    def selected(self, progress: SearchProgress) -> None:
+        assert self._outline is not None, "a search starts before it ends"
+        self._write(replace(self._outline, finalists=len(progress.finalists)))
 
     def _write(self, outline: Outline) -> None:
         self._outline = outline

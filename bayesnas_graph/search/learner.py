@@ -42,6 +42,7 @@ class SearchLearner:
     prior: State
     units: Tensor  # of the gates: the prior is on `w r`. All are 1 until they are measured
     beliefs: Beliefs = field(default_factory=dict)  # of other strategies; they change in every step, as weights do
+    best: dict[str, Tensor] = field(default_factory=dict)  # the weights of the best finalist so far
 
     @property
     def module(self) -> nn.Module:

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
+import torch
 from torch import Tensor
 
 from bayesnas_graph.bayes import Decision
 from bayesnas_graph.ir import Graph
+from bayesnas_graph.passes import prune
 from bayesnas_graph.passes.analysis import Cost, cost
 from bayesnas_graph.runs.loop import Look, Loop
 from bayesnas_graph.runs.schedule import rate
+from bayesnas_graph.runs.seeds import generator, seed_everything
 from bayesnas_graph.search.budget import LARGEST_GROWTH
 from bayesnas_graph.search.events import SearchWatcher, StepRow
+from bayesnas_graph.search.finalists import Finalist, best_of, chosen, propose
 from bayesnas_graph.search.iteration import Iteration
-from bayesnas_graph.search.learner import SearchLearner, new_learner, weights, without
-from bayesnas_graph.search.measure import accuracy
+from bayesnas_graph.search.learner import SearchLearner, new_learner, take_weights, weights, without
+from bayesnas_graph.search.measure import accuracy, loss_and_accuracy
 from bayesnas_graph.search.problem import Batches, Problem
 from bayesnas_graph.search.progress import SearchProgress
 from bayesnas_graph.search.step import train_step
@@ -59,10 +64,12 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
         self.watcher.started(self.problem, learner, progress)
         if self.strategy.believes and not learner.beliefs and not progress.ended:
             learner = self._believe(learner, progress)
-        while not progress.ended or progress.step < progress.last_step:
+        while not progress.ended or progress.trying is not None or progress.step < progress.last_step:
             if progress.step == self.problem.warmup and not progress.measured:
                 learner = self.strategy.warmed_up(learner, self.problem.measured_batches(self.device, 0))
                 progress = replace(progress, measured=True)
+            elif progress.trying is not None and progress.step == self.end_of_phase(progress):
+                learner, progress = self._compare(learner, progress)
             elif progress.step == self.end_of_phase(progress) and progress.measured:
                 learner, progress = self._iterate(learner, progress)
             else:
@@ -86,7 +93,9 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
         return learner
 
     def end_of_phase(self, progress: SearchProgress) -> int:
-        """Return the step that ends the warm-up, the iteration, or the search."""
+        """Return the step that ends the warm-up, the iteration, the training of a finalist, or the search."""
+        if progress.trying is not None:
+            return self._finalist_start(progress) + self.problem.finalist_steps
         if progress.ended:
             return progress.last_step
         if progress.step < self.problem.warmup:
@@ -99,7 +108,8 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
     def take_step(self, learner: SearchLearner, progress: SearchProgress, step: int) -> tuple[Tensor, Tensor]:
         config = self.problem.config
         if self._batches is None:
-            self._batches = self.problem.batches(self.device, step)
+            first = 0 if progress.trying is None else self._finalist_start(progress)  # the same batches for all
+            self._batches = self.problem.batches(self.device, step - first)
             moved = max(0, step - self.problem.warmup)  # no held-out batch is used before the gates move
             self._held_out = self.problem.held_out_batches(self.device, moved)
         moving = step >= self.problem.warmup and not progress.ended
@@ -119,8 +129,14 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
         return train_step(learner, next(self._batches), rates, held_out)
 
     def _rate(self, progress: SearchProgress, step: int) -> float:
-        """Return the learning rate of the weights. Once the architecture is found, it falls again from half."""
+        """Return the learning rate of the weights. Once the architecture is found, it falls again from half.
+
+        A finalist has a whole schedule of its own, down to zero: before its rate is low, its loss says little about it.
+        """
         config, problem = self.problem.config, self.problem
+        if progress.trying is not None:
+            whole = config.model_copy(update={"final_rate": 0.0})
+            return rate(whole, step - self._finalist_start(progress), problem.finalist_steps) * progress.slowdown
         if progress.ended:
             return rate(config, step - progress.last_step + problem.finish, problem.finish) * progress.slowdown / 2
         return rate(config, step, problem.total_steps) * progress.slowdown
@@ -132,13 +148,13 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
         loss, mean_accuracy = self.device.processes.mean(
             total / steps
         ).tolist()  # the only place that waits for the device
-        intensities = self.problem.config.grown(progress.growth)
+        intensities, tried = self.problem.config.grown(progress.growth), progress.trying is not None
         row = StepRow(
             step=until,
             iteration=progress.iteration + 1 if until > self.problem.warmup else 0,
             loss=loss,
             accuracy=mean_accuracy,
-            penalty=self.strategy.penalty(learner, intensities) if learner.switches.groups else 0.0,
+            penalty=self.strategy.penalty(learner, intensities) if learner.switches.groups and not tried else 0.0,
             rate=self._rate(progress, until - 1),
             seconds=seconds / steps,
             alive=len(learner.switches.groups),
@@ -161,13 +177,65 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
             growth = min(progress.growth * self.problem.config.lambda_growth, LARGEST_GROWTH)
             progress = replace(progress, growth=growth)
         progress = replace(progress, ended=self._why_ended(learner, progress, found, on_target))
-        if progress.ended:
+        if progress.ended and self.problem.finalists:
+            off = tuple(sorted(found.architecture.off))
+            learner, progress = self._finalist(off), replace(progress, decided_at=progress.step, trying=off)
+            self.watcher.concluded(progress)
+        elif progress.ended:
             learner = without(learner, found.architecture.off)
             self.strategy.conclude(learner)
             progress = progress.concluded(self.problem.finish if weights(learner.supernet) else 0)
             self.watcher.concluded(progress)
         self.save(learner, progress)
         return learner, progress
+
+    def _finalist_start(self, progress: SearchProgress) -> int:
+        """Return the step at which the training of the current finalist has begun."""
+        return progress.decided_at + len(progress.finalists) * self.problem.finalist_steps
+
+    def _finalist(self, off: Iterable[str], trained: Mapping[str, Tensor] | None = None) -> SearchLearner:
+        """Return a learner for an architecture with all gates at 1: with new weights, or those it was trained to."""
+        seed_everything(self.problem.config.seed, "finalist")
+        learner = new_learner(prune(self.problem.graph, frozenset(off)), self.problem.config, self.device)
+        if trained is not None:
+            take_weights(learner, trained)
+        else:
+            learner.supernet.set_gates(torch.ones_like(learner.supernet.gates))
+        self.reset_batches()
+        return learner
+
+    def _compare(self, learner: SearchLearner, progress: SearchProgress) -> tuple[SearchLearner, SearchProgress]:
+        """Measure a finalist. Return the next one, or the best if it was the last."""
+        assert progress.trying is not None, "a finalist was trained"
+        assert progress.architecture is not None, "a search ends after an update"
+        problem, size, decided = self.problem, cost(learner.graph), progress.architecture
+        loss, share = loss_and_accuracy(learner, problem.validation_batches(self.device))
+        found = Finalist(progress.trying, size.parameters, size.flops, loss, share)
+        finalists = (*progress.finalists, found)
+        is_best = best_of(finalists) == len(finalists) - 1
+        best = {name: value.clone() for name, value in learner.module.state_dict().items()} if is_best else learner.best
+        progress = replace(progress, finalists=finalists, trying=None)
+        self.watcher.compared(found, len(finalists))
+        if len(finalists) < problem.finalists:
+            progress = replace(progress, trying=self._proposal(progress))
+        if progress.trying is not None:
+            learner = replace(self._finalist(progress.trying), best=best)
+        else:
+            winner = finalists[best_of(finalists)]
+            learner = self._finalist(winner.off, best)
+            progress = replace(progress, architecture=chosen(decided, winner))
+            progress = progress.concluded(problem.finish if weights(learner.supernet) else 0)
+            self.watcher.selected(progress)
+        self.save(learner, progress)
+        return learner, progress
+
+    def _proposal(self, progress: SearchProgress) -> tuple[str, ...] | None:
+        """Return the switches that the next finalist closes, if there is another architecture to try."""
+        config, decided = self.problem.config, progress.architecture
+        assert decided is not None, "a search ends after an update"
+        odds = {verdict.name: self.strategy.odds(config, verdict) for verdict in decided.verdicts}
+        numbers = generator(torch.device("cpu"), config.seed, "finalist", len(progress.finalists))
+        return propose(self.problem.graph, decided, progress.finalists, odds, self.problem.fits, numbers)
 
     def _why_ended(self, learner: SearchLearner, progress: SearchProgress, found: Iteration, on_target: bool) -> str:
         config, problem = self.problem.config, self.problem

@@ -58,13 +58,21 @@ def sizes(learner: SearchLearner, moments: Moments, samples: int) -> Tensor:
 
 def accuracy(learner: SearchLearner, batches: Iterable[Batch]) -> float:
     """Return the accuracy of the network on some samples, over all processes."""
-    right = total = 0
+    return loss_and_accuracy(learner, batches)[1]
+
+
+def loss_and_accuracy(learner: SearchLearner, batches: Iterable[Batch]) -> tuple[float, float]:
+    """Return the mean loss and the accuracy of the network on some samples, over all processes."""
+    sums = torch.zeros(2, dtype=torch.float64, device=learner.device.torch_device)
+    total = 0
     with torch.no_grad(), learner.supernet.measuring() as network, learner.device.autocast():
         for x, y in batches:
-            right += int((network(x).argmax(1) == y).sum())
+            output = network(x).float()
+            loss = CrossEntropy()(output, y) * len(y)
+            sums += torch.stack([loss.double(), (output.argmax(1) == y).sum().double()])
             total += len(y)
-    part = torch.tensor(right / max(1, total), dtype=torch.float64, device=learner.device.torch_device)
-    return float(learner.device.processes.mean(part, total))
+    loss, share = learner.device.processes.mean(sums / max(1, total), total).tolist()
+    return loss, share
 
 
 def _slopes(learner: SearchLearner, batches: list[Batch]) -> Tensor:

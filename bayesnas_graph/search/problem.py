@@ -34,6 +34,9 @@ from bayesnas_graph.runs.loading import loading
 Batch = tuple[Tensor, Tensor]  # samples and their labels
 Batches = Iterator[Batch]
 
+FINALISTS = 8  # in a search of the usual length
+SHORTEST = 200  # steps of a search per finalist: those of shorter ones would be trained too little to compare
+
 _MEETS = {"<": int.__lt__, "<=": int.__le__, ">": int.__gt__, ">=": int.__ge__, "==": int.__eq__}
 
 
@@ -87,6 +90,19 @@ class Problem:
         return finish if self.graph.gates else self.total_steps + finish
 
     @property
+    def finalists(self) -> int:
+        """Architectures that are trained and compared once the search has decided; none or at least two."""
+        most = self.config.finalists
+        if most is None:
+            most = min(FINALISTS, self.total_steps // SHORTEST)
+        return most if most > 1 and self.graph.gates else 0
+
+    @property
+    def finalist_steps(self) -> int:
+        """Steps of training per finalist."""
+        return self.config.finalist_steps or max(1, self.total_steps // 4)
+
+    @property
     def total_steps(self) -> int:
         """Maximum number of steps until the architecture is decided."""
         return self.warmup + self.config.iterations * self.steps
@@ -128,6 +144,10 @@ class Problem:
         most = self.config.curvature_batches * self.config.batch
         chosen = shuffled(self.indices[1], self.config.seed, iteration)[:most]
         return evaluation(self.data.train, chosen, self.loading(device))
+
+    def validation_batches(self, device: Device) -> Batches:
+        """Return all samples that are held out."""
+        return evaluation(self.data.train, self.indices[1], self.loading(device))
 
     def test_batches(self, device: Device) -> Batches:
         """Return all samples of the test set."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from bayesnas_graph.bayes import Decision, Verdict
 from bayesnas_graph.runs.loop import Progress
+from bayesnas_graph.search.finalists import Finalist
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,9 @@ class SearchProgress(Progress):
     growth: float = 1.0  # factor on the intensity of the penalty, on the way to a target
     architecture: Decision | None = None  # about all switches, as of the last update
     ended: str = ""  # why the architecture is final; empty until then
+    decided_at: int = 0  # once it has ended: the step of the last update
+    finalists: tuple[Finalist, ...] = ()  # trained and measured so far
+    trying: tuple[str, ...] | None = None  # the switches that are off in the finalist being trained
     last_step: int = 0  # once it has ended: the step until which the weights of the architecture are trained
 
     def with_closed(self, decision: Decision) -> SearchProgress:
@@ -38,11 +42,18 @@ class SearchProgress(Progress):
     def to_plain(self) -> dict[str, Any]:
         """Return dictionaries, lists, strings and numbers."""
         architecture = None if self.architecture is None else self.architecture.to_plain()
-        return vars(self) | {"closed": Decision(self.closed).to_plain()["verdicts"], "architecture": architecture}
+        return vars(self) | {
+            "closed": Decision(self.closed).to_plain()["verdicts"],
+            "architecture": architecture,
+            "finalists": [asdict(finalist) for finalist in self.finalists],
+        }
 
     @staticmethod
     def from_plain(plain: dict[str, Any]) -> SearchProgress:
         """Restore the progress from `to_plain`."""
         closed = Decision.from_plain({"verdicts": plain["closed"]}).verdicts
         architecture = None if plain["architecture"] is None else Decision.from_plain(plain["architecture"])
-        return SearchProgress(**(plain | {"closed": closed, "architecture": architecture}))
+        finalists = tuple(Finalist.from_plain(finalist) for finalist in plain.get("finalists", ()))
+        trying = None if plain.get("trying") is None else tuple(plain["trying"])
+        read = {"closed": closed, "architecture": architecture, "finalists": finalists, "trying": trying}
+        return SearchProgress(**(plain | read))

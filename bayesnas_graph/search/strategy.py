@@ -9,17 +9,22 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import log
 from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor
 
+from bayesnas_graph.bayes import Verdict
+from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.search.iteration import Iteration
 from bayesnas_graph.search.learner import SearchLearner
 from bayesnas_graph.search.problem import Batch, Problem
 from bayesnas_graph.search.progress import SearchProgress
 
 Part = Literal["weights", "gates"]
+
+SMALLEST = 1e-6  # score of a switch: a smaller one is not drawn for a finalist either
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,10 @@ class Strategy(ABC):
     def shrink_budgets(self, problem: Problem, learner: SearchLearner, progress: SearchProgress) -> Tensor | None:
         """Return how far a penalty can still move the gates of each switch; None if no penalty closes them."""
         return None
+
+    def odds(self, config: SearchConfig, verdict: Verdict) -> float:
+        """Return the logarithm of the odds of a switch, by which finalists are proposed: of its score by default."""
+        return log(max(SMALLEST, verdict.score(config.ranking)))
 
     def conclude(self, learner: SearchLearner) -> None:
         """Set the gates of the final architecture before its weights are trained; all to 1 by default."""

@@ -15,6 +15,7 @@ from bayesnas_graph.cli.display.search_state import (
 
 if TYPE_CHECKING:
     from bayesnas_graph.diagnostics import Diagnostic
+    from bayesnas_graph.search.finalists import Finalist
 
 
 class SearchDisplay(Protocol):
@@ -31,6 +32,9 @@ class SearchDisplay(Protocol):
 
     def concluded(self, state: SearchState, why: str) -> None:
         """The architecture is decided."""
+
+    def compared(self, state: SearchState, finalist: Finalist, number: int) -> None:
+        """A finalist was trained and measured."""
 
     def noted(self, text: str) -> None:
         """Something unusual happened."""
@@ -72,6 +76,9 @@ class SearchLines:
     def concluded(self, state: SearchState, why: str) -> None:
         say(note(conclusion(state, why)))
 
+    def compared(self, state: SearchState, finalist: Finalist, number: int) -> None:
+        say(compared_text(state, finalist, number))
+
     def noted(self, text: str) -> None:
         say(note(text))
 
@@ -83,7 +90,8 @@ def head(state: SearchState) -> list[str]:
     """Return the header: the space, the data, and the length of the search."""
     outline = state.outline
     warmup = f"{outline.warmup:,} to warm up, " if outline.warmup else ""
-    finish = f", {outline.finish:,} to finish" if outline.finish else ""
+    finalists = f", {outline.finalists:,} finalists of {outline.finalist_steps:,}" if outline.finalists else ""
+    finish = f"{finalists}, {outline.finish:,} to finish" if outline.finish else finalists
     rows = [
         ("search", outline.subject),
         ("steps", f"{outline.total_steps:,}: {warmup}{outline.iterations:,} iterations of {outline.steps:,}{finish}"),
@@ -101,5 +109,22 @@ def head(state: SearchState) -> list[str]:
 
 def conclusion(state: SearchState, why: str) -> str:
     """Return why the architecture is decided, and the remaining steps."""
-    finish = state.outline.finish
-    return f"{why}; {finish:,} more steps train its weights" if finish else why
+    outline = state.outline
+    if outline.finalists and state.step <= outline.decided_at:
+        return f"{why}; {outline.finalists:,} finalists are trained from scratch, {outline.finalist_steps:,} steps each"
+    return f"{why}; {outline.finish:,} more steps train its weights" if outline.finish else why
+
+
+def compared_text(state: SearchState, finalist: Finalist, number: int) -> str:
+    """Return the results of a finalist."""
+    return (
+        f"finalist {number}/{state.outline.finalists}  held-out {finalist.accuracy:.3f}  loss {finalist.loss:.4f}  "
+        f"parameters {finalist.parameters:,}  multiply-adds {finalist.flops:,}"
+    )
+
+
+def selection(state: SearchState, number: int) -> str:
+    """Return which finalist is the best."""
+    what = "the architecture of the last update" if number == 1 else "it replaces the architecture of the last update"
+    best = f"finalist {number} of {state.outline.finalists} has the smallest held-out loss: {what}"
+    return f"{best}; {state.outline.finish:,} more steps train its weights" if state.outline.finish else best

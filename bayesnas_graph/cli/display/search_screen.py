@@ -13,13 +13,14 @@ from rich.live import Live
 from rich.text import Text
 
 from bayesnas_graph.cli.console import duration, note, say, short_time, show_diagnostics
-from bayesnas_graph.cli.display.search_lines import conclusion
+from bayesnas_graph.cli.display.search_lines import compared_text, conclusion
 from bayesnas_graph.cli.display.search_state import SearchState, able_text, closed_text, shrink_text
 from bayesnas_graph.cli.display.switch_table import SwitchTable
 from bayesnas_graph.cli.rich_output import live_console
 
 if TYPE_CHECKING:
     from bayesnas_graph.diagnostics import Diagnostic
+    from bayesnas_graph.search.finalists import Finalist
 
 REFRESHES = 1  # per second; drawing takes a few milliseconds of the search
 FEWEST_MESSAGES = 2  # lines reserved for messages, for any size of table
@@ -72,6 +73,9 @@ class SearchScreen:
     def concluded(self, state: SearchState, why: str) -> None:
         self.state = state
         self._add(conclusion(state, why))
+
+    def compared(self, state: SearchState, finalist: Finalist, number: int) -> None:
+        self._add(compared_text(state, finalist, number))
 
     def noted(self, text: str) -> None:
         self._add(text)

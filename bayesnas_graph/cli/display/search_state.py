@@ -69,7 +69,8 @@ class SearchState:
     def concluded(self, progress: SearchProgress) -> SearchState:
         """Return the state once the architecture is decided."""
         closed = {verdict.name for verdict in progress.closed}
-        outline = replace(self.outline, iterations=progress.iteration)
+        finalists = self.outline.finalists if progress.trying is not None else len(progress.finalists)
+        outline = replace(self.outline, iterations=progress.iteration, finalists=finalists)
         return replace(self, outline=outline, alive=self.alive - closed, shrink=None)
 
     @property

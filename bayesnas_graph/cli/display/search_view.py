@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -10,7 +10,7 @@ import typer
 
 from bayesnas_graph.cli.console import say, show_diagnostics
 from bayesnas_graph.cli.display.run_view import RunView, show_written
-from bayesnas_graph.cli.display.search_lines import SearchDisplay, SearchLines
+from bayesnas_graph.cli.display.search_lines import SearchDisplay, SearchLines, selection
 from bayesnas_graph.cli.display.search_screen import SearchScreen
 from bayesnas_graph.cli.display.search_state import SearchState
 from bayesnas_graph.cli.display.search_summary import outcome_lines, too_large, unmet
@@ -20,6 +20,7 @@ from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.manifest import Kind
 from bayesnas_graph.search.budget import Shrink, too_weak
 from bayesnas_graph.search.events import SearchWatcher, StepRow
+from bayesnas_graph.search.finalists import Finalist, best_of
 from bayesnas_graph.search.iteration import Iteration
 from bayesnas_graph.search.learner import SearchLearner
 from bayesnas_graph.search.loop import SearchOutcome
@@ -70,6 +71,16 @@ class SearchView(RunView, SearchWatcher):
     def concluded(self, progress: SearchProgress) -> None:
         self.state = self._state.concluded(progress)
         self._display.concluded(self.state, progress.ended)
+
+    def compared(self, finalist: Finalist, number: int) -> None:
+        self._display.compared(self._state, finalist, number)
+
+    def selected(self, progress: SearchProgress) -> None:
+        so_far = self._state
+        number = best_of(progress.finalists)
+        best = progress.finalists[number]
+        self.state = replace(so_far.concluded(progress), parameters=best.parameters, flops=best.flops)
+        self._display.noted(selection(self.state, number + 1))
 
     def noted(self, text: str) -> None:
         self._display.noted(text)

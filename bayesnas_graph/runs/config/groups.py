@@ -85,6 +85,12 @@ class LengthSettings(Group):
     warmup: Annotated[int | None, Flag(RUN)] = Field(
         None, ge=0, description="steps before the gates start to move (default: one epoch)"
     )
+    finalists: Annotated[int | None, Flag(RUN)] = Field(
+        None, ge=0, description="architectures that are trained and compared at the end (default: 8, fewer if short)"
+    )
+    finalist_steps: Count | None = Field(
+        None, description="training steps per finalist (default: a quarter of the steps of the search)"
+    )
     finish: int | None = Field(
         None, ge=0, description="weight-training steps after the last update (default: same as `steps`)"
     )

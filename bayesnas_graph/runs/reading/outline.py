@@ -59,15 +59,24 @@ class Outline:
     flops: int
     wanted: tuple[str, ...]  # target sizes
     strategy: str = DEFAULT
+    finalists: int = 0  # architectures trained and compared at the end; once one is selected, the actual number
+    finalist_steps: int = 0  # of each
 
     def __post_init__(self) -> None:
         if self.warmup < 0 or self.steps < 1 or self.iterations < bool(self.switches) or self.finish < 0:
+            raise ValueError("a search has steps and iterations")
+        if self.finalists < 0 or self.finalist_steps < 0:
             raise ValueError("a search has steps and iterations")
 
     @property
     def total_steps(self) -> int:
         """Steps of the whole search, unless it stops earlier."""
-        return self.warmup + self.iterations * self.steps + self.finish
+        return self.decided_at + self.finalists * self.finalist_steps + self.finish
+
+    @property
+    def decided_at(self) -> int:
+        """Steps before finalists are trained."""
+        return self.warmup + self.iterations * self.steps
 
     @property
     def subject(self) -> str:
@@ -80,7 +89,10 @@ class Outline:
         if self.warmup and step <= self.warmup:
             return "warm-up"
         iteration = max(1, ceil((step - self.warmup) / self.steps))
-        return "finish" if iteration > self.iterations else f"iteration {iteration}/{self.iterations}"
+        if iteration <= self.iterations:
+            return f"iteration {iteration}/{self.iterations}"
+        finalist = ceil((step - self.decided_at) / self.finalist_steps) if self.finalists else 1
+        return "finish" if finalist > self.finalists else f"finalist {finalist}/{self.finalists}"
 
     def to_json(self) -> bytes:
         """Return the content of `outline.json`."""

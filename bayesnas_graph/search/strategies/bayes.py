@@ -17,10 +17,11 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph import bayes
-from bayesnas_graph.bayes import Decision, Why, Worth
+from bayesnas_graph.bayes import Decision, Verdict, Why, Worth
 from bayesnas_graph.bayes.groups import group_sums
 from bayesnas_graph.passes import prune
 from bayesnas_graph.passes.analysis import cost
+from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.search.baseline import fitting
 from bayesnas_graph.search.iteration import Iteration, complete
 from bayesnas_graph.search.learner import SearchLearner, without
@@ -33,6 +34,7 @@ from bayesnas_graph.search.strategy import Draw, Rates, Strategy
 SURE = 0.95  # the probability at which a switch is closed
 SHARE = 16  # at most one in sixteen candidates is closed at an update, so that the others can recover
 MEMORY = 0.75  # the weight of earlier looks after an update
+CONTEXT = 0.5  # how much the worth of a switch depends on what else is open: the scale of the odds of finalists
 AFTER_CLOSING = 0.3  # the same if switches were closed, which changes what the others are worth
 
 
@@ -85,6 +87,10 @@ class Bayes(Strategy):
             shrink=None,
         )
         return _look_again(learner, measured.units, open_still), progress, iteration
+
+    def odds(self, config: SearchConfig, verdict: Verdict) -> float:
+        bound = float(bayes.off_below(torch.tensor(config.lambda_w, dtype=torch.float64)))
+        return (verdict.worth - bound) / CONTEXT
 
     def conclude(self, learner: SearchLearner) -> None:
         """Keep the gates at the standard point: the weights were trained there."""

@@ -13,7 +13,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from bayesnas_graph.bayes import Verdict
 from bayesnas_graph.passes import Disconnected, Misfit, prune
+from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.seeds import generator
 from bayesnas_graph.search.baseline import Baseline, Judgement, best_of_choices
 from bayesnas_graph.search.contests import gumbel
@@ -35,6 +37,9 @@ class Random(Baseline):
 
     def move(self, learner: SearchLearner, slopes: Tensor, draw: Draw | None, rates: Rates) -> None:
         """Learn nothing."""
+
+    def odds(self, config: SearchConfig, verdict: Verdict) -> float:
+        return 0.0
 
     def judge(self, learner: SearchLearner, batches: Sequence[Batch], number: int) -> Judgement:
         """Return strengths: the mean accuracy of the architectures with a switch, plus 1 if the best one has it."""
