@@ -28,7 +28,7 @@ from benchmarks.record import Record, Row, append, load, resumed
 from benchmarks.trial import overlap
 from benchmarks.truth import History, Truth, best_cell
 
-SEEDS = range(10, 15)
+SEEDS = range(20, 25)
 EVERY = 3  # updates, in the table of the course of searches
 # Settings of each strategy besides those of the space.
 SETTINGS: dict[str, Mapping[str, Any]] = {
