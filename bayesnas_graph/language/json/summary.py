@@ -11,7 +11,7 @@ from bayesnas_graph.ir.ops.python import PythonOp
 from bayesnas_graph.language.json.difference import Change, Difference, Port, PortChange, Read, Rewired
 from bayesnas_graph.language.json.fingerprint import op_identity
 from bayesnas_graph.language.json.problems import printable
-from bayesnas_graph.language.json.subtrees import Subtree, part_of, subtrees
+from bayesnas_graph.language.json.subtrees import Subtree, gates_of, subtrees
 from bayesnas_graph.language.json.switches import Switch, cell_uses, within
 
 NAMED = 3  # names listed on a line; the rest are counted
@@ -65,7 +65,7 @@ def summary(difference: Difference, before: Graph, after: Graph) -> list[str]:
     lines += [f"budget - {text}" for text in difference.budgets_removed]
     if not difference.same_graph:
         lines += _cells(before, after)
-        lines += _switches(difference)
+        lines += _switches(difference, before, after)
         lines += _operations(difference, before, after)
         lines += _renamed(difference)
         if not lines:
@@ -98,14 +98,14 @@ def _cells(before: Graph, after: Graph) -> Iterator[str]:
             yield f"cell {cell}: {often[cell]} -> {now[cell]} uses"
 
 
-def _switches(difference: Difference) -> Iterable[str]:
+def _switches(difference: Difference, before: Graph, after: Graph) -> Iterable[str]:
     changes = difference.switches
     places: dict[tuple[str | None, str], list[tuple[str, Switch]]] = {}
     for sign, found in (("+", changes.added), ("-", changes.removed)):
         for switch in found:
             places.setdefault((switch.cell, switch.choice), []).append((sign, switch))
-    added = part_of(node.name for node in difference.added)
-    removed = part_of(node.name for node in difference.removed)
+    added = Counter(gate for node in difference.added for gate in gates_of(after, node))
+    removed = Counter(gate for node in difference.removed for gate in gates_of(before, node))
     lines = _Lines()
     for where, here in places.items():
         detail = ", ".join(f"{sign} {switch.candidate or 'optional'}" for sign, switch in here)
