@@ -16,7 +16,7 @@ from bayesnas_graph.codegen.unparse.structure import structured
 from bayesnas_graph.codegen.unparse.tidy import tidy
 from bayesnas_graph.diagnostics import Report
 from bayesnas_graph.diagnostics.source import Source
-from bayesnas_graph.ir import Graph
+from bayesnas_graph.ir import Graph, inner_name
 from bayesnas_graph.language.syntax import format_source
 
 MAX_NOTES = 3  # on one node in all uses of its motif
@@ -122,8 +122,8 @@ class _Writer:
 
     def _nodes(self, definition: Definition, i: int) -> list[str]:
         """The names of an item in the graph, in every use of its motif."""
-        names = [(unit.scope.name, self.item_names[unit.scope.name][i]) for unit in definition.members]
-        return [f"{scope}.{name}" if scope else name for scope, name in names]
+        scopes = (unit.scope.name for unit in definition.members)
+        return [inner_name(scope, self.item_names[scope][i]) for scope in scopes]
 
 
 def _edge_notes(notes: Mapping[str, str], origins: Mapping[str, str]) -> dict[tuple[str, int], str]:

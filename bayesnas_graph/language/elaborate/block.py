@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from bayesnas_graph.diagnostics.source import Span
-from bayesnas_graph.ir import Edge, Gate, Graph, Node, Op, Scope, Shape
+from bayesnas_graph.ir import Edge, Gate, Graph, Node, Op, Scope, Shape, inner_name
 from bayesnas_graph.ir.ops import Input
 from bayesnas_graph.language.elaborate.labels import Name
 from bayesnas_graph.language.elaborate.values import MotifNode
@@ -122,12 +122,12 @@ class _Position:
             return _Position(cell, scope, prefix, text, in_cell=True, behind=behind)
         if not self.in_cell:
             return _Position(step.block.definition.name.name, scope, prefix, text, use=text, behind=behind)
-        use = f"{self.use}.{step.called.text}" if self.use else step.called.text
+        use = inner_name(self.use, step.called.text)
         return _Position(self.part, scope, prefix, text, True, f"{self.inside}{step.name}.", use, behind)
 
     def within(self, text: str) -> str:
         """The displayed name of a step, from the network on."""
-        return f"{self.text}.{text}" if self.text else text
+        return inner_name(self.text, text)
 
     def gate(self, gate: Gate) -> Gate:
         """A gate of the block, with its names in the graph."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from bayesnas_graph.ir import Graph, shape_text
+from bayesnas_graph.ir import Graph, local_name, shape_text
 from bayesnas_graph.ir.ops.python import PythonOp
 from bayesnas_graph.language.json.difference import Change, Difference, Port, PortChange, Read, Rewired
 from bayesnas_graph.language.json.fingerprint import op_identity
@@ -195,7 +195,7 @@ def _reads(rewired: Rewired, before: Graph, after: Graph, cells: dict[str, str])
     def local(read: Read) -> str:
         around = (after if read.name in after.nx else before).enclosing(read.name)
         for scope in here.intersection(scope.name for scope in around):
-            return str(read).removeprefix(f"{scope}.")
+            return local_name(scope, str(read))
         return within(around, cells, str(read))[1]
 
     shown = [_listed(list(map(local, reads))) for reads in (old, new)]

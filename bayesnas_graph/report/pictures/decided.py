@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache
 
-from bayesnas_graph.report.pictures.diagram import Box, Diagram, DrawnChoice, Panel, Strand, inner_name, titled
+from bayesnas_graph.ir import inner_name
+from bayesnas_graph.report.pictures.diagram import Box, Diagram, DrawnChoice, Panel, Strand, titled
 from bayesnas_graph.report.pictures.words import counted
 
 MOST_OUTCOMES = 6  # panels of one motif

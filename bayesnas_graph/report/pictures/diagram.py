@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
+from bayesnas_graph.ir import inner_name as inner_name  # also imported from here
 from bayesnas_graph.ir import zero_name
 
 Kind = Literal["input", "output", "node", "operation", "motif"]
@@ -140,15 +141,6 @@ class Panel:
         names = {**dict.fromkeys((other.key for other in self.choices), "choice"), **self.titles}
         sources = ", ".join(names[key] for key in self.sources(choice))
         return f"{sources} → {names[self.target(choice)]}"
-
-
-def inner_name(use: str, name: str) -> str:
-    """The full name of `name` in a use of a motif.
-
-    >>> inner_name("stem.block", "h.0.conv"), inner_name("", "h.0.conv")
-    ('stem.block.h.0.conv', 'h.0.conv')
-    """
-    return f"{use}.{name}" if use else name
 
 
 def titled(role: str, names: Collection[str]) -> str:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from bayesnas_graph.ir import inner_name
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.block import Block, Compute, Nested
 from bayesnas_graph.language.syntax import ast
@@ -94,13 +95,13 @@ class _Collector:
     def _find_uses(self, block: Block, place: str) -> None:
         """Record the uses of every panel in the graph."""
         for name in _passed(block):
-            place = f"{place}.{name}".removeprefix(".")
+            place = inner_name(place, name)
         entry, inner = self.known.get(block), _unwrapped(block)
         if entry is not None:
             entry.uses.append((place, _numbered(block.definition.name.name, entry.variant)))
         for step in inner.steps:
             if isinstance(step, Nested) and (self.fixed or step.block.choices):
-                self._find_uses(step.block, f"{place}.{step.name}".removeprefix("."))
+                self._find_uses(step.block, inner_name(place, step.name))
 
     def _worth_drawing(self, block: Block) -> bool:
         if not self.fixed:
