@@ -53,20 +53,22 @@ class _Writer:
         required = [budget(text) for text in budgets]
         *motifs, network = self.definitions
         parts = [about_file(doc), *self.operations.lines()]
-        parts += [self._definition(motif, _signature(motif), []) for motif in motifs]
-        parts.append(self._definition(network, f"network {network.name} : {self._types()}", required))
+        parts += [self._definition(motif, _signature(motif)) for motif in motifs]
+        parts.append(self._definition(network, f"network {network.name} : {self._types()}", self.inputs, required))
         report = Report()
         formatted = format_source(Source(network.name, "\n\n".join(parts)), report)
         assert formatted is not None, "our own text is valid"
         return formatted
 
-    def _definition(self, definition: Definition, head: str, budgets: Sequence[str]) -> str:
-        is_network = head.startswith("network")
-        layout = self._layout(definition, self.inputs if is_network else None)
+    def _definition(
+        self, definition: Definition, head: str, input_names: Sequence[str] | None = None, budgets: Sequence[str] = ()
+    ) -> str:
+        """The text of a definition. Only those of a network have names for their inputs, and budgets."""
+        layout = self._layout(definition, input_names)
         self.outputs[definition] = [layout.names.get(name, "y") for name in definition.unit.outputs]
         body = BodyWriter(layout, partial(self.definitions.operation, definition))
         inputs = ", ".join(layout.names[name] for name in definition.unit.inputs)
-        note = noted([self.notes.get(name, "") for name in self.inputs]) if is_network else ""
+        note = noted([self.notes.get(name, "") for name in input_names]) if input_names is not None else ""
         lines = [f"in {inputs}{note}"]
         lines += [line.text + self._note(line, definition) for line in body.lines()]
         lines += [f"require {budget}" for budget in budgets]
