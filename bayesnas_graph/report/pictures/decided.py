@@ -202,7 +202,7 @@ def _described(pruned: Panel, whole: Panel, outcome: _Outcome, shapes: str) -> P
     named = dict(zip(whole.uses, whole.named, strict=True))
     return replace(
         pruned,
-        title=titled(whole.role, outcome.names) + outcome.suffix,
+        title=titled(whole.role, outcome.names, whole.variant) + outcome.suffix,
         notes=tuple(notes),
         uses=outcome.uses,
         named=tuple(named[use] for use in outcome.uses),

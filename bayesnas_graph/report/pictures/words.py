@@ -19,12 +19,12 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
 
 def settings_lines(op: Op, room: int = 22) -> tuple[str, ...]:
     """The non-default arguments of an operation, in lines of about `room` characters."""
-    arguments = str(op).removeprefix(op.label)
     lines: list[str] = []
-    for part in arguments.removeprefix("(").removesuffix(")").replace(" = ", " ").split(", "):
+    for name, value in op.changed().items():
+        part = f"{name} {value}"
         if lines and len(lines[-1]) + len(part) + 2 <= room:
             lines[-1] += f", {part}"
-        elif part:
+        else:
             lines.append(part)
     return tuple(lines)
 
