@@ -31,7 +31,8 @@ class BodyLayout:
         self.unit = unit
         self.paths = paths
         self.labels = labels
-        self.targets = [target_of(path, label) for path, label in zip(paths, labels, strict=True)]
+        names = [item.name for item in unit.items]  # not inputs, nor the values of an item with several
+        self.targets = dict(zip(names, map(target_of, paths, labels), strict=True))
         reads = Counter(name for item in unit.items for name in item.inputs)
         reads.update(unit.outputs)
         self.out = self._only_output(reads)
@@ -91,19 +92,15 @@ class BodyLayout:
 
         Or several terms of a sum have its name: then it was the name of their sum, now part of a larger sum.
         """
-        target = self._target(item.name)
-        if target is None or target == self._target(reader.name):
+        target = self.targets[item.name]
+        if target is None or target == self.targets[reader.name]:
             return True
-        return self.is_join(reader) and sum(self._target(name) == target for name in reader.inputs) > 1
+        return self.is_join(reader) and sum(self.targets.get(name) == target for name in reader.inputs) > 1
 
     def _is_node(self, item: Item) -> bool:
         """Return whether an item joins values that were written as edges into it, and so was a node."""
-        target = self._target(item.name)
-        return target is not None and self.is_join(item) and any(self._target(name) == target for name in item.inputs)
-
-    def _target(self, name: str) -> TargetNode | None:
-        """The target of a value; None for an input or one of several outputs."""
-        return self.targets[int(name)] if name.isdigit() else None
+        target = self.targets[item.name]
+        return target is not None and self.is_join(item) and target in map(self.targets.get, item.inputs)
 
     # ---- names
 
@@ -116,7 +113,7 @@ class BodyLayout:
         name_of: dict[str, str | TargetNode] = {}  # value -> a word, or an element of an array
         owners: dict[TargetNode, list[str]] = defaultdict(list)
         for i, item in enumerate(self.unit.items):
-            target = self.targets[i]
+            target = self.targets[item.name]
             if len(results(item)) > 1:
                 name_of.update(zip(results(item), output_names[i], strict=True))
             elif item.name in self.flowing or item.name == self.out:

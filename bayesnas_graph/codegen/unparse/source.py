@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import takewhile
 
 from bayesnas_graph.codegen.units import Item, OpUse, UnitUse
 from bayesnas_graph.codegen.unparse.body import BodyWriter, WrittenStatement
@@ -16,7 +17,7 @@ from bayesnas_graph.codegen.unparse.structure import structured
 from bayesnas_graph.codegen.unparse.tidy import tidy
 from bayesnas_graph.diagnostics import Report
 from bayesnas_graph.diagnostics.source import Source
-from bayesnas_graph.ir import Graph, inner_name
+from bayesnas_graph.ir import Graph, inner_name, local_name
 from bayesnas_graph.language.syntax import format_source
 
 MAX_NOTES = 3  # on one node in all uses of its motif
@@ -39,7 +40,7 @@ class _Writer:
     def __init__(self, graph: Graph, notes: Mapping[str, str]) -> None:
         tidied = tidy(graph)
         self.graph = tidied.graph
-        self.kinds = tidied.kinds
+        self.scoped = tidied.scoped
         self.notes = {name: one_line(notes[old]) for name, old in tidied.origins.items() if old in notes}
         self.edge_notes = _edge_notes(notes, tidied.origins)
         tree = structured(self.graph)
@@ -86,15 +87,15 @@ class _Writer:
 
     def _path(self, scope: str, name: str) -> tuple[str, ...]:
         """The parts of a name, without dissolved motifs that only repeat their kind."""
-        parts = name.split(".")
-        around = f"{scope}." if scope else ""
-        while len(parts) > 1:
-            kind = self.kinds.get(around + parts[0])
-            if kind is None or not is_label(parts[0], [kind]):
+        full = inner_name(scope, name)
+        around = self.scoped.enclosing(full) if full in self.scoped.nx else self.scoped.scopes_from(full)[1:]
+        dissolved = takewhile(lambda other: other.name != scope, around)
+        omitted = scope
+        for inner in reversed(list(dissolved)):
+            if not is_label(local_name(omitted, inner.name), [inner.kind]):
                 break
-            around += f"{parts[0]}."
-            del parts[0]
-        return tuple(parts)
+            omitted = inner.name
+        return tuple(local_name(omitted, full).split("."))
 
     def _labels(self, item: Item) -> set[str]:
         """The names of an item as an operation."""
