@@ -225,7 +225,7 @@ class _Builder:
         if node.op.is_gated:
             positions = tuple(gates.setdefault(edge.gate.name, len(gates)) for edge in edges if edge.gate)
             return Weigh(names[node.name], read, positions)
-        call = node.op.torch(*(self.graph[edge.source].shape for edge in edges))
+        call = node.op.torch(*self.graph.input_shapes(node.name))
         return OpUse(names[node.name], node.op, call, read)
 
 

@@ -242,6 +242,15 @@ class Graph:
         """The edges into a node, in the order of its arguments."""
         return self._inputs.get(name, ())
 
+    def input_shapes(self, name: str) -> tuple[Shape, ...]:
+        """The shapes of the values that a node reads."""
+        return tuple(self[edge.source].shape for edge in self.inputs(name))
+
+    def gates_of(self, name: str) -> set[str]:
+        """The gates that switch a node off: of the candidates it is part of, and its own unless it is a choice."""
+        own = (edge.gate.name for edge in self.inputs(name) if edge.gate and edge.gate.kind != "candidate")
+        return {*self[name].behind, *own}
+
     @cached_property
     def gates(self) -> tuple[Gate, ...]:
         """All gates, in the order of their edges."""

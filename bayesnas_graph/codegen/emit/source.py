@@ -105,7 +105,7 @@ def _imports(body: str, graph: Graph, included: Collection[str]) -> str:
 def _calls(graph: Graph) -> Iterator[ModuleCall | Expression]:
     for node in graph:
         if not node.op.is_input:
-            yield node.op.torch(*(graph[edge.source].shape for edge in graph.inputs(node.name)))
+            yield node.op.torch(*graph.input_shapes(node.name))
 
 
 def _import_order(name: str) -> tuple[bool, str]:

@@ -31,19 +31,13 @@ def paths(name: str) -> Iterator[str]:
     yield name
 
 
-def gates_of(graph: Graph, node: Node) -> set[str]:
-    """The gates that switch a node off: of the candidates it is part of, and its own unless it is a choice."""
-    own = (edge.gate.name for edge in graph.inputs(node.name) if edge.gate and edge.gate.kind != "candidate")
-    return {*node.behind, *own}
-
-
 def subtrees(nodes: Sequence[Node], graph: Graph, reported: Set[str]) -> list[Subtree]:
     """The largest subtrees of the graph that consist of these nodes only, except nodes with a gate in `reported`."""
     own, whole = _below(nodes), _below(graph)
     inside, all_inside = _members(graph, nodes), _members(graph, graph)
     found: dict[str, Subtree] = {}
     for node in nodes:
-        if not reported.isdisjoint(gates_of(graph, node)):
+        if not reported.isdisjoint(graph.gates_of(node.name)):
             continue
         top = next((path for path in paths(node.name) if own[path] == whole[path]), node.name)
         around = (scope for scope in graph.enclosing(node.name) if inside[scope.name] < all_inside[scope.name])

@@ -11,7 +11,7 @@ from bayesnas_graph.ir.ops.python import PythonOp
 from bayesnas_graph.language.json.difference import Change, Difference, Port, PortChange, Read, Rewired
 from bayesnas_graph.language.json.fingerprint import op_identity
 from bayesnas_graph.language.json.problems import printable
-from bayesnas_graph.language.json.subtrees import Subtree, gates_of, subtrees
+from bayesnas_graph.language.json.subtrees import Subtree, subtrees
 from bayesnas_graph.language.json.switches import Switch, cell_uses, within
 
 NAMED = 3  # names listed on a line; the rest are counted
@@ -104,8 +104,8 @@ def _switches(difference: Difference, before: Graph, after: Graph) -> Iterable[s
     for sign, found in (("+", changes.added), ("-", changes.removed)):
         for switch in found:
             places.setdefault((switch.cell, switch.choice), []).append((sign, switch))
-    added = Counter(gate for node in difference.added for gate in gates_of(after, node))
-    removed = Counter(gate for node in difference.removed for gate in gates_of(before, node))
+    added = Counter(gate for node in difference.added for gate in after.gates_of(node.name))
+    removed = Counter(gate for node in difference.removed for gate in before.gates_of(node.name))
     lines = _Lines()
     for where, here in places.items():
         detail = ", ".join(f"{sign} {switch.candidate or 'optional'}" for sign, switch in here)
