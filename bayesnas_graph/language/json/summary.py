@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from bayesnas_graph.diagnostics.words import counted
 from bayesnas_graph.ir import Graph, local_name, shape_text
 from bayesnas_graph.ir.ops.python import PythonOp
 from bayesnas_graph.language.json.difference import Change, Difference, Port, PortChange, Read, Rewired
@@ -48,7 +49,7 @@ class _Lines:
             if line.times > 1 and line.times > len(line.places):
                 counts.append(f"{line.times:,} times")
             if line.operations:
-                counts.append(f"{line.operations:,} operation{'s' * (line.operations != 1)}")
+                counts.append(counted(line.operations, "operation"))
             text = f"{verb} " if verb else ""
             text += f"cell {cell}: " if cell else ""
             text += _listed(list(line.places)) + (f": {detail}" if detail else "")

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache
 
+from bayesnas_graph.diagnostics.words import counted
 from bayesnas_graph.ir import inner_name
 from bayesnas_graph.ir.walks import reached
 from bayesnas_graph.report.pictures.diagram import Box, Diagram, DrawnChoice, Panel, Strand, titled
-from bayesnas_graph.report.pictures.words import counted
 
 MOST_OUTCOMES = 6  # panels of one motif
 MOST_USES = 4  # listed in a note

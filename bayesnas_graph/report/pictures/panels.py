@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from bayesnas_graph.diagnostics.words import counted
 from bayesnas_graph.ir import inner_name
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.block import Block, Compute, Nested
 from bayesnas_graph.language.syntax import ast
 from bayesnas_graph.report.pictures.body import LARGEST, Opened, PanelBody, body_of, summarised
 from bayesnas_graph.report.pictures.diagram import Diagram, Panel, numbered, titled
-from bayesnas_graph.report.pictures.words import counted, place_of
+from bayesnas_graph.report.pictures.words import place_of
 
 MOST_VARIANTS = 3  # panels of one motif, where its arguments change its structure
 LARGEST_FIXED = 24  # boxes of a motif without choices that is still drawn

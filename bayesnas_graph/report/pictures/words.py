@@ -43,13 +43,3 @@ def definition_text(block: Block) -> str:
     """A motif with its file and line."""
     definition = block.definition
     return f"{definition.role} {definition.name.name}, {place_of(definition.name.span)}"
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun in the right form.
-
-    >>> counted(1, "use"), counted(1200, "switch")
-    ('1 use', '1,200 switches')
-    """
-    ending = "" if number == 1 else "es" if noun.endswith(("ch", "x")) else "s"
-    return f"{number:,} {noun}{ending}"
