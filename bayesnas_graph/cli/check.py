@@ -9,9 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
-from bayesnas_graph.cli.console import count, show_diagnostics, space_files
+from bayesnas_graph.cli.console import show_diagnostics, space_files
 from bayesnas_graph.diagnostics import Report, as_json
 from bayesnas_graph.diagnostics.source import Source
+from bayesnas_graph.diagnostics.words import counted
 from bayesnas_graph.language.elaborate import Checker, Limits, Network, Space
 
 Files = Annotated[
@@ -64,19 +65,19 @@ def _summarise(checked: list[tuple[str, Space | None]], report: Report) -> None:
         if space is None or name in faulty or space.module.lost:
             continue
         if not space.networks and not space.module.networks:
-            definitions = count(len(space.module.own), "definition")
+            definitions = counted(len(space.module.own), "definition")
             typer.echo(f"{name}: ok, {definitions} and no network; bodies are checked only where they are used")
         for network in space.networks:
             typer.echo(f"{name}: ok, network {network.name}: {describe(network)}")
     if errors:
-        sys.stderr.write(f"{count(errors, 'error')}; `bayesnas-graph explain CODE` explains each\n")
+        sys.stderr.write(f"{counted(errors, 'error')}; `bayesnas-graph explain CODE` explains each\n")
 
 
 def describe(network: Network) -> str:
     """Return the size of a network in one line."""
     block = network.block
-    parts = [count(block.nodes, "operation"), count(block.edges, "edge")]
-    parts.append(count(block.choices, "choice") if block.choices else "no choices, a fixed network")
+    parts = [counted(block.nodes, "operation"), counted(block.edges, "edge")]
+    parts.append(counted(block.choices, "choice") if block.choices else "no choices, a fixed network")
     return ", ".join(parts)
 
 

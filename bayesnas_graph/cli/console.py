@@ -59,16 +59,6 @@ def note(text: str) -> str:
     return f"note   {text}"
 
 
-def count(number: int, noun: str) -> str:
-    """Return a number with its noun in the right form.
-
-    >>> count(1, "switch"), count(1200, "switch"), count(0, "edge")
-    ('1 switch', '1,200 switches', '0 edges')
-    """
-    plural = "" if number == 1 else "es" if noun.endswith("ch") else "s"
-    return f"{number:,} {noun}{plural}"
-
-
 def duration(seconds: float | None) -> str:
     """Return a time to the second.
 

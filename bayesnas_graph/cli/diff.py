@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from bayesnas_graph.cli.console import count
 from bayesnas_graph.cli.network_options import AllowPython, NetworkName, load_network
+from bayesnas_graph.diagnostics.words import counted
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.json import Difference, compare, read_graph, summary
 
@@ -42,7 +42,7 @@ def diff(
         for line in shown:
             typer.echo(f"  {line}")
         if len(shown) < len(lines):
-            typer.echo(f"  and {count(len(lines) - len(shown), 'more line')}; `--all` shows them")
+            typer.echo(f"  and {counted(len(lines) - len(shown), 'more line')}; `--all` shows them")
     if not difference.same:
         raise typer.Exit(1)
 
@@ -58,7 +58,7 @@ def _load(file: Path, network: str | None, allow_python: bool) -> tuple[Graph, t
 def _renamed(difference: Difference) -> str:
     """Return the number of renamed nodes and switches."""
     counts = {"node": len(difference.renamed), "switch": len(difference.switches.renamed)}
-    renamed = [count(number, noun) for noun, number in counts.items() if number]
+    renamed = [counted(number, noun) for noun, number in counts.items() if number]
     return f", {' and '.join(renamed)} renamed" if renamed else ""
 
 
@@ -66,7 +66,7 @@ def _headline(old: Graph, new: Graph, *, same_graph: bool) -> str:
     if same_graph:
         return "the same graph with different budgets:"
     sizes = [
-        f"{count(len(graph), 'node')} and {count(len({gate.group for gate in graph.gates}), 'switch')}"
+        f"{counted(len(graph), 'node')} and {counted(len({gate.group for gate in graph.gates}), 'switch')}"
         for graph in (old, new)
     ]
     return f"different: {sizes[0]} before, {sizes[1]} after"

@@ -49,8 +49,8 @@ class Drawing:
 
 
 def motifs(panel: Panel) -> list[str]:
-    """Return the names of the motifs in a panel, without the numbers of their variants."""
-    return list(dict.fromkeys([*(name.partition(" ")[0] for name in panel.named), *filter(None, [panel.alias])]))
+    """Return the names of the motifs in a panel."""
+    return list(dict.fromkeys([*panel.named, *filter(None, [panel.alias])]))
 
 
 def drawing_of(

@@ -12,9 +12,10 @@ from typing import Annotated
 import typer
 
 from bayesnas_graph.cli.check import Files
-from bayesnas_graph.cli.console import count, show_diagnostics, space_files
+from bayesnas_graph.cli.console import show_diagnostics, space_files
 from bayesnas_graph.diagnostics import Diagnostic, Report
 from bayesnas_graph.diagnostics.source import Source
+from bayesnas_graph.diagnostics.words import counted
 from bayesnas_graph.language.elaborate import read
 from bayesnas_graph.language.syntax import format_source
 
@@ -47,7 +48,7 @@ def fmt(
             write(path, result, name, report)
             typer.echo(f"{name}: reformatted")
     if check and unchanged:
-        typer.echo(f"{count(unchanged, 'file')} already formatted")
+        typer.echo(f"{counted(unchanged, 'file')} already formatted")
     show_diagnostics(report.diagnostics)
     if report.has_errors or (changed and (check or diff)):
         raise typer.Exit(1)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from bayesnas_graph.codegen.names import plain
-from bayesnas_graph.ir import Expression, Graph, ModuleCall, Node, Op, Scope
+from bayesnas_graph.ir import Expression, Graph, ModuleCall, Node, Op, Scope, local_name
 
 MIN_OPERATIONS = 2  # in a unit; smaller ones are dissolved
 
@@ -225,7 +225,7 @@ class _Builder:
         if node.op.is_gated:
             positions = tuple(gates.setdefault(edge.gate.name, len(gates)) for edge in edges if edge.gate)
             return Weigh(names[node.name], read, positions)
-        call = node.op.torch(*(self.graph[edge.source].shape for edge in edges))
+        call = node.op.torch(*self.graph.input_shapes(node.name))
         return OpUse(names[node.name], node.op, call, read)
 
 
@@ -258,6 +258,4 @@ def _folded(items: list[Item], outputs: tuple[str, ...]) -> Iterator[Item]:
 
 def _local(name: str, scope: Scope) -> str:
     """The name of a node in a unit. The dot distinguishes the sum of a choice from everything inside it."""
-    if name == scope.name:
-        return "total."
-    return name.removeprefix(f"{scope.name}.") if scope.name else name
+    return "total." if name == scope.name else local_name(scope.name, name)

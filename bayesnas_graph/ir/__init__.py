@@ -2,7 +2,7 @@
 
 from bayesnas_graph.ir.call import Expression, ModuleCall, NumberArgument, Plain, numbers
 from bayesnas_graph.ir.coupling import Axis, Coupling, Link, Mask, intersection, union
-from bayesnas_graph.ir.graph import Edge, Gate, Graph, Kind, Node, Scope, switch_text, zero_name
+from bayesnas_graph.ir.graph import Edge, Gate, Graph, Kind, Node, Scope, inner_name, local_name, switch_text, zero_name
 from bayesnas_graph.ir.op import Argument, Op, Shape, ShapeError, Value, named_shape, shape_text
 
 __all__ = [
@@ -25,7 +25,9 @@ __all__ = [
     "Shape",
     "ShapeError",
     "Value",
+    "inner_name",
     "intersection",
+    "local_name",
     "named_shape",
     "numbers",
     "shape_text",

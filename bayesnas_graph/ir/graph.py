@@ -50,7 +50,7 @@ class Gate:
     @property
     def place(self) -> str:
         """The displayed name of the choice: `h[1] <- entry`."""
-        target = f"{self.use}.{self.target}" if self.use else self.target
+        target = inner_name(self.use, self.target)
         return f"{target} <- {self.source}" if self.source else target
 
     @property
@@ -67,6 +67,24 @@ class Gate:
 def zero_name(choice: str) -> str:
     """The id of the zero gate of a choice."""
     return f"{choice}.zero"
+
+
+def inner_name(scope: str, name: str) -> str:
+    """The full name of what has this name in a scope.
+
+    >>> inner_name("large.h.1", "conv"), inner_name("", "conv")
+    ('large.h.1.conv', 'conv')
+    """
+    return f"{scope}.{name}" if scope else name
+
+
+def local_name(scope: str, name: str) -> str:
+    """The name of a node or scope without that of a scope around it.
+
+    >>> local_name("large.h.1", "large.h.1.conv"), local_name("", "conv")
+    ('conv', 'conv')
+    """
+    return name.removeprefix(f"{scope}.") if scope else name
 
 
 def switch_text(part: str, place: str, operation: str) -> str:
@@ -223,6 +241,15 @@ class Graph:
     def inputs(self, name: str) -> tuple[Edge, ...]:
         """The edges into a node, in the order of its arguments."""
         return self._inputs.get(name, ())
+
+    def input_shapes(self, name: str) -> tuple[Shape, ...]:
+        """The shapes of the values that a node reads."""
+        return tuple(self[edge.source].shape for edge in self.inputs(name))
+
+    def gates_of(self, name: str) -> set[str]:
+        """The gates that switch a node off: of the candidates it is part of, and its own unless it is a choice."""
+        own = (edge.gate.name for edge in self.inputs(name) if edge.gate and edge.gate.kind != "candidate")
+        return {*self[name].behind, *own}
 
     @cached_property
     def gates(self) -> tuple[Gate, ...]:

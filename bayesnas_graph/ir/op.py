@@ -218,9 +218,12 @@ class Op:
         (default,) = (field.default for field in fields(self) if field.name == argument)
         return None if default is MISSING else default
 
+    def changed(self) -> dict[str, str]:
+        """The arguments that differ from their defaults, as text."""
+        return {name: _text(value) for name, value in self.settings().items() if value != self.default(name)}
+
     def __str__(self) -> str:
-        changed = {name: value for name, value in self.settings().items() if value != self.default(name)}
-        shown = ", ".join(f"{name} = {_text(value)}" for name, value in changed.items())
+        shown = ", ".join(f"{name} = {value}" for name, value in self.changed().items())
         return f"{self.label}({shown})" if shown else self.label
 
 

@@ -6,9 +6,9 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from math import prod
 
-from bayesnas_graph.ir import Edge, Graph, Node, Scope
+from bayesnas_graph.ir import Edge, Graph, Node, Scope, inner_name, local_name
 from bayesnas_graph.ir.ops import Part, Repeated
-from bayesnas_graph.passes.names import FreshNames, cell_of, common_gates, common_scope, local_name, scopes_below
+from bayesnas_graph.passes.names import FreshNames, cell_of, common_gates, common_scope, scopes_below
 from bayesnas_graph.passes.options import DEFAULT, Options
 
 # Values in a batch beyond which a CPU computes siblings faster one by one: `benchmarks/fusion_sites.py` prints the
@@ -177,7 +177,7 @@ class _Rewriter:
             name = self.fresh.name(family.scope, end, count)
             self.scopes[motifs] = replace(motifs[0], name=name, parent=family.scope)
         scope = self.scopes[motifs].name
-        return f"{scope}.{local_name(motifs[0].name, family.members[0])}", scope
+        return inner_name(scope, local_name(motifs[0].name, family.members[0])), scope
 
     def _behind(self, family: _Family) -> tuple[str, ...]:
         return common_gates([self.graph[member] for member in family.members])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bayesnas_graph.ir import Edge, Gate, Graph
+from bayesnas_graph.ir import Edge, Gate, Graph, local_name
 from bayesnas_graph.passes.options import DEFAULT, Mode, Options
 
 
@@ -31,4 +31,4 @@ def _regrouped(graph: Graph, edge: Edge, gate: Gate, mode: Mode) -> Gate:
         return replace(gate, group=gate.name, part=motif.kind, use=motif.text)
     if motif.role == "cell":
         return gate
-    return replace(gate, group=f"{motif.kind}:{gate.name.removeprefix(f'{motif.name}.')}", part=motif.kind, use="")
+    return replace(gate, group=f"{motif.kind}:{local_name(motif.name, gate.name)}", part=motif.kind, use="")

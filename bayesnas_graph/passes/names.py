@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import takewhile
 
-from bayesnas_graph.ir import Graph, Node, Scope
+from bayesnas_graph.ir import Graph, Node, Scope, inner_name, local_name
 
 
 def cell_of(graph: Graph, node: str) -> Scope | None:
@@ -46,7 +46,7 @@ class FreshNames:
 
     def name(self, scope: str, *words: str) -> str:
         """A name in a scope, made of words that may contain dots."""
-        wanted = _prefix(scope) + "_".join(words).replace(".", "_")
+        wanted = inner_name(scope, "_".join(words).replace(".", "_"))
         name, number = wanted, 1
         while name in self._taken:
             number += 1
@@ -62,16 +62,3 @@ class FreshNames:
         for inner in scopes_below(self._graph, scope, source):  # the value of a motif has the name of the motif
             name = inner.name if inner.outputs == 1 else name
         return self.name(scope, local_name(scope, name), label)
-
-
-def local_name(scope: str, name: str) -> str:
-    """The name of a node or scope without that of a scope around it.
-
-    >>> local_name("large.h.1", "large.h.1.conv")
-    'conv'
-    """
-    return name.removeprefix(_prefix(scope))
-
-
-def _prefix(scope: str) -> str:
-    return f"{scope}." if scope else ""

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from bayesnas_graph.ir import Edge, Graph, Node, Shape, ShapeError, shape_text
+from bayesnas_graph.ir.walks import reached
 
 
 class Disconnected(Exception):
@@ -75,13 +76,7 @@ def _is_closed(edge: Edge, closed: frozenset[str]) -> bool:
 
 def _used(outputs: tuple[str, ...], arriving: dict[str, list[Edge]]) -> set[str]:
     """The nodes that the outputs are computed from."""
-    used, waiting = set(outputs), list(outputs)
-    while waiting:
-        for edge in arriving[waiting.pop()]:
-            if edge.source not in used:
-                used.add(edge.source)
-                waiting.append(edge.source)
-    return used
+    return reached(outputs, lambda name: (edge.source for edge in arriving[name]))
 
 
 def _cut(

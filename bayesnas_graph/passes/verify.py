@@ -32,7 +32,7 @@ def slots_are_filled(graph: Graph) -> Iterator[str]:
 def shapes_follow_from_operations(graph: Graph) -> Iterator[str]:
     for node in graph:
         if not node.op.is_input:
-            shape = node.op.shape(*(graph[edge.source].shape for edge in graph.inputs(node.name)))
+            shape = node.op.shape(*graph.input_shapes(node.name))
             if shape != node.shape:
                 yield f"{node.name} has the shape {node.shape}, its operation gives {shape}"
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bayesnas_graph.diagnostics import Diagnostic
+from bayesnas_graph.diagnostics.words import counted
 from bayesnas_graph.report.cells import cells_section, figures_of, file_stem
 from bayesnas_graph.report.charts.heatmaps import SearchHistory
 from bayesnas_graph.report.charts.vega import render_chart
@@ -16,7 +17,6 @@ from bayesnas_graph.report.graph_section import graph_section
 from bayesnas_graph.report.overview import lead, overview
 from bayesnas_graph.report.packages import check_packages
 from bayesnas_graph.report.page import render_page
-from bayesnas_graph.report.pictures.words import counted
 from bayesnas_graph.report.provenance import provenance
 from bayesnas_graph.report.reported_run import ReportedRun, read_reported_run
 from bayesnas_graph.report.search_sections import curves_section, heat_section

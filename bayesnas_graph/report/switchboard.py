@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from bayesnas_graph.ir import Graph
+from bayesnas_graph.ir import Graph, inner_name
 from bayesnas_graph.passes.analysis import cost, cost_by_switch
 from bayesnas_graph.report.pictures import Diagram, Panel
 from bayesnas_graph.report.pictures.words import line_of, place_of
@@ -115,7 +115,7 @@ def _panel(panel: Panel, graph: Graph, numbers: Mapping[str, int]) -> dict[str, 
     gates += [choice.zero for choice in panel.choices if choice.has_zero]
     rows: dict[tuple[int, ...], list[str]] = defaultdict(list)
     for use in panel.uses:
-        full = (f"{use}.{gate}".removeprefix(".") for gate in gates)
+        full = (inner_name(use, gate) for gate in gates)
         rows[tuple(numbers.get(groups.get(name, ""), -1) for name in full)].append(use)
     return {
         "title": panel.title,

@@ -13,7 +13,7 @@ from bayesnas_graph.codegen.emit.printer import Printer
 from bayesnas_graph.codegen.names import plain
 from bayesnas_graph.codegen.units import Unit, UnitUse, units
 from bayesnas_graph.diagnostics.resources import folder
-from bayesnas_graph.ir import Expression, Graph, ModuleCall
+from bayesnas_graph.ir import Expression, Graph, ModuleCall, inner_name
 
 Paths = Callable[[Unit], dict[str, str]]
 
@@ -69,7 +69,7 @@ def emit(graph: Graph, doc: str = "", *, standalone: bool = False, constants: bo
     for path, unit, paths in _located(root, "", lambda unit: layouts[classes.of(unit)].paths):
         gates.update({gate: Slot(f"{path}gates", i, len(unit.gates)) for i, gate in enumerate(unit.gates)})
         for name, module in paths.items():
-            node = graph[f"{unit.scope.name}.{name}" if unit.scope.name else name]
+            node = graph[inner_name(unit.scope.name, name)]
             for index, parts in enumerate(node.stands_for):
                 modules.update(dict.fromkeys(parts, Slot(path + module, index, len(node.stands_for))))
     return Emitted(text, classes.of(root).name, modules, gates)
@@ -105,7 +105,7 @@ def _imports(body: str, graph: Graph, included: Collection[str]) -> str:
 def _calls(graph: Graph) -> Iterator[ModuleCall | Expression]:
     for node in graph:
         if not node.op.is_input:
-            yield node.op.torch(*(graph[edge.source].shape for edge in graph.inputs(node.name)))
+            yield node.op.torch(*graph.input_shapes(node.name))
 
 
 def _import_order(name: str) -> tuple[bool, str]:

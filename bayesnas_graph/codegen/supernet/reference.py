@@ -27,7 +27,7 @@ class ReferenceNetwork(nn.Module):
         for node in graph:
             if node.op.is_input:
                 continue
-            inputs = [graph[edge.source].shape for edge in graph.inputs(node.name)]
+            inputs = graph.input_shapes(node.name)
             call = node.op.torch(*inputs)
             if isinstance(call, ModuleCall):
                 self.weights[_key(node.name)] = build_module(call)

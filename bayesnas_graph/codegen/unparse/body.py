@@ -42,6 +42,9 @@ class BodyWriter:
         self.operation = operation
         self.names = layout.names
         self._array_of = {name: word for word, values in layout.arrays.items() for name in values}
+        self._elements = {
+            self.names[name]: (word, i) for word, values in layout.arrays.items() for i, name in enumerate(values)
+        }
         self._joins = {word: layout.common_join(values) or "" for word, values in layout.arrays.items()}
         self._declared: set[str] = set()
 
@@ -153,10 +156,9 @@ class BodyWriter:
         listed: list[str] = []
         position = 0
         while position < len(names):
-            word, _, index = names[position].partition("[")
             size = 1
-            if index:
-                start = int(index[:-1])
+            if element := self._elements.get(names[position]):
+                word, start = element
                 while names[position + size : position + size + 1] == [f"{word}[{start + size}]"]:
                     size += 1
                 if size == len(self.layout.arrays[word]):

@@ -31,18 +31,20 @@ class BodyLayout:
         self.unit = unit
         self.paths = paths
         self.labels = labels
-        self.targets = [target_of(path, label) for path, label in zip(paths, labels, strict=True)]
+        names = [item.name for item in unit.items]  # not inputs, nor the values of an item with several
+        self.targets = dict(zip(names, map(target_of, paths, labels), strict=True))
         reads = Counter(name for item in unit.items for name in item.inputs)
         reads.update(unit.outputs)
         self.out = self._only_output(reads)
         self.flowing = self._flowing(reads)
         self.names: dict[str, str] = {}  # of inputs and nodes, as written
+        self.used = set(taken)  # words that nothing else may have as its name
         self.arrays: dict[str, list[str]] = {}  # the name of an array -> its values
         if inputs is None:  # nodes choose their names first
             self._name_nodes(output_names, taken)
-            self._name_inputs(_letters(len(unit.inputs), {*taken, *self._words()}), taken)
+            self._name_inputs(_letters(len(unit.inputs), self.used))
         else:
-            self._name_inputs(inputs, taken)
+            self._name_inputs(inputs)
             self._name_nodes(output_names, taken)
 
     def is_join(self, item: Item) -> bool:
@@ -90,34 +92,28 @@ class BodyLayout:
 
         Or several terms of a sum have its name: then it was the name of their sum, now part of a larger sum.
         """
-        target = self._target(item.name)
-        if target is None or target == self._target(reader.name):
+        target = self.targets[item.name]
+        if target is None or target == self.targets[reader.name]:
             return True
-        return self.is_join(reader) and sum(self._target(name) == target for name in reader.inputs) > 1
+        return self.is_join(reader) and sum(self.targets.get(name) == target for name in reader.inputs) > 1
 
     def _is_node(self, item: Item) -> bool:
         """Return whether an item joins values that were written as edges into it, and so was a node."""
-        target = self._target(item.name)
-        return target is not None and self.is_join(item) and any(self._target(name) == target for name in item.inputs)
-
-    def _target(self, name: str) -> TargetNode | None:
-        """The target of a value; None for an input or one of several outputs."""
-        return self.targets[int(name)] if name.isdigit() else None
+        target = self.targets[item.name]
+        return target is not None and self.is_join(item) and target in map(self.targets.get, item.inputs)
 
     # ---- names
 
-    def _name_inputs(self, words: Sequence[str], taken: Collection[str]) -> None:
+    def _name_inputs(self, words: Sequence[str]) -> None:
         for name, word in zip(self.unit.inputs, words, strict=True):
-            self.names[name] = unique(word, {*taken, *self._words()})
-
-    def _words(self) -> set[str]:
-        return {name.partition("[")[0] for name in self.names.values()}
+            self.names[name] = unique(word, self.used)
+            self.used.add(self.names[name])
 
     def _name_nodes(self, output_names: Sequence[Sequence[str]], taken: Collection[str]) -> None:
         name_of: dict[str, str | TargetNode] = {}  # value -> a word, or an element of an array
         owners: dict[TargetNode, list[str]] = defaultdict(list)
         for i, item in enumerate(self.unit.items):
-            target = self.targets[i]
+            target = self.targets[item.name]
             if len(results(item)) > 1:
                 name_of.update(zip(results(item), output_names[i], strict=True))
             elif item.name in self.flowing or item.name == self.out:
@@ -129,7 +125,7 @@ class BodyLayout:
                 owners[target].append(item.name)
         for target, values in owners.items():
             self._settle(target, values, name_of)
-        self._give(name_of, taken)
+        self._give(name_of)
 
     def _word(self, i: int, taken: Collection[str]) -> str:
         """A word for a node without a name."""
@@ -152,12 +148,11 @@ class BodyLayout:
                 )
                 name_of[name] = TargetNode("_".join(shown))
 
-    def _give(self, name_of: dict[str, str | TargetNode], taken: Collection[str]) -> None:
+    def _give(self, name_of: dict[str, str | TargetNode]) -> None:
         elements: dict[str, dict[int, str]] = defaultdict(dict)
         for name, target in name_of.items():
             if isinstance(target, TargetNode) and target.index is not None:
                 elements[target.word][target.index] = name
-        used = {*taken, *self._words()}
         for name, target in name_of.items():
             if name in self.names:
                 continue
@@ -166,19 +161,19 @@ class BodyLayout:
             )
             is_array = len(members) >= MIN_ARRAY and sorted(members) == list(range(len(members)))
             if is_array and self.common_join(members.values()) is not None:
-                word = unique(self.paths[int(name)][0], used)
+                word = unique(self.paths[int(name)][0], self.used)
                 self.arrays[word] = [members[i] for i in range(len(members))]
                 self.names.update({value: f"{word}[{i}]" for i, value in members.items()})
             else:
-                word = self.names[name] = self._single(name, target, used)
-            used.add(word)
+                word = self.names[name] = self._single(name, target)
+            self.used.add(word)
 
-    def _single(self, name: str, target: str | TargetNode, used: Collection[str]) -> str:
+    def _single(self, name: str, target: str | TargetNode) -> str:
         """A name for a node outside arrays. The name of its operation would say nothing."""
         if not isinstance(target, TargetNode):
-            return unique(target, used)
-        word = unique(target.word if target.index is None else f"{target.word}_{target.index}", used)
-        return unique("y", used) if is_label(word, self.labels[int(name)]) else word
+            return unique(target, self.used)
+        word = unique(target.word if target.index is None else f"{target.word}_{target.index}", self.used)
+        return unique("y", self.used) if is_label(word, self.labels[int(name)]) else word
 
 
 def join_of(item: Item) -> str:

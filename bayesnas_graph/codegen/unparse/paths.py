@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from bayesnas_graph.ir import Node
+from bayesnas_graph.ir import Node, inner_name
 from bayesnas_graph.language.elaborate.labels import Names
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -26,7 +26,7 @@ class PathNames:
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self._names = Names()
-        self._known: dict[tuple[str, ...], str] = {}  # the (first) parts of a name -> its new form
+        self._known: dict[str, str] = {}  # a name, or the first parts of one -> its new form
         self.nodes: dict[str, str] = {}
         inputs = [node.name for node in nodes if node.op.is_input]
         for name in sorted(inputs, key=lambda name: not _is_path(name)):
@@ -37,19 +37,16 @@ class PathNames:
 
     def scope(self, name: str) -> str | None:
         """The name of a scope; None if it has no node, or a node has its name."""
-        known = self._known.get(tuple(name.split(".")))
-        return None if name in self.nodes else known
+        return None if name in self.nodes else self._known.get(name)
 
     def _path(self, node: Node) -> str:
-        parts = tuple(node.name.split("."))
-        path = ""
-        for i, part in enumerate(parts):
-            here = parts[: i + 1]
+        here = path = ""
+        for i, part in enumerate(node.name.split(".")):
+            here = f"{here}.{part}" if i else part
             if here not in self._known:
-                is_last = i + 1 == len(parts)
-                instead = node.op.label if is_last and _WORD.fullmatch(node.op.label) else "part"
+                instead = node.op.label if here == node.name and _WORD.fullmatch(node.op.label) else "part"
                 word = part if _WORD.fullmatch(part) or (i and _INDEX.fullmatch(part)) else instead
-                self._known[here] = self._names.unique(f"{path}.{word}" if path else word)
+                self._known[here] = self._names.unique(inner_name(path, word))
             path = self._known[here]
         return path
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import takewhile
 
 from bayesnas_graph.codegen.units import Item, OpUse, UnitUse
 from bayesnas_graph.codegen.unparse.body import BodyWriter, WrittenStatement
@@ -16,7 +17,7 @@ from bayesnas_graph.codegen.unparse.structure import structured
 from bayesnas_graph.codegen.unparse.tidy import tidy
 from bayesnas_graph.diagnostics import Report
 from bayesnas_graph.diagnostics.source import Source
-from bayesnas_graph.ir import Graph
+from bayesnas_graph.ir import Graph, inner_name, local_name
 from bayesnas_graph.language.syntax import format_source
 
 MAX_NOTES = 3  # on one node in all uses of its motif
@@ -39,7 +40,7 @@ class _Writer:
     def __init__(self, graph: Graph, notes: Mapping[str, str]) -> None:
         tidied = tidy(graph)
         self.graph = tidied.graph
-        self.kinds = tidied.kinds
+        self.scoped = tidied.scoped
         self.notes = {name: one_line(notes[old]) for name, old in tidied.origins.items() if old in notes}
         self.edge_notes = _edge_notes(notes, tidied.origins)
         tree = structured(self.graph)
@@ -53,20 +54,22 @@ class _Writer:
         required = [budget(text) for text in budgets]
         *motifs, network = self.definitions
         parts = [about_file(doc), *self.operations.lines()]
-        parts += [self._definition(motif, _signature(motif), []) for motif in motifs]
-        parts.append(self._definition(network, f"network {network.name} : {self._types()}", required))
+        parts += [self._definition(motif, _signature(motif)) for motif in motifs]
+        parts.append(self._definition(network, f"network {network.name} : {self._types()}", self.inputs, required))
         report = Report()
         formatted = format_source(Source(network.name, "\n\n".join(parts)), report)
         assert formatted is not None, "our own text is valid"
         return formatted
 
-    def _definition(self, definition: Definition, head: str, budgets: Sequence[str]) -> str:
-        is_network = head.startswith("network")
-        layout = self._layout(definition, self.inputs if is_network else None)
+    def _definition(
+        self, definition: Definition, head: str, input_names: Sequence[str] | None = None, budgets: Sequence[str] = ()
+    ) -> str:
+        """The text of a definition. Only those of a network have names for their inputs, and budgets."""
+        layout = self._layout(definition, input_names)
         self.outputs[definition] = [layout.names.get(name, "y") for name in definition.unit.outputs]
         body = BodyWriter(layout, partial(self.definitions.operation, definition))
         inputs = ", ".join(layout.names[name] for name in definition.unit.inputs)
-        note = noted([self.notes.get(name, "") for name in self.inputs]) if is_network else ""
+        note = noted([self.notes.get(name, "") for name in input_names]) if input_names is not None else ""
         lines = [f"in {inputs}{note}"]
         lines += [line.text + self._note(line, definition) for line in body.lines()]
         lines += [f"require {budget}" for budget in budgets]
@@ -84,15 +87,15 @@ class _Writer:
 
     def _path(self, scope: str, name: str) -> tuple[str, ...]:
         """The parts of a name, without dissolved motifs that only repeat their kind."""
-        parts = name.split(".")
-        around = f"{scope}." if scope else ""
-        while len(parts) > 1:
-            kind = self.kinds.get(around + parts[0])
-            if kind is None or not is_label(parts[0], [kind]):
+        full = inner_name(scope, name)
+        around = self.scoped.enclosing(full) if full in self.scoped.nx else self.scoped.scopes_from(full)[1:]
+        dissolved = takewhile(lambda other: other.name != scope, around)
+        omitted = scope
+        for inner in reversed(list(dissolved)):
+            if not is_label(local_name(omitted, inner.name), [inner.kind]):
                 break
-            around += f"{parts[0]}."
-            del parts[0]
-        return tuple(parts)
+            omitted = inner.name
+        return tuple(local_name(omitted, full).split("."))
 
     def _labels(self, item: Item) -> set[str]:
         """The names of an item as an operation."""
@@ -122,8 +125,8 @@ class _Writer:
 
     def _nodes(self, definition: Definition, i: int) -> list[str]:
         """The names of an item in the graph, in every use of its motif."""
-        names = [(unit.scope.name, self.item_names[unit.scope.name][i]) for unit in definition.members]
-        return [f"{scope}.{name}" if scope else name for scope, name in names]
+        scopes = (unit.scope.name for unit in definition.members)
+        return [inner_name(scope, self.item_names[scope][i]) for scope in scopes]
 
 
 def _edge_notes(notes: Mapping[str, str], origins: Mapping[str, str]) -> dict[tuple[str, int], str]:

@@ -16,11 +16,11 @@ MAX_DEPTH = 64  # of nested motifs; deeper ones are dissolved
 
 @dataclass(frozen=True)
 class Tidy:
-    """A graph, the node or scope of the given graph for each of its own, and the kinds of all scopes by name."""
+    """A graph, the same graph with all scopes, and the node or scope of the given graph for each of its own."""
 
     graph: Graph
+    scoped: Graph
     origins: dict[str, str]
-    kinds: dict[str, str]
 
 
 def tidy(graph: Graph) -> Tidy:
@@ -39,11 +39,11 @@ def tidy(graph: Graph) -> Tidy:
     for old, name in called.items():
         origins.setdefault(name, old)
     order = [names[node.name] for node in graph if node.name in names]
-    motifs = {scope.name for scope in graph.scopes if scope.role != "choice" and scope.name in called}
-    renamed = _renamed(graph.keep_scopes(motifs), {node.name: names[node.name] for node in nodes}, called)
-    whole = renamed.keep_scopes({scope.name for scope in _whole(renamed, order)})
+    scoped = _renamed(graph.keep_scopes(called), {node.name: names[node.name] for node in nodes}, called)
+    motifs = scoped.keep_scopes({scope.name for scope in scoped.scopes if scope.role != "choice"})
+    whole = motifs.keep_scopes({scope.name for scope in _whole(motifs, order)})
     ordered = whole.replace([whole[name] for name in in_scopes(whole)], whole.edges, whole.outputs)
-    return Tidy(ordered, origins, {called[scope.name]: scope.kind for scope in graph.scopes if scope.name in called})
+    return Tidy(ordered, scoped, origins)
 
 
 def _renamed(graph: Graph, names: Mapping[str, str], called: Mapping[str, str]) -> Graph:

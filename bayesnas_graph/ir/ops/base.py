@@ -14,14 +14,19 @@ PRIMITIVES: dict[str, type[Op]] = {}
 
 
 @dataclass(frozen=True)
-class SameShape(Op):
+class ChannelByChannel(Op):
+    """An operation whose output channels each depend on the same channel of its inputs."""
+
+    def coupling(self, *inputs: Shape) -> Coupling:
+        return Coupling.each(*inputs)
+
+
+@dataclass(frozen=True)
+class SameShape(ChannelByChannel):
     """An operation whose output has the shape of its input, channel by channel."""
 
     def shape(self, *inputs: Shape) -> Shape:
         return inputs[0]
-
-    def coupling(self, *inputs: Shape) -> Coupling:
-        return Coupling.each(*inputs)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from operator import mul
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayesnas_graph.ir import Coupling, Expression, Link, Mask, Op, Shape, ShapeError, intersection, shape_text
-from bayesnas_graph.ir.ops.base import SameShape, image, register, vector
+from bayesnas_graph.ir.ops.base import ChannelByChannel, SameShape, image, register, vector
 from bayesnas_graph.ir.ops.curvature import Local
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class Concat(Join):
 
 @register
 @dataclass(frozen=True)
-class Scale(Op):
+class Scale(ChannelByChannel):
     """The first input, an image, with each channel multiplied by its entry of the second, a vector."""
 
     name: ClassVar[str] = "scale"
@@ -142,9 +142,6 @@ class Scale(Op):
         of_image = local.hessian * factors.square()[:, :, None, None]
         of_factors = (local.hessian * x.square()).sum((2, 3))
         return of_image, of_factors
-
-    def coupling(self, *inputs: Shape) -> Coupling:
-        return Coupling.each(*inputs)
 
     def nonzero_outputs(self, nonzero: tuple[Mask, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Mask:
         return intersection(*nonzero)

@@ -7,7 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
 from bayesnas_graph.ir import Coupling, Expression, Link, Mask, Op, Shape, ShapeError
-from bayesnas_graph.ir.ops.base import count, image, register, same, window
+from bayesnas_graph.ir.ops.base import ChannelByChannel, count, image, register, same, window
 from bayesnas_graph.ir.ops.curvature import Local
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Pool(Op):
+class Pool(ChannelByChannel):
     """Base class of pools: a window slides over each channel."""
 
     by_channel: ClassVar[bool] = True
@@ -38,9 +38,6 @@ class Pool(Op):
 
     def _call(self, function: str, more: str = "") -> Expression:
         return Expression(f"F.{function}({{0}}, {{kernel}}, {{stride}}, {{padding}}{more})", self._window)
-
-    def coupling(self, *inputs: Shape) -> Coupling:
-        return Coupling.each(*inputs)
 
 
 @register
@@ -87,14 +84,11 @@ class AvgPool(Pool):
 
 
 @dataclass(frozen=True)
-class GlobalPool(Op):
+class GlobalPool(ChannelByChannel):
     """Base class of global pools: an image becomes a vector with one value per channel."""
 
     def shape(self, *inputs: Shape) -> Shape:
         return (image(self, inputs[0])[0],)
-
-    def coupling(self, *inputs: Shape) -> Coupling:
-        return Coupling.each(*inputs)
 
 
 @register
@@ -156,7 +150,7 @@ class Flatten(Op):
 
 @register
 @dataclass(frozen=True)
-class Crop(Op):
+class Crop(ChannelByChannel):
     """The image without its first `n` rows and columns."""
 
     name: ClassVar[str] = "crop"
@@ -177,16 +171,13 @@ class Crop(Op):
 
         return (F.pad(local.hessian, (self.n, 0, self.n, 0)),)
 
-    def coupling(self, *inputs: Shape) -> Coupling:
-        return Coupling.each(*inputs)
-
     def stored_values(self, *inputs: Shape) -> int:
         return 0
 
 
 @register
 @dataclass(frozen=True)
-class PadChannels(Op):
+class PadChannels(ChannelByChannel):
     """The input with channels of zeros appended, `width` in total."""
 
     name: ClassVar[str] = "pad_channels"
@@ -205,9 +196,6 @@ class PadChannels(Op):
 
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
         return (local.hessian[:, : local.inputs[0].shape[1]],)
-
-    def coupling(self, *inputs: Shape) -> Coupling:
-        return Coupling.each(*inputs)
 
     def narrowed(self, inputs: tuple[Mask, ...], output: Mask) -> PadChannels:
         return replace(self, width=sum(output))

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from bayesnas_graph.diagnostics.source import Span
-from bayesnas_graph.ir import Edge, Gate, Graph, Node, Op, Scope, Shape
+from bayesnas_graph.ir import Edge, Gate, Graph, Node, Op, Scope, Shape, inner_name
 from bayesnas_graph.ir.ops import Input
+from bayesnas_graph.ir.walks import reached
 from bayesnas_graph.language.elaborate.labels import Name
 from bayesnas_graph.language.elaborate.values import MotifNode
 from bayesnas_graph.language.syntax import ast
@@ -95,7 +96,10 @@ def flatten(block: Block, name: str) -> Graph:
         flat.nodes.append(Node(node.name, Input(), shape, block.definition.span, label=node.text))
         inputs.append(node.name)
     outputs = flat.write(block, inputs, _Position(part=name))
-    used = flat.reaching(outputs)
+    sources: dict[str, list[str]] = {node.name: [] for node in flat.nodes}
+    for edge in flat.edges:
+        sources[edge.target].append(edge.source)
+    used = reached(outputs, sources.__getitem__)
     nodes = [node for node in flat.nodes if node.name in used or node.op.is_input]
     edges = [edge for edge in flat.edges if edge.target in used]
     return Graph(name, nodes, edges, outputs, flat.scopes)
@@ -122,12 +126,12 @@ class _Position:
             return _Position(cell, scope, prefix, text, in_cell=True, behind=behind)
         if not self.in_cell:
             return _Position(step.block.definition.name.name, scope, prefix, text, use=text, behind=behind)
-        use = f"{self.use}.{step.called.text}" if self.use else step.called.text
+        use = inner_name(self.use, step.called.text)
         return _Position(self.part, scope, prefix, text, True, f"{self.inside}{step.name}.", use, behind)
 
     def within(self, text: str) -> str:
         """The displayed name of a step, from the network on."""
-        return f"{self.text}.{text}" if self.text else text
+        return inner_name(self.text, text)
 
     def gate(self, gate: Gate) -> Gate:
         """A gate of the block, with its names in the graph."""
@@ -181,16 +185,3 @@ class _Flattener:
             same = sum(other.name.name == name for other in self.cells)
             self.cells[definition] = name if not same else f"{name}_{same + 1}"
         return self.cells[definition]
-
-    def reaching(self, outputs: list[str]) -> set[str]:
-        """The names of all nodes from which an output can be reached."""
-        sources: dict[str, list[str]] = {}
-        for edge in self.edges:
-            sources.setdefault(edge.target, []).append(edge.source)
-        found, waiting = set(outputs), list(outputs)
-        while waiting:
-            for source in sources.get(waiting.pop(), ()):
-                if source not in found:
-                    found.add(source)
-                    waiting.append(source)
-        return found

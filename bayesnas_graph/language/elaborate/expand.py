@@ -22,7 +22,7 @@ from bayesnas_graph.language.elaborate.problems import (
     wrong_network_inputs,
 )
 from bayesnas_graph.language.elaborate.statements import wire
-from bayesnas_graph.language.elaborate.structure import check_structure, in_order
+from bayesnas_graph.language.elaborate.structure import check_structure, nodes_in_order
 from bayesnas_graph.language.elaborate.values import (
     MotifNode,
     Operation,
@@ -132,7 +132,7 @@ class _Writer:
                     incoming[node].append(application)
         results_of: dict[Application, list[int] | None] = {}
         problems: list[Diagnostic] = []
-        for node in in_order(wiring):
+        for node in nodes_in_order(wiring):
             try:
                 values[node] = self._value(node, incoming[node], values, results_of)
             except LimitReached:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from collections.abc import Sequence as Seq
 from dataclasses import dataclass, replace
 
+from bayesnas_graph.ir import inner_name
 from bayesnas_graph.language.elaborate.values import (
     MotifNode,
     Operation,
@@ -63,7 +64,7 @@ class Name:
 
     def inner(self, label: str) -> Name:
         """The name of a step within this one."""
-        id, text, target = (f"{path}.{label}" if path else label for path in (self.id, self.text, self.target))
+        id, text, target = (inner_name(path, label) for path in (self.id, self.text, self.target))
         return Name(id, text, target, self.source, label, self.node)
 
     def numbered(self, suffix: str) -> Name:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from heapq import heapify, heappop, heappush
+from itertools import product
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, Report
 from bayesnas_graph.diagnostics.source import Span
+from bayesnas_graph.ir.walks import in_order, reached
 from bayesnas_graph.language.elaborate.values import MotifNode
 from bayesnas_graph.language.elaborate.wiring import Application, Wiring
 
@@ -78,11 +79,7 @@ def _unfed(wiring: Wiring) -> list[Diagnostic]:
 
 
 def _useless(wiring: Wiring, sources: Sources) -> list[Diagnostic]:
-    useful, waiting = set(wiring.outputs), list(wiring.outputs)
-    while waiting:
-        before = [source for source in sources[waiting.pop()] if source not in useful]
-        useful.update(before)
-        waiting.extend(before)
+    useful = reached(wiring.outputs, sources.__getitem__)
     warnings = [
         Diagnostic(
             "NAS303",
@@ -100,26 +97,8 @@ def _useless(wiring: Wiring, sources: Sources) -> list[Diagnostic]:
     return warnings
 
 
-def in_order(wiring: Wiring) -> list[MotifNode]:
+def nodes_in_order(wiring: Wiring) -> list[MotifNode]:
     """The nodes, each after the nodes it reads; ties keep the order of the text."""
-    rank = {node: i for i, node in enumerate(wiring.nodes)}
-    waiting = dict.fromkeys(wiring.nodes, 0)
-    readers: dict[MotifNode, list[MotifNode]] = {}
-    for application in wiring.applications:
-        for source in application.inputs:
-            if source in rank:
-                for target in application.outputs:
-                    if target in waiting:
-                        waiting[target] += 1
-                        readers.setdefault(source, []).append(target)
-    ready = [rank[node] for node, count in waiting.items() if count == 0]
-    heapify(ready)
-    order = []
-    while ready:
-        node = wiring.nodes[heappop(ready)]
-        order.append(node)
-        for reader in readers.get(node, ()):
-            waiting[reader] -= 1
-            if waiting[reader] == 0:
-                heappush(ready, rank[reader])
-    return order
+    nodes = set(wiring.nodes)
+    edges = (edge for application in wiring.applications for edge in product(application.inputs, application.outputs))
+    return in_order(wiring.nodes, (edge for edge in edges if nodes.issuperset(edge)))

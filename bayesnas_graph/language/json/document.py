@@ -28,7 +28,13 @@ from bayesnas_graph.language.json.schema import (
     ScopeDocument,
 )
 from bayesnas_graph.language.json.settings import op_document, read_op
-from bayesnas_graph.language.json.soundness import check_gates, check_replaced, check_scopes, check_wiring, in_order
+from bayesnas_graph.language.json.soundness import (
+    check_gates,
+    check_replaced,
+    check_scopes,
+    check_wiring,
+    nodes_in_order,
+)
 
 LARGEST_DOCUMENT = 512 * 2**20  # bytes; every shipped space takes less than a twentieth of this
 
@@ -99,7 +105,7 @@ def from_document(document: GraphDocument | OldGraphDocument, source_name: str =
     for i, name in enumerate(document.outputs):
         if name not in nodes:
             fail(source_name, ["outputs", i], f"unknown node `{name}`", did_you_mean(name, nodes))
-    ordered = in_order(nodes, edges, source_name)
+    ordered = nodes_in_order(nodes, edges, source_name)
     check_wiring(nodes, edges, source_name)
     check_replaced(nodes, source_name)
     scopes = _scopes(document, source_name)

@@ -3,41 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from heapq import heapify, heappop, heappush
 
 from bayesnas_graph.diagnostics import did_you_mean
 from bayesnas_graph.ir import Edge, Node, Scope, ShapeError, shape_text
+from bayesnas_graph.ir.walks import in_order
 from bayesnas_graph.language.json.problems import Step, fail
 
 LONGEST_CYCLE = 8  # nodes of a cycle shown in a message
 
 
-def in_order(nodes: Mapping[str, Node], edges: Sequence[Edge], source_name: str) -> list[Node]:
+def nodes_in_order(nodes: Mapping[str, Node], edges: Sequence[Edge], source_name: str) -> list[Node]:
     """The nodes, each after the nodes it reads, otherwise in the given order."""
-    rank = {name: i for i, name in enumerate(nodes)}
-    names = list(nodes)
-    waiting = dict.fromkeys(nodes, 0)
-    readers: dict[str, list[str]] = {}
-    for edge in edges:
-        waiting[edge.target] += 1
-        readers.setdefault(edge.source, []).append(edge.target)
-    ready = [rank[name] for name, count in waiting.items() if count == 0]
-    heapify(ready)
-    order: list[Node] = []
-    while ready:
-        name = names[heappop(ready)]
-        order.append(nodes[name])
-        for reader in readers.get(name, ()):
-            waiting[reader] -= 1
-            if waiting[reader] == 0:
-                heappush(ready, rank[reader])
+    order = in_order(nodes, ((edge.source, edge.target) for edge in edges))
     if len(order) < len(nodes):
-        cycle = _cycle({name for name, count in waiting.items() if count}, edges)
+        cycle = _cycle(nodes.keys() - set(order), edges)
         route = " -> ".join(f"`{name}`" for name in cycle[:LONGEST_CYCLE])
         dots = " -> ..." if len(cycle) > LONGEST_CYCLE else ""
         closing = next(i for i, e in enumerate(edges) if (e.source, e.target) == (cycle[-2], cycle[-1]))
         fail(source_name, ["edges", closing], f"the edges form a cycle: {route}{dots}")
-    return order
+    return [nodes[name] for name in order]
 
 
 def _cycle(left: set[str], edges: Sequence[Edge]) -> list[str]:

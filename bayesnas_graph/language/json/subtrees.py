@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from bayesnas_graph.ir import Graph, Node, Scope
@@ -16,19 +16,6 @@ class Subtree:
     name: str
     size: int
     around: tuple[Scope, ...]  # the scopes around all of it, the innermost first
-
-
-def part_of(names: Iterable[str]) -> dict[str, int]:
-    """Count the names that are equal to each prefix, or below it.
-
-    >>> part_of(["a.b", "a.c"])["a"]
-    2
-    """
-    count: dict[str, int] = {}
-    for name in names:
-        for path in paths(name):
-            count[path] = count.get(path, 0) + 1
-    return count
 
 
 def paths(name: str) -> Iterator[str]:
@@ -44,20 +31,24 @@ def paths(name: str) -> Iterator[str]:
     yield name
 
 
-def subtrees(nodes: Sequence[Node], graph: Graph, reported: Collection[str]) -> list[Subtree]:
-    """The largest subtrees of the graph that consist of these nodes only, except those below a name in `reported`."""
-    own, whole = part_of(node.name for node in nodes), part_of(node.name for node in graph)
+def subtrees(nodes: Sequence[Node], graph: Graph, reported: Set[str]) -> list[Subtree]:
+    """The largest subtrees of the graph that consist of these nodes only, except nodes with a gate in `reported`."""
+    own, whole = _below(nodes), _below(graph)
     inside, all_inside = _members(graph, nodes), _members(graph, graph)
     found: dict[str, Subtree] = {}
     for node in nodes:
-        route = list(paths(node.name))
-        if any(path in reported for path in route):
+        if not reported.isdisjoint(graph.gates_of(node.name)):
             continue
-        top = next(path for path in route if own[path] == whole[path])
+        top = next((path for path in paths(node.name) if own[path] == whole[path]), node.name)
         around = (scope for scope in graph.enclosing(node.name) if inside[scope.name] < all_inside[scope.name])
         size = found[top].size + 1 if top in found else 1
         found[top] = Subtree(top, size, tuple(around))
     return list(found.values())
+
+
+def _below(nodes: Iterable[Node]) -> Counter[str]:
+    """The number of these nodes at every path, or below it."""
+    return Counter(path for node in nodes for path in paths(node.name))
 
 
 def _members(graph: Graph, nodes: Iterable[Node]) -> Counter[str]:

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from bayesnas_graph.ir import Graph, shape_text
+from bayesnas_graph.diagnostics.words import counted
+from bayesnas_graph.ir import Graph, local_name, shape_text
 from bayesnas_graph.ir.ops.python import PythonOp
 from bayesnas_graph.language.json.difference import Change, Difference, Port, PortChange, Read, Rewired
 from bayesnas_graph.language.json.fingerprint import op_identity
 from bayesnas_graph.language.json.problems import printable
-from bayesnas_graph.language.json.subtrees import Subtree, part_of, subtrees
+from bayesnas_graph.language.json.subtrees import Subtree, subtrees
 from bayesnas_graph.language.json.switches import Switch, cell_uses, within
 
 NAMED = 3  # names listed on a line; the rest are counted
@@ -48,7 +49,7 @@ class _Lines:
             if line.times > 1 and line.times > len(line.places):
                 counts.append(f"{line.times:,} times")
             if line.operations:
-                counts.append(f"{line.operations:,} operation{'s' * (line.operations != 1)}")
+                counts.append(counted(line.operations, "operation"))
             text = f"{verb} " if verb else ""
             text += f"cell {cell}: " if cell else ""
             text += _listed(list(line.places)) + (f": {detail}" if detail else "")
@@ -65,7 +66,7 @@ def summary(difference: Difference, before: Graph, after: Graph) -> list[str]:
     lines += [f"budget - {text}" for text in difference.budgets_removed]
     if not difference.same_graph:
         lines += _cells(before, after)
-        lines += _switches(difference)
+        lines += _switches(difference, before, after)
         lines += _operations(difference, before, after)
         lines += _renamed(difference)
         if not lines:
@@ -98,14 +99,14 @@ def _cells(before: Graph, after: Graph) -> Iterator[str]:
             yield f"cell {cell}: {often[cell]} -> {now[cell]} uses"
 
 
-def _switches(difference: Difference) -> Iterable[str]:
+def _switches(difference: Difference, before: Graph, after: Graph) -> Iterable[str]:
     changes = difference.switches
     places: dict[tuple[str | None, str], list[tuple[str, Switch]]] = {}
     for sign, found in (("+", changes.added), ("-", changes.removed)):
         for switch in found:
             places.setdefault((switch.cell, switch.choice), []).append((sign, switch))
-    added = part_of(node.name for node in difference.added)
-    removed = part_of(node.name for node in difference.removed)
+    added = Counter(gate for node in difference.added for gate in after.gates_of(node.name))
+    removed = Counter(gate for node in difference.removed for gate in before.gates_of(node.name))
     lines = _Lines()
     for where, here in places.items():
         detail = ", ".join(f"{sign} {switch.candidate or 'optional'}" for sign, switch in here)
@@ -195,7 +196,7 @@ def _reads(rewired: Rewired, before: Graph, after: Graph, cells: dict[str, str])
     def local(read: Read) -> str:
         around = (after if read.name in after.nx else before).enclosing(read.name)
         for scope in here.intersection(scope.name for scope in around):
-            return str(read).removeprefix(f"{scope}.")
+            return local_name(scope, str(read))
         return within(around, cells, str(read))[1]
 
     shown = [_listed(list(map(local, reads))) for reads in (old, new)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bayesnas_graph.ir import Edge, Gate, Graph, Scope
+from bayesnas_graph.ir import Edge, Gate, Graph, Scope, local_name
 from bayesnas_graph.language.json.matching import Matching
 
 
@@ -77,7 +77,7 @@ def _switch(graph: Graph, group: str, edges: list[Edge]) -> Switch:
     return Switch(
         group,
         cell=gate.part if scope else None,
-        place=gate.choice.removeprefix(f"{scope.name}.") if scope else gate.choice,
+        place=local_name(scope.name, gate.choice) if scope else gate.choice,
         candidate=None if gate.kind == "optional" else gate.label,
         gates=tuple(edge.gate.name for edge in edges if edge.gate is not None),
         choice=gate.place,
@@ -150,5 +150,5 @@ def within(around: Iterable[Scope], uses: dict[str, str], name: str) -> tuple[st
     """The innermost cell among the scopes around something, and its name relative to that cell."""
     for scope in around:
         if scope.name in uses:
-            return uses[scope.name], name.removeprefix(f"{scope.name}.")
+            return uses[scope.name], local_name(scope.name, name)
     return None, name

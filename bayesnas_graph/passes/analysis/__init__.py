@@ -1,11 +1,9 @@
 """Analyses of a graph: its cost, its choices, the number of its architectures."""
 
-from bayesnas_graph.passes.analysis.candidates import cost_by_switch
 from bayesnas_graph.passes.analysis.choices import ChoiceSwitches, choices
-from bayesnas_graph.passes.analysis.cost import Cost, cost
+from bayesnas_graph.passes.analysis.cost import Cost, cost, cost_by_switch, operations, operations_by_node
 from bayesnas_graph.passes.analysis.extremes import CostRange, Extreme, Extremes, extremes
 from bayesnas_graph.passes.analysis.narrowing import Cut, cuts
-from bayesnas_graph.passes.analysis.operations import operations, operations_by_node
 from bayesnas_graph.passes.analysis.settings import SwitchCounts, switches
 
 __all__ = [

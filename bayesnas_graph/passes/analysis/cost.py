@@ -1,4 +1,4 @@
-"""The cost of a graph, with all its operations."""
+"""The cost of a graph with all its operations, and of the operations behind every switch."""
 
 from __future__ import annotations
 
@@ -32,5 +32,35 @@ def cost_of(graph: Graph, node: Node) -> Cost:
     """The cost of one operation of a graph."""
     if node.op.is_input:
         return Cost(0, 0, 0)
-    inputs = [graph[edge.source].shape for edge in graph.inputs(node.name)]
+    inputs = graph.input_shapes(node.name)
     return Cost(node.op.parameters(*inputs), node.op.flops(*inputs), node.op.stored_values(*inputs))
+
+
+def cost_by_switch(graph: Graph) -> dict[str, Cost]:
+    """The cost of the operations behind each switch, in all uses of its cell together.
+
+    Behind a zero switch are all candidates of its choice.
+    """
+    groups = {gate.name: gate.group for gate in graph.gates}
+    zeros = {gate.choice: gate.group for gate in graph.gates if gate.is_zero}
+    costs = dict.fromkeys(groups.values(), Cost(0, 0, 0))
+    for node in graph:
+        own = [groups[gate] for gate in graph.gates_of(node.name) if gate in groups]
+        outer = [zeros[choice] for choice in graph.choices_around(node.name) if choice in zeros]
+        for group in (*own, *outer):
+            costs[group] += cost_of(graph, node)
+    return costs
+
+
+def operations(graph: Graph) -> int:
+    """The additions and multiplications of a whole graph for one sample, counted as in papers on compression.
+
+    Budgets and `stats` count multiply-adds (`cost`). This number is for comparison with tables in papers.
+    """
+    return sum(operations_by_node(graph).values())
+
+
+def operations_by_node(graph: Graph) -> dict[str, int]:
+    """The additions and multiplications of every node that has any."""
+    counts = {node.name: node.op.operations(*graph.input_shapes(node.name)) for node in graph}
+    return {name: count for name, count in counts.items() if count}

@@ -36,7 +36,7 @@ def cuts(whole: Graph, pruned: Graph) -> dict[str, tuple[Cut, ...]]:
         if node.op.is_input or _is_as_before(whole, pruned, node):
             continue  # not every operation has a coupling rule, so it is used only where needed
         inputs = whole.inputs(node.name)
-        coupling = before.op.coupling(*(whole[edge.source].shape for edge in inputs))
+        coupling = before.op.coupling(*whole.input_shapes(node.name))
         remaining = {(edge.source, edge.gate) for edge in pruned.inputs(node.name)}
         sides = [kept[edge.source] if (edge.source, edge.gate) in remaining else None for edge in inputs]
         kept[node.name] = _left_of_output(node, before, coupling, sides)

@@ -7,6 +7,7 @@ from collections.abc import Set
 from typing import Literal, NamedTuple
 
 from bayesnas_graph.ir import Graph, Shape, ShapeError
+from bayesnas_graph.ir.walks import reached
 
 Measure = Literal["parameters", "flops"]
 
@@ -87,7 +88,7 @@ class Prices:
             return None
         total = 0
         shapes: dict[int, Shape] = {}
-        for i in sorted(self._used(arriving)):
+        for i in sorted(reached(self.outputs, arriving.__getitem__)):
             try:
                 shapes[i], price = self._compute(i, tuple([shapes[source] for source in arriving[i]]))
             except ShapeError:
@@ -121,14 +122,3 @@ class Prices:
             if len(brought) == len(self.inputs[i]) or (brought and self.tolerates_missing_inputs[i]):
                 arriving[i] = brought
         return arriving
-
-    def _used(self, arriving: dict[int, list[int]]) -> set[int]:
-        """The nodes that the outputs are computed from."""
-        used: set[int] = set()
-        waiting = list(self.outputs)
-        while waiting:
-            i = waiting.pop()
-            if i not in used:
-                used.add(i)
-                waiting += arriving[i]
-        return used

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bayesnas_graph.ir import Edge, Graph, Mask, Shape, intersection, union
+from bayesnas_graph.ir import Edge, Graph, Mask, intersection, union
 from bayesnas_graph.passes import drop_unused
 
 if TYPE_CHECKING:
@@ -33,15 +33,15 @@ def alive(graph: Graph, tensors: Tensors) -> Alive:
         if node.op.is_input:
             nonzero[node.name] = (True,) * node.shape[0]
             continue
-        arriving = tuple(nonzero[edge.source] for edge in graph.inputs(node.name))
-        nonzero[node.name] = node.op.nonzero_outputs(arriving, tensors.get(node.name, {}), *shapes(graph, node.name))
+        arriving, own = tuple(nonzero[edge.source] for edge in graph.inputs(node.name)), tensors.get(node.name, {})
+        nonzero[node.name] = node.op.nonzero_outputs(arriving, own, *graph.input_shapes(node.name))
     needed = {node.name: (node.name in graph.outputs,) * node.shape[0] for node in graph}
     effective: dict[str, Mask] = {}
     for node in reversed(list(graph)):
         effective[node.name] = intersection(needed[node.name], nonzero[node.name])
         if node.op.is_input:
             continue
-        wanted = node.op.needed_inputs(effective[node.name], tensors.get(node.name, {}), *shapes(graph, node.name))
+        wanted = node.op.needed_inputs(effective[node.name], tensors.get(node.name, {}), *graph.input_shapes(node.name))
         for edge, mask in zip(graph.inputs(node.name), wanted, strict=True):
             needed[edge.source] = union(needed[edge.source], mask)
     return Alive(nonzero, effective)
@@ -60,8 +60,3 @@ def without_dead_terms(graph: Graph, channels: Alive) -> Graph:
             inputs = tuple(e for e in inputs if any(intersection(channels.nonzero[e.source], effective))) or inputs[:1]
         edges += [Edge(edge.source, edge.target, slot, None, edge.span) for slot, edge in enumerate(inputs)]
     return drop_unused(graph.replace(graph, edges, graph.outputs))
-
-
-def shapes(graph: Graph, name: str) -> tuple[Shape, ...]:
-    """The shapes of the inputs of a node."""
-    return tuple(graph[edge.source].shape for edge in graph.inputs(name))

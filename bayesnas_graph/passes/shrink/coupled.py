@@ -6,7 +6,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 
 from bayesnas_graph.ir import Graph, Mask, Node, union
-from bayesnas_graph.passes.shrink.alive import Alive, Tensors, shapes
+from bayesnas_graph.passes.shrink.alive import Alive, Tensors
 
 
 def coupled(graph: Graph, tensors: Tensors, channels: Alive) -> dict[str, Mask]:
@@ -49,7 +49,7 @@ class _Ties:
     def __init__(self, graph: Graph, tensors: Tensors) -> None:
         self.graph = graph
         self.tensors = tensors
-        self.links = {node.name: node.op.coupling(*shapes(graph, node.name)).links for node in graph}
+        self.links = {node.name: node.op.coupling(*graph.input_shapes(node.name)).links for node in graph}
         self.readers: dict[str, list[str]] = defaultdict(list)
         for edge in graph.edges:
             self.readers[edge.source].append(edge.target)
@@ -69,15 +69,15 @@ class _Ties:
 
     def _extend(self, name: str, kept: dict[str, Mask]) -> set[str]:
         """Extend `kept` by the ties of one node. Return the nodes that keep more now."""
-        before = kept[name]
+        node, before = self.graph[name], kept[name]
         changed: set[str] = set()
         for edge, link in zip(self.graph.inputs(name), self.links[name], strict=True):
             source = kept[edge.source]
             if link.tied:
                 kept[name] = union(kept[name], link.forwards(source, len(before)))
                 kept[edge.source] = union(source, link.backwards(kept[name]))
-            elif self.graph[name].op.selects:  # it cannot select a removed channel
-                needed = self.graph[name].op.needed_inputs(kept[name], self.tensors[name], *shapes(self.graph, name))
-                kept[edge.source] = union(source, needed[0])
+            elif node.op.selects:  # it cannot select a removed channel
+                (needed,) = node.op.needed_inputs(kept[name], self.tensors[name], *self.graph.input_shapes(name))
+                kept[edge.source] = union(source, needed)
             changed |= {edge.source} if kept[edge.source] != source else set()
         return changed | ({name} if kept[name] != before else set())

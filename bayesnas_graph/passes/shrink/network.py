@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bayesnas_graph.ir import Graph, Mask, Node
 from bayesnas_graph.passes import InputSlot, narrow, plain
-from bayesnas_graph.passes.shrink.alive import Tensors, alive, shapes, without_dead_terms
+from bayesnas_graph.passes.shrink.alive import Tensors, alive, without_dead_terms
 from bayesnas_graph.passes.shrink.coupled import coupled
 from bayesnas_graph.passes.shrink.reads import reads
 from bayesnas_graph.passes.shrink.selects import simple_selects
@@ -76,7 +76,7 @@ def _sliced(
     sides = tuple(read.get((node.name, edge.slot), kept[edge.source]) for edge in graph.inputs(node.name))
     if all(map(all, (*sides, kept[node.name]))):
         return tensors[node.name]
-    return node.op.sliced(tensors[node.name], sides, kept[node.name], *shapes(graph, node.name))
+    return node.op.sliced(tensors[node.name], sides, kept[node.name], *graph.input_shapes(node.name))
 
 
 def _composed(kept: Mask, then: Mask | None) -> Mask:

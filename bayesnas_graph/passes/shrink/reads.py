@@ -8,7 +8,7 @@ from math import prod
 
 from bayesnas_graph.ir import Graph, Mask, Node, intersection
 from bayesnas_graph.passes import InputSlot
-from bayesnas_graph.passes.shrink.alive import Alive, Tensors, shapes
+from bayesnas_graph.passes.shrink.alive import Alive, Tensors
 
 # The cost of copying one value of an image, in multiply-adds. A copy is a read and a write, which take as long as some
 # tens of multiply-adds. Vectors are too short for this to matter.
@@ -24,7 +24,7 @@ def reads(graph: Graph, tensors: Tensors, channels: Alive, kept: Mapping[str, Ma
     for node in graph:
         if node.op.selects or not any(kept[node.name]):
             continue
-        links = node.op.coupling(*shapes(graph, node.name)).links
+        links = node.op.coupling(*graph.input_shapes(node.name)).links
         if any(not link.tied for link in links):
             (edge,) = graph.inputs(node.name)
             side = _read(graph, tensors, channels, kept, node)
@@ -41,7 +41,7 @@ def reads(graph: Graph, tensors: Tensors, channels: Alive, kept: Mapping[str, Ma
 def _read(graph: Graph, tensors: Tensors, channels: Alive, kept: Mapping[str, Mask], node: Node) -> Mask:
     """The channels of its only input that a node must read: at least one, as it cannot read nothing."""
     (edge,) = graph.inputs(node.name)
-    (needed,) = node.op.needed_inputs(channels.effective[node.name], tensors[node.name], *shapes(graph, node.name))
+    (needed,) = node.op.needed_inputs(channels.effective[node.name], tensors[node.name], *graph.input_shapes(node.name))
     read = intersection(intersection(needed, channels.nonzero[edge.source]), kept[edge.source])
     first = kept[edge.source].index(True)
     return read if any(read) else tuple(i == first for i in range(len(read)))

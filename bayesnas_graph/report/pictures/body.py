@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from bayesnas_graph.diagnostics.words import counted
 from bayesnas_graph.ir import shape_text
 from bayesnas_graph.language.elaborate.block import Block, Compute, Nested
 from bayesnas_graph.language.syntax import ast
 from bayesnas_graph.report.pictures.choices import BlockChoice, choices_of
 from bayesnas_graph.report.pictures.diagram import Box, DrawnChoice, Kind, Wire
 from bayesnas_graph.report.pictures.runs import RepeatedUse, repeated_uses
-from bayesnas_graph.report.pictures.words import counted, definition_text, place_of, settings_lines
+from bayesnas_graph.report.pictures.words import definition_text, place_of, settings_lines
 
 OUT = "out"  # the node of `x -> out`
 MANY_BOXES = 12  # with this many, operations in a row share a box

@@ -6,13 +6,15 @@ motif may have different outcomes: its panel is shown once for each.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache
 
-from bayesnas_graph.report.pictures.diagram import Box, Diagram, DrawnChoice, Panel, Strand, inner_name, titled
-from bayesnas_graph.report.pictures.words import counted
+from bayesnas_graph.diagnostics.words import counted
+from bayesnas_graph.ir import inner_name
+from bayesnas_graph.ir.walks import reached
+from bayesnas_graph.report.pictures.diagram import Box, Diagram, DrawnChoice, Panel, Strand, titled
 
 MOST_OUTCOMES = 6  # panels of one motif
 MOST_USES = 4  # listed in a note
@@ -60,16 +62,10 @@ def _on(strands: Sequence[Strand], kept: Set[str]) -> Iterator[Strand]:
 
 
 def _reached(start: Iterable[int], edges: Iterable[tuple[int, int]]) -> set[int]:
-    after: dict[int, list[int]] = {}
+    after: dict[int, list[int]] = defaultdict(list)
     for source, target in edges:
-        after.setdefault(source, []).append(target)
-    reached = set(start)
-    waiting = list(reached)
-    while waiting:
-        new = set(after.get(waiting.pop(), ())) - reached
-        reached |= new
-        waiting += new
-    return reached
+        after[source].append(target)
+    return reached(start, after.__getitem__)
 
 
 def prune_diagram(diagram: Diagram, kept: Set[str]) -> Diagram:
@@ -115,12 +111,12 @@ class _Outcome:
 def _outcomes(diagram: Diagram, kept: Set[str]) -> list[_Outcome]:
     """All outcomes, by panel and then by first use."""
     outcomes: list[_Outcome] = []
-    reached = _uses_left(diagram, kept)
+    left = _uses_left(diagram, kept)
     for number, panel in enumerate(diagram.panels):
         by_panel: dict[Panel, list[str]] = {}
         for use in panel.uses:
-            if (number, use) in reached:
-                by_panel.setdefault(reached[number, use], []).append(use)
+            if (number, use) in left:
+                by_panel.setdefault(left[number, use], []).append(use)
         named = dict(zip(panel.uses, panel.named, strict=True))
         names = [tuple(dict.fromkeys(named[use] for use in uses)) for uses in by_panel.values()]
         hidden = sum(map(len, list(by_panel.values())[MOST_OUTCOMES:]))
@@ -201,7 +197,7 @@ def _described(pruned: Panel, whole: Panel, outcome: _Outcome, shapes: str) -> P
     named = dict(zip(whole.uses, whole.named, strict=True))
     return replace(
         pruned,
-        title=titled(whole.role, outcome.names) + outcome.suffix,
+        title=titled(whole.role, outcome.names, whole.variant) + outcome.suffix,
         notes=tuple(notes),
         uses=outcome.uses,
         named=tuple(named[use] for use in outcome.uses),

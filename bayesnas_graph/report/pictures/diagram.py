@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
+from bayesnas_graph.ir import inner_name as inner_name  # also imported from here
 from bayesnas_graph.ir import zero_name
 
 Kind = Literal["input", "output", "node", "operation", "motif"]
@@ -116,6 +117,7 @@ class Panel:
     named: tuple[str, ...] = ()  # the name of the motif in each use: motifs that look alike share a panel
     role: str = "motif"
     alias: str = ""  # the drawn motif, if the named one only passes its inputs to it
+    variant: int = 1  # a motif whose arguments change its structure has several panels
 
     @property
     def gates(self) -> tuple[str, ...]:
@@ -142,22 +144,18 @@ class Panel:
         return f"{sources} → {names[self.target(choice)]}"
 
 
-def inner_name(use: str, name: str) -> str:
-    """The full name of `name` in a use of a motif.
-
-    >>> inner_name("stem.block", "h.0.conv"), inner_name("", "h.0.conv")
-    ('stem.block.h.0.conv', 'h.0.conv')
-    """
-    return f"{use}.{name}" if use else name
-
-
-def titled(role: str, names: Collection[str]) -> str:
+def titled(role: str, names: Collection[str], variant: int = 1) -> str:
     """The title of a panel.
 
-    >>> titled("cell", ["normal"]), titled("motif", ["a", "b"])
-    ('cell normal', 'motifs a, b')
+    >>> titled("cell", ["normal"]), titled("motif", ["a", "b"], 2)
+    ('cell normal', 'motifs a (2), b (2)')
     """
-    return f"{role}{'s' if len(names) > 1 else ''} {', '.join(names)}"
+    return f"{role}{'s' if len(names) > 1 else ''} {', '.join(numbered(name, variant) for name in names)}"
+
+
+def numbered(name: str, variant: int) -> str:
+    """The name of a motif, with the number of its panel if that is not the first."""
+    return name if variant == 1 else f"{name} ({variant})"
 
 
 @dataclass(frozen=True)

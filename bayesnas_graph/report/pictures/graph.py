@@ -9,10 +9,11 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
-from bayesnas_graph.ir import Graph, Node, Scope, shape_text
+from bayesnas_graph.diagnostics.words import counted
+from bayesnas_graph.ir import Graph, Node, Scope, local_name, shape_text
 from bayesnas_graph.report.pictures.body import LARGEST, PanelBody, grouped, summarised
 from bayesnas_graph.report.pictures.diagram import Box, Diagram, DrawnChoice, Panel, Strand, Wire
-from bayesnas_graph.report.pictures.words import counted, settings_lines
+from bayesnas_graph.report.pictures.words import settings_lines
 
 MOST_BOXES = 60  # boxes and choices of a readable picture
 MOST_STRANDS = 12  # of one choice; with more, it is drawn as a box
@@ -171,7 +172,7 @@ class _Builder:
         scope = self.scopes.get(owner)
         label = scope.label if scope is not None else self.graph[owner].label
         around = self.graph.scopes_from(scope.parent) if scope is not None else self.graph.enclosing(owner)
-        return label or (owner.removeprefix(f"{around[0].name}.") if around else owner)
+        return label or local_name(around[0].name if around else "", owner)
 
     def _shape(self, owner: str) -> str:
         shapes = {shape_text(self.graph[name].shape) for name in self.given[owner]}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bayesnas_graph.report.pictures.diagram import Diagram, Panel
 from bayesnas_graph.report.pictures.geometry import Placement, VertexSize, place
@@ -70,7 +70,7 @@ def lay_out(diagram: Diagram) -> Page:
     for panel in measured:
         if x > MARGIN and x + panel.width > MARGIN + room:
             x, y, row = MARGIN, y + row + PANEL_GAP, 0.0
-        placed.append(_moved(panel, x, y))
+        placed.append(replace(panel, x=x, y=y))
         x += panel.width + PANEL_GAP
         row = max(row, panel.height)
     titles = text_width(diagram.title, 22, bold=True), text_width(diagram.summary, TITLE)
@@ -95,10 +95,6 @@ def _measured(panel: Panel, room: float) -> Placed:
     width = max(placement.width, *texts) + 2 * INSET
     height = placement.height + heading_height(panel) + INSET
     return Placed(panel, listed, placement, 0, 0, width, height)
-
-
-def _moved(placed: Placed, x: float, y: float) -> Placed:
-    return Placed(placed.panel, placed.sizes, placed.placement, x, y, placed.width, placed.height)
 
 
 def _legend(diagram: Diagram, room: float) -> tuple[tuple[Key, ...], float]:

@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from bayesnas_graph.diagnostics.words import counted
+from bayesnas_graph.ir import inner_name
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.block import Block, Compute, Nested
 from bayesnas_graph.language.syntax import ast
 from bayesnas_graph.report.pictures.body import LARGEST, Opened, PanelBody, body_of, summarised
-from bayesnas_graph.report.pictures.diagram import Diagram, Panel, titled
-from bayesnas_graph.report.pictures.words import counted, place_of
+from bayesnas_graph.report.pictures.diagram import Diagram, Panel, numbered, titled
+from bayesnas_graph.report.pictures.words import place_of
 
 MOST_VARIANTS = 3  # panels of one motif, where its arguments change its structure
 LARGEST_FIXED = 24  # boxes of a motif without choices that is still drawn
@@ -32,7 +34,7 @@ class _Entry:
     blocks: list[Block] = field(default_factory=list)
     variant: int = 1
     number: int = 0
-    uses: list[tuple[str, str]] = field(default_factory=list)  # with their names
+    uses: list[tuple[str, str]] = field(default_factory=list)  # with the names of their motifs
 
 
 class _Collector:
@@ -94,13 +96,13 @@ class _Collector:
     def _find_uses(self, block: Block, place: str) -> None:
         """Record the uses of every panel in the graph."""
         for name in _passed(block):
-            place = f"{place}.{name}".removeprefix(".")
+            place = inner_name(place, name)
         entry, inner = self.known.get(block), _unwrapped(block)
         if entry is not None:
-            entry.uses.append((place, _numbered(block.definition.name.name, entry.variant)))
+            entry.uses.append((place, block.definition.name.name))
         for step in inner.steps:
             if isinstance(step, Nested) and (self.fixed or step.block.choices):
-                self._find_uses(step.block, f"{place}.{step.name}".removeprefix("."))
+                self._find_uses(step.block, inner_name(place, step.name))
 
     def _worth_drawing(self, block: Block) -> bool:
         if not self.fixed:
@@ -118,11 +120,11 @@ class _Collector:
         entry = self.known.get(block)
         if entry is None:
             return None
-        return Opened(_numbered(block.definition.name.name, entry.variant), entry.number, ".".join(_passed(block)))
+        return Opened(numbered(block.definition.name.name, entry.variant), entry.number, ".".join(_passed(block)))
 
     def _panel(self, entry: _Entry) -> Panel:
-        names = [_numbered(name.name.name, entry.variant) for name in entry.names]
-        role = entry.names[0].role
+        role, variant = entry.names[0].role, entry.variant
+        title = titled(role, [name.name.name for name in entry.names], variant)
         notes = [self._about(entry)]
         if choices := entry.body.choices:
             switches = sum(len(choice.gates) for choice in choices)
@@ -135,7 +137,8 @@ class _Collector:
             body = summarised(body)
         uses, named = tuple(use for use, _ in entry.uses), tuple(name for _, name in entry.uses)
         alias = entry.block.definition.name.name if entry.block.definition is not entry.names[0] else ""
-        return Panel(titled(role, names), tuple(notes), body.boxes, body.choices, body.wires, uses, named, role, alias)
+        parts = body.boxes, body.choices, body.wires
+        return Panel(title, tuple(notes), *parts, uses, named, role, alias, variant)
 
     def _about(self, entry: _Entry) -> str:
         """A note for a panel: how often it is used, and whether its switches are shared."""
@@ -196,7 +199,3 @@ def _wrapped(block: Block) -> Nested | None:
     values = tuple(range(len(block.inputs)))
     outputs = tuple(len(values) + i for i in range(len(step.block.outputs)))
     return step if step.inputs == values and block.outputs == outputs else None
-
-
-def _numbered(name: str, variant: int) -> str:
-    return name if variant == 1 else f"{name} ({variant})"

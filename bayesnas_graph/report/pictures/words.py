@@ -19,12 +19,12 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
 
 def settings_lines(op: Op, room: int = 22) -> tuple[str, ...]:
     """The non-default arguments of an operation, in lines of about `room` characters."""
-    arguments = str(op).removeprefix(op.label)
     lines: list[str] = []
-    for part in arguments.removeprefix("(").removesuffix(")").replace(" = ", " ").split(", "):
+    for name, value in op.changed().items():
+        part = f"{name} {value}"
         if lines and len(lines[-1]) + len(part) + 2 <= room:
             lines[-1] += f", {part}"
-        elif part:
+        else:
             lines.append(part)
     return tuple(lines)
 
@@ -43,13 +43,3 @@ def definition_text(block: Block) -> str:
     """A motif with its file and line."""
     definition = block.definition
     return f"{definition.role} {definition.name.name}, {place_of(definition.name.span)}"
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun in the right form.
-
-    >>> counted(1, "use"), counted(1200, "switch")
-    ('1 use', '1,200 switches')
-    """
-    ending = "" if number == 1 else "es" if noun.endswith(("ch", "x")) else "s"
-    return f"{number:,} {noun}{ending}"

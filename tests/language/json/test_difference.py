@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.json import Difference, compare, fingerprint, summary
+from bayesnas_graph.passes import plain
 from tests.conftest import LONG
 from tests.helpers import graph
 from tests.language.json.graphs import MUTATIONS, disguised, graphs, mutated
@@ -74,6 +75,13 @@ def test_what_was_optional() -> None:
         "changed z: maybe -> swish",
         "rewired z: also reads concat",
     ]
+
+
+def test_a_choice_that_was_removed_around_its_candidates() -> None:
+    before = graph(TEXT)
+    after = plain(before)
+    lines = summary(compare(before, after), before, after)
+    assert "removed cell block: h.1.a, h.1.h_0: choice (4 times)" in lines
 
 
 def test_an_operation_in_between() -> None:
