@@ -87,11 +87,18 @@ cell top(width) {
 }
 
 /// The small network searched in the paper: three cells, with a separable convolution between them
-/// that halves the size and doubles the width.
-network search(width = 16) : image(3, 32, 32) -> classes(10) {
+/// that halves the size and doubles the width. With a stride of 2 at its first convolution it takes
+/// a quarter of the time. Its last parameters describe the data.
+network search(
+    width = 16,
+    stride = 1,
+    channels = 3,
+    size = 32,
+    labels = 10
+) : image(channels, size, size) -> classes(labels) {
     in x
-    node a = x : conv_bn_relu(width, 3) > top(width)
+    node a = x : conv_bn_relu(width, 3, stride) > top(width)
     node b = a : separable_bn_relu(2 * width, 3, 2) > top(2 * width)
     node c = b : separable_bn_relu(4 * width, 3, 2) > top(4 * width)
-    c -> out : separable_bn_relu(4 * width) > global_avg_pool > linear(10)
+    c -> out : separable_bn_relu(4 * width) > global_avg_pool > linear(labels)
 }
