@@ -1,8 +1,8 @@
 """A search system end to end: `python -m benchmarks.systems darts --recipe quick --data-dir data -o build/systems`.
 
-Runs `search`, `derive`, `export`, `train` and `eval` one after the other, each as a user would type it, and prints a row
-with the result. Everything is written to one folder per space and recipe. If interrupted, the same command continues
-where it stopped. Options after `--` are passed to `search`:
+Runs `search`, `derive`, `export`, `train` and `eval` one after the other, as a user would type them, and prints the
+result as a row of a table. Every space and recipe has its own folder. If interrupted, the same command continues where
+it stopped. Options after `--` are passed to `search`:
 
     python -m benchmarks.systems darts --recipe paper -o build/lambda-0.01 -- --strategy bayesnas --lambda 0.01
 """

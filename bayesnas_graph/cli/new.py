@@ -56,7 +56,9 @@ motif half {{
 
 def new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the space; writes NAME.nas.")],
-    start: Annotated[str | None, typer.Option("--from", metavar="NAME", help="Shipped space to copy, with its recipes.")] = None,
+    start: Annotated[
+        str | None, typer.Option("--from", metavar="NAME", help="Shipped space to copy, with its recipes.")
+    ] = None,
 ) -> None:
     """Write a new space to start from. Existing files are not overwritten."""
     path = Path(name if name.endswith(".nas") else f"{name}.nas")

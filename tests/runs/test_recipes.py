@@ -101,9 +101,7 @@ def test_the_device_decides(
 
 
 @pytest.mark.parametrize("present", [True, False])
-def test_a_file_without_a_recipe_name_comes_first(
-    present: bool, space: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_without_a_recipe_name_comes_first(present: bool, space: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cuda(monkeypatch, present=present)
     add(space, "net.toml", "net.quick.toml", "net.paper.toml")
     assert choose_recipe(space) == Recipe(space.with_suffix(".toml"))
@@ -130,7 +128,7 @@ def test_the_last_setting_names_the_device() -> None:
 @pytest.mark.parametrize(
     ("names", "name", "code", "message", "help"),
     [
-        (["quick", "paper"], "papr", "NAS601", "has no recipe `papr`", "did you mean `paper`? available: `paper`, `quick`"),
+        (["quick", "paper"], "papr", "NAS601", "recipe `papr`", "did you mean `paper`? available: `paper`, `quick`"),
         (["quick"], "zzz", "NAS601", "has no recipe `zzz`", "available: `quick`"),
         (["quick"], "", "NAS601", "has no recipe ``", "available: `quick`"),
         (["compress"], "compress", "NAS601", "has no named recipes", "a recipe is a file `net.NAME.toml` beside"),
