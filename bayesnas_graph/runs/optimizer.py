@@ -20,7 +20,7 @@ def new_optimiser(config: WeightSettings, parameters: list[nn.Parameter]) -> tor
     if config.optimiser == "adamw":
         return torch.optim.AdamW(parameters, config.rate, weight_decay=config.weight_decay)
     settings: dict[str, Any] = {"momentum": config.momentum, "weight_decay": config.weight_decay}
-    return torch.optim.SGD(parameters, config.rate, **settings)
+    return torch.optim.SGD(parameters, config.rate, nesterov=config.nesterov and config.momentum > 0, **settings)
 
 
 def memory_of(optimiser: torch.optim.Optimizer, weights: Named) -> Memory:

@@ -56,7 +56,7 @@ def from_plain(content: dict[str, Any], problem: Problem, device: Device) -> tup
     progress = SearchProgress.from_plain(content["progress"])
     closed = progress.trying if progress.trying is not None else (verdict.name for verdict in progress.closed)
     graph = prune(problem.graph, frozenset(closed))
-    learner = new_learner(graph, problem.config, device)
+    learner = new_learner(graph, (problem if progress.trying is None else problem.of_finalists).config, device)
     weights, memory = content["weights"], content["memory"]
     best = content.get("best", {})  # as beliefs, absent in the oldest checkpoints
     compiled_for = content["fused_for"], content["samples"]

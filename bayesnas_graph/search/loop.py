@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
@@ -108,8 +108,10 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
     def take_step(self, learner: SearchLearner, progress: SearchProgress, step: int) -> tuple[Tensor, Tensor]:
         config = self.problem.config
         if self._batches is None:
-            first = 0 if progress.trying is None else self._finalist_start(progress)  # the same batches for all
-            self._batches = self.problem.batches(self.device, step - first)
+            if progress.trying is None:
+                self._batches = self.problem.batches(self.device, step)
+            else:  # the same batches for all finalists
+                self._batches = self.problem.of_finalists.batches(self.device, step - self._finalist_start(progress))
             moved = max(0, step - self.problem.warmup)  # no held-out batch is used before the gates move
             self._held_out = self.problem.held_out_batches(self.device, moved)
         moving = step >= self.problem.warmup and not progress.ended
@@ -129,14 +131,11 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
         return train_step(learner, next(self._batches), rates, held_out)
 
     def _rate(self, progress: SearchProgress, step: int) -> float:
-        """Return the learning rate of the weights. Once the architecture is found, it falls again from half.
-
-        A finalist has a whole schedule of its own, down to zero: before its rate is low, its loss says little about it.
-        """
+        """Return the learning rate of the weights. Once the architecture is found, it falls again from half."""
         config, problem = self.problem.config, self.problem
         if progress.trying is not None:
-            whole = config.model_copy(update={"final_rate": 0.0})
-            return rate(whole, step - self._finalist_start(progress), problem.finalist_steps) * progress.slowdown
+            passed = step - self._finalist_start(progress)
+            return rate(problem.of_finalists.config, passed, problem.finalist_steps) * progress.slowdown
         if progress.ended:
             return rate(config, step - progress.last_step + problem.finish, problem.finish) * progress.slowdown / 2
         return rate(config, step, problem.total_steps) * progress.slowdown
@@ -148,13 +147,14 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
         loss, mean_accuracy = self.device.processes.mean(
             total / steps
         ).tolist()  # the only place that waits for the device
-        intensities, tried = self.problem.config.grown(progress.growth), progress.trying is not None
+        intensities = self.problem.config.grown(progress.growth)
+        penalised = learner.switches.groups and progress.trying is None and not progress.finalists
         row = StepRow(
             step=until,
             iteration=progress.iteration + 1 if until > self.problem.warmup else 0,
             loss=loss,
             accuracy=mean_accuracy,
-            penalty=self.strategy.penalty(learner, intensities) if learner.switches.groups and not tried else 0.0,
+            penalty=self.strategy.penalty(learner, intensities) if penalised else 0.0,
             rate=self._rate(progress, until - 1),
             seconds=seconds / steps,
             alive=len(learner.switches.groups),
@@ -193,14 +193,11 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
         """Return the step at which the training of the current finalist has begun."""
         return progress.decided_at + len(progress.finalists) * self.problem.finalist_steps
 
-    def _finalist(self, off: Iterable[str], trained: Mapping[str, Tensor] | None = None) -> SearchLearner:
-        """Return a learner for an architecture with all gates at 1: with new weights, or those it was trained to."""
+    def _finalist(self, off: Iterable[str]) -> SearchLearner:
+        """Return a learner for an architecture, with new weights and all gates at 1."""
         seed_everything(self.problem.config.seed, "finalist")
-        learner = new_learner(prune(self.problem.graph, frozenset(off)), self.problem.config, self.device)
-        if trained is not None:
-            take_weights(learner, trained)
-        else:
-            learner.supernet.set_gates(torch.ones_like(learner.supernet.gates))
+        learner = new_learner(prune(self.problem.graph, frozenset(off)), self.problem.of_finalists.config, self.device)
+        learner.supernet.set_gates(torch.ones_like(learner.supernet.gates))
         self.reset_batches()
         return learner
 
@@ -222,7 +219,9 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
             learner = replace(self._finalist(progress.trying), best=best)
         else:
             winner = finalists[best_of(finalists)]
-            learner = self._finalist(winner.off, best)
+            learner = new_learner(prune(problem.graph, frozenset(winner.off)), problem.config, self.device)
+            take_weights(learner, best)
+            self.reset_batches()
             progress = replace(progress, architecture=chosen(decided, winner))
             progress = progress.concluded(problem.finish if weights(learner.supernet) else 0)
             self.watcher.selected(progress)

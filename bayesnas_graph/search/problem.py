@@ -34,7 +34,7 @@ from bayesnas_graph.runs.loading import loading
 Batch = tuple[Tensor, Tensor]  # samples and their labels
 Batches = Iterator[Batch]
 
-FINALISTS = 8  # in a search of the usual length
+FINALISTS = 6  # in a search of the usual length
 SHORTEST = 200  # steps of a search per finalist: those of shorter ones would be trained too little to compare
 
 _MEETS = {"<": int.__lt__, "<=": int.__le__, ">": int.__gt__, ">=": int.__ge__, "==": int.__eq__}
@@ -101,6 +101,14 @@ class Problem:
     def finalist_steps(self) -> int:
         """Steps of training per finalist."""
         return self.config.finalist_steps or max(1, self.total_steps // 4)
+
+    @cached_property
+    def of_finalists(self) -> Problem:
+        """The problem of training a finalist in few steps.
+
+        The learning rate falls to zero: before it is low, the loss says little about an architecture.
+        """
+        return replace(self, config=self.config.model_copy(update={"nesterov": True, "final_rate": 0.0}))
 
     @property
     def total_steps(self) -> int:

@@ -86,7 +86,7 @@ class LengthSettings(Group):
         None, ge=0, description="steps before the gates start to move (default: one epoch)"
     )
     finalists: Annotated[int | None, Flag(RUN)] = Field(
-        None, ge=0, description="architectures that are trained and compared at the end (default: 8, fewer if short)"
+        None, ge=0, description="architectures that are trained and compared at the end (default: 6, fewer if short)"
     )
     finalist_steps: Count | None = Field(
         None, description="training steps per finalist (default: a quarter of the steps of the search)"
@@ -106,6 +106,7 @@ class WeightSettings(Group):
     optimiser: Literal["sgd", "adamw"] = Field("sgd", description="optimiser of the weights")
     rate: Positive = Field(0.05, description="learning rate of the weights")
     momentum: Part = Field(0.9, description="momentum of SGD")
+    nesterov: bool = Field(False, description="Nesterov momentum of SGD; finalists always have it")
     weight_decay: NotNegative = Field(3e-4, description="weight decay; not applied to gates")
     schedule: Literal["cosine", "linear", "step", "constant"] = Field("cosine", description="learning-rate schedule")
     final_rate: Part = Field(0.05, description="final learning rate as a fraction of `rate`")
