@@ -45,14 +45,14 @@ TRAININGS = {
     ("densenet", "quick"): Training("--data cifar10 --epochs 5 --rate 0.1 --drop-path 0"),
     ("densenet", "paper"): Training(
         "--data cifar10 --batch 64 --rate 0.1 --epochs 300 --drop-path 0 -s cutout=0 -s schedule=step "
-        "-s weight_decay=1e-4"
+        "-s weight_decay=1e-4 -s nesterov=true"
     ),
     ("hierarchical", "quick"): Training("--data cifar10 --epochs 3 --rate 0.1 --drop-path 0"),
     ("hierarchical", "paper"): Training("--data cifar10"),
-    ("proxyless_mobile", "quick"): Training("--data cifar10 --epochs 3 --rate 0.1 --drop-path 0"),
+    ("proxyless_mobile", "quick"): Training("--data cifar10 --epochs 5 --rate 0.1 --drop-path 0"),
     ("proxyless_mobile", "paper"): Training(
         "--data folder:data/imagenet -s workers=16 --batch 256 --rate 0.05 --epochs 300 --drop-path 0 -s crop=0 "
-        "-s cutout=0 -s weight_decay=4e-5 -s label_smoothing=0.1"
+        "-s cutout=0 -s weight_decay=4e-5 -s label_smoothing=0.1 -s nesterov=true"
     ),
 }
 TRANSFERS = {"darts": "--network imagenet"}  # 14 cells and 48 channels; there is no search on ImageNet
