@@ -36,11 +36,11 @@ class Training:
 # the mobile network have the settings of their authors.
 TRAININGS = {
     ("darts", "quick"): Training(
-        "--data fashion-mnist -s pad=2 -s crop=2 --epochs 3 --rate 0.1 --drop-path 0",
-        "--network evaluation -p width=8 -p cells=5 -p stride=2 -p channels=1",
+        "--data fashion-mnist -s pad=2 -s crop=2 --epochs 2 --rate 0.1 --drop-path 0",
+        "--network evaluation -p width=8 -p cells=4 -p stride=2 -p channels=1",
     ),
     ("darts", "paper"): Training("--data cifar10 --auxiliary 0.4", "--network evaluation"),
-    ("tree_cell", "quick"): Training("--data cifar10 --epochs 3 --rate 0.1 --drop-path 0"),
+    ("tree_cell", "quick"): Training("--data cifar10 --epochs 2 --rate 0.1 --drop-path 0"),
     ("tree_cell", "paper"): Training("--data cifar10 --batch 64 --rate 0.1 --epochs 300 --drop-path 0"),
     ("densenet", "quick"): Training("--data cifar10 --epochs 5 --rate 0.1 --drop-path 0"),
     ("densenet", "paper"): Training(
