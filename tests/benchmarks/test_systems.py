@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bayesnas_graph.cli.main import main
+from bayesnas_graph.language.elaborate import load_network
 from benchmarks import systems
 from benchmarks.systems import TRAININGS, TRANSFERS, Step, System, Training
 from tests.runs.test_recipes import SYSTEMS
@@ -112,4 +113,13 @@ def test_every_system_is_trained_at_both_sizes(space: str) -> None:
     for recipe in ("quick", "paper"):
         training = TRAININGS[space, recipe]
         assert program("train", *training.train.split(), "--settings") == 0
+
+
+def test_cells_of_darts_can_be_transferred() -> None:
+    """Every network that they are put into has the switches of the one that was searched."""
     assert set(TRANSFERS) == {"darts"}
+    groups = [
+        {gate.group for gate in load_network(Path("darts"), name, values).network.graph().gates}
+        for name, values in (("search", {"width": 4, "cells": 4}), ("evaluation", {"cells": 4}), ("imagenet", {}))
+    ]
+    assert groups[0] == groups[1] == groups[2]
