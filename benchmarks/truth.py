@@ -12,7 +12,7 @@ import argparse
 import csv
 import gzip
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -120,11 +120,12 @@ RANKINGS: dict[str, Callable[[Row], float]] = {
 
 @dataclass(frozen=True)
 class History:
-    """The scores of a search at every update, by ranking, and the cell it derived, if it has ended."""
+    """The scores of a search at every update, by ranking, its finalists, and the cell it derived, if it has ended."""
 
     name: str
     updates: tuple[Mapping[str, Scores], ...]
     derived: Cell | None
+    finalists: tuple[tuple[Cell, float], ...] = ()  # with their loss on the held-out samples
 
     @staticmethod
     def read(run: Path) -> History:
@@ -135,7 +136,7 @@ class History:
         for row in read_rows(paths.history):
             found.setdefault(int(row["iteration"]), {})[row["switch"]] = row
         updates = tuple(_scores(rows, places) for _, rows in sorted(found.items()))
-        return History(run.name, updates, _derived(paths, places))
+        return History(run.name, updates, _derived(paths, places), tuple(_finalists(paths, places)))
 
 
 def _places(outline: Outline) -> dict[str, tuple[int, int]]:
@@ -167,10 +168,20 @@ def _scores(rows: Mapping[str, Row], places: Mapping[str, tuple[int, int]]) -> d
 def _derived(paths: RunPaths, places: Mapping[str, tuple[int, int]]) -> Cell | None:
     if not paths.decision.is_file():
         return None
+    verdicts = json.loads(paths.decision.read_text())["verdicts"]
+    return _cell({verdict["name"] for verdict in verdicts if not verdict["keep"]}, places)
+
+
+def _finalists(paths: RunPaths, places: Mapping[str, tuple[int, int]]) -> Iterator[tuple[Cell, float]]:
+    for row in read_rows(paths.finalists):
+        yield _cell(set(row["off"].split()), places), float(row["loss"])
+
+
+def _cell(off: Collection[str], places: Mapping[str, tuple[int, int]]) -> Cell:
+    """The cell without some switches."""
     operations = ["none"] * len(EDGES)
-    for verdict in json.loads(paths.decision.read_text())["verdicts"]:
-        if verdict["keep"] and verdict["name"] in places:
-            edge, operation = places[verdict["name"]]
+    for name, (edge, operation) in places.items():
+        if name not in off:
             operations[edge] = OPERATIONS[operation]
     return Cell(tuple(operations))
 
@@ -187,6 +198,15 @@ def table(truth: Truth, history: History) -> str:
             row.append(f"{truth.accuracy(cell):.2f} ({truth.rank(cell):,}) {truth.correlation(scores):.2f}")
         rows.append(row)
     return tables.table(["update", *names], rows)
+
+
+def finalists_table(truth: Truth, history: History) -> str:
+    """The finalists with their losses, and what is true of them."""
+    rows = [
+        [str(number), f"{loss:.4f}", f"{truth.accuracy(cell):.2f}", f"{truth.rank(cell):,}", f"`{cell}`"]
+        for number, (cell, loss) in enumerate(history.finalists, 1)
+    ]
+    return tables.table(["finalist", "held-out loss", "accuracy, %", "rank", "cell"], rows)
 
 
 def agreement(histories: Iterable[History]) -> str:
@@ -207,6 +227,8 @@ def main() -> None:
     for history in histories:
         print(f"{history.name}: accuracy (rank) and correlation by update and ranking\n")
         print(table(truth, history))
+        if history.finalists:
+            print(finalists_table(truth, history))
         if history.derived is not None:
             found = history.derived
             print(f"derived {found}: {truth.accuracy(found):.2f}, rank {truth.rank(found):,}\n")

@@ -86,6 +86,7 @@ class Verdict:
     magnitude: float = 0.0
     worth: float = 0.0  # the best value of its gate, relative to an equal contribution, if the strategy estimates it
     error: float = 0.0  # the standard error of its worth
+    behind: float = 0.0  # how much less it is worth than the best of its choice, when both were last open
 
     def score(self, ranking: Ranking) -> float:
         """Its score by a ranking; higher is better."""
@@ -135,10 +136,12 @@ class Decision:
         )
         return replace(self, verdicts=tuple(verdicts))
 
-    def judged(self, worth: Worth) -> Decision:
+    def judged(self, worth: Worth, behind: Tensor) -> Decision:
         """A copy with the worth of every switch, which is also its score by all rankings but gamma."""
-        numbers = zip(self.verdicts, worth.mean.tolist(), worth.error.tolist(), strict=True)
-        verdicts = (replace(v, worth=w, error=e, relevance=w, removal=w, magnitude=w) for v, w, e in numbers)
+        numbers = zip(self.verdicts, worth.mean.tolist(), worth.error.tolist(), behind.tolist(), strict=True)
+        verdicts = (
+            replace(v, worth=w, error=e, behind=b, relevance=w, removal=w, magnitude=w) for v, w, e, b in numbers
+        )
         return replace(self, verdicts=tuple(verdicts))
 
     def to_plain(self) -> dict[str, Any]:

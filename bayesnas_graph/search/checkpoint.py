@@ -13,7 +13,7 @@ from bayesnas_graph.codegen.emit import transfer
 from bayesnas_graph.passes import prune
 from bayesnas_graph.runs.checkpoints import Checkpoints
 from bayesnas_graph.runs.device import Device, program_for
-from bayesnas_graph.search.finalists import best_of
+from bayesnas_graph.search.finalists import best_of, finalist_graph
 from bayesnas_graph.search.learner import SearchLearner, new_learner, take_weights
 from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import SearchProgress
@@ -54,9 +54,11 @@ def to_plain(learner: SearchLearner, progress: SearchProgress) -> dict[str, Any]
 def from_plain(content: dict[str, Any], problem: Problem, device: Device) -> tuple[SearchLearner, SearchProgress]:
     """Restore the learner and the progress from `to_plain`."""
     progress = SearchProgress.from_plain(content["progress"])
-    closed = progress.trying if progress.trying is not None else (verdict.name for verdict in progress.closed)
-    graph = prune(problem.graph, frozenset(closed))
-    learner = new_learner(graph, (problem if progress.trying is None else problem.of_finalists).config, device)
+    if progress.trying is None:
+        graph, config = prune(problem.graph, {verdict.name for verdict in progress.closed}), problem.config
+    else:
+        graph, config = finalist_graph(problem.graph, progress.trying), problem.of_finalists.config
+    learner = new_learner(graph, config, device)
     weights, memory = content["weights"], content["memory"]
     best = content.get("best", {})  # as beliefs, absent in the oldest checkpoints
     compiled_for = content["fused_for"], content["samples"]
@@ -67,7 +69,7 @@ def from_plain(content: dict[str, Any], problem: Problem, device: Device) -> tup
         memory = {kind: transfer(values, program, learner.supernet.program) for kind, values in memory.items()}
         take_weights(learner, weights, program)
         if best:
-            smaller = prune(problem.graph, frozenset(progress.finalists[best_of(progress.finalists)].off))
+            smaller = finalist_graph(problem.graph, progress.finalists[best_of(progress.finalists)].off)
             before = program_for(smaller, problem.config, *compiled_for)
             now = program_for(smaller, problem.config, device.fused_for, device.samples(problem.config))
             best = transfer(best, before, now)

@@ -8,7 +8,7 @@ proposals, the one with the largest expected improvement is trained (`bayes/impr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ import torch
 
 from bayesnas_graph.bayes import Decision, Why, close_dead_ends, expected_improvement, predict, swaps
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.passes import Disconnected, Misfit, prune
+from bayesnas_graph.passes import Disconnected, Misfit, plain, prune
 from bayesnas_graph.passes.analysis import choices
 
 PROPOSALS = 64  # per finalist
@@ -39,6 +39,11 @@ class Finalist:
     def from_plain(plain: dict[str, Any]) -> Finalist:
         """Restore a finalist from its fields."""
         return Finalist(**(plain | {"off": tuple(plain["off"])}))
+
+
+def finalist_graph(graph: Graph, off: Iterable[str]) -> Graph:
+    """The network of a finalist: an architecture without switches, as if all gates were 1."""
+    return plain(prune(graph, frozenset(off)))
 
 
 def best_of(finalists: Sequence[Finalist]) -> int:

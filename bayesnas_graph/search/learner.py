@@ -21,7 +21,7 @@ from bayesnas_graph.codegen.supernet import Supernet
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes.analysis import cuts
 from bayesnas_graph.runs.config.search import SearchConfig
-from bayesnas_graph.runs.device import Device
+from bayesnas_graph.runs.device import Device, program_for
 from bayesnas_graph.runs.optimizer import Memory, memory_of, new_optimiser, remember
 from bayesnas_graph.search.contests import Contests
 
@@ -107,6 +107,14 @@ def without(learner: SearchLearner, off: Iterable[str]) -> SearchLearner:
     gates = _positions(learner.supernet.names, found.supernet.names).to(learner.units.device)
     beliefs = {name: values[groups.to(values.device)] for name, values in learner.beliefs.items()}
     return replace(found.with_prior(_selected(learner.prior, groups), learner.units[gates]), beliefs=beliefs)
+
+
+def add_weights(learner: SearchLearner, state: Mapping[str, Tensor], graph: Graph) -> None:
+    """Load the weights of a network that was compiled from another graph with the same nodes; the gates stay."""
+    device, config = learner.device, learner.config
+    program = program_for(graph, config, device.fused_for, device.samples(config))
+    known = transfer(state, program, learner.supernet.program)
+    learner.supernet.module.load_state_dict({**learner.supernet.module.state_dict(), **known})
 
 
 def take_weights(learner: SearchLearner, state: Mapping[str, Tensor], program: Emitted | None = None) -> None:

@@ -20,9 +20,9 @@ from bayesnas_graph.runs.schedule import rate
 from bayesnas_graph.runs.seeds import generator, seed_everything
 from bayesnas_graph.search.budget import LARGEST_GROWTH
 from bayesnas_graph.search.events import SearchWatcher, StepRow
-from bayesnas_graph.search.finalists import Finalist, best_of, chosen, propose
+from bayesnas_graph.search.finalists import Finalist, best_of, chosen, finalist_graph, propose
 from bayesnas_graph.search.iteration import Iteration
-from bayesnas_graph.search.learner import SearchLearner, new_learner, take_weights, weights, without
+from bayesnas_graph.search.learner import SearchLearner, add_weights, new_learner, weights, without
 from bayesnas_graph.search.measure import accuracy, loss_and_accuracy
 from bayesnas_graph.search.problem import Batches, Problem
 from bayesnas_graph.search.progress import SearchProgress
@@ -157,7 +157,7 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
             penalty=self.strategy.penalty(learner, intensities) if penalised else 0.0,
             rate=self._rate(progress, until - 1),
             seconds=seconds / steps,
-            alive=len(learner.switches.groups),
+            alive=self._open(learner, progress),
         )
         return Look(loss, progress, partial(self.watcher.logged, row))
 
@@ -189,23 +189,28 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
         self.save(learner, progress)
         return learner, progress
 
+    def _open(self, learner: SearchLearner, progress: SearchProgress) -> int:
+        """Return the number of switches that are open."""
+        if progress.trying is None:
+            return len(learner.switches.groups)
+        return len(self.problem.graph.switches) - len(progress.trying)
+
     def _finalist_start(self, progress: SearchProgress) -> int:
         """Return the step at which the training of the current finalist has begun."""
         return progress.decided_at + len(progress.finalists) * self.problem.finalist_steps
 
     def _finalist(self, off: Iterable[str]) -> SearchLearner:
-        """Return a learner for an architecture, with new weights and all gates at 1."""
+        """Return a learner for an architecture without switches, with new weights."""
         seed_everything(self.problem.config.seed, "finalist")
-        learner = new_learner(prune(self.problem.graph, frozenset(off)), self.problem.of_finalists.config, self.device)
-        learner.supernet.set_gates(torch.ones_like(learner.supernet.gates))
         self.reset_batches()
-        return learner
+        return new_learner(finalist_graph(self.problem.graph, off), self.problem.of_finalists.config, self.device)
 
     def _compare(self, learner: SearchLearner, progress: SearchProgress) -> tuple[SearchLearner, SearchProgress]:
         """Measure a finalist. Return the next one, or the best if it was the last."""
         assert progress.trying is not None, "a finalist was trained"
         assert progress.architecture is not None, "a search ends after an update"
-        problem, size, decided = self.problem, cost(learner.graph), progress.architecture
+        problem, decided = self.problem, progress.architecture
+        size = cost(prune(problem.graph, frozenset(progress.trying)))
         loss, share = loss_and_accuracy(learner, problem.validation_batches(self.device))
         found = Finalist(progress.trying, size.parameters, size.flops, loss, share)
         finalists = (*progress.finalists, found)
@@ -220,7 +225,7 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
         else:
             winner = finalists[best_of(finalists)]
             learner = new_learner(prune(problem.graph, frozenset(winner.off)), problem.config, self.device)
-            take_weights(learner, best)
+            add_weights(learner, best, finalist_graph(problem.graph, winner.off))
             self.reset_batches()
             progress = replace(progress, architecture=chosen(decided, winner))
             progress = progress.concluded(problem.finish if weights(learner.supernet) else 0)

@@ -48,7 +48,7 @@ def test_predictions_are_those_of_a_dense_normal_distribution(
             inside = k[:measured, :measured] + noise * torch.eye(measured, dtype=torch.float64)
             variance = (centred @ inside.inverse() @ centred / measured).clamp(min=1e-12)
             normal = torch.distributions.MultivariateNormal(torch.zeros(measured).double(), variance * inside)
-            likelihood = float(normal.log_prob(centred))
+            likelihood = float(normal.log_prob(centred))  # type: ignore[no-untyped-call]
             if best is None or likelihood > best[0] + 1e-6:
                 across = k[measured:, :measured] @ inside.inverse()
                 spread = k[measured:, measured:] - across @ k[:measured, measured:]

@@ -34,6 +34,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "steps": 2,
         "iterations": 2,
         "finish": 0,
+        "finalists": 2,
+        "finalist_steps": 2,
         "threads": 1,
     }
     api.search("nasbench201", output=folder, parameters=SMALL, **settings)
@@ -84,6 +86,9 @@ def test_a_run_is_read(run: Path, table: Truth) -> None:
     assert set(history.updates[0]) == set(truth.RANKINGS)
     assert history.derived is not None
     assert str(history.derived) == api.derive(run).string
+    assert len(history.finalists) == 2
+    assert history.derived in [cell for cell, _ in history.finalists]
+    assert truth.finalists_table(table, history).count("`|") == 2
     shown = truth.table(table, history)
     assert shown.count("\n") == 4
     assert "100%" in agreement([history, history])
@@ -107,6 +112,7 @@ def test_the_course_of_searches_in_a_table() -> None:
             "rank": 1000 - seed,
             "cell": BEST,
             "after_updates": [80.0 + seed, 1, 1, 90.0 + seed],
+            "finalists": [{"accuracy": 89.0, "loss": 1.0}] if name == "bayes" else [],
             "minutes": 7.0,
         }
         for name in ("bayes", "darts")
@@ -114,7 +120,8 @@ def test_the_course_of_searches_in_a_table() -> None:
     ]
     record = Record.begin("nasbench201", "a command", ("strategy", "seed")).with_rows(some)
     lines = nasbench201.table(record).splitlines()
-    assert "| bayes | 2 | 90.50 | 90.00 | 91.00 | 1,000, 999 | 100% of edges | 7 |" in lines
+    assert "| bayes | 2 | 90.50 | 90.00 | 91.00 | 89.00 | 1,000, 999 | 100% of edges | 7 |" in lines
+    assert "| darts | 2 | 90.50 | 90.00 | 91.00 |  | 1,000, 999 | 100% of edges | 7 |" in lines
     assert {"| darts | 1 | 80.50 | 80.00 |", "| darts | 4 | 90.50 | 90.00 |"} < set(lines)
     assert ">darts<" in nasbench201.picture(record)
 

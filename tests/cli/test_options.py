@@ -19,8 +19,8 @@ from tests.conftest import ROOT
 KINDS: list[type[Group]] = [SearchConfig, TrainConfig, CompressConfig, EvalConfig]
 COMMON = "--network --data --batch --seed --device --precision --channels-last --deterministic"
 FLAGS = {
-    "search": "--iterations --steps --warmup --lambda --lambda-zero --curvature --dependency --zero --mode --gauge "
-    "--unit --strategy --target-params --target-flops --compile",
+    "search": "--iterations --steps --warmup --finalists --lambda --lambda-zero --curvature --dependency --zero --mode "
+    "--gauge --unit --strategy --target-params --target-flops --compile",
     "train": "--epochs --rate --drop-path --auxiliary --compile",
     "compress": "--epochs --loops --fine-epochs --lambda --target-operations --target-params --rival --compile",
     "eval": "--pad",

@@ -85,7 +85,8 @@ def decision(graph: Graph, off: frozenset[str] = frozenset()) -> Decision:
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_the_best_finalist_is_the_result(strategy: str, tmp_path: Path) -> None:
     outcome, watcher = searched(tmp_path, strategy=strategy)
-    assert watcher.numbers == [1, 2, 3, 4]
+    assert watcher.numbers == list(range(1, len(watcher.finalists) + 1))
+    assert 2 <= len(watcher.finalists) <= 4
     assert len({finalist.off for finalist in watcher.finalists}) == len(watcher.finalists), "none is trained twice"
     best = min(watcher.finalists, key=lambda finalist: finalist.loss)
     assert outcome.decision.off == frozenset(best.off)
@@ -308,10 +309,10 @@ def test_reasons() -> None:
 
 
 def test_odds_of_strategies() -> None:
-    verdict = replace(decision(problem(ONE).graph).verdicts[0], worth=2.0, relevance=0.5)
+    verdict = replace(decision(problem(ONE).graph).verdicts[0], behind=1.0, relevance=0.5)
     by_strategy = {name: strategy_of(config(strategy=name)).odds(config(strategy=name), verdict) for name in STRATEGIES}
     assert by_strategy["random"] == 0
     assert by_strategy["darts"] == pytest.approx(-0.6931, abs=1e-4)
-    better = replace(verdict, worth=3.0, relevance=0.9)
+    better = replace(verdict, behind=0.5, relevance=0.9)
     for name in set(STRATEGIES) - {"random"}:
         assert strategy_of(config(strategy=name)).odds(config(strategy=name), better) > by_strategy[name]

@@ -98,7 +98,8 @@ class SearchView(RunView, SearchWatcher):
         if warning is not None:
             show_diagnostics([warning])
         folder = task.folder
-        written = folder.decision, folder.architecture, folder.result, folder.metrics, folder.updates, folder.history
+        written = [folder.decision, folder.architecture, folder.result, folder.metrics, folder.updates, folder.history]
+        written += [folder.finalists] if folder.finalists.exists() else []
         show_written(folder, *written, next_steps={"view it": "report", "derive a network": "derive"})
 
     @property

@@ -106,7 +106,7 @@ class WeightSettings(Group):
     optimiser: Literal["sgd", "adamw"] = Field("sgd", description="optimiser of the weights")
     rate: Positive = Field(0.05, description="learning rate of the weights")
     momentum: Part = Field(0.9, description="momentum of SGD")
-    nesterov: bool = Field(False, description="Nesterov momentum of SGD; finalists always have it")
+    nesterov: bool = Field(False, description="Nesterov momentum of SGD")
     weight_decay: NotNegative = Field(3e-4, description="weight decay; not applied to gates")
     schedule: Literal["cosine", "linear", "step", "constant"] = Field("cosine", description="learning-rate schedule")
     final_rate: Part = Field(0.05, description="final learning rate as a fraction of `rate`")

@@ -66,7 +66,8 @@ class Bayes(Strategy):
         most = bayes.with_best_kept(worth.at_most(SURE), switches.is_zero, choice)
         prior = bayes.evidence(switches, most, lambda_w, bayes.DEPENDENCIES[config.dependency])
         scores = dict(zip(switches.groups, worth.mean.tolist(), strict=True))
-        raw = bayes.decide(whole, switches, prior, measured.h, gates).judged(worth)
+        behind = _behind(learner, worth, lambda_w)
+        raw = bayes.decide(whole, switches, prior, measured.h, gates).judged(worth, behind)
         sound = bayes.close_dead_ends(whole, bayes.reconnect(whole, raw, scores))
         chosen = bayes.enforce_limits(whole, sound, scores)
         if number == config.iterations:  # the search does not end before
@@ -89,8 +90,7 @@ class Bayes(Strategy):
         return _look_again(learner, measured.units, open_still), progress, iteration
 
     def odds(self, config: SearchConfig, verdict: Verdict) -> float:
-        bound = float(bayes.off_below(torch.tensor(config.lambda_w, dtype=torch.float64)))
-        return (verdict.worth - bound) / CONTEXT
+        return -verdict.behind / CONTEXT
 
     def conclude(self, learner: SearchLearner) -> None:
         """Keep the gates at the standard point: the weights were trained there."""
@@ -118,6 +118,20 @@ def clearest(learner: SearchLearner, worth: Worth, lambda_w: Tensor, off: Collec
     behind = {name: gap for name, gap, is_sure in zip(switches.groups, gaps.tolist(), sure, strict=True) if is_sure}
     most = max(1, int((~switches.is_zero).sum()) // SHARE)
     return sorted(behind.keys() & off, key=lambda name: (-behind[name], name))[:most]
+
+
+def _behind(learner: SearchLearner, worth: Worth, lambda_w: Tensor) -> Tensor:
+    """Return how much less every switch is worth than the best candidate of its choice.
+
+    An optional operation, which has no choice, is compared with the worth at which it would be off.
+    """
+    contests, is_zero = learner.contests, learner.switches.is_zero
+    choice = contests.contest[: contests.groups]
+    candidates = worth.mean.masked_fill(is_zero, -torch.inf)
+    best = candidates.new_full((contests.count,), -torch.inf).scatter_reduce(0, choice, candidates, "amax")[choice]
+    alone = torch.isin(choice, contests.contest[contests.groups :])
+    bound = torch.where(alone, bayes.off_below(lambda_w), best)
+    return torch.where(is_zero, 0, bound - worth.mean)
 
 
 def _look_again(learner: SearchLearner, sizes: Tensor, decision: Decision) -> SearchLearner:
