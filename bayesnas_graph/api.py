@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from bayesnas_graph.runs.config.compress import CompressConfig
     from bayesnas_graph.runs.config.search import SearchConfig
     from bayesnas_graph.runs.config.train import EvalConfig, TrainConfig
+    from bayesnas_graph.runs.settings import Settings
     from bayesnas_graph.runs.sweep.schedule import Sweep, SweepWatcher
     from bayesnas_graph.runs.watching import Watcher
     from bayesnas_graph.search.events import SearchWatcher
@@ -87,26 +88,27 @@ def search(
     allow_python_ops: bool = False,
     watch: tuple[SearchWatcher, ...] = (),
     config: SearchConfig | None = None,
+    recipe: str | None = None,
     **settings: Any,
 ) -> SearchResult:
     """Search a space in a new folder, or resume a search. Raises NasError, or Interrupted after Ctrl-C.
 
     Settings are those of `bayesnas-graph search --settings`, with `intensity` for `lambda`, which is a Python
-    keyword. They override the recipe of the space, if there is one; `config` replaces both. A resumed search has its
-    own space and settings.
+    keyword. They override those of `recipe`, by default the one that `bayesnas-graph search` would use; `config`
+    replaces both. A resumed search has its own space and settings.
     """
     from bayesnas_graph.runs.config.search import SearchConfig
-    from bayesnas_graph.runs.settings import recipe_of
+    from bayesnas_graph.runs.settings import merged
     from bayesnas_graph.runs.task import create_run, resume_run, run_to_end
     from bayesnas_graph.search.run import SearchRun
 
-    _check_source("search", file, resume, output, config, settings)
+    _check_source("search", file, resume, output, config or recipe, settings)
     kind, where = SearchRun(), _path(data_dir)
     if resume is not None:
         with resume_run(kind, Path(resume), where, allow_python=allow_python_ops) as (task, device):
             return SearchResult(task.folder.path, run_to_end(kind, task, device, watch), task.subject.network)
     path = Path(file or "")
-    config = config or _settings(SearchConfig, recipe_of(path), settings)
+    config = config or merged(_search_settings(path, recipe, settings), SearchConfig)
     subject = _warned(load_subject(path, config, allow_python=allow_python_ops), watch)
     with create_run(kind, subject, config, where or Path("data"), _path(output), path.stem) as (task, device):
         if device.processes.first and task.problem.nothing_to_decide:
@@ -126,6 +128,7 @@ def sweep(
     data_dir: File | None = None,
     allow_python_ops: bool = False,
     watch: SweepWatcher | None = None,
+    recipe: str | None = None,
     **settings: Any,
 ) -> Sweep:
     """Search once for every combination of values and every seed, in a new folder, or resume a sweep.
@@ -133,19 +136,17 @@ def sweep(
     Every search is a process of its own. `axes` are lists of values by setting; other settings are those of `search`.
     The result has the state and numbers of every run. Raises NasError.
     """
-    from bayesnas_graph.runs.settings import from_values, read_settings, recipe_of
     from bayesnas_graph.runs.sweep.schedule import SweepWatcher
     from bayesnas_graph.runs.sweep.task import create_sweep, resume_sweep, run_to_end
 
-    _check_source("sweep", file, resume, output, axes, settings)
+    _check_source("sweep", file, resume, output, axes or recipe, settings)
     where, watcher = _path(data_dir), watch or SweepWatcher()
     if resume is not None:
         with resume_sweep(Path(resume), data_dir=where, allow_python=allow_python_ops) as resumed:
             run_to_end(resumed, watcher, jobs, ray=ray)
             return resumed
     path = Path(file or "")
-    recipe = recipe_of(path)
-    chosen = [*([read_settings(recipe)] if recipe else []), from_values(_renamed(settings))]
+    chosen = _search_settings(path, recipe, settings)
     texts = [f"{key}={','.join(map(_toml, values))}" for key, values in _renamed(axes or {}).items()]
     out = _path(output)
     with create_sweep(path, chosen, texts, seeds, data_dir=where, output=out, allow_python=allow_python_ops) as created:
@@ -366,6 +367,16 @@ def _settings(kind: type[C], recipe: Path | None, settings: Mapping[str, Any]) -
     from bayesnas_graph.runs.settings import from_values, merged, read_settings
 
     return merged([*([read_settings(recipe)] if recipe else []), from_values(_renamed(settings))], kind)
+
+
+def _search_settings(file: Path, recipe: str | None, settings: Mapping[str, Any]) -> list[Settings]:
+    """Return the settings of a recipe and the keyword arguments that override them. Raises NasError."""
+    from bayesnas_graph.runs.recipes import choose_recipe, device_of
+    from bayesnas_graph.runs.settings import from_values, read_settings
+
+    given = from_values(_renamed(settings))
+    chosen = choose_recipe(file, recipe, device_of([given]))
+    return [given] if chosen is None else [read_settings(chosen.path), given]
 
 
 def _renamed(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -87,11 +87,22 @@ cell top(width) {
 }
 
 /// The small network searched in the paper: three cells, with a separable convolution between them
-/// that halves the size and doubles the width.
-network search(width = 16) : image(3, 32, 32) -> classes(10) {
+/// that halves the size and doubles the width. Fewer `cells`, and a `stride` of 2 at the first
+/// convolution, take less time. The parameters after it describe the data.
+network search(
+    width = 16,
+    cells = 3,
+    stride = 1,
+    channels = 3,
+    size = 32,
+    labels = 10
+) : image(channels, size, size) -> classes(labels) {
+    assert 1 <= cells and cells <= 3, "there are one to three cells"
     in x
-    node a = x : conv_bn_relu(width, 3) > top(width)
-    node b = a : separable_bn_relu(2 * width, 3, 2) > top(2 * width)
-    node c = b : separable_bn_relu(4 * width, 3, 2) > top(4 * width)
-    c -> out : separable_bn_relu(4 * width) > global_avg_pool > linear(10)
+    node a = x : conv_bn_relu(width, 3, stride) > top(width)
+    node b = a : if cells == 1
+        then identity
+        else separable_bn_relu(2 * width, 3, 2) > top(2 * width)
+    node c = b : if cells < 3 then identity else separable_bn_relu(4 * width, 3, 2) > top(4 * width)
+    c -> out : separable_bn_relu(4 * width) > global_avg_pool > linear(labels)
 }

@@ -26,16 +26,28 @@ motif stage(width, blocks, stride) {
     out h[blocks - 1]
 }
 
-/// The network to search: 21 blocks after the first, which is fixed.
-network search : image(3, 224, 224) -> classes(1000) {
+/// The network to search: 21 blocks after the first, which is fixed. `multiplier` scales all widths,
+/// `blocks` is the number of blocks in each stage but the last, and `stride` the stride of the first
+/// convolution. The parameters after it describe the data.
+network search(
+    multiplier = 1,
+    blocks = 4,
+    stride = 2,
+    channels = 3,
+    size = 224,
+    labels = 1000
+) : image(channels, size, size) -> classes(labels) {
     in x
-    node stem = x : conv(32, 3, 2) > bn > relu6 > inverted_bottleneck(16, expand = 1)
-    node a = stem : stage(24, 4, 2)
-    node b = a : stage(40, 4, 2)
-    node c = b : stage(80, 4, 2)
-    node d = c : stage(96, 4, 1)
-    node e = d : stage(192, 4, 2)
-    node f = e : stage(320, 1, 1)
-    f -> out : conv(1280, 1) > bn > relu6 > global_avg_pool > linear(1000)
+    node stem = x : conv(round(32 * multiplier), 3, stride)
+        > bn
+        > relu6
+        > inverted_bottleneck(round(16 * multiplier), expand = 1)
+    node a = stem : stage(round(24 * multiplier), blocks, 2)
+    node b = a : stage(round(40 * multiplier), blocks, 2)
+    node c = b : stage(round(80 * multiplier), blocks, 2)
+    node d = c : stage(round(96 * multiplier), blocks, 1)
+    node e = d : stage(round(192 * multiplier), blocks, 2)
+    node f = e : stage(round(320 * multiplier), 1, 1)
+    f -> out : conv(round(1280 * multiplier), 1) > bn > relu6 > global_avg_pool > linear(labels)
     require flops < 600M
 }

@@ -44,15 +44,26 @@ motif bottleneck(width, stride, groups) {
 
 /// Three stages of `blocks` bottlenecks. Each block is wider than the previous one by the same
 /// amount, `alpha` in total, rounded, then down to a multiple of `groups` so that they divide it.
-network search(blocks = 18, alpha = 84, groups = 2) : image(3, 32, 32) -> classes(10) {
+/// `stride` is the stride of the first convolution: 2 makes everything after it four times cheaper.
+/// The parameters after it describe the data.
+network search(
+    blocks = 18,
+    alpha = 84,
+    groups = 2,
+    width = 16,
+    stride = 1,
+    channels = 3,
+    size = 32,
+    labels = 10
+) : image(channels, size, size) -> classes(labels) {
     in x
     let count = 3 * blocks
     node h[count + 1]
-    x -> h[0] : conv(16, 3) > bn
+    x -> h[0] : conv(width, 3, stride) > bn
     for k in 0..count {
-        let width = round(16 + alpha * (k + 1) / count)
-        let stride = if k == blocks or k == 2 * blocks then 2 else 1
-        h[k] -> h[k + 1] : bottleneck(width - width % groups, stride, groups)
+        let w = round(width + alpha * (k + 1) / count)
+        let step = if k == blocks or k == 2 * blocks then 2 else 1
+        h[k] -> h[k + 1] : bottleneck(w - w % groups, step, groups)
     }
-    h[count] -> out : bn > relu > global_avg_pool > linear(10)
+    h[count] -> out : bn > relu > global_avg_pool > linear(labels)
 }

@@ -52,11 +52,32 @@ def test_resuming_takes_no_settings(space: Path) -> None:
         {"file": space, "resume": "run"},
         {"resume": "run", "batch": 3},
         {"resume": "run", "output": "x"},
+        {"resume": "run", "recipe": "quick"},
     ):
         with pytest.raises(TypeError, match="a network and settings, or a run"):
             api.search(**wrong)
     with pytest.raises(NasError, match="is not a run folder"):
         api.search(resume="nowhere")
+
+
+def test_recipes(space: Path) -> None:
+    """Settings override the recipe; the device chooses it if it is not named."""
+    settings = {key: value for key, value in SETTINGS.items() if key not in ("rate", "momentum")}
+    space.with_suffix(".quick.toml").write_text("rate = 0.5\nmomentum = 0.25\n")
+    space.with_suffix(".paper.toml").write_text("rate = 0.125\n")
+
+    def found(**more: Any) -> tuple[float, float]:
+        config = json.loads((api.search(space, **settings, **more).path / "run.json").read_bytes())["config"]
+        return config["rate"], config["momentum"]
+
+    assert found(device="cpu") == (0.5, 0.25)
+    assert found(recipe="quick", momentum=0.75) == (0.5, 0.75)
+    assert found(recipe="paper") == (0.125, 0.9)
+    assert found(recipe="none") == (0.05, 0.9)
+    with pytest.raises(NasError, match="has no recipe `fast`"):
+        api.search(space, recipe="fast", **settings)
+    with pytest.raises(NasError, match="has no recipe `fast`"):
+        api.sweep(space, recipe="fast", **settings)
 
 
 def test_folders_are_never_overwritten(space: Path) -> None:

@@ -61,6 +61,8 @@ def test_the_wheel_finds_grammar_spaces_and_pages(program: list[str], tmp_path: 
     assert all(path.stem in listed for path in SPACES)
     assert run(program, "explain", "NAS201", cwd=tmp_path).startswith("# NAS201")
     assert "sep_conv" in run(program, "ops", cwd=tmp_path)
+    shown = run(program, "search", "darts", "--recipe", "paper", "--settings", cwd=tmp_path)
+    assert shown.startswith("settings from darts.paper.toml\n")
     run(program, "new", "mine", cwd=tmp_path)
     assert "mine.nas: ok" in run(program, "check", "mine.nas", cwd=tmp_path)
 
@@ -69,6 +71,7 @@ def test_the_wheel_holds_the_whole_package(wheel: Path) -> None:
     inside = set(zipfile.ZipFile(wheel).namelist())
     sources = {str(path.relative_to(ROOT)) for path in (ROOT / "bayesnas_graph").rglob("*.py")}
     assert sources <= inside
+    assert {f"bayesnas_graph/spaces/{path.name}" for path in (ROOT / "spaces").iterdir()} <= inside
     assert not [name for name in inside if name.startswith(("tests/", "benchmarks/", "docs/"))]
 
 

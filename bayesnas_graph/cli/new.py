@@ -13,6 +13,7 @@ from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.resources import shipped_space
 from bayesnas_graph.ir.ops import PRIMITIVES
 from bayesnas_graph.language.syntax import reserved_words
+from bayesnas_graph.runs.recipes import settings_files
 
 TEMPLATE = """\
 //! {title}: describe the space here; `bayesnas-graph spaces FILE` shows this text.
@@ -55,27 +56,49 @@ motif half {{
 
 def new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the space; writes NAME.nas.")],
-    start: Annotated[str | None, typer.Option("--from", metavar="NAME", help="Shipped space to copy.")] = None,
+    start: Annotated[
+        str | None, typer.Option("--from", metavar="NAME", help="Shipped space to copy, with its recipes.")
+    ] = None,
 ) -> None:
     """Write a new space to start from. Existing files are not overwritten."""
     path = Path(name if name.endswith(".nas") else f"{name}.nas")
     if start is None:
-        text = TEMPLATE.format(title=path.stem, name=_identifier(path.stem))
+        text, recipes = TEMPLATE.format(title=path.stem, name=_identifier(path.stem)), {}
     else:
         shipped = shipped_space(start)
         if shipped is None:
             raise unknown_space(start)
         text = shipped.read_text(encoding="utf-8")
+        recipes = {_renamed(one, shipped, path): one.read_text(encoding="utf-8") for one in settings_files(shipped)}
+    for recipe in recipes:
+        if recipe.exists():  # before anything is written
+            raise _exists(recipe)
+    _write(path, text)
+    for recipe, settings in recipes.items():
+        _write(recipe, settings)
+        typer.echo(f"wrote {recipe}")
+    typer.echo(f"wrote {path}; next: bayesnas-graph check {path}")
+
+
+def _renamed(recipe: Path, space: Path, new_space: Path) -> Path:
+    """Return the path of a settings file for a copy of its space: `darts.quick.toml` becomes `mine.quick.toml`."""
+    return new_space.with_name(new_space.stem + recipe.name.removeprefix(space.stem))
+
+
+def _write(path: Path, text: str) -> None:
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        help = "choose another name, or remove the file first"
-        raise NasError([Diagnostic("NAS012", f"`{path}` already exists", help=help)]) from None
+        raise _exists(path) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise NasError([Diagnostic("NAS012", f"cannot write `{path}`: {reason}")]) from None
-    typer.echo(f"wrote {path}; next: bayesnas-graph check {path}")
+
+
+def _exists(path: Path) -> NasError:
+    help = "choose another name, or remove the file first"
+    return NasError([Diagnostic("NAS012", f"`{path}` already exists", help=help)])
 
 
 def _identifier(name: str) -> str:

@@ -13,7 +13,8 @@ from bayesnas_graph.cli.run_options import RunOptions, exit_when_interrupted
 from bayesnas_graph.cli.sweep import SweepOptions, continue_sweep, is_sweep, start_sweep
 from bayesnas_graph.runs.config.groups import RUN
 from bayesnas_graph.runs.config.search import SearchConfig
-from bayesnas_graph.runs.settings import Settings, read_settings, recipe_of
+from bayesnas_graph.runs.recipes import choose_recipe, device_of
+from bayesnas_graph.runs.settings import Settings, read_settings
 
 
 @settings_options(SearchConfig)
@@ -23,6 +24,12 @@ def search(
     *,
     file: Annotated[Path | None, typer.Argument(metavar="FILE", help="File or shipped space.")] = None,
     settings: list[Settings],
+    recipe_name: Annotated[
+        str | None,
+        typer.Option(
+            "--recipe", metavar="NAME", help="Recipe of the space, such as quick or paper (none: use no recipe)."
+        ),
+    ] = None,
     options: RunOptions,
     tensorboard: Annotated[
         bool, typer.Option("--tensorboard", help="Also write TensorBoard events.", rich_help_panel=RUN)
@@ -31,13 +38,19 @@ def search(
 ) -> None:
     """Search a space: train all candidates together, and close the switches that the data do not need."""
     sweep.check(options.resume)
-    options.check()
+    options.check(new_only=recipe_name is not None)
     passed_on = ("--tensorboard",) if tensorboard else ()
     if options.resume is not None and is_sweep(options.resume):
         continue_sweep(options.resume, file, settings, sweep, options, passed_on)
         return
-    recipe = None if file is None or options.resume is not None else recipe_of(file)
-    settings = [*([] if recipe is None else [read_settings(recipe)]), *settings]
+    recipe = None
+    if file is not None and options.resume is None:
+        recipe = choose_recipe(file, recipe_name, device_of(settings))
+    elif recipe_name is not None:
+        raise typer.BadParameter("pass the space of the recipe", param_hint="FILE")
+    settings = [*([] if recipe is None else [read_settings(recipe.path)]), *settings]
+    if recipe is not None and options.list_settings:
+        typer.echo(f"settings from {recipe}")
     config = options.config("search", SearchConfig, file, settings)
     if sweep.wanted and config is not None and file is not None:
         start_sweep(file, settings, sweep, options, recipe, passed_on)

@@ -16,6 +16,7 @@ from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.language.elaborate import Checker, Network
 from bayesnas_graph.language.elaborate.values import show
 from bayesnas_graph.language.syntax import ast, parse
+from bayesnas_graph.runs.recipes import settings_files
 
 
 def spaces(
@@ -56,6 +57,17 @@ def _describe(file: Path) -> None:
     show_table(_definition(definition) for definition in space.module.own.values())
     for network in space.networks:
         _network(network)
+    recipes = settings_files(file)
+    if recipes:
+        typer.echo("\nrecipes")
+        show_table((f"  {path.name}", _first_comment(path)) for path in recipes)
+
+
+def _first_comment(path: Path) -> str:
+    """Return the first line of a settings file, if it is a comment."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        first = file.readline().strip()
+    return first.lstrip("# ") if first.startswith("#") else ""
 
 
 def _definition(definition: ast.Definition) -> tuple[str, str, str]:

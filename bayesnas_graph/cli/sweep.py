@@ -14,6 +14,7 @@ from bayesnas_graph.cli.display.sweep_view import sweep_view
 from bayesnas_graph.cli.rich_output import show_table
 from bayesnas_graph.cli.run_options import RunOptions
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.runs.recipes import Recipe
 from bayesnas_graph.runs.settings import Settings
 from bayesnas_graph.runs.sweep.cluster import installed
 from bayesnas_graph.runs.sweep.comparison import summary
@@ -70,7 +71,7 @@ def start_sweep(
     settings: Sequence[Settings],
     sweep: SweepOptions,
     options: RunOptions,
-    recipe: Path | None,
+    recipe: Recipe | None,
     passed_on: tuple[str, ...],
 ) -> None:
     """Start a sweep in a new folder; `passed_on` are options of every run."""
@@ -86,7 +87,7 @@ def start_sweep(
     ) as created:
         show_diagnostics(created.warnings)
         if recipe is not None:
-            typer.echo(f"settings from {recipe.name}")
+            typer.echo(f"settings from {recipe}")
         _run(created, sweep, live=options.live)
 
 

@@ -11,7 +11,8 @@ from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.diagnostics.resources import shipped_space
 from bayesnas_graph.runs.config.groups import Group
 from bayesnas_graph.runs.reading.run import RunRecord
-from bayesnas_graph.runs.settings import assigned, read_settings, recipe_of
+from bayesnas_graph.runs.recipes import NO_RECIPE, named_recipes, recipe_of
+from bayesnas_graph.runs.settings import assigned, read_settings
 from bayesnas_graph.runs.sweep.folder import words
 
 
@@ -24,6 +25,8 @@ def repeat_command(run: RunRecord, kind: type[Group]) -> Iterator[str]:
     settings["threads"] = manifest.get("threads", 0)  # rounding of sums depends on the number of threads
     patterns = settings.pop("patterns", None)
     yield f"bayesnas-graph {kind.verb} {shlex.quote(space)}"
+    if kind.verb == "search" and (recipe_of(Path(space)) or named_recipes(Path(space))):
+        yield f"--recipe {NO_RECIPE}"
     for word in words(settings):
         yield f"-s {shlex.quote(_without_quotes(word))}"
     for layers, groups in patterns.items() if isinstance(patterns, dict) else ():
@@ -38,12 +41,14 @@ def repeat_command(run: RunRecord, kind: type[Group]) -> Iterator[str]:
 
 
 def _advised(space: str, kind: type[Group]) -> set[str]:
-    """The settings whose defaults come from the recipe of a space or from a run."""
-    if kind.verb == "compress" and not _is_text(space):
+    """The settings of a compression run whose defaults come from the recipe of a network or from a run."""
+    if kind.verb != "compress":
+        return set()
+    if not _is_text(space):
         from bayesnas_graph.train.compress.source import OF_DATA  # imports torch
 
         return set(OF_DATA)
-    recipe = None if kind.verb == "train" else recipe_of(Path(space), kind.verb)
+    recipe = recipe_of(Path(space), kind.verb)
     with suppress(NasError):  # ignore a recipe that cannot be read
         return set(read_settings(recipe).values if recipe else ())
     return set()

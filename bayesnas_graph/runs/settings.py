@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError, Report, did_you_mean
-from bayesnas_graph.diagnostics.resources import folder
 from bayesnas_graph.diagnostics.source import Source, Span
 from bayesnas_graph.runs.config.groups import Group
 from bayesnas_graph.runs.config.search import SearchConfig
@@ -59,18 +58,6 @@ def read_settings(path: Path) -> Settings:
         return Settings(source, tomllib.loads(source.text))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise NasError([_not_toml(source, str(error))]) from None
-
-
-def recipe_of(file: Path, verb: str = "search") -> Path | None:
-    """Return the settings file of a space: `NAME.toml` beside it or shipped with it, or None.
-
-    For verbs other than `search`, the file is `NAME.VERB.toml`, such as `lenet5.compress.toml`.
-    """
-    beside = file.parent / (f"{file.stem}.toml" if verb == "search" else f"{file.stem}.{verb}.toml")
-    if file.is_file():
-        return beside if beside.is_file() else None
-    shipped = folder("spaces") / beside.name
-    return shipped if shipped.is_file() else None
 
 
 def assigned(text: str) -> Settings:

@@ -24,7 +24,7 @@ Run = Callable[..., Result]
 def settings(listed: str) -> dict[str, str]:
     """The values by key, from `--settings`."""
     rows = [re.split(r"\s{2,}", line) for line in listed.splitlines()]
-    return {row[0]: row[1] for row in rows if row[0]}
+    return {row[0]: row[1] for row in rows if row[0] and len(row) > 1}  # the first line names the recipe
 
 
 @pytest.fixture

@@ -118,6 +118,44 @@ def test_errors_come_before_the_folder_is_created(
     assert sorted(folder.iterdir()) == before
 
 
+def test_recipes(run: Run, folder: Path) -> None:
+    """A recipe is chosen by its name, or by the device; what was chosen is printed."""
+    (folder / "tiny.toml").rename("tiny.quick.toml")
+    shutil.copy("tiny.quick.toml", "tiny.paper.toml")
+    with Path("tiny.paper.toml").open("a") as file:
+        file.write("rate = 0.75\n")
+    result = run("search", "tiny.nas", *DATA, "--device", "cpu")
+    assert result.out.startswith("settings from tiny.quick.toml, because the device is not CUDA\n"), result.err
+    result = run("search", "tiny.nas", *DATA, "--device", "cpu", "--recipe", "paper", "--seeds", 1)
+    assert "settings from tiny.paper.toml\n" in result.out, result.err
+    for name, rate in (("paper", "0.75"), ("quick", "0.05"), ("none", "0.05")):
+        result = run("search", "tiny.nas", "--recipe", name, "--settings")
+        assert settings(result.out)["rate"] == rate
+        assert ("settings from" in result.out) == (name != "none")
+    assert settings(run("search", "tiny.nas", "--device", "cuda", "--settings").out)["rate"] == "0.75"
+    assert settings(run("search", "tiny.nas", "-s", "device=cuda", "--settings").out)["rate"] == "0.75"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["tiny.nas", "--recipe", "qick"], 1, "`qick`\n = help: did you mean `quick`? available: `bad`, `quick`"),
+        (["tiny.nas", "--recipe", "zzz", "--settings"], 1, "has no recipe `zzz`\n = help: available: `bad`, `quick`"),
+        (["lenet5", "--recipe", "compress"], 1, "error[NAS601]: `lenet5` has no named recipes"),
+        (["missing.nas", "--recipe", "quick"], 1, "error[NAS011]: cannot read `missing.nas`: file not found"),
+        (["tiny.nas", "--recipe", "bad"], 1, "[NAS601]: the settings file is not valid TOML\n --> tiny.bad.toml:1"),
+        (["--recipe", "quick"], 2, "pass the space of the recipe"),
+        (["--resume", "run", "--recipe", "quick"], 2, "a resumed run keeps its folder and its settings"),
+    ],
+)  # fmt: skip
+def test_recipes_that_cannot_be_used(arguments: list[str], code: int, said: str, run: Run, folder: Path) -> None:
+    (folder / "tiny.quick.toml").write_text("")
+    (folder / "tiny.bad.toml").write_text("rate 3\n")
+    result = run("search", *arguments)
+    assert result.code == code
+    assert said in result.err
+
+
 def test_which_settings_count(run: Run, folder: Path) -> None:
     (folder / "more.toml").write_text("batch = 10\nrate = 0.5\n[parameters]\nwidth = 3\n")
     words = ("--config", "more.toml", "-s", "rate=0.25", "-s", "seed=7", "--seed", 8, "-p", "width=5")

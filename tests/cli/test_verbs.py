@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from bayesnas_graph.diagnostics import CODES
 from bayesnas_graph.ir.ops import PRIMITIVES
 from bayesnas_graph.language.syntax import reserved_words
 from tests.cli.conftest import Run
+from tests.conftest import ROOT
 
 GOOD = "network n : vector(4) -> classes(2) {\n    in x\n    x -> out : linear(2)\n}\n"
 BAD = GOOD.replace("linear", "lienar")
@@ -242,6 +244,12 @@ def test_spaces(run: Run, here: Path) -> None:
     result = run("spaces", "quickstart")
     for text in ("network digits", "inputs      image(1, 8, 8)", "width = 8", "requires    params < 20,000", "cell"):
         assert text in result.out
+    assert "\nrecipes\n  quickstart.toml  Settings for searching quickstart.nas" in result.out
+    assert re.findall(r"^  (darts\S+toml)  \w", run("spaces", "darts").out, re.MULTILINE) == [
+        "darts.paper.toml",
+        "darts.quick.toml",
+    ]
+    assert "recipes" not in run("spaces", "good.nas").out
     assert run("spaces", "--text", "lenet5").out.startswith("//!")
     assert Path(run("spaces", "--path", "lenet5").out.strip()).is_file()
     assert "network n" in run("spaces", "good.nas").out
@@ -276,6 +284,20 @@ def test_new_from_a_shipped_space(run: Run, here: Path) -> None:
     assert run("new", "mine", "--from", "nasbench201").code == 0
     assert run("check", "mine.nas").code == 0
     assert run("new", "other", "--from", "nasbench").code == 1
+    assert (here / "mine.toml").read_text() == (ROOT / "spaces" / "nasbench201.toml").read_text()
+
+
+def test_new_copies_recipes(run: Run, here: Path) -> None:
+    result = run("new", "cells", "--from", "darts")
+    assert result.out == (
+        "wrote cells.paper.toml\nwrote cells.quick.toml\nwrote cells.nas; next: bayesnas-graph check cells.nas\n"
+    )
+    assert "settings from cells.paper.toml\n" in run("search", "cells.nas", "--recipe", "paper", "--settings").out
+    (here / "other.quick.toml").write_text("# mine\n")
+    result = run("new", "other", "--from", "darts")
+    assert (result.code, result.err.splitlines()[0]) == (1, "error[NAS012]: `other.quick.toml` already exists")
+    assert not (here / "other.nas").exists()
+    assert not (here / "other.paper.toml").exists()
 
 
 # ------------------------------------------------------------------------------------ program

@@ -161,6 +161,20 @@ def test_the_command_gives_the_settings_of_the_run(tmp_path: Path) -> None:
         assert re.search(rf"^{re.escape(key)} +{str(value).lower()} ", printed, re.MULTILINE), key
 
 
+def test_the_command_uses_no_recipe(unfinished: Path) -> None:
+    """Which recipe a space has by default depends on the machine, so the command has all settings instead."""
+
+    def change(manifest: dict[str, Any]) -> None:
+        manifest["space"] = "darts"
+        manifest["config"]["parameters"] = {}
+
+    changed(unfinished, change)
+    _, verb, *words = shlex.split(" ".join(repeat_command(read_reported_run(unfinished).record, SearchConfig)))
+    assert words[:3] == ["darts", "--recipe", "none"]
+    printed = CliRunner().invoke(app, [verb, *words, "--settings"]).output
+    assert re.search("^parameters +- ", printed, re.MULTILINE), printed
+
+
 def test_the_command_quotes_what_a_shell_would_read(unfinished: Path) -> None:
     def change(manifest: dict[str, Any]) -> None:
         manifest["space"] = "a b;rm.nas"

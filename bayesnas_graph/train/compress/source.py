@@ -13,7 +13,7 @@ from bayesnas_graph.runs.config.compress import CompressConfig
 from bayesnas_graph.runs.config.groups import DataSettings
 from bayesnas_graph.runs.manifest import kind_of
 from bayesnas_graph.runs.opening import open_run
-from bayesnas_graph.runs.settings import recipe_of
+from bayesnas_graph.runs.recipes import recipe_of
 from bayesnas_graph.runs.subject import Subject, load_subject
 
 OF_DATA = {"data", "pad", "crop", "flip", "cutout"}  # settings inherited from the compressed run
