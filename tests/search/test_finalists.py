@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from math import e, pi
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -306,6 +307,42 @@ def test_reasons() -> None:
     assert found[one[0]] == Why.LOST
     assert found[one[1]] == Why.WON
     assert found[one[2]] == Why.OWN
+
+
+def test_candidates_are_compared_while_both_are_open(tmp_path: Path) -> None:
+    """The best of a choice is not behind, and what was closed keeps what it was behind when it closed."""
+    watcher = Compared()
+    search(problem(ONE, **FEW, iterations=4), tmp_path, watcher).run()
+    last: dict[str, float] = {}
+    for iteration in watcher.iterations:
+        behind = {verdict.name: verdict.behind for verdict in iteration.decision.verdicts}
+        last |= behind
+        for choice in choices(problem(ONE).graph):
+            some = [behind[name] for name in choice.candidates if name in behind]
+            assert min(some) == 0
+            worths = {v.name: v.worth for v in iteration.decision.verdicts if v.name in choice.candidates}
+            for name, worth in worths.items():
+                assert behind[name] == pytest.approx(max(worths.values()) - worth)
+    decided = watcher.ends[0].architecture
+    assert decided is not None
+    assert {verdict.name: verdict.behind for verdict in decided.verdicts} == last
+
+
+def test_optional_operations_are_compared_with_nothing(tmp_path: Path) -> None:
+    text = """
+    network net : image(1, 8, 8) -> classes(10) {
+        in x
+        node h
+        x -> h : optional conv(4)
+        x -> h : conv(4, k = 1)
+        h -> out : relu > global_avg_pool > linear(10)
+    }
+    """
+    outcome, watcher = searched(tmp_path, text)
+    for verdict in watcher.iterations[0].decision.verdicts:
+        assert verdict.behind == pytest.approx((0.5 + 1 / (2 * pi * e)) ** 0.5 - verdict.worth)
+    assert len(watcher.finalists) == 2, "with and without it"
+    assert not outcome.decision.lost
 
 
 def test_odds_of_strategies() -> None:
