@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from math import e, pi
@@ -19,6 +20,8 @@ from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes import prune, verify
 from bayesnas_graph.passes.analysis import choices, cost
 from bayesnas_graph.runs.loop import Interrupted
+from bayesnas_graph.runs.paths import RunPaths
+from bayesnas_graph.runs.reading.run import read_run_record
 from bayesnas_graph.runs.strategies import STRATEGIES
 from bayesnas_graph.search.checkpoint import SearchCheckpoints
 from bayesnas_graph.search.finalists import Finalist, best_of, chosen, propose
@@ -162,6 +165,26 @@ def test_a_killed_comparison_has_the_same_tables(programs: Launcher) -> None:
     assert code == 0, printed
     one, other = (programs.folder / f"finalists-{name}" for name in ("whole", "killed"))
     assert_same_run(one, other, ("metrics", "updates", "switches", "finalists"))
+    record = read_run_record(RunPaths(one))
+    kept = {
+        verdict["name"] for verdict in json.loads((one / "decision.json").read_text())["verdicts"] if verdict["keep"]
+    }
+    assert record.alive == kept
+    assert record.outline is not None
+    assert record.step == record.outline.total_steps == 4 + 3 * 8 + 3 * 8 + 8
+    phases = [record.outline.phase(step) for step in (4, 28, 29, 36, 52, 53)]
+    assert phases == ["warm-up", "iteration 3/3", "finalist 1/3", "finalist 1/3", "finalist 3/3", "finish"]
+
+
+def test_a_switch_that_was_closed_may_return(tmp_path: Path) -> None:
+    """Closed by an update, and in the best finalist: then it is open, in files and in displays."""
+    (tmp_path / "run.json").write_text('{"space": "a", "network": "b", "begun": "", "config": {}}')
+    (tmp_path / "switches.csv").write_text("iteration,switch,keep\n1,one,0\n1,two,1\n")
+    assert read_run_record(RunPaths(tmp_path)).closed == {"one"}
+    (tmp_path / "decision.json").write_text(
+        '{"verdicts": [{"name": "one", "keep": true}, {"name": "two", "keep": false}]}'
+    )
+    assert read_run_record(RunPaths(tmp_path)).closed == {"two"}
 
 
 def test_none_or_several(tmp_path: Path) -> None:

@@ -71,7 +71,8 @@ class SearchState:
         closed = {verdict.name for verdict in progress.closed}
         finalists = self.outline.finalists if progress.trying is not None else len(progress.finalists)
         outline = replace(self.outline, iterations=progress.iteration, finalists=finalists)
-        return replace(self, outline=outline, alive=self.alive - closed, shrink=None)
+        alive = frozenset(switch.name for switch in outline.switches) - closed  # a finalist may open some again
+        return replace(self, outline=outline, alive=alive, shrink=None)
 
     @property
     def phase(self) -> str:

@@ -172,10 +172,15 @@ def read_numbers(path: Path, needed: tuple[str, ...]) -> Iterator[Numbers]:
 
 
 def _closed(paths: RunPaths) -> Iterator[str]:
-    """Yield the switches that were closed by an update or by the final decision."""
-    yield from (row["switch"] for row in read_rows(paths.history) if row.get("keep") == "0" and "switch" in row)
-    decision = read_json(paths.decision, {"verdicts": list}) or {"verdicts": []}
-    yield from (verdict["name"] for verdict in decision["verdicts"] if _is_closed(verdict))
+    """Yield the switches that are closed by the final decision, or by the updates so far.
+
+    The best finalist may have a switch that an update has closed.
+    """
+    decision = read_json(paths.decision, {"verdicts": list})
+    if decision is None:
+        yield from (row["switch"] for row in read_rows(paths.history) if row.get("keep") == "0" and "switch" in row)
+    else:
+        yield from (verdict["name"] for verdict in decision["verdicts"] if _is_closed(verdict))
 
 
 def _is_closed(verdict: object) -> bool:
