@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from bayesnas_graph.passes.analysis import Cost
     from bayesnas_graph.search.budget import Shrink
     from bayesnas_graph.search.events import StepRow
+    from bayesnas_graph.search.finalists import Finalist
     from bayesnas_graph.search.iteration import Iteration
     from bayesnas_graph.search.progress import SearchProgress
 
@@ -71,8 +72,12 @@ class SearchState:
         closed = {verdict.name for verdict in progress.closed}
         finalists = self.outline.finalists if progress.trying is not None else len(progress.finalists)
         outline = replace(self.outline, iterations=progress.iteration, finalists=finalists)
-        alive = frozenset(switch.name for switch in outline.switches) - closed  # a finalist may open some again
-        return replace(self, outline=outline, alive=alive, shrink=None)
+        return replace(self, outline=outline, alive=self.alive - closed, shrink=None)
+
+    def selected(self, progress: SearchProgress, best: Finalist) -> SearchState:
+        """Return the state once the best finalist is known, which may have switches that were closed before."""
+        alive = frozenset(switch.name for switch in self.outline.switches) - set(best.off)
+        return replace(self.concluded(progress), alive=alive, parameters=best.parameters, flops=best.flops)
 
     @property
     def phase(self) -> str:

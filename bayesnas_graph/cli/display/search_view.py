@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import typer
@@ -76,10 +76,8 @@ class SearchView(RunView, SearchWatcher):
         self._display.compared(self._state, finalist, number)
 
     def selected(self, progress: SearchProgress) -> None:
-        so_far = self._state
         number = best_of(progress.finalists)
-        best = progress.finalists[number]
-        self.state = replace(so_far.concluded(progress), parameters=best.parameters, flops=best.flops)
+        self.state = self._state.selected(progress, progress.finalists[number])
         self._display.noted(selection(self.state, number + 1))
 
     def noted(self, text: str) -> None:

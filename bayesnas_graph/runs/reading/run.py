@@ -171,20 +171,21 @@ def read_numbers(path: Path, needed: tuple[str, ...]) -> Iterator[Numbers]:
             yield numbers
 
 
-def _closed(paths: RunPaths) -> Iterator[str]:
-    """Yield the switches that are closed by the final decision, or by the updates so far.
+def _closed(paths: RunPaths) -> set[str]:
+    """Return the switches that were closed by an update or by the final decision.
 
-    The best finalist may have a switch that an update has closed.
+    The best finalist may have a switch that an update has closed, so the decision counts more.
     """
-    decision = read_json(paths.decision, {"verdicts": list})
-    if decision is None:
-        yield from (row["switch"] for row in read_rows(paths.history) if row.get("keep") == "0" and "switch" in row)
-    else:
-        yield from (verdict["name"] for verdict in decision["verdicts"] if _is_closed(verdict))
+    by_updates = {row["switch"] for row in read_rows(paths.history) if row.get("keep") == "0" and "switch" in row}
+    decision = read_json(paths.decision, {"verdicts": list}) or {"verdicts": []}
+    kept, closed = (set(_decided(decision["verdicts"], keep=keep)) for keep in (True, False))
+    return (by_updates - kept) | closed
 
 
-def _is_closed(verdict: object) -> bool:
-    return isinstance(verdict, dict) and verdict.get("keep") is False and isinstance(verdict.get("name"), str)
+def _decided(verdicts: list[object], *, keep: bool) -> Iterator[str]:
+    for verdict in verdicts:
+        if isinstance(verdict, dict) and verdict.get("keep") is keep and isinstance(verdict.get("name"), str):
+            yield verdict["name"]
 
 
 def read_rows(path: Path) -> Iterator[dict[str, str]]:
