@@ -8,6 +8,7 @@ import pty
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 
@@ -16,12 +17,13 @@ import pytest
 from bayesnas_graph import passes
 from bayesnas_graph.bayes import Verdict
 from bayesnas_graph.bayes.decision import Why
-from bayesnas_graph.cli.display.search_lines import SearchLines, head
+from bayesnas_graph.cli.display.search_lines import SearchLines, head, selection
 from bayesnas_graph.cli.display.search_state import closed_text
 from bayesnas_graph.cli.display.search_summary import architecture_lines, too_large, unmet
 from bayesnas_graph.diagnostics import Diagnostic
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.reading.outline import Outline, OutlineSwitch, switches_of
+from bayesnas_graph.search.finalists import Finalist
 from bayesnas_graph.search.progress import SearchProgress
 from tests.cli.conftest import Run
 from tests.cli.fake_search import logged, outline, standing, updated
@@ -97,6 +99,34 @@ def test_lines(capsys: pytest.CaptureFixture[str]) -> None:
         "step 200/300  iteration 2/4  loss 1.538    accuracy 0.508  penalty 0.8299   rate 0.0196   "
         "  144 ms  left 0:00:18\n"
     )
+
+
+def test_finalists_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    """From the decision of the search to the architecture that replaces it."""
+    planned = replace(outline(finish=20), finalists=3, finalist_steps=40)
+    state = logged(updated(standing(planned)), 300)
+    assert "steps          440: 100 to warm up, 4 iterations of 50, 3 finalists of 40, 20 to finish" in head(state)
+    lines = SearchLines()
+    finalists = tuple(Finalist(("cell_0:h.0.pool",), 15_000, 300_000, loss, 0.6431) for loss in (1.0312, 0.9715))
+    progress = SearchProgress(step=300, iteration=4, ended="it is found", trying=(), decided_at=300)
+    lines.concluded(state.concluded(progress), progress.ended)
+    for number, finalist in enumerate(finalists, 1):
+        lines.compared(state, finalist, number)
+    selected = state.selected(replace(progress, trying=None, finalists=finalists), finalists[1])
+    assert selected.alive == {switch.name for switch in planned.switches} - {"cell_0:h.0.pool"}
+    assert (selected.parameters, selected.flops) == (15_000, 300_000)
+    assert selected.outline.total_steps == 400, "one finalist less than planned"
+    lines.noted(selection(selected, 2))
+    lines.noted(selection(selected, 1))
+    assert capsys.readouterr().out.splitlines() == [
+        "note   it is found; 3 finalists are trained from scratch, 40 steps each",
+        "finalist 1/3  held-out 0.643  loss 1.0312  parameters 15,000  multiply-adds 300,000",
+        "finalist 2/3  held-out 0.643  loss 0.9715  parameters 15,000  multiply-adds 300,000",
+        "note   finalist 2 of 2 has the smallest held-out loss: it replaces the architecture of the last update; "
+        "20 more steps train its weights",
+        "note   finalist 1 of 2 has the smallest held-out loss: the architecture of the last update; "
+        "20 more steps train its weights",
+    ]
 
 
 def test_resuming_is_reported() -> None:
