@@ -10,7 +10,7 @@ V = TypeVar("V", bound=Hashable)
 
 
 def reached(start: Iterable[V], following: Callable[[V], Iterable[V]]) -> set[V]:
-    """Where one gets from some vertices by going on to those that follow, including the first."""
+    """All vertices that can be reached from some, these included; `following` gives the next ones."""
     found = set(start)
     waiting = list(found)
     while waiting:
