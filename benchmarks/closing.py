@@ -1,7 +1,7 @@
 """Switches that short searches of the large spaces close, by lambda: `python -m benchmarks.closing --data-dir data`.
 
-Uses the recipe `quick` of every space with fewer steps, without finalists and without any size limit, so nothing but
-lambda decides how much is closed. Rows in the record are not repeated: the benchmark can be interrupted and resumed.
+Uses the recipe `quick` of every space with fewer steps and without any size limit, so nothing but lambda
+decides how much is closed. Rows in the record are not repeated: the benchmark can be interrupted and resumed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ SHORT: dict[str, Any] = {
     "iterations": 5,
     "curvature_batches": 4,
     "finish": 0,
-    "finalists": 0,
     "stop_at_budget": False,
     "threads": 1,
 }

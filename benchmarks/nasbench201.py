@@ -2,7 +2,9 @@
 
 Every strategy searches with the settings that the space ships with, on one core, with the same seeds. The cells are
 looked up in the table of the benchmark. The seeds are not those that the defaults were chosen with, which are 100 and
-above. Runs in the record are not repeated: the benchmark can be interrupted and resumed at any time.
+above. `--finalists 6` compares six architectures at the end of every search; its seeds are others, because the first
+ones were known when finalists were built. Runs in the record are not repeated: the benchmark can be interrupted and
+resumed at any time.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ from benchmarks.record import Record, Row, append, load, resumed
 from benchmarks.trial import overlap
 from benchmarks.truth import History, Truth, best_cell
 
-SEEDS = range(20, 25)
+SEEDS = range(10, 15)
+SEEDS_WITH_FINALISTS = range(20, 25)
 EVERY = 3  # updates, in the table of the course of searches
 # Settings of each strategy besides those of the space.
 SETTINGS: dict[str, Mapping[str, Any]] = {
@@ -37,15 +40,18 @@ SETTINGS: dict[str, Mapping[str, Any]] = {
 }
 
 
+KEY = ("strategy", "finalists", "seed")
+
+
 def begin(seeds: Sequence[int]) -> Record:
     """An empty record of these seeds."""
     command = "python -m benchmarks.nasbench201"
-    return Record.begin("nasbench201", command, ("strategy", "seed"), seeds=seeds, settings={"strategies": SETTINGS})
+    return Record.begin("nasbench201", command, KEY, seeds=seeds, settings={"strategies": SETTINGS})
 
 
-def row(strategy: str, seed: int, data_dir: Path) -> Row:
+def row(strategy: str, finalists: int, seed: int, data_dir: Path) -> Row:
     """Search, and look up the cell that was derived and those that would have been derived after each update."""
-    given = {"seed": seed, "strategy": strategy, "threads": 1, **SETTINGS[strategy]}
+    given = {"seed": seed, "strategy": strategy, "finalists": finalists, "threads": 1, **SETTINGS[strategy]}
     options = [word for name, value in given.items() for word in ("-s", f"{name}={value}")]
     with TemporaryDirectory() as folder:
         run = Path(folder) / "run"
@@ -61,28 +67,30 @@ def row(strategy: str, seed: int, data_dir: Path) -> Row:
     scores = [update[ranking] for update in history.updates]
     return {
         "strategy": strategy,
+        "finalists": finalists,
         "seed": seed,
         "accuracy": truth.accuracy(history.derived),
         "rank": truth.rank(history.derived),
         "cell": str(history.derived),
         "after_updates": [truth.accuracy(best_cell(update)) for update in scores],
         "correlations": [truth.correlation(update) for update in scores],
-        "finalists": [{"accuracy": truth.accuracy(cell), "loss": loss} for cell, loss in history.finalists],
+        "compared": [{"accuracy": truth.accuracy(cell), "loss": loss} for cell, loss in history.finalists],
         "minutes": spent / 60,
     }
 
 
 def table(record: Record) -> str:
-    """Accuracies by strategy."""
+    """Accuracies by strategy and number of finalists."""
     rows = []
-    for strategy in record.values("strategy"):
-        runs = record.where(strategy=strategy)
+    for strategy, finalists in groups(record):
+        runs = record.where(strategy=strategy, finalists=finalists)
         accuracies = [run["accuracy"] for run in runs]
-        decided = [run["finalists"][0]["accuracy"] for run in runs if run["finalists"]]
+        decided = [run["compared"][0]["accuracy"] for run in runs if run["compared"]]
         cells = [run["cell"] for run in runs]
         rows.append(
             [
                 strategy,
+                str(finalists),
                 str(len(runs)),
                 f"{fmean(accuracies):.2f}",
                 f"{min(accuracies):.2f}",
@@ -95,6 +103,7 @@ def table(record: Record) -> str:
         )
     head = [
         "strategy",
+        "finalists",
         "seeds",
         "mean, %",
         "worst, %",
@@ -107,8 +116,16 @@ def table(record: Record) -> str:
     return f"{tables.table(head, rows)}\nThe cells that would have been derived after an update:\n\n{over_time(record)}"
 
 
+def groups(record: Record) -> list[tuple[str, int]]:
+    """The strategies in the record, with their numbers of finalists."""
+    return list(dict.fromkeys((run["strategy"], run["finalists"]) for run in record.rows))
+
+
 def over_time(record: Record) -> str:
-    """The accuracy of the best candidates of every edge after some updates: the mean and the worst of all seeds."""
+    """The accuracy of the best candidates of every edge after some updates: the mean and the worst of all seeds.
+
+    Finalists come after the last update, so searches with and without them are taken together.
+    """
     rows = []
     for strategy in record.values("strategy"):
         curves = [run["after_updates"] for run in record.where(strategy=strategy)]
@@ -120,26 +137,33 @@ def over_time(record: Record) -> str:
 
 def picture(record: Record) -> str:
     """The accuracy of each run."""
-    groups = {name: [run["accuracy"] for run in record.where(strategy=name)] for name in record.values("strategy")}
-    return dots({"": groups}, "accuracy of the cell in NAS-Bench-201, %; dashed: the best cell", reference=91.607)
+    by_group = {
+        f"{strategy}, {finalists} finalists" if finalists else strategy: [
+            run["accuracy"] for run in record.where(strategy=strategy, finalists=finalists)
+        ]
+        for strategy, finalists in groups(record)
+    }
+    return dots({"": by_group}, "accuracy of the cell in NAS-Bench-201, %; dashed: the best cell", reference=91.607)
 
 
 def main() -> None:
     parser = search_arguments(__doc__)
     parser.add_argument("--strategy", action="append", choices=STRATEGIES, help="only run this strategy")
+    parser.add_argument("--finalists", type=int, default=0, help="architectures to compare at the end")
     parser.add_argument("--seed", type=int, action="append", help="only run this seed")
     options: argparse.Namespace = parser.parse_args()
-    seeds = options.seed or list(SEEDS)
+    finalists = options.finalists
+    seeds = options.seed or list(SEEDS_WITH_FINALISTS if finalists else SEEDS)
     record = begin(seeds)
     saved = resumed(record)
     missing = [
         (strategy, seed)
         for seed in seeds
         for strategy in options.strategy or list(STRATEGIES)
-        if saved.row(strategy=strategy, seed=seed) is None
+        if saved.row(strategy=strategy, finalists=finalists, seed=seed) is None
     ]
     with ProcessPoolExecutor(options.jobs, get_context("spawn"), max_tasks_per_child=1) as pool:
-        futures = [pool.submit(row, strategy, seed, options.data_dir) for strategy, seed in missing]
+        futures = [pool.submit(row, strategy, finalists, seed, options.data_dir) for strategy, seed in missing]
         for future in as_completed(futures):
             result = future.result()
             append(record, result)

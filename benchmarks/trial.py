@@ -28,7 +28,6 @@ SEARCH: dict[str, Any] = {
     "warmup": 400,
     "iterations": 3,
     "steps": 200,
-    "finalists": 0,
     "finish": 0,
     "rate": 0.1,
     "gate_rate": 0.3,

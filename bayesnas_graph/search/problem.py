@@ -34,9 +34,6 @@ from bayesnas_graph.runs.loading import loading
 Batch = tuple[Tensor, Tensor]  # samples and their labels
 Batches = Iterator[Batch]
 
-FINALISTS = 6  # in a search of the usual length
-SHORTEST = 200  # steps of a search per finalist: those of shorter ones would be trained too little to compare
-
 _MEETS = {"<": int.__lt__, "<=": int.__le__, ">": int.__gt__, ">=": int.__ge__, "==": int.__eq__}
 
 
@@ -92,10 +89,7 @@ class Problem:
     @property
     def finalists(self) -> int:
         """Architectures that are trained and compared once the search has decided; none or at least two."""
-        most = self.config.finalists
-        if most is None:
-            most = min(FINALISTS, self.total_steps // SHORTEST)
-        return most if most > 1 and self.graph.gates else 0
+        return self.config.finalists if self.config.finalists > 1 and self.graph.gates else 0
 
     @property
     def finalist_steps(self) -> int:

@@ -107,23 +107,26 @@ def test_the_course_of_searches_in_a_table() -> None:
     some = [
         {
             "strategy": name,
+            "finalists": finalists,
             "seed": seed,
             "accuracy": 90.0 + seed,
             "rank": 1000 - seed,
             "cell": BEST,
             "after_updates": [80.0 + seed, 1, 1, 90.0 + seed],
-            "finalists": [{"accuracy": 89.0, "loss": 1.0}] if name == "bayes" else [],
+            "compared": [{"accuracy": 89.0, "loss": 1.0}] if finalists else [],
             "minutes": 7.0,
         }
-        for name in ("bayes", "darts")
+        for name, finalists in (("bayes", 6), ("darts", 0))
         for seed in (0, 1)
     ]
-    record = Record.begin("nasbench201", "a command", ("strategy", "seed")).with_rows(some)
+    record = Record.begin("nasbench201", "a command", nasbench201.KEY).with_rows(some)
     lines = nasbench201.table(record).splitlines()
-    assert "| bayes | 2 | 90.50 | 90.00 | 91.00 | 89.00 | 1,000, 999 | 100% of edges | 7 |" in lines
-    assert "| darts | 2 | 90.50 | 90.00 | 91.00 |  | 1,000, 999 | 100% of edges | 7 |" in lines
+    assert "| bayes | 6 | 2 | 90.50 | 90.00 | 91.00 | 89.00 | 1,000, 999 | 100% of edges | 7 |" in lines
+    assert "| darts | 0 | 2 | 90.50 | 90.00 | 91.00 |  | 1,000, 999 | 100% of edges | 7 |" in lines
     assert {"| darts | 1 | 80.50 | 80.00 |", "| darts | 4 | 90.50 | 90.00 |"} < set(lines)
-    assert ">darts<" in nasbench201.picture(record)
+    shown = nasbench201.picture(record)
+    assert ">darts<" in shown
+    assert ">bayes, 6 finalists<" in shown
 
 
 def test_a_row_of_the_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,10 +134,10 @@ def test_a_row_of_the_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
     short = {"data": "digits", "batch": 16, "warmup": 1, "steps": 2, "iterations": 2, "finish": 0, "crop": 0}
     small = {f"parameters.{name}": value for name, value in SMALL.items()}
     monkeypatch.setitem(nasbench201.SETTINGS, "darts", {**short, **small})
-    found = nasbench201.row("darts", 3, Path("data"))
-    assert (found["strategy"], found["seed"]) == ("darts", 3)
-    assert len(found["after_updates"]) == len(found["correlations"]) == 2
-    assert 0 < found["accuracy"] <= 91.607
+    found = nasbench201.row("darts", 2, 3, Path("data"))
+    assert (found["strategy"], found["finalists"], found["seed"]) == ("darts", 2, 3)
+    assert len(found["after_updates"]) == len(found["correlations"]) == len(found["compared"]) == 2
+    assert found["accuracy"] in [finalist["accuracy"] for finalist in found["compared"]]
 
 
 def test_the_command(run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

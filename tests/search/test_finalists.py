@@ -27,7 +27,7 @@ from bayesnas_graph.search.checkpoint import SearchCheckpoints
 from bayesnas_graph.search.finalists import Finalist, best_of, chosen, propose
 from bayesnas_graph.search.loop import SearchOutcome
 from bayesnas_graph.search.measure import loss_and_accuracy
-from bayesnas_graph.search.problem import FINALISTS, SHORTEST, Problem
+from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import SearchProgress
 from bayesnas_graph.search.strategies import strategy_of
 from tests.helpers import check
@@ -249,13 +249,11 @@ def test_an_older_checkpoint_has_no_finalists(tmp_path: Path) -> None:
 
 def test_usual_numbers() -> None:
     long = problem(ONE, steps=1000, iterations=10, warmup=0)
-    assert long.finalists == FINALISTS
+    assert long.finalists == 0
     assert long.finalist_steps == 2500
-    short = problem(ONE, steps=SHORTEST, iterations=3, warmup=0)
-    assert short.finalists == 3
-    assert problem(ONE, steps=SHORTEST, iterations=1, warmup=0).finalists == 0
+    assert problem(ONE, finalists=2).finalists == 2
     fixed = "network net : image(1, 8, 8) -> classes(10) { in x x -> out : global_avg_pool > linear(10) }"
-    assert problem(fixed, steps=1000, iterations=10).finalists == 0
+    assert problem(fixed, finalists=2).finalists == 0
 
 
 def test_settings_of_finalists() -> None:

@@ -85,8 +85,8 @@ class LengthSettings(Group):
     warmup: Annotated[int | None, Flag(RUN)] = Field(
         None, ge=0, description="steps before the gates start to move (default: one epoch)"
     )
-    finalists: Annotated[int | None, Flag(RUN)] = Field(
-        None, ge=0, description="architectures that are trained and compared at the end (default: 6, fewer if short)"
+    finalists: Annotated[int, Flag(RUN)] = Field(
+        0, ge=0, description="architectures to train from scratch and compare at the end"
     )
     finalist_steps: Count | None = Field(
         None, description="training steps per finalist (default: a quarter of the steps of the search)"
