@@ -90,6 +90,25 @@ def test_gates_on_samples_of_their_own(strategy: str, programs: Launcher) -> Non
     assert_close_run(*(programs.folder / name for name in names))
 
 
+def test_finalists_of_two_processes(programs: Launcher) -> None:
+    """Both propose the same finalists and select the same one, also if one process takes over in the middle."""
+    begin = (*BEGIN, "--iterations", 1, "--finalists", 3, "-s", "finalist_steps=6")
+    assert programs.run(*begin, "-o", "finalists_alone")[0] == 0
+    ended(programs.start_together(*begin, "-o", "finalists_together"))
+    runs = programs.start_together(*begin, "-o", "finalists_handed_on")
+    assert runs[0].until(lambda line: line.startswith("finalist 1/3"))
+    for run in runs:
+        run.signal(signal.SIGINT)
+        run.ended()
+    assert programs.run("search", "--resume", "finalists_handed_on")[0] == 0
+    one, *others = (programs.folder / f"finalists_{name}" for name in ("alone", "together", "handed_on"))
+    for other in others:
+        assert_close_run(one, other)
+        for mine, theirs in zip(*(table(run, "finalists.csv") for run in (one, other)), strict=True):
+            assert mine["off"] == theirs["off"]
+            assert float(mine["loss"]) == pytest.approx(float(theirs["loss"]), rel=1e-3)
+
+
 def test_interrupted_and_resumed_by_two_processes(programs: Launcher, together: Path) -> None:
     runs = programs.start_together(*BEGIN, "-o", "stopped")
     for _ in range(4):
