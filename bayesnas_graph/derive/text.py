@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from bayesnas_graph.bayes import Decision
-from bayesnas_graph.codegen.unparse import correspondence, unparse
+from bayesnas_graph.codegen.unparse import Place, correspondence, unparse
 from bayesnas_graph.diagnostics import NasError, Report
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.ir import Edge, Graph, Node
@@ -25,7 +25,7 @@ class Written:
     names: Mapping[str, str]  # node of the derived graph -> node of this one
 
 
-def written(fixed: Graph, doc: str, notes: Mapping[str, str], *, allow_python: bool = False) -> Written:
+def written(fixed: Graph, doc: str, notes: Mapping[Place, str], *, allow_python: bool = False) -> Written:
     """Write a fixed graph as text, and read it again."""
     text = unparse(fixed, doc=doc, notes=notes)
     report = Report()
@@ -36,7 +36,7 @@ def written(fixed: Graph, doc: str, notes: Mapping[str, str], *, allow_python: b
     return Written(text, space.networks[0], graph, correspondence(fixed, graph))
 
 
-def strength_notes(searched: Graph, decision: Decision, fixed: Graph, called: str) -> dict[str, str]:
+def strength_notes(searched: Graph, decision: Decision, fixed: Graph, called: str) -> dict[Place, str]:
     """Return the notes for `unparse`: the measure of every switch, where its candidate is written.
 
     A candidate is a use of a motif, an operation, or an edge that passes a value on unchanged.
@@ -45,7 +45,7 @@ def strength_notes(searched: Graph, decision: Decision, fixed: Graph, called: st
     named = {node.name for node in fixed} | {scope.name for scope in fixed.scopes}
     marked, marks = _marked(searched)
     readers = {edge.source: edge for edge in marked.edges}
-    notes: dict[str, str] = {}
+    notes: dict[Place, str] = {}
     for mark, edge in marks.items():
         assert edge.gate is not None, "only switched edges are marked"
         if edge.gate.name in named:
@@ -58,7 +58,7 @@ def strength_notes(searched: Graph, decision: Decision, fixed: Graph, called: st
                 [e for e in fixed.inputs(reader.target) if e.slot == reader.slot] if reader.target in named else []
             )
             if same_slot and same_slot[0].source == handed:
-                notes[f"{reader.target}#{reader.slot}"] = gamma[edge.gate.group]
+                notes[reader.target, reader.slot] = gamma[edge.gate.group]
     return notes
 
 

@@ -46,6 +46,7 @@ class Emitted:
     network: str
     modules: dict[str, Slot]  # node of the elaborated graph -> where its weights are
     gates: dict[str, Slot]  # gate -> where its value is
+    choices: frozenset[str] = frozenset()  # the names of the classes that are choices
 
 
 def emit(graph: Graph, doc: str = "", *, standalone: bool = False, constants: bool = False) -> Emitted:
@@ -72,7 +73,8 @@ def emit(graph: Graph, doc: str = "", *, standalone: bool = False, constants: bo
             node = graph[inner_name(unit.scope.name, name)]
             for index, parts in enumerate(node.stands_for):
                 modules.update(dict.fromkeys(parts, Slot(path + module, index, len(node.stands_for))))
-    return Emitted(text, classes.of(root).name, modules, gates)
+    choices = frozenset(cls.name for cls in classes if cls.scope.role == "choice")
+    return Emitted(text, classes.of(root).name, modules, gates, choices)
 
 
 def _definition(name: str) -> str:

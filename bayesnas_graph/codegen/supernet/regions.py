@@ -6,13 +6,13 @@ from torch import nn
 
 
 def compile_regions(network: nn.Module, backend: str = "inductor") -> nn.Module:
-    """Compile a network that was built from emitted source, one choice at a time. Return the network.
+    """Compile a network that `build` made from emitted source, one choice at a time. Return the network.
 
     A whole network takes many minutes to compile as one region. Its choices are of few kinds, each used many times:
     torch compiles each kind once for every shape. This is opt-in, because it does not pay on CPUs:
     `python -m benchmarks.supernet_step --torch-compile`.
     """
     for module in network.modules():
-        if type(module).__name__.startswith("Choice"):
+        if getattr(module, "is_choice", False):
             module.compile(dynamic=False, backend=backend)
     return network

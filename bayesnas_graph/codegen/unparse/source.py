@@ -20,16 +20,20 @@ from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.ir import Graph, inner_name, local_name
 from bayesnas_graph.language.syntax import format_source
 
+Place = str | tuple[str, int]  # a node, the use of a motif, or an edge: the node that it leads into, and its slot
+
 MAX_NOTES = 3  # on one node in all uses of its motif
 
 
-def unparse(graph: Graph, *, doc: str = "", notes: Mapping[str, str] | None = None, budgets: Sequence[str] = ()) -> str:
+def unparse(
+    graph: Graph, *, doc: str = "", notes: Mapping[Place, str] | None = None, budgets: Sequence[str] = ()
+) -> str:
     """A fixed network as a file of the language that elaborates to the same graph.
 
     There is a motif or cell for every kind of scope that is still whole. Uses that differ in numbers only share one,
     with parameters. `doc` is the documentation of the file, and `budgets`, such as `params < 20K`, become requirements.
-    `notes` become comments on the lines of the nodes of these names, or of uses of motifs, or of edges, `name#slot`,
-    that pass a value to a node unchanged. Nodes that reach no output are omitted.
+    `notes` become comments on the lines of nodes, of uses of motifs, or of edges that pass a value to a node unchanged.
+    Nodes that reach no output are omitted.
 
     Raises ValueError if the graph is not a fixed network of primitives, or a budget is not valid.
     """
@@ -37,7 +41,7 @@ def unparse(graph: Graph, *, doc: str = "", notes: Mapping[str, str] | None = No
 
 
 class _Writer:
-    def __init__(self, graph: Graph, notes: Mapping[str, str]) -> None:
+    def __init__(self, graph: Graph, notes: Mapping[Place, str]) -> None:
         tidied = tidy(graph)
         self.graph = tidied.graph
         self.scoped = tidied.scoped
@@ -129,15 +133,11 @@ class _Writer:
         return [inner_name(scope, self.item_names[scope][i]) for scope in scopes]
 
 
-def _edge_notes(notes: Mapping[str, str], origins: Mapping[str, str]) -> dict[tuple[str, int], str]:
-    """The notes on edges, by the node that they lead into and the slot."""
+def _edge_notes(notes: Mapping[Place, str], origins: Mapping[str, str]) -> dict[tuple[str, int], str]:
+    """The notes on edges, with the new names of nodes."""
     new_names = {old: name for name, old in origins.items()}
-    split = {key: key.rpartition("#") for key in notes}
-    return {
-        (new_names[node], int(slot)): one_line(notes[key])
-        for key, (node, _, slot) in split.items()
-        if node in new_names and slot.isdigit()
-    }
+    edges = {place: note for place, note in notes.items() if isinstance(place, tuple)}
+    return {(new_names[node], slot): one_line(note) for (node, slot), note in edges.items() if node in new_names}
 
 
 def _signature(definition: Definition) -> str:

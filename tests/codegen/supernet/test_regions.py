@@ -27,3 +27,14 @@ def test_regions_compute_the_same() -> None:
         for y, n in zip(outputs, (plain, compiled), strict=True)
     ]
     torch.testing.assert_close(slopes[0], slopes[1])
+
+
+def test_regions_are_the_choices() -> None:
+    """A motif of the user that is called like one is not compiled."""
+    text = "motif choice_like { in x  x -> out : relu > tanh }" + body("x -> out : choice_like > choose { bn, relu }")
+    program = emit(passes.run(graph(text), passes.SWITCHES))
+    network = build(program)
+    regions = [module for module in network.modules() if getattr(module, "is_choice", False)]
+    assert {type(module).__name__ for module in regions} == program.choices
+    assert "ChoiceLike" not in program.choices
+    assert len(regions) == 1

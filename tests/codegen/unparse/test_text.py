@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesnas_graph.codegen.unparse import correspondence, unparse
+from bayesnas_graph.codegen.unparse import Place, correspondence, unparse
 from bayesnas_graph.diagnostics import Report
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.ir import Edge, Graph, Node, Scope
@@ -230,7 +230,7 @@ def test_no_budget(budget: str) -> None:
 
 def test_notes_on_edges() -> None:
     found = graph(body("node h x -> h : relu x -> h  h -> out : bn h -> out"))
-    text = unparse(found, notes={"h#1": "a skip", "out#1": "another", "h#7": "nothing", "z#0": "nothing"})
+    text = unparse(found, notes={("h", 1): "a skip", ("out", 1): "another", ("h", 7): "nothing", ("z", 0): "nothing"})
     assert re.search(r"x -> h +// a skip\n", text)
     assert re.search(r"h -> out +// another\n", text)
     assert "nothing" not in text
@@ -239,15 +239,19 @@ def test_notes_on_edges() -> None:
 def test_notes() -> None:
     cell = "cell c { in x  node y = x : conv(3) > bn  node h  x -> h : relu  y -> h  out h }"
     found = graph(cell + body("x -> out : c > c > c > c > c > tanh"))
-    notes = {
+    notes: dict[Place, str] = {
         "c.y.conv": "one",
         "c.y.bn": "two",
         "tanh": "last\nline",
         "x": "given",
         "c": "a use",
         "c_2.y.conv": "one",
+        "c_3.y.conv": "use 3",
+        "c_4.y.conv": "use 4",
+        "c_5.y.conv": "use 5",
+        "c.out": "",
+        "c.h": "joined",
     }
-    notes |= {f"c_{i}.y.conv": f"use {i}" for i in (3, 4, 5)} | {"c.out": "", "c.h": "joined"}
     text = unparse(found, notes=notes)
     assert re.search(r"in x +// given\n", text)
     assert "node y = x : conv(3) > bn  // one, use 3, use 4, ...; two\n" in text
