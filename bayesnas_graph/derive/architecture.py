@@ -14,7 +14,7 @@ from bayesnas_graph import passes
 from bayesnas_graph.bayes import Decision
 from bayesnas_graph.codegen.emit.weights import ByNode
 from bayesnas_graph.codegen.export import Model
-from bayesnas_graph.codegen.export.describe import network_text, plain_text
+from bayesnas_graph.codegen.export.describe import network_text
 from bayesnas_graph.derive.derived import Derived, derive, given, kept_groups
 from bayesnas_graph.derive.explain import ExplainedLine, explained
 from bayesnas_graph.derive.text import Written, strength_notes, written
@@ -117,8 +117,7 @@ class Architecture:
         """A few lines on the origin of the architecture."""
         kept = sum(verdict.keep for verdict in self.decision.verdicts)
         lines = [
-            f"Network `{network_text(self.network)}` of {plain_text(self.name)}: "
-            f"{kept} of {len(self.decision.verdicts)} switches",
+            f"Network `{network_text(self.network)}` of {self.name}: {kept} of {len(self.decision.verdicts)} switches",
             f"were kept: {self.rule}.",
             "",
             f"{self.cost.parameters:,} weights, {self.cost.flops:,} multiply-adds.",

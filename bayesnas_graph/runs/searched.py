@@ -15,7 +15,6 @@ from bayesnas_graph import passes
 from bayesnas_graph.bayes import Decision
 from bayesnas_graph.codegen.emit import by_gate, by_node, rescaled
 from bayesnas_graph.codegen.emit.weights import ByNode, narrowed
-from bayesnas_graph.codegen.export.describe import plain_text
 from bayesnas_graph.derive import Architecture, Derived, Origin, Rule, derive
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import Graph
@@ -60,9 +59,9 @@ def architecture_of(
     info, config, versions = strategy_info(manifest.config.strategy), manifest.config, manifest.versions
     origin = Origin(
         run=run.folder.path,
-        provenance=f"Searched on {plain_text(config.data or '')} with seed {config.seed}, "
+        provenance=f"Searched on {config.data or ''} with seed {config.seed}, "
         f"{info.describe(config.lambda_w)}, by "
-        f"bayesnas-graph {versions['bayesnas-graph']} and torch {versions['torch']}.",
+        f"bayesnas-graph {versions.get('bayesnas-graph', '?')} and torch {versions.get('torch', '?')}.",
         measure=info.measure,
         load_weights=partial(_fixed_weights, run, graph) if is_own else _no_weights,
     )

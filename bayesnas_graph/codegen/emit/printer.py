@@ -7,7 +7,7 @@ from itertools import groupby
 
 from bayesnas_graph.codegen.emit.layout import ClassLayout
 from bayesnas_graph.codegen.emit.loops import Repeat
-from bayesnas_graph.codegen.emit.text import LINE, addend, operand, selected, wrapped
+from bayesnas_graph.codegen.emit.text import LINE, addend, docstring, operand, selected, wrapped
 from bayesnas_graph.codegen.names import plain
 from bayesnas_graph.codegen.units import Item, OpUse, Split, UnitUse, Weigh
 from bayesnas_graph.ir import Expression, ModuleCall
@@ -41,7 +41,7 @@ class Printer:
         what = "A choice" if scope.role == "choice" else f"The {plain(scope.role)} `{plain(scope.kind)}`"
         count = len(self.unit.gates)
         switches = f", with {count} switch{'es' * (count != 1)} of its own" if count else ""
-        return [f'    """{what}{switches}."""']
+        return [f"    {docstring(f'{what}{switches}.')}"]
 
     # ---- the constructor
 

@@ -10,7 +10,7 @@ from bayesnas_graph.codegen.emit.classes import Classes
 from bayesnas_graph.codegen.emit.constants import name_widths
 from bayesnas_graph.codegen.emit.layout import ClassLayout
 from bayesnas_graph.codegen.emit.printer import Printer
-from bayesnas_graph.codegen.names import plain
+from bayesnas_graph.codegen.emit.text import docstring
 from bayesnas_graph.codegen.units import Unit, UnitUse, units
 from bayesnas_graph.diagnostics.resources import folder
 from bayesnas_graph.ir import Expression, Graph, ModuleCall, inner_name
@@ -64,7 +64,8 @@ def emit(graph: Graph, doc: str = "", *, standalone: bool = False, constants: bo
     used = [name for name in ("gated_sum", "Rescale", "Select") if f"{name}(" in body]
     included = {name: _definition(name) for name in used if standalone}
     body = "".join(included.values()) + body
-    text = f'"""{doc or f"Network `{plain(graph.name)}`."}"""\n\n{_imports(body, graph, included)}{width}{body}'
+    about = docstring(doc or f"Network `{graph.name}`.")
+    text = f"{about}\n\n{_imports(body, graph, included)}{width}{body}"
     modules: dict[str, Slot] = {}
     gates: dict[str, Slot] = {}
     for path, unit, paths in _located(root, "", lambda unit: layouts[classes.of(unit)].paths):

@@ -1,9 +1,19 @@
-"""Python text: operands, and lines that fit."""
+"""Python text: docstrings, operands, and lines that fit."""
 
 from __future__ import annotations
 
 LINE = 110  # columns
 _OPENING, _CLOSING = "([", ")]"
+
+
+def docstring(text: str) -> str:
+    """A docstring of any text: nothing in it can end it, escape a character, or declare an encoding.
+
+    >>> docstring('net "x" # 1')[3:-3]
+    "net 'x' ? 1"
+    """
+    safe = (c if c == "\n" or (c.isprintable() and c not in "\\#") else "?" for c in text.replace('"', "'"))
+    return f'"""{"".join(safe)}"""'
 
 
 def operand(text: str) -> str:

@@ -10,8 +10,3 @@ def network_text(network: Network) -> str:
     """Return a network as a call, such as `net(width = 8)`, or just its name."""
     arguments = ", ".join(f"{name} = {show(value)}" for name, value in network.arguments)
     return f"{network.name}({arguments})" if arguments else network.name
-
-
-def plain_text(text: str) -> str:
-    """Replace all characters that are not safe in comments and docstrings of any language."""
-    return "".join(c if c.isascii() and (c.isalnum() or c in " ._-:/,=+") else "?" for c in text)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bayesnas_graph.codegen.emit import Emitted, as_state, build, emit
 from bayesnas_graph.codegen.emit.weights import ByNode
-from bayesnas_graph.codegen.export.describe import network_text, plain_text
+from bayesnas_graph.codegen.export.describe import network_text
 from bayesnas_graph.codegen.export.weights import write_weights
 from bayesnas_graph.diagnostics.atomic_files import atomic_write
 from bayesnas_graph.ir import Graph, Shape
@@ -68,5 +68,5 @@ def model_of(network: Network, name: str, tensors: ByNode | None = None) -> Mode
     """Return a network without choices, of the space of this name, as a model. Raises NasError if it has choices."""
     check_fixed(network)
     graph = network.graph()
-    doc = f"Network `{network_text(network)}` of {plain_text(name)}.\n\nFingerprint: {fingerprint(graph)[:16]}.\n"
+    doc = f"Network `{network_text(network)}` of {name}.\n\nFingerprint: {fingerprint(graph)[:16]}.\n"
     return Model.of(graph, doc, tensors)

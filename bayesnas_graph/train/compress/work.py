@@ -15,7 +15,6 @@ from torch import Tensor
 
 from bayesnas_graph.codegen.emit import Emitted, as_state, build, by_node, emit
 from bayesnas_graph.codegen.emit.weights import ByNode
-from bayesnas_graph.codegen.export.describe import plain_text
 from bayesnas_graph.codegen.export.weights import read_weights, write_weights
 from bayesnas_graph.data import Data, evaluation, shuffled, split
 from bayesnas_graph.derive.text import Written, written
@@ -96,12 +95,12 @@ class CompressionProblem:
         size, config = Size.of(graph), self.config
         return "\n".join(
             [
-                f"Network `{self.subject.network.name}` of {plain_text(self.subject.name)}, compressed:",
+                f"Network `{self.subject.network.name}` of {self.subject.name}, compressed:",
                 f"{widths(graph)}.",
                 "",
                 f"{size.parameters:,} weights, {size.flops:,} multiply-adds.",
                 f"Fingerprint of the whole network: {self.subject.fingerprint[:16]}.",
-                f"On {plain_text(config.data or '')} with seed {config.seed}, lambda {self.intensity:.3g}.",
+                f"On {config.data or ''} with seed {config.seed}, lambda {self.intensity:.3g}.",
             ]
         )
 
