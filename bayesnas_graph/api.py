@@ -47,10 +47,10 @@ Value = int | float | bool | Fraction
 C = TypeVar("C", bound=Group)
 
 
-def load(file: File, network: str | None = None, *, allow_python_ops: bool = False, **parameters: Value) -> Network:
+def load(file: File, network: str | None = None, *, allow_python: bool = False, **parameters: Value) -> Network:
     """Load a network from a file or a shipped space, with values for its parameters. Raises NasError."""
     values = parameter_values(parameters)
-    return load_network(Path(file), network, values, allow_python=allow_python_ops).network
+    return load_network(Path(file), network, values, allow_python=allow_python).network
 
 
 def check(file: File) -> tuple[Diagnostic, ...]:
@@ -85,7 +85,7 @@ def search(
     output: File | None = None,
     resume: File | None = None,
     data_dir: File | None = None,
-    allow_python_ops: bool = False,
+    allow_python: bool = False,
     watch: tuple[SearchWatcher, ...] = (),
     config: SearchConfig | None = None,
     recipe: str | None = None,
@@ -105,11 +105,12 @@ def search(
     _check_source("search", file, resume, output, config or recipe, settings)
     kind, where = SearchRun(), _path(data_dir)
     if resume is not None:
-        with resume_run(kind, Path(resume), where, allow_python=allow_python_ops) as (task, device):
+        with resume_run(kind, Path(resume), where, allow_python=allow_python) as (task, device):
             return SearchResult(task.folder.path, run_to_end(kind, task, device, watch), task.subject.network)
     path = Path(file or "")
-    config = config or merged(_search_settings(path, recipe, settings), SearchConfig)
-    subject = _warned(load_subject(path, config, allow_python=allow_python_ops), watch)
+    layers = _search_settings(path, recipe, settings)
+    config = config or merged(layers, SearchConfig, allow_python=allow_python)
+    subject = _warned(load_subject(path, config, allow_python=allow_python), watch)
     with create_run(kind, subject, config, where or Path("data"), _path(output), path.stem) as (task, device):
         if device.processes.first and task.problem.nothing_to_decide:
             _warn([task.problem.nothing_to_decide], watch)
@@ -126,7 +127,7 @@ def sweep(
     output: File | None = None,
     resume: File | None = None,
     data_dir: File | None = None,
-    allow_python_ops: bool = False,
+    allow_python: bool = False,
     watch: SweepWatcher | None = None,
     recipe: str | None = None,
     **settings: Any,
@@ -142,14 +143,14 @@ def sweep(
     _check_source("sweep", file, resume, output, axes or recipe, settings)
     where, watcher = _path(data_dir), watch or SweepWatcher()
     if resume is not None:
-        with resume_sweep(Path(resume), data_dir=where, allow_python=allow_python_ops) as resumed:
+        with resume_sweep(Path(resume), data_dir=where, allow_python=allow_python) as resumed:
             run_to_end(resumed, watcher, jobs, ray=ray)
             return resumed
     path = Path(file or "")
     chosen = _search_settings(path, recipe, settings)
     texts = [f"{key}={','.join(map(_toml, values))}" for key, values in _renamed(axes or {}).items()]
     out = _path(output)
-    with create_sweep(path, chosen, texts, seeds, data_dir=where, output=out, allow_python=allow_python_ops) as created:
+    with create_sweep(path, chosen, texts, seeds, data_dir=where, output=out, allow_python=allow_python) as created:
         run_to_end(created, watcher, jobs, ray=ray)
         return created
 
@@ -166,7 +167,7 @@ def derive(
     space: File | None = None,
     network: str | None = None,
     parameters: Mapping[str, Value] | None = None,
-    allow_python_ops: bool = False,
+    allow_python: bool = False,
     **more_parameters: Value,
 ) -> Architecture:
     """Return the architecture found by a search, or described by a string in a space. Raises NasError.
@@ -180,9 +181,9 @@ def derive(
     path = source.path if isinstance(source, SearchResult) else Path(source)
     values = parameter_values({**(parameters or {}), **more_parameters})
     if architecture is not None:
-        return of_string(path, architecture, network=network, parameters=values, allow_python=allow_python_ops)
+        return of_string(path, architecture, network=network, parameters=values, allow_python=allow_python)
     rule = Rule(keep_per_edge, keep_per_node, params, flops, rank)
-    run = open_run(path, "search", allow_python=allow_python_ops)
+    run = open_run(path, "search", allow_python=allow_python)
     return architecture_of(run, rule, space=_path(space), network=network, parameters=values)
 
 
@@ -221,7 +222,7 @@ def train(
     output: File | None = None,
     resume: File | None = None,
     data_dir: File | None = None,
-    allow_python_ops: bool = False,
+    allow_python: bool = False,
     watch: tuple[TrainWatcher, ...] = (),
     config: TrainConfig | None = None,
     **settings: Any,
@@ -238,11 +239,11 @@ def train(
     _check_source("train", source, resume, output, config, settings)
     kind, where = TrainRun(), _path(data_dir)
     if resume is not None:
-        with resume_run(kind, Path(resume), where, allow_python=allow_python_ops) as (task, device):
+        with resume_run(kind, Path(resume), where, allow_python=allow_python) as (task, device):
             return TrainResult(task.folder.path, run_to_end(kind, task, device, watch), task.subject.network)
     assert source is not None, "checked by _check_source"
     config = config or _settings(TrainConfig, None, settings)
-    subject, config = _fixed(source, config, allow_python=allow_python_ops)
+    subject, config = _fixed(source, config, allow_python=allow_python)
     name = f"{Path(source).stem if isinstance(source, File) else 'derived'}-train"
     _warned(subject, watch)
     with create_run(kind, subject, config, where or Path("data"), _path(output), name) as (task, device):
@@ -256,7 +257,7 @@ def compress(
     output: File | None = None,
     resume: File | None = None,
     data_dir: File | None = None,
-    allow_python_ops: bool = False,
+    allow_python: bool = False,
     watch: tuple[CompressWatcher, ...] = (),
     config: CompressConfig | None = None,
     **settings: Any,
@@ -275,12 +276,12 @@ def compress(
     where = _path(data_dir)
     if resume is not None:
         kind = CompressRun()
-        with resume_run(kind, Path(resume), where, allow_python=allow_python_ops) as (task, device):
+        with resume_run(kind, Path(resume), where, allow_python=allow_python) as (task, device):
             return CompressResult(task.folder.path, run_to_end(kind, task, device, watch))
     assert source is not None, "checked by _check_source"
     path = source.path if isinstance(source, SearchResult | TrainResult) else Path(source)
-    config = config or _settings(CompressConfig, recipe_for(path), settings)
-    start, config = start_of(path, config, _path(weights), allow_python=allow_python_ops)
+    config = config or _settings(CompressConfig, recipe_for(path), settings, allow_python=allow_python)
+    start, config = start_of(path, config, _path(weights), allow_python=allow_python)
     kind, subject = CompressRun(start.weights), _warned(start.subject, watch)
     where = where or start.data_dir or Path("data")
     with create_run(kind, subject, config, where, _path(output), f"{path.stem}-compress") as (task, device):
@@ -293,7 +294,7 @@ def evaluate(
     weights: File | None = None,
     data_dir: File | None = None,
     runs: int = 30,
-    allow_python_ops: bool = False,
+    allow_python: bool = False,
     config: EvalConfig | None = None,
     **settings: Any,
 ) -> Evaluation:
@@ -310,12 +311,12 @@ def evaluate(
 
     path = Path(source) if isinstance(source, File) else source.path
     config, where = config or _settings(EvalConfig, None, settings), Path("data")
-    run, tensors = _run(path, allow_python=allow_python_ops), None
+    run, tensors = _run(path, allow_python=allow_python), None
     if run is not None:
         subject, tensors = run.result
         config, where = _with_settings_of(run, config), Path(run.manifest.data_dir)
     else:
-        subject, config = _fixed(path, config, allow_python=allow_python_ops)
+        subject, config = _fixed(path, config, allow_python=allow_python)
         if weights is not None:
             tensors = weights_by_node(subject.network, Path(weights))
     with prepare_device(config) as device:
@@ -327,8 +328,7 @@ def evaluate(
 def _with_settings_of(run: Run, config: EvalConfig) -> EvalConfig:
     """Return settings with those of a run as defaults, except for its network and the parts of a batch."""
     keys = set(type(config).model_fields) - {"accumulate", "network", "parameters"} - config.model_fields_set
-    values = run.manifest.config.model_dump(include=keys, exclude_none=True)
-    return type(config).model_validate(values | config.model_dump(exclude_unset=True))
+    return type(config).model_validate(run.settings(keys) | config.model_dump(exclude_unset=True))
 
 
 S = TypeVar("S", bound=DataSettings)
@@ -362,11 +362,12 @@ def _check_source(
         raise TypeError(f"{verb} takes a network and settings, or a run to `resume` and nothing else")
 
 
-def _settings(kind: type[C], recipe: Path | None, settings: Mapping[str, Any]) -> C:
+def _settings(kind: type[C], recipe: Path | None, settings: Mapping[str, Any], *, allow_python: bool = False) -> C:
     """Return the settings of a recipe, overridden by keyword arguments. Raises NasError."""
     from bayesnas_graph.runs.settings import from_values, merged, read_settings
 
-    return merged([*([read_settings(recipe)] if recipe else []), from_values(_renamed(settings))], kind)
+    layers = [*([read_settings(recipe)] if recipe else []), from_values(_renamed(settings))]
+    return merged(layers, kind, allow_python=allow_python)
 
 
 def _search_settings(file: Path, recipe: str | None, settings: Mapping[str, Any]) -> list[Settings]:

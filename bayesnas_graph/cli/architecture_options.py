@@ -12,7 +12,9 @@ from bayesnas_graph import api
 from bayesnas_graph.cli.network_options import AllowPython, parameter_values
 from bayesnas_graph.cli.options import size
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.reading import read_file
 from bayesnas_graph.ir.literals import Ranking
+from bayesnas_graph.language.elaborate.limits import LARGEST_FILE
 
 if TYPE_CHECKING:
     from bayesnas_graph.derive import Architecture
@@ -67,7 +69,7 @@ class ArchitectureOptions:
             rich_help_panel=_ELSEWHERE,
         ),
     ] = None
-    allow_python_ops: AllowPython = False
+    allow_python: AllowPython = False
 
     @property
     def is_run(self) -> bool:
@@ -100,7 +102,7 @@ class ArchitectureOptions:
             space=self.space,
             network=self.network,
             parameters=parameter_values(self.param or ()),
-            allow_python_ops=self.allow_python_ops,
+            allow_python=self.allow_python,
             **dict(map(_budget, self.budget or ())),
         )
 
@@ -119,7 +121,7 @@ def _text(string: str) -> str:
         return string
     path = Path(string[1:])
     try:
-        return path.read_text(encoding="utf-8")
+        return read_file(path, LARGEST_FILE).decode()
     except (OSError, UnicodeDecodeError) as error:
         reason = (error.strerror or str(error)).lower() if isinstance(error, OSError) else "not UTF-8 text"
         raise NasError([Diagnostic("NAS011", f"cannot read `{path}`: {reason}")]) from None

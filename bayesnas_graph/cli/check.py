@@ -35,14 +35,14 @@ def check(
     max_steps: Annotated[
         int, typer.Option(min=1, metavar="N", help="Maximum number of evaluation steps.")
     ] = Limits().steps,
-    allow_python_ops: Annotated[
-        bool, typer.Option("--allow-python-ops", help="Import the Python code named by the files.")
+    allow_python: Annotated[
+        bool, typer.Option("--allow-python", help="Import the Python code named by files.")
     ] = False,
 ) -> None:
     """Check names, values, graphs and shapes in search spaces, for every alternative."""
     report = Report()
     limits = Limits(max_nodes, max_edges, max_depth, max_steps)
-    checker = Checker(report, limits, allow_python=allow_python_ops)
+    checker = Checker(report, limits, allow_python=allow_python)
     checked: list[tuple[str, Space | None]] = []
     for path, name in space_files(files):
         if name == "-":

@@ -42,10 +42,10 @@ def compile(
     ] = True,
     device: Annotated[Literal["cpu", "cuda"], typer.Option(help="Device to optimise for.")] = "cpu",
     batch: Annotated[int, typer.Option(min=1, metavar="N", help="Batch size to optimise for.")] = 64,
-    allow_python_ops: AllowPython = False,
+    allow_python: AllowPython = False,
 ) -> None:
     """Compile a space to a graph (JSON), a network with all candidates (Python) and a picture (SVG)."""
-    loaded = load_network(file, network, parameters, allow_python=allow_python_ops)
+    loaded = load_network(file, network, parameters, allow_python=allow_python)
     elaborated = loaded.graph()
     options = passes.Options(zero, mode, device, batch)
     graph = passes.run(elaborated, passes.SWITCHES, options)

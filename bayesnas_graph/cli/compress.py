@@ -58,7 +58,7 @@ def compress(
             resume=options.resume,
             data_dir=options.data_dir,
             weights=weights,
-            allow_python_ops=options.allow_python_ops,
+            allow_python=options.allow_python,
             watch=(CompressView(live=options.live),),
             config=config,
         )

@@ -84,7 +84,7 @@ def short_time(seconds: float) -> str:
 
 def resume_command(verb: str, folder: Path, *, allow_python: bool) -> str:
     """Return the command that resumes a run."""
-    allowed = " --allow-python-ops" if allow_python else ""
+    allowed = " --allow-python" if allow_python else ""
     return f"bayesnas-graph {verb} --resume {shlex.quote(str(folder))}{allowed}"
 
 

@@ -24,11 +24,11 @@ def diff(
     network: NetworkName = None,
     as_json_: Annotated[bool, typer.Option("--json", help="Print every difference as JSON.")] = False,
     show_all: Annotated[bool, typer.Option("--all", help=f"Print more than {MOST_LINES} lines.")] = False,
-    allow_python_ops: AllowPython = False,
+    allow_python: AllowPython = False,
 ) -> None:
     """Compare two search spaces: operations, switches, wiring and budgets."""
-    old, old_budgets = _load(before, network, allow_python_ops)
-    new, new_budgets = _load(after, network, allow_python_ops)
+    old, old_budgets = _load(before, network, allow_python)
+    new, new_budgets = _load(after, network, allow_python)
     budgets = ((), ()) if old_budgets is None or new_budgets is None else (old_budgets, new_budgets)
     difference = compare(old, new, budgets)
     if as_json_:

@@ -52,7 +52,7 @@ def draw(
         typer.Option(metavar="FORMAT", help="svg, png, pdf, dot or mermaid (default: by ending of OUT)."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
-    allow_python_ops: AllowPython = False,
+    allow_python: AllowPython = False,
 ) -> None:
     """Draw a network: its motifs and cells with the candidates of each edge, or the result of a run."""
     picture_format = _format(format, output)
@@ -60,7 +60,7 @@ def draw(
         raise typer.BadParameter("use it with --figure", param_hint="--mono")
     if figure and picture_format in ("dot", "mermaid"):
         raise typer.BadParameter(f"a figure can be svg, pdf or png, not {picture_format}", param_hint="--figure")
-    drawing = drawing_of(file, network, param, whole=space, allow_python=allow_python_ops).only(cell or [])
+    drawing = drawing_of(file, network, param, whole=space, allow_python=allow_python).only(cell or [])
     path = output or Path(f"{drawing.name}{_ending(picture_format)}")
     if figure:
         panels = _named(drawing.diagram.panels, path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 
 from bayesnas_graph.cli.network_options import load_network, load_with_files
 from bayesnas_graph.diagnostics import Diagnostic, NasError, nearest
+from bayesnas_graph.diagnostics.reading import read_json
 from bayesnas_graph.diagnostics.resources import shipped_space
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.load import number
@@ -107,16 +107,16 @@ def _of_derivation(path: Path, *, whole: bool, allow_python: bool) -> Drawing:
 
 def _derived_from(path: Path, *, allow_python: bool) -> Drawing | None:
     try:
-        about: dict[str, Any] = json.loads((path / "derived.json").read_bytes())
+        about: dict[str, Any] = read_json(path / "derived.json")
         values = {name: number(value) for name, value in about["parameters"].items()}
         file, called = Path(about["space"]), None
         if about["run"] is not None and (Path(about["run"]) / "run.json").is_file():
             manifest = read_run_record(RunPaths(Path(about["run"]))).manifest
             if manifest["space"] == about["space"]:
-                file, called = RunPaths(Path(about["run"])).space / manifest["file"], manifest.get("called")
+                file, called = RunPaths(Path(about["run"])).space_file(manifest["file"]), manifest.get("called")
         loaded = load_with_files(file, about["network"], values, called=called, allow_python=allow_python)
         return Drawing.of(loaded.network)
-    except (NasError, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (NasError, OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
@@ -145,7 +145,7 @@ class _Decided:
         try:
             verdicts = [
                 (frozenset(map(_text, verdict["gates"])), verdict["keep"] is True)
-                for verdict in json.loads(path.read_bytes())["verdicts"]
+                for verdict in read_json(path)["verdicts"]
             ]
         except FileNotFoundError:
             help = f"finish the search with {command}, or draw the space with `--space`"
@@ -153,7 +153,7 @@ class _Decided:
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise NasError([Diagnostic("NAS602", f"cannot read `{path}`: {reason}")]) from None
-        except (ValueError, KeyError, TypeError, RecursionError):
+        except (ValueError, KeyError, TypeError):
             help = f"write it again with {command}, or draw the space with `--space`"
             raise NasError([Diagnostic("NAS602", f"cannot read `{path}`: it is damaged", help=help)]) from None
         kept = frozenset[str]().union(*(gates for gates, keep in verdicts if keep))

@@ -31,7 +31,7 @@ def eval(
     data_dir: DataDir = None,
     runs: Annotated[int, typer.Option(min=1, metavar="N", help="Number of measurements of each latency.")] = 30,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
-    allow_python_ops: AllowPython = False,
+    allow_python: AllowPython = False,
 ) -> None:
     """Measure a network: accuracy and loss on the test set, size, and latency on this device."""
     from bayesnas_graph.runs.processes import is_first  # loads torch
@@ -44,7 +44,7 @@ def eval(
         raise typer.BadParameter("pass the weights to measure accuracy with", param_hint="--weights")
     check_parameters(config)
     evaluation = api.evaluate(
-        target, weights=weights, data_dir=data_dir, runs=runs, config=config, allow_python_ops=allow_python_ops
+        target, weights=weights, data_dir=data_dir, runs=runs, config=config, allow_python=allow_python
     )
     if not is_first():
         return

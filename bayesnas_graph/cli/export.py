@@ -65,7 +65,7 @@ def _model(options: ArchitectureOptions, *, with_weights: bool) -> Model:
     if options.architecture is None and kind_of(options.target) in ("train", "compress"):
         if chosen or options.network or options.param:
             raise typer.BadParameter("this run has only one network, so these options do not apply", param_hint="RUN")
-        subject, tensors = open_run(options.target, allow_python=options.allow_python_ops).result
+        subject, tensors = open_run(options.target, allow_python=options.allow_python).result
         return model_of(subject.network, subject.name, tensors)
     if not options.is_fixed:
         return options.load().model(weights=with_weights)
@@ -75,7 +75,7 @@ def _model(options: ArchitectureOptions, *, with_weights: bool) -> Model:
         raise NasError([Diagnostic("NAS616", message, help=help)])
     if chosen:
         raise typer.BadParameter("a network without choices has no switches to select", param_hint="FILE")
-    network = load_network(options.target, options.network, options.param, allow_python=options.allow_python_ops)
+    network = load_network(options.target, options.network, options.param, allow_python=options.allow_python)
     return model_of(network, str(options.target))
 
 

@@ -14,6 +14,7 @@ import typer
 from bayesnas_graph.cli.check import Files
 from bayesnas_graph.cli.console import show_diagnostics, space_files
 from bayesnas_graph.diagnostics import Diagnostic, Report
+from bayesnas_graph.diagnostics.reading import read_file
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.diagnostics.words import counted
 from bayesnas_graph.language.elaborate import read
@@ -35,7 +36,7 @@ def fmt(
         result = format_source(source, report)
         if result is None:
             continue
-        differs = name != "-" and result.encode() != path.read_bytes()
+        differs = name != "-" and result.encode() != read_file(path)
         changed += differs
         unchanged += not differs
         if diff:

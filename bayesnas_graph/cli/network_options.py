@@ -21,7 +21,7 @@ Parameters = Annotated[
     list[str] | None,
     typer.Option("-p", "--param", metavar="NAME=VALUE", help="Value of a network parameter; may be repeated."),
 ]
-AllowPython = Annotated[bool, typer.Option("--allow-python-ops", help="Import the Python code named by the file.")]
+AllowPython = Annotated[bool, typer.Option("--allow-python", help="Import the Python code named by files.")]
 
 
 def load_network(file: Path, name: str | None, parameters: list[str] | None, *, allow_python: bool = False) -> Network:

@@ -26,14 +26,14 @@ def report(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
     show: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
-    allow_python_ops: AllowPython = False,
+    allow_python: AllowPython = False,
 ) -> None:
     """Write an HTML page on runs: the space update by update, curves, derived cells, source."""
     in_run_folder = output is None and len(runs) == 1  # the page in a run folder can always be written again
     path = output or (runs[0] / "report.html" if in_run_folder else Path("comparison.html"))
     if path.exists() and not (force or in_run_folder):
         raise exists_error(path)
-    page = build_page(runs, allow_python=allow_python_ops)
+    page = build_page(runs, allow_python=allow_python)
     show_diagnostics(page.warnings)
     text = page.html()
     pictures = list(page.pictures()) if figures is not None else []

@@ -42,7 +42,7 @@ class RunOptions:
         Literal["auto", "live", "plain"],
         typer.Option(help="Live display on a terminal, or plain lines.", rich_help_panel=RUN),
     ] = "auto"
-    allow_python_ops: AllowPython = False
+    allow_python: AllowPython = False
 
     @property
     def live(self) -> bool:
@@ -61,7 +61,7 @@ class RunOptions:
         if self.resume is not None:
             self._check_resume(verb, self.resume, file, settings)
             return None
-        config = merged(settings, kind)
+        config = merged(settings, kind, allow_python=self.allow_python)
         if self.list_settings:
             show_settings(config)
             raise typer.Exit
@@ -72,13 +72,13 @@ class RunOptions:
 
     def _check_resume(self, verb: Kind, path: Path, file: Path | None, settings: Sequence[Settings]) -> None:
         """Raise NasError if the run cannot be resumed, or if settings or a different space are given."""
-        run = open_run(path, verb, allow_python=self.allow_python_ops)
+        run = open_run(path, verb, allow_python=self.allow_python)
         if settings:
             help = "a run keeps the settings it was started with; start another one to change them"
             texts = ", ".join(f"`{one.source.text if one.on_command_line else one.source.name}`" for one in settings)
             raise NasError([Diagnostic("NAS601", f"`--resume` takes no settings, but got {texts}", help=help)])
         if file is not None:
-            run.check_same_space(load_subject(file, run.manifest.config, allow_python=self.allow_python_ops))
+            run.check_same_space(load_subject(file, run.manifest.config, allow_python=self.allow_python))
 
 
 @contextmanager

@@ -65,7 +65,7 @@ def search(
             output=options.output,
             resume=options.resume,
             data_dir=options.data_dir,
-            allow_python_ops=options.allow_python_ops,
+            allow_python=options.allow_python,
             watch=(view, TensorBoard(None, writer())) if tensorboard else (view,),
             config=config,
         )

@@ -20,10 +20,10 @@ def stats(
     network: NetworkName = None,
     parameters: Parameters = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
-    allow_python_ops: AllowPython = False,
+    allow_python: AllowPython = False,
 ) -> None:
     """Count the architectures of a space, and the cost of the smallest, the largest, and all candidates together."""
-    loaded = load_network(file, network, parameters, allow_python=allow_python_ops)
+    loaded = load_network(file, network, parameters, allow_python=allow_python)
     graph = loaded.graph()
     counted, costs, ends = switches(graph), cost(graph), extremes(graph)
     if as_json:

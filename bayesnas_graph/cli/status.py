@@ -13,6 +13,7 @@ import typer
 from bayesnas_graph.cli.console import duration, labelled, resume_command, short_time
 from bayesnas_graph.cli.display.search_summary import unmet
 from bayesnas_graph.cli.display.switch_table import SwitchTable
+from bayesnas_graph.runs.consent import names_code
 from bayesnas_graph.runs.paths import RunPaths
 from bayesnas_graph.runs.reading.run import RunRecord, read_run_record
 from bayesnas_graph.runs.strategies import DEFAULT, strategy_info
@@ -112,7 +113,8 @@ def _met(record: RunRecord, text: str) -> str:
 
 
 def _resume(record: RunRecord) -> str:
-    return resume_command(_verb(record), record.folder, allow_python=bool(record.manifest.get("python_ops")))
+    needs_python = bool(record.manifest.get("python_ops")) or names_code(record.config.get("data"))
+    return resume_command(_verb(record), record.folder, allow_python=needs_python)
 
 
 def _verb(record: RunRecord) -> str:

@@ -9,11 +9,12 @@ from typing import Annotated
 
 import typer
 
-from bayesnas_graph.cli.console import show_diagnostics
+from bayesnas_graph.cli.console import resume_command, show_diagnostics
 from bayesnas_graph.cli.display.sweep_view import sweep_view
 from bayesnas_graph.cli.rich_output import show_table
 from bayesnas_graph.cli.run_options import RunOptions
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.runs.consent import names_code
 from bayesnas_graph.runs.recipes import Recipe
 from bayesnas_graph.runs.settings import Settings
 from bayesnas_graph.runs.sweep.cluster import installed
@@ -83,7 +84,7 @@ def start_sweep(
         data_dir=options.data_dir,
         output=options.output,
         options=passed_on,
-        allow_python=options.allow_python_ops,
+        allow_python=options.allow_python,
     ) as created:
         show_diagnostics(created.warnings)
         if recipe is not None:
@@ -106,7 +107,7 @@ def continue_sweep(
         message = f"`--resume` takes no space and no settings, but got {', '.join(f'`{text}`' for text in texts)}"
         help = "a sweep keeps the space and settings it was started with; start another one to change them"
         raise NasError([Diagnostic("NAS601", message, help=help)])
-    allow = options.allow_python_ops
+    allow = options.allow_python
     with resume_sweep(path, data_dir=options.data_dir, options=passed_on, allow_python=allow) as resumed:
         _run(resumed, sweep, live=options.live)
 
@@ -126,7 +127,8 @@ def _run(sweep: Sweep, options: SweepOptions, *, live: bool) -> None:
         return
     failed = f"{len(sweep.left)} of {len(sweep.runs)} failed; retry them with"
     typer.echo(failed if finished else "stopped; resume with")
-    typer.echo(f"  bayesnas-graph search --resume {path}")
+    needs_python = sweep.request.python_ops or any(names_code(point.config.data) for point in sweep.left)
+    typer.echo(f"  {resume_command('search', path, allow_python=needs_python)}")
     raise typer.Exit(1 if finished else 130)
 
 

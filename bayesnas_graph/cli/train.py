@@ -35,7 +35,7 @@ def train(
             output=options.output,
             resume=options.resume,
             data_dir=options.data_dir,
-            allow_python_ops=options.allow_python_ops,
+            allow_python=options.allow_python,
             watch=(TrainView(live=options.live),),
             config=config,
         )

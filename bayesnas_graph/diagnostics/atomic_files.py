@@ -39,13 +39,14 @@ def exists_error(path: Path) -> NasError:
 
 def write_error(path: Path, error: OSError, help: str | None = None) -> NasError:
     """The error for a file that could not be written."""
-    return NasError([Diagnostic("NAS012", f"cannot write `{path}`: {_reason(error)}", help=help)])
+    return NasError([Diagnostic("NAS012", f"cannot write `{path}`: {reason(error)}", help=help)])
 
 
 def read_error(path: Path, error: OSError) -> NasError:
     """The error for a file that could not be read."""
-    return NasError([Diagnostic("NAS011", f"cannot read `{path}`: {_reason(error)}")])
+    return NasError([Diagnostic("NAS011", f"cannot read `{path}`: {reason(error)}")])
 
 
-def _reason(error: OSError) -> str:
+def reason(error: OSError) -> str:
+    """The reason of the system, in lower case."""
     return (error.strerror or str(error)).lower()

@@ -39,7 +39,7 @@ CODES: Mapping[str, Code] = {
         Code("NAS102", "name defined twice"),
         Code("NAS103", "imported file not found"),
         Code("NAS104", "import cycle"),
-        Code("NAS105", "Python operation not allowed"),
+        Code("NAS105", "Python code not allowed"),
         Code("NAS106", "invalid Python operation"),
         Code("NAS107", "unknown network"),
         # 2xx: values and shapes

@@ -37,7 +37,7 @@ def repeat_command(run: RunRecord, kind: type[Group]) -> Iterator[str]:
     if "data_dir" in manifest:
         yield f"--data-dir {shlex.quote(str(manifest['data_dir']))}"
     if manifest.get("python_ops"):
-        yield "--allow-python-ops"
+        yield "--allow-python"
 
 
 def _advised(space: str, kind: type[Group]) -> set[str]:

@@ -12,6 +12,7 @@ import torch
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.atomic_files import FREE_SPACE, atomic_write
+from bayesnas_graph.diagnostics.reading import read_file
 from bayesnas_graph.runs.device import Device
 
 VERSION = 1
@@ -66,7 +67,7 @@ class Checkpoints:
 def _read(path: Path, device: Device) -> Content:
     """Read the common part of a checkpoint. No code in it is run."""
     try:
-        saved = BytesIO(path.read_bytes())
+        saved = BytesIO(read_file(path))
     except OSError as error:
         raise _unreadable(path, (error.strerror or str(error)).lower()) from None
     try:

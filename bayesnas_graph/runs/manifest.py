@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, NoReturn, cast
@@ -10,6 +9,7 @@ from typing import Any, Literal, NoReturn, cast
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.reading import LARGEST_JSON, parse_json, read_file, read_json
 from bayesnas_graph.runs.config.compress import CompressConfig
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.config.train import TrainConfig
@@ -57,6 +57,7 @@ class CompressManifest(Manifest):
     config: CompressConfig
 
 
+AnyConfig = SearchConfig | TrainConfig | CompressConfig
 AnyManifest = SearchManifest | TrainManifest | CompressManifest
 MANIFESTS: dict[str, type[AnyManifest]] = {
     "search": SearchManifest,
@@ -68,7 +69,7 @@ MANIFESTS: dict[str, type[AnyManifest]] = {
 def kind_of(path: Path) -> Kind | None:
     """Return the kind of run in a folder; None if it is not a run folder. A damaged run counts as a search."""
     with suppress(OSError, ValueError, AttributeError):
-        return _kind(json.loads((path / "run.json").read_bytes()))
+        return _kind(read_json(path / "run.json"))
     return "search" if (path / "run.json").exists() else None
 
 
@@ -81,14 +82,14 @@ def read_manifest(paths: RunPaths, expected: Kind | None = None) -> AnyManifest:
     """Read `run.json`. Raises NasError if this is not a run folder, or not of the expected kind."""
     verb = expected or "search"
     try:
-        content = paths.manifest_file.read_bytes()
+        content = read_file(paths.manifest_file, LARGEST_JSON)
     except (FileNotFoundError, NotADirectoryError):
         help = f"give the folder written by `{verb}`, which contains `run.json`"
         raise NasError([Diagnostic("NAS602", f"`{paths.path}` is not a run folder", help=help)]) from None
     except OSError as error:
         _unreadable(paths, (error.strerror or str(error)).lower())
     try:
-        return MANIFESTS[expected or _kind(json.loads(content))].model_validate_json(content)
+        return MANIFESTS[expected or _kind(parse_json(content))].model_validate_json(content)
     except ValidationError as error:
         faults = error.errors(include_url=False)
     except (ValueError, AttributeError):

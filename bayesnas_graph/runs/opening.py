@@ -5,9 +5,8 @@ Torch is loaded only for weights and decisions, so that runs can be drawn and re
 
 from __future__ import annotations
 
-import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from bayesnas_graph import passes
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.reading import read_json
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.elaborate import Loaded, Network, load_network
+from bayesnas_graph.runs.consent import check_consent
 from bayesnas_graph.runs.folder import RunFolder
-from bayesnas_graph.runs.manifest import AnyManifest, Kind, kind_of, read_manifest
+from bayesnas_graph.runs.manifest import AnyConfig, AnyManifest, Kind, kind_of, read_manifest
 from bayesnas_graph.runs.subject import Subject, parameter_values
 
 if TYPE_CHECKING:
@@ -43,15 +44,27 @@ class Run:
         """The validated content of `run.json`. Raises NasError."""
         return read_manifest(self.folder, self.kind)
 
+    @property
+    def config(self) -> AnyConfig:
+        """The settings of the run, to use them again. Raises NasError if they name code that is not allowed."""
+        config = self.manifest.config
+        check_consent(config.data, self.folder.manifest_file, allow_python=self.allow_python)
+        return config
+
+    def settings(self, keys: Set[str]) -> dict[str, Any]:
+        """Return some settings of the run, without those that are not set. Raises NasError like `config`."""
+        config = self.config if "data" in keys else self.manifest.config
+        return config.model_dump(include=set(keys), exclude_none=True)
+
     @cached_property
     def space(self) -> Loaded:
         """The network that the run started with, from its own copy. Raises NasError."""
         if self.about.get("python_ops") and not self.allow_python:
-            help = "add `--allow-python-ops` if you trust it"
+            help = "add `--allow-python` if you trust it"
             raise NasError([Diagnostic("NAS105", f"`{self.folder.path}` uses Python operations", help=help)])
         try:
             parameters = parameter_values(self.about["config"].get("parameters", {}))
-            file, network = self.folder.space / self.about["file"], self.about["network"]
+            file, network = self.folder.space_file(self.about["file"]), self.about["network"]
         except (KeyError, TypeError, ValueError, AttributeError):
             message = f"cannot read `{self.folder.manifest_file}`: it does not name the network"
             raise NasError([Diagnostic("NAS602", message)]) from None
@@ -108,7 +121,7 @@ def open_run(path: Path, expected: Kind | None = None, *, allow_python: bool = F
     if expected is not None or kind_of(path) is None:
         read_manifest(folder, expected)
     try:
-        about = json.loads(folder.manifest_file.read_bytes())
+        about = read_json(folder.manifest_file)
     except (OSError, ValueError):
         about = {}
     return Run(folder, about if isinstance(about, dict) else {}, allow_python)

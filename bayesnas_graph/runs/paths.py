@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from bayesnas_graph.diagnostics import Diagnostic, NasError
+
 
 class _File:
     """A file or folder of a run folder."""
@@ -41,6 +43,14 @@ class RunPaths:
     loops = _File("loops.csv")  # the results of every loop of a compression run
     baseline = _File("rival.csv")  # the epochs of the network pruned by magnitude, for comparison
     layers = _File("layers.json")  # the remains of every layer after compression
+
+    def space_file(self, name: str) -> Path:
+        """Return a file of the copy of the space. Raises NasError for a file outside of it: it might be a secret."""
+        file = self.space / name
+        if not file.resolve().is_relative_to(self.space.resolve()):
+            message = f"cannot read `{self.manifest_file}`: `{name}` is not in its copy of the space"
+            raise NasError([Diagnostic("NAS602", message)])
+        return file
 
     def stage(self, name: str) -> Path:
         """Return the file of the weights at the end of a stage of a compression run."""

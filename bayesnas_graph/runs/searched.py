@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Mapping
 from functools import partial
@@ -17,6 +16,7 @@ from bayesnas_graph.codegen.emit import by_gate, by_node, rescaled
 from bayesnas_graph.codegen.emit.weights import ByNode, narrowed
 from bayesnas_graph.derive import Architecture, Derived, Origin, Rule, derive
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.reading import read_json
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.elaborate import Network, load_network
 from bayesnas_graph.language.elaborate.load import Number
@@ -82,7 +82,7 @@ def _target(
     same_network = network in (None, manifest.network)
     values = {**(parameter_values(manifest.config.parameters) if same_network else {}), **parameters}
     return load_network(
-        run.folder.space / manifest.file,
+        run.folder.space_file(manifest.file),
         network or manifest.network,
         values,
         called=manifest.called,
@@ -94,7 +94,7 @@ def read_decision(paths: RunPaths) -> Decision:
     """Read the final decision of a search. Raises NasError if there is none yet."""
     resume = f"`bayesnas-graph search --resume {shlex.quote(str(paths.path))}`"
     try:
-        return Decision.from_plain(json.loads(paths.decision.read_bytes()))
+        return Decision.from_plain(read_json(paths.decision))
     except FileNotFoundError:
         message, help = f"the search in `{paths.path}` has not finished", f"finish it with {resume}"
         raise NasError([Diagnostic("NAS602", message, help=help)]) from None

@@ -6,16 +6,20 @@ import json
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from errno import EFBIG
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import ValidationError
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError, Report, did_you_mean
+from bayesnas_graph.diagnostics.atomic_files import reason
+from bayesnas_graph.diagnostics.reading import read_file
 from bayesnas_graph.diagnostics.source import Source, Span
 from bayesnas_graph.runs.config.groups import Group
 from bayesnas_graph.runs.config.search import SearchConfig
+from bayesnas_graph.runs.consent import check_consent
 from bayesnas_graph.runs.toml_keys import find
 
 LARGEST = 2**20  # bytes of a settings file
@@ -30,11 +34,12 @@ class Settings:
 
     source: Source
     values: Mapping[str, Any]
+    origin: Literal["file", "command line", "Python"] = field(default="file", kw_only=True)
 
     @property
     def on_command_line(self) -> bool:
-        """Whether the text is from the command line, not from a file."""
-        return self.source.name == COMMAND_LINE
+        """Whether the text is from the command line."""
+        return self.origin == "command line"
 
     def place(self, path: Sequence[str | int]) -> Span | None:
         """Return the span that sets a key, or of the table that contains it."""
@@ -45,15 +50,13 @@ class Settings:
 def read_settings(path: Path) -> Settings:
     """Read a TOML file of settings. Raises NasError."""
     try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST + 1)
+        content = read_file(path, LARGEST)
         source = Source(str(path), content.decode("utf-8-sig"))
     except OSError as error:
-        raise _unreadable("NAS011", path, (error.strerror or str(error)).lower()) from None
+        code = "NAS406" if error.errno == EFBIG else "NAS011"
+        raise _unreadable(code, path, reason(error)) from None
     except UnicodeDecodeError as error:
         raise _unreadable("NAS011", path, f"not UTF-8 text (byte {error.start})") from None
-    if len(content) > LARGEST:
-        raise _unreadable("NAS406", path, f"larger than {LARGEST // 2**20} MiB")
     try:
         return Settings(source, tomllib.loads(source.text))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -72,27 +75,36 @@ def assigned(text: str) -> Settings:
     except (tomllib.TOMLDecodeError, RecursionError):
         parsed = value
     table, _, name = key.rpartition(".")
-    return Settings(source, {table: {name: parsed}} if table else {name: parsed})
+    values = {table: {name: parsed}} if table else {name: parsed}
+    return Settings(source, values, origin="command line")
 
 
 def option(flag: str, key: str, value: object) -> Settings:
     """Return a command-line option as a setting."""
-    return Settings(Source(COMMAND_LINE, f"{flag} {value}"), {key: value})
+    return Settings(Source(COMMAND_LINE, f"{flag} {value}"), {key: value}, origin="command line")
 
 
 def from_values(values: Mapping[str, Any]) -> Settings:
     """Return settings from Python values."""
-    return Settings(Source("<settings>", ""), values)
+    return Settings(Source("<settings>", ""), values, origin="Python")
 
 
-def configured(settings: Iterable[Settings]) -> SearchConfig:
+def configured(settings: Iterable[Settings], *, allow_python: bool = False) -> SearchConfig:
     """Merge settings into the configuration of a search. Raises NasError."""
-    return merged(settings, SearchConfig)
+    return merged(settings, SearchConfig, allow_python=allow_python)
 
 
-def merged(settings: Iterable[Settings], kind: type[C]) -> C:
-    """Merge settings into a configuration; later ones override earlier ones. Raises NasError."""
+def merged(settings: Iterable[Settings], kind: type[C], *, allow_python: bool = False) -> C:
+    """Merge settings into a configuration; later ones override earlier ones.
+
+    Raises NasError if they are not valid, or if a file names Python code that the user did not allow.
+    """
     layers = list(settings)
+    named = [layer for layer in layers if "data" in layer.values][-1:]
+    for layer in named:
+        if layer.origin == "file":
+            label = _label(layer.place(["data"]), "named here")
+            check_consent(layer.values["data"], layer.source.name, label, allow_python=allow_python)
     values: dict[str, Any] = {}
     for layer in layers:
         for key, value in layer.values.items():
@@ -118,7 +130,7 @@ def _wrong(fault: dict[str, Any], layers: list[Settings], kind: type[Group]) -> 
     if fault["type"] == "extra_forbidden":
         help = did_you_mean(key, known) or f"`bayesnas-graph {kind.verb} --settings` lists them"
         return Diagnostic("NAS601", f"unknown setting `{key}`", _label(span, "unknown"), help=help)
-    reason = _reason(fault) if len(path) == 1 else "should be a number, `true` or `false`"
+    reason = _fault_reason(fault) if len(path) == 1 else "should be a number, `true` or `false`"
     label = _label(span, f"{reason}, got {_shown(fault['input'])}")
     field = known.get(path[0])
     return Diagnostic("NAS601", f"`{key}` {reason}", label, help=field and f"`{path[0]}`: {field.description}")
@@ -145,7 +157,7 @@ _KINDS = {
 }
 
 
-def _reason(fault: dict[str, Any]) -> str:
+def _fault_reason(fault: dict[str, Any]) -> str:
     if fault["type"] in _KINDS:
         return f"should be {_KINDS[fault['type']]}"
     return str(fault["msg"]).removeprefix("Value error, ").replace("Input should", "should").replace("'", "`")

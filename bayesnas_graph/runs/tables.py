@@ -9,20 +9,22 @@ from contextlib import suppress
 from pathlib import Path
 
 from bayesnas_graph.diagnostics.atomic_files import FREE_SPACE, atomic_write, read_error, write_error
+from bayesnas_graph.diagnostics.reading import read_file
 
 
 def read_table(path: Path) -> list[dict[str, str]]:
     """Read the rows of a table; none if the file is missing. Incomplete lines are skipped."""
     rows = []
     try:
-        with path.open(newline="", encoding="utf-8", errors="replace") as file, suppress(csv.Error):
-            for row in csv.DictReader(file):
-                if None not in row and None not in row.values():
-                    rows.append(row)
+        lines = io.StringIO(read_file(path).decode(errors="replace"), newline="")
     except FileNotFoundError:
         return []
     except OSError as error:
         raise read_error(path, error) from None
+    with suppress(csv.Error):
+        for row in csv.DictReader(lines):
+            if None not in row and None not in row.values():
+                rows.append(row)
     return rows
 
 

@@ -103,11 +103,11 @@ def resume_run(
 ) -> Iterator[tuple[Task[P, Any], Device]]:
     """Open a run to resume it from its last checkpoint, with its own settings. Raises NasError."""
     run = open_run(path, kind.name, allow_python=allow_python)
-    manifest, subject = run.manifest, run.subject
-    with prepare_device(manifest.config, manifest.threads) as device, hold_lock(run.folder, device):
+    manifest, config, subject = run.manifest, run.config, run.subject
+    with prepare_device(config, manifest.threads) as device, hold_lock(run.folder, device):
         where = data_dir or Path(manifest.data_dir)
-        problem = kind.build_problem(subject, manifest.config, where, device)
-        yield Task(subject, manifest.config, problem, where, run.folder), device
+        problem = kind.build_problem(subject, config, where, device)
+        yield Task(subject, config, problem, where, run.folder), device
 
 
 def run_to_end(kind: RunKind[P, Any, W, R], task: Task[P, Any], device: Device, watchers: Sequence[W]) -> R:

@@ -37,7 +37,7 @@ def test_compile_python_operations(run: Run, here: Path) -> None:
     text = "network n : vector(4) -> classes(2) { in x x -> out : mine > linear(2) }"
     (here / "p.nas").write_text(f'op mine(p = 0.5) from "torch.nn:Dropout" {text}')
     assert "NAS105" in run("compile", "p.nas").err
-    assert run("compile", "p.nas", "--allow-python-ops").code == 0
+    assert run("compile", "p.nas", "--allow-python").code == 0
     assert "self.mine = torch.nn.Dropout(p=0.5)" in (here / "n" / "n.py").read_text()
 
 

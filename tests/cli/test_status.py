@@ -203,7 +203,7 @@ def test_a_damaged_line_in_the_middle(run: Run, folder: Path) -> None:
 
 def test_operations_in_python_are_allowed_again(run: Run, folder: Path) -> None:
     (folder / "run.json").write_text(json.dumps(MANIFEST | {"python_ops": True}))
-    assert "search --resume run --allow-python-ops\n" in run("status", folder).out
+    assert "search --resume run --allow-python\n" in run("status", folder).out
 
 
 def test_no_run(run: Run, folder: Path) -> None:

@@ -220,7 +220,7 @@ def test_a_sweep_rejects_new_settings_on_resume(run: Run, place: Path) -> None:
         result = run("search", "--resume", ".", *arguments)
         assert (result.code, said in result.err) == (1, True), result.err
     with RunFolder(place).locked():
-        result = run("search", "--resume", ".", "--allow-python-ops")
+        result = run("search", "--resume", ".", "--allow-python")
     assert (result.code, "NAS602]: another process is using" in result.err) == (1, True)
     (place / "sweep.json").write_text("{")
     result = run("search", "--resume", ".")

@@ -105,7 +105,7 @@ def test_python_operations(run: Run, here: Path, monkeypatch: pytest.MonkeyPatch
     assert result.code == 1
     assert "NAS105" in result.err
     assert not (here / "ran").exists(), "a stranger's file must not run code"
-    assert run("check", "p.nas", "--allow-python-ops").code == 0
+    assert run("check", "p.nas", "--allow-python").code == 0
     assert (here / "ran").exists()
 
 

@@ -187,7 +187,7 @@ def test_the_command_quotes_what_a_shell_would_read(unfinished: Path) -> None:
     assert words[:3] == ["bayesnas-graph", "search", "a b;rm.nas"]
     assert "data=$(x) 'y'" in words
     assert words[words.index("--pattern") + 1] == "a.b=row"
-    assert words[-1] == "--allow-python-ops"
+    assert words[-1] == "--allow-python"
 
 
 def test_an_unfinished_search_has_its_text_without_marks(unfinished: Path) -> None:

@@ -12,6 +12,7 @@ import typer
 
 from bayesnas_graph.cli.console import labelled, resume_command, say, show_diagnostics
 from bayesnas_graph.diagnostics import Diagnostic
+from bayesnas_graph.runs.consent import names_code
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.manifest import Kind
 from bayesnas_graph.runs.paths import RunPaths
@@ -35,7 +36,8 @@ class RunView(Watcher):
 
     def interrupted(self, task: Task[Any, Any], step: int) -> None:
         typer.echo(f"stopped after step {step}; resume with")
-        typer.echo(f"  {resume_command(self.verb, task.folder.path, allow_python=task.subject.python_ops)}")
+        needs_python = task.subject.python_ops or names_code(task.config.data)
+        typer.echo(f"  {resume_command(self.verb, task.folder.path, allow_python=needs_python)}")
 
 
 def show_written(folder: RunPaths, *paths: Path, next_steps: dict[str, str]) -> None:

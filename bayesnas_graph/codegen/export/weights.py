@@ -13,6 +13,7 @@ from bayesnas_graph.codegen.emit import build, by_node, emit
 from bayesnas_graph.codegen.emit.weights import ByNode
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.atomic_files import FREE_SPACE, atomic_write, read_error
+from bayesnas_graph.diagnostics.reading import read_file
 from bayesnas_graph.ir import shape_text
 from bayesnas_graph.language.elaborate import Network
 
@@ -31,7 +32,7 @@ def write_weights(path: Path, weights: Mapping[str, Tensor], fingerprint: str) -
 def read_weights(path: Path) -> dict[str, Tensor]:
     """Read a file of weights. Raises NasError if it is not one."""
     try:
-        return load(path.read_bytes())
+        return load(read_file(path))
     except OSError as error:
         raise read_error(path, error) from None
     except SafetensorError:

@@ -139,7 +139,7 @@ def _python(
                 f"`{definition.name.name}` is implemented in Python, and Python operations are not allowed",
                 Label(span, "used here"),
                 (Label(definition.target_span, "would be imported and run"),),
-                help="if you trust the code, add `--allow-python-ops`",
+                help="if you trust the code, add `--allow-python`",
             )
         )
     plain: list[tuple[str, int | float | bool]] = []

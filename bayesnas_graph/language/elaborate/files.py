@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, Report, did_you_mean
+from bayesnas_graph.diagnostics.reading import read_file
 from bayesnas_graph.diagnostics.resources import folder, shipped_spaces
 from bayesnas_graph.diagnostics.source import Source, Span
 from bayesnas_graph.ir.ops import PRIMITIVES
@@ -156,13 +157,22 @@ class Loader:
         module.lost |= imported.lost
 
     def _find(self, module: Module, item: ast.Import) -> Path | None:
-        """The path of an imported file: next to the importing file, or in the shipped library."""
+        """The path of an imported file: next to the importing file, or in the shipped library.
+
+        Only `.nas` files are imported, so that no error message shows lines of other files.
+        """
         shipped = folder("spaces") / item.path
         beside = (module.path.parent if module.path else Path.cwd()) / item.path
         try:
             for path in (beside, shipped):
                 if path.is_file():
-                    return path.resolve()
+                    found = path.resolve()
+                    if path.suffix == found.suffix == ".nas":
+                        return found
+                    label = Label(item.path_span, "does not end in `.nas`")
+                    help = "rename the file if it describes a search space"
+                    self.report.add(Diagnostic("NAS103", f"cannot import `{item.path}`", label, help=help))
+                    return None
         except (OSError, ValueError):
             pass  # not a valid file name
         known = [path.name for path in shipped_spaces()]
@@ -209,7 +219,7 @@ def read(path: Path, name: str, report: Report, wanted_by: Span | None = None) -
     try:
         problem = _refusal(path, name)
         if problem is None:
-            text = path.read_bytes().decode("utf-8-sig")
+            text = read_file(path, LARGEST_FILE).decode("utf-8-sig")
             return Source(name, text.replace("\r\n", "\n").replace("\r", "\n"))
     except UnicodeDecodeError as error:
         reason = f"not UTF-8 text (byte {error.start})"

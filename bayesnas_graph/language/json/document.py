@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError, did_you_mean
+from bayesnas_graph.diagnostics.reading import read_file
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Edge, Gate, Graph, Node, Op, Scope
 from bayesnas_graph.language.json.origins import Origins
@@ -170,7 +171,7 @@ def read_graph(path: Path, source_name: str) -> Graph:
         message = f"cannot read `{source_name}`: larger than {LARGEST_DOCUMENT // 2**20} MiB"
         raise NasError([Diagnostic("NAS406", message)])
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_file(path, LARGEST_DOCUMENT).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         fail(source_name, [], f"not UTF-8 text (byte {error.start})", "save it as UTF-8")
     except OSError as error:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from bayesnas_graph.diagnostics.reading import read_json
 from bayesnas_graph.runs.layers import PrunedLayer, Share
 from bayesnas_graph.runs.reading.history import LARGEST
-from bayesnas_graph.runs.reading.run import Numbers, RunRecord, read_json, read_numbers
+from bayesnas_graph.runs.reading.run import Numbers, RunRecord, read_numbers, read_object
 
 _EPOCHS = ("epoch", "step", "loss", "accuracy")
 _LOOPS = ("loop", "lambda", "loss", "groups", "parameters", "flops", "operations")
@@ -66,7 +66,7 @@ class CompressionRecord:
 
 def read_compression(record: RunRecord) -> CompressionRecord:
     """Read the files that only compression runs have."""
-    result = read_json(record.folder / "result.json", {}) or {}
+    result = read_object(record.folder / "result.json", {}) or {}
     return CompressionRecord(
         record=record,
         loops=tuple(_loops(record)),
@@ -107,8 +107,8 @@ def _count(value: object) -> int:
 
 def _layers(path: Path) -> Iterator[PrunedLayer]:
     try:
-        layers = json.loads(path.read_bytes(), parse_constant=int)  # infinity and nan are not valid JSON
-    except (OSError, ValueError, RecursionError):
+        layers = read_json(path)
+    except (OSError, ValueError):
         return
     for layer in layers if isinstance(layers, list) else ():
         try:

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bayesnas_graph.diagnostics import Diagnostic
+from bayesnas_graph.diagnostics.reading import read_file
 from bayesnas_graph.runs.paths import RunPaths
 from bayesnas_graph.runs.reading.decision import read_final
-from bayesnas_graph.runs.reading.run import RunRecord, read_json
+from bayesnas_graph.runs.reading.run import RunRecord, read_object
 
 
 def damage(record: RunRecord) -> tuple[Diagnostic, ...]:
@@ -31,14 +32,14 @@ def _damaged(record: RunRecord, paths: RunPaths) -> Iterator[Path]:
 
 
 def _is_decision(paths: RunPaths) -> bool:
-    written = read_json(paths.decision, {"verdicts": list})
+    written = read_object(paths.decision, {"verdicts": list})
     return written is not None and len(written["verdicts"]) == len(read_final(paths))
 
 
 def _is_table(path: Path, column: str) -> bool:
     """Return whether all lines have the same number of cells. An unfinished last line does not count."""
     try:
-        rows = list(csv.reader(path.read_text(encoding="utf-8").split("\n")[:-1], strict=True))
+        rows = list(csv.reader(read_file(path).decode().split("\n")[:-1], strict=True))
     except (OSError, ValueError, csv.Error):
         return False
     return not rows or (column in rows[0] and len(set(map(len, rows))) == 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bayesnas_graph.runs.paths import RunPaths
-from bayesnas_graph.runs.reading.run import read_json
+from bayesnas_graph.runs.reading.run import read_object
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Final:
 
 def read_final(paths: RunPaths) -> dict[str, Final]:
     """Read the decision by name of switch; empty if it is missing or cannot be read."""
-    decision = read_json(paths.decision, {"verdicts": list}) or {"verdicts": []}
+    decision = read_object(paths.decision, {"verdicts": list}) or {"verdicts": []}
     kinds = {"name": str, "keep": bool, "why": str}
     return {
         verdict["name"]: Final(verdict["keep"], verdict["why"])

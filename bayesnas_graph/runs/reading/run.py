@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,7 +10,8 @@ from math import isfinite, nan
 from pathlib import Path
 from typing import Any, Literal
 
-from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics import Diagnostic, NasError, reading
+from bayesnas_graph.diagnostics.reading import LARGEST_JSON, read_file
 from bayesnas_graph.runs.paths import RunPaths
 from bayesnas_graph.runs.reading.outline import Outline, OutlineSwitch
 
@@ -100,7 +100,7 @@ class RunRecord:
 
 def read_run_record(paths: RunPaths) -> RunRecord:
     """Read a run folder. Raises NasError if it is not one."""
-    manifest = read_json(paths.manifest_file, _MANIFEST)
+    manifest = read_object(paths.manifest_file, _MANIFEST)
     if manifest is None:
         raise _no_run(paths)
     return RunRecord(
@@ -112,7 +112,7 @@ def read_run_record(paths: RunPaths) -> RunRecord:
         updates=tuple(read_numbers(paths.updates, _UPDATES)),
         closed=frozenset(_closed(paths)),
         checkpoint=_last_step(paths.checkpoints),
-        result=read_json(paths.result, _TRAINED if manifest.get("kind") in ("train", "compress") else _RESULT),
+        result=read_object(paths.result, _TRAINED if manifest.get("kind") in ("train", "compress") else _RESULT),
         heard=_written(paths.metrics),
     )
 
@@ -145,16 +145,16 @@ def is_locked(path: Path) -> bool | None:
 
 def _outline(path: Path) -> Outline | None:
     try:
-        return Outline.from_json(path.read_bytes())
+        return Outline.from_json(read_file(path, LARGEST_JSON))
     except (OSError, ValueError):
         return None
 
 
-def read_json(path: Path, kinds: Mapping[str, type]) -> dict[str, Any] | None:
+def read_object(path: Path, kinds: Mapping[str, type]) -> dict[str, Any] | None:
     """Read a JSON object with values of these types; None if it is anything else."""
     try:
-        content = json.loads(path.read_bytes(), parse_constant=int)  # infinity and nan are not valid JSON
-    except (OSError, ValueError, RecursionError):
+        content = reading.read_json(path)
+    except (OSError, ValueError):
         return None
     valid = isinstance(content, dict) and all(isinstance(content.get(key), kind) for key, kind in kinds.items())
     return content if valid else None
@@ -177,7 +177,7 @@ def _closed(paths: RunPaths) -> set[str]:
     The best finalist may have a switch that an update has closed, so the decision counts more.
     """
     by_updates = {row["switch"] for row in read_rows(paths.history) if row.get("keep") == "0" and "switch" in row}
-    decision = read_json(paths.decision, {"verdicts": list}) or {"verdicts": []}
+    decision = read_object(paths.decision, {"verdicts": list}) or {"verdicts": []}
     kept, closed = (set(_decided(decision["verdicts"], keep=keep)) for keep in (True, False))
     return (by_updates - kept) | closed
 
@@ -191,7 +191,7 @@ def _decided(verdicts: list[object], *, keep: bool) -> Iterator[str]:
 def read_rows(path: Path) -> Iterator[dict[str, str]]:
     """Yield the complete lines of a table."""
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = read_file(path).decode(errors="replace")
     except OSError:
         return
     head: list[str] | None = None

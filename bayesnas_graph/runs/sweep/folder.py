@@ -12,7 +12,10 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.atomic_files import reason
+from bayesnas_graph.diagnostics.reading import LARGEST_JSON, read_file, read_json
 from bayesnas_graph.diagnostics.source import Source
+from bayesnas_graph.runs.consent import names_code
 from bayesnas_graph.runs.folder import RunFolder
 from bayesnas_graph.runs.reading.outline import Outline
 from bayesnas_graph.runs.settings import Settings
@@ -40,10 +43,10 @@ class SweepRequest(BaseModel):
     begun: str
     versions: dict[str, str]
 
-    def points(self) -> tuple[Point, ...]:
+    def points(self, *, allow_python: bool = False) -> tuple[Point, ...]:
         """Return the whole grid. Raises NasError."""
         settings = [Settings(Source("sweep.json", ""), self.settings)]
-        return points(settings, [axis(text) for text in self.sweep], self.seeds)
+        return points(settings, [axis(text) for text in self.sweep], self.seeds, allow_python=allow_python)
 
 
 class RunResult(BaseModel):
@@ -106,10 +109,12 @@ class SweepFolder:
     def request(self) -> SweepRequest:
         """Read the request. Raises NasError if this is not a sweep folder."""
         try:
-            return SweepRequest.model_validate_json(self.request_file.read_bytes())
+            return SweepRequest.model_validate_json(read_file(self.request_file, LARGEST_JSON))
         except FileNotFoundError:
             help = "give the folder written by `search --sweep`, which contains `sweep.json`"
             raise NasError([Diagnostic("NAS602", f"`{self.path}` is not a sweep folder", help=help)]) from None
+        except OSError as error:
+            raise NasError([Diagnostic("NAS602", f"cannot read `{self.request_file}`: {reason(error)}")]) from None
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             where = "".join(f"{part}: " for part in first["loc"])
@@ -127,8 +132,8 @@ def run_of(folder: SweepFolder, point: Point) -> SweepRun:
     """Return the state of a point from its folder: done or waiting."""
     run = folder.run(point)
     try:
-        result = RunResult.model_validate_json(run.result.read_bytes())
-        verdicts = json.loads(run.decision.read_bytes())["verdicts"]
+        result = RunResult.model_validate_json(read_file(run.result, LARGEST_JSON))
+        verdicts = read_json(run.decision)["verdicts"]
         kept = frozenset(str(verdict["name"]) for verdict in verdicts if verdict["keep"])
     except (OSError, ValueError, KeyError, TypeError):  # incomplete: resuming the run writes them again
         return SweepRun(point)
@@ -138,7 +143,7 @@ def run_of(folder: SweepFolder, point: Point) -> SweepRun:
 def _zeros(run: RunFolder) -> frozenset[str]:
     """Return the zero switches of a run."""
     try:
-        switches = Outline.from_json(run.outline.read_bytes()).switches
+        switches = Outline.from_json(read_file(run.outline, LARGEST_JSON)).switches
     except (OSError, ValueError):
         return frozenset()
     return frozenset(switch.name for switch in switches if switch.is_zero)
@@ -158,8 +163,8 @@ def arguments(
         for word in (*words(settings), *(f"{key}={value}" for key, value in point.values)):
             yield from ("-s", word)
     yield from ("--data-dir", str(data_dir.absolute() if data_dir else request.data_dir), "--display", "plain")
-    if request.python_ops:
-        yield "--allow-python-ops"
+    if request.python_ops or names_code(point.config.data):  # the sweep was allowed to
+        yield "--allow-python"
 
 
 def words(settings: Mapping[str, Any], table: str = "") -> Iterator[str]:

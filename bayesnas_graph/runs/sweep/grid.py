@@ -61,9 +61,11 @@ def axis(text: str) -> SweepAxis:
     return parsed
 
 
-def points(settings: Sequence[Settings], axes: Sequence[SweepAxis], seeds: int) -> tuple[Point, ...]:
+def points(
+    settings: Sequence[Settings], axes: Sequence[SweepAxis], seeds: int, *, allow_python: bool = False
+) -> tuple[Point, ...]:
     """Return the whole grid, validated. Raises NasError with all errors, each once."""
-    first = configured(settings).seed
+    first = configured(settings, allow_python=allow_python).seed
     _check_axes(axes, seeds)
     report, known = Report(), dict[str, tuple[Span, ...]]()
     configs: list[tuple[tuple[Span, ...], SearchConfig]] = []
@@ -71,7 +73,7 @@ def points(settings: Sequence[Settings], axes: Sequence[SweepAxis], seeds: int) 
         chosen = [*settings, *(_Chosen.of(axis, value) for axis, value in zip(axes, values, strict=True))]
         try:
             for seed in range(first, first + seeds):
-                configs.append((values, configured([*chosen, _seeded(seed, seeds)])))
+                configs.append((values, configured([*chosen, _seeded(seed, seeds)], allow_python=allow_python)))
         except NasError as error:
             for diagnostic in error.diagnostics:
                 report.add(diagnostic)
@@ -94,14 +96,14 @@ class _Chosen(Settings):
     @staticmethod
     def of(axis: SweepAxis, value: Span) -> _Chosen:
         values: Mapping[str, object] = assigned(f"{axis.key.text}={value.text}").values
-        return _Chosen(axis.key.source, values, axis, value)
+        return _Chosen(axis.key.source, values, axis, value, origin="command line")
 
     def place(self, path: Sequence[str | int]) -> Span:
         return self.value if path[0] in _KNOWN else self.axis.key
 
 
 def _seeded(seed: int, seeds: int) -> Settings:
-    return Settings(Source("the command line", f"--seeds {seeds}"), {"seed": seed})
+    return Settings(Source("the command line", f"--seeds {seeds}"), {"seed": seed}, origin="command line")
 
 
 def _check_axes(axes: Sequence[SweepAxis], seeds: int) -> None:

@@ -39,20 +39,21 @@ def create_sweep(
     if "RANK" in os.environ:
         help = "start it without `torchrun`: each of its runs is one process"
         raise NasError([Diagnostic("NAS601", "a sweep cannot be started by `torchrun`", help=help)])
-    grid = points(settings, [axis(text) for text in axes], seeds)
+    grid = points(settings, [axis(text) for text in axes], seeds, allow_python=allow_python)
     if any(point.config.data is None for point in grid):
         help = "name a data set, such as `--data digits`; `bayesnas-graph data list` lists them"
         raise NasError([Diagnostic("NAS601", "no data to search on", help=help)])
     networks = {(point.config.network, str(point.config.parameters)): point.config for point in grid}
     subjects = [load_subject(file, config, allow_python=allow_python) for config in networks.values()]
     folder = SweepFolder(new_folder(output, f"{file.stem}-sweep").path)
+    shared = configured(settings, allow_python=allow_python)
     with folder.own.locked():
         request = SweepRequest(
             space=str(file),
             file=subjects[0].copy_files(folder.own),
             python_ops=allow_python,
             data_dir=str((data_dir or Path("data")).absolute()),
-            settings=configured(settings).model_dump(mode="json", by_alias=True, exclude_unset=True),
+            settings=shared.model_dump(mode="json", by_alias=True, exclude_unset=True),
             sweep=list(axes),
             seeds=seeds,
             begun=now(),
@@ -71,10 +72,10 @@ def resume_sweep(
     folder = SweepFolder(path)
     request = folder.request()
     if request.python_ops and not allow_python:
-        help = "add `--allow-python-ops`"
+        help = "add `--allow-python`"
         raise NasError([Diagnostic("NAS105", "the sweep uses Python operations", help=help)])
     with folder.own.locked():
-        yield Sweep(folder, request, request.points(), data_dir, options)
+        yield Sweep(folder, request, request.points(allow_python=allow_python), data_dir, options)
 
 
 def run_to_end(sweep: Sweep, watcher: SweepWatcher, jobs: int | None = None, *, ray: bool = False) -> bool:

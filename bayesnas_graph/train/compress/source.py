@@ -10,9 +10,8 @@ from bayesnas_graph.codegen.export.weights import weights_by_node
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.language.elaborate.load import check_fixed
 from bayesnas_graph.runs.config.compress import CompressConfig
-from bayesnas_graph.runs.config.groups import DataSettings
 from bayesnas_graph.runs.manifest import kind_of
-from bayesnas_graph.runs.opening import open_run
+from bayesnas_graph.runs.opening import Run, open_run
 from bayesnas_graph.runs.recipes import recipe_of
 from bayesnas_graph.runs.subject import Subject, load_subject
 
@@ -46,12 +45,12 @@ def start_of(
         raise NasError([Diagnostic("NAS601", message, help="omit `--weights`, `--network` and `-p`")])
     run = open_run(path, allow_python=allow_python)
     subject, tensors = run.result
-    return Start(subject, tensors, Path(run.manifest.data_dir)), _with_data_of(run.manifest.config, config)
+    return Start(subject, tensors, Path(run.manifest.data_dir)), _with_data_of(run, config)
 
 
-def _with_data_of(settings: DataSettings, config: CompressConfig) -> CompressConfig:
+def _with_data_of(run: Run, config: CompressConfig) -> CompressConfig:
     """Return the settings with the data settings of a run, unless they are already set."""
-    values = settings.model_dump(include=OF_DATA - config.model_fields_set, exclude_none=True)
+    values = run.settings(OF_DATA - config.model_fields_set)
     return CompressConfig.model_validate(values | config.model_dump(by_alias=True, exclude_unset=True))
 
 
