@@ -279,7 +279,7 @@ def compress(
         with resume_run(kind, Path(resume), where, allow_python=allow_python) as (task, device):
             return CompressResult(task.folder.path, run_to_end(kind, task, device, watch))
     assert source is not None, "checked by _check_source"
-    path = source.path if isinstance(source, SearchResult | TrainResult) else Path(source)
+    path, allow_python = _located(source, allow_python=allow_python)
     config = config or _settings(CompressConfig, recipe_for(path), settings, allow_python=allow_python)
     start, config = start_of(path, config, _path(weights), allow_python=allow_python)
     kind, subject = CompressRun(start.weights), _warned(start.subject, watch)
@@ -309,7 +309,7 @@ def evaluate(
     from bayesnas_graph.runs.loading import load_data
     from bayesnas_graph.train.evaluate import evaluate
 
-    path = Path(source) if isinstance(source, File) else source.path
+    path, allow_python = _located(source, allow_python=allow_python)
     config, where = config or _settings(EvalConfig, None, settings), Path("data")
     run, tensors = _run(path, allow_python=allow_python), None
     if run is not None:
@@ -323,6 +323,11 @@ def evaluate(
         where = _path(data_dir) or where
         data = None if config.data is None else load_data(subject, config, config.seed, where, device.processes)
         return evaluate(subject, tensors, data, config, device, runs)
+
+
+def _located(source: SearchResult | TrainResult | CompressResult | File, *, allow_python: bool) -> tuple[Path, bool]:
+    """Return the path of a source, and whether its Python code may run: that of a result has run in this process."""
+    return (Path(source), allow_python) if isinstance(source, File) else (source.path, True)
 
 
 def _with_settings_of(run: Run, config: EvalConfig) -> EvalConfig:

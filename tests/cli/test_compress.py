@@ -207,7 +207,7 @@ def test_it_has_learnt_something(done: Path) -> None:
 
 def test_eval(run: Run, done: Path) -> None:
     told = of_json(done / "result.json")
-    found = json.loads(run("eval", done, "--json", "--runs", "2").out)
+    found = json.loads(run("eval", done, "--allow-python", "--json", "--runs", "2").out)
     assert found["accuracy"] == pytest.approx(told["accuracy"])
     assert found["loss"] == pytest.approx(told["left"]["loss"], rel=1e-4)
     assert (found["parameters"], found["flops"]) == (told["parameters"], told["flops"])
@@ -263,13 +263,13 @@ def test_resuming_keeps_the_settings(run: Run, copied: Path) -> None:
         (("--lambda", "3"), "`--resume` takes no settings, but got `--lambda 3.0`"),
         (("--pattern", "conv=row"), "`--resume` takes no settings, but got `--pattern conv=row`"),
     ):
-        result = sound(run("compress", "--resume", "run", *more))
+        result = sound(run("compress", "--resume", "run", "--allow-python", *more))
         assert result.code == 1
         assert message in result.err
     before = {
         path.name: path.read_bytes() for path in copied.iterdir() if path.suffix in (".safetensors", ".py", ".csv")
     }
-    assert run("compress", "--resume", "run").code == 0
+    assert run("compress", "--resume", "run", "--allow-python").code == 0
     assert {name: (copied / name).read_bytes() for name in before} == before
 
 
@@ -282,10 +282,10 @@ def test_damaged_runs(run: Run, copied: Path) -> None:
         more = ("-o", "x.py") if verb == "export" else ()
         assert "error[NAS602]: `run` has no weights: it has not finished" in sound(run(verb, "run", *more)).err
     (copied / "stages" / "loop-02.safetensors").write_bytes(b"nothing")
-    assert "error[NAS6" in sound(run("compress", "--resume", "run")).err
+    assert "error[NAS6" in sound(run("compress", "--resume", "run", "--allow-python")).err
     config = {**manifest["config"], "loops": "many"}
     (copied / "run.json").write_text(json.dumps({**manifest, "config": config}))
-    assert "error[NAS602]" in sound(run("compress", "--resume", "run")).err
+    assert "error[NAS602]" in sound(run("compress", "--resume", "run", "--allow-python")).err
     (copied / "run.json").write_text("{")
     assert "error[NAS602]: cannot read `run/run.json`" in sound(run("compress", "--resume", "run")).err
     for verb in ("compress", "eval", "status"):

@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +22,7 @@ network net : image(1, 8, 8) -> classes(10) {
 """
 CODE = """
 from pathlib import Path
+from typing import Any
 import torch
 
 Path(__file__).with_name("imported").touch()
@@ -48,7 +50,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     space, fixed = folder / "space.nas", folder / "fixed.nas"
     api.search(space, output=folder / "search", data="shapes", batch=8, steps=2, warmup=0, iterations=1)
     api.train(fixed, output=folder / "train", data="shapes", batch=256, epochs=1, cutout=0)
-    short = {"epochs": 1, "loops": 1, "fine_epochs": 1}
+    short: dict[str, Any] = {"epochs": 1, "loops": 1, "fine_epochs": 1}
     api.compress(fixed, output=folder / "compress", data="shapes", batch=256, **short)
     return folder
 
@@ -141,7 +143,7 @@ def test_a_sweep_from_someone_else(run: Run, folder: Path) -> None:
 
 def test_keywords_name_code(folder: Path) -> None:
     """In Python, the caller names the code, but a recipe does not."""
-    short = {"batch": 8, "steps": 2, "warmup": 0, "iterations": 1}
+    short: dict[str, Any] = {"batch": 8, "steps": 2, "warmup": 0, "iterations": 1}
     (folder / "space.toml").write_text('data = "stranger:load"\n')
     with pytest.raises(NasError, match="names Python code"):
         api.search("space.nas", output="new", **short)

@@ -27,7 +27,7 @@ def folder(done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_training(run: Run, folder: Path) -> None:
-    result = run("eval", "run", *FAST)
+    result = run("eval", "run", "--allow-python", *FAST)
     assert result.code == 0, result.err
     found = json.loads((folder / "run" / "result.json").read_text())
     lines = result.out.splitlines()
@@ -42,7 +42,7 @@ def test_a_training(run: Run, folder: Path) -> None:
 
 
 def test_as_json(run: Run, folder: Path) -> None:
-    found = json.loads(run("eval", "run", "--json", *FAST).out)
+    found = json.loads(run("eval", "run", "--allow-python", "--json", *FAST).out)
     told = json.loads((folder / "run" / "result.json").read_text())
     same = ("accuracy", "loss", "parameters", "flops", "bytes")
     assert {key: found[key] for key in same} == {key: pytest.approx(told[key]) for key in same}
@@ -53,7 +53,8 @@ def test_as_json(run: Run, folder: Path) -> None:
 def test_a_file_with_weights(run: Run, folder: Path) -> None:
     weights = ("--weights", "run/weights.safetensors")
     of_run, of_file = (
-        json.loads(run("eval", *target, "--json", *FAST).out) for target in (["run"], ["fixed.nas", *weights, *DATA])
+        json.loads(run("eval", *target, "--json", *FAST).out)
+        for target in (["run", "--allow-python"], ["fixed.nas", *weights, *DATA])
     )
     assert of_file["accuracy"] == of_run["accuracy"]
     assert of_file["loss"] == pytest.approx(of_run["loss"])
@@ -89,18 +90,18 @@ def test_weights_that_do_not_fit(run: Run, folder: Path) -> None:
 
 def test_what_cannot_be_measured(run: Run, folder: Path) -> None:
     assert "error[NAS610]" in run("eval", "tiny.nas").err
-    assert "error[NAS504]" in run("eval", "run", "--data", "digits", "--pad", "1", *FAST).err
-    assert run("eval", "run", "--weights", "run/weights.safetensors").code == 2
-    assert "`device` should be" in run("eval", "run", "--device", "tpu").err
+    assert "error[NAS504]" in run("eval", "run", "--allow-python", "--data", "digits", "--pad", "1", *FAST).err
+    assert run("eval", "run", "--allow-python", "--weights", "run/weights.safetensors").code == 2
+    assert "`device` should be" in run("eval", "run", "--allow-python", "--device", "tpu").err
     (folder / "run" / "weights.safetensors").unlink()
-    result = run("eval", "run")
+    result = run("eval", "run", "--allow-python")
     assert result.code == 1
     assert result.err.startswith("error[NAS602]: `run` has no weights: it has not finished\n")
 
 
 def test_the_run_has_its_own_copy(run: Run, folder: Path) -> None:
     Path("fixed.nas").write_text("nothing")
-    assert run("eval", "run", *FAST).code == 0
+    assert run("eval", "run", "--allow-python", *FAST).code == 0
     copy = folder / "run" / "space" / "fixed.nas"
     copy.write_text(copy.read_text().replace("max_pool", "avg_pool"))
-    assert "error[NAS604]" in run("eval", "run", *FAST).err
+    assert "error[NAS604]" in run("eval", "run", "--allow-python", *FAST).err

@@ -186,16 +186,18 @@ def test_a_wrong_recipe(run: Run, folder: Path) -> None:
 
 def test_resuming(run: Run, copied: Path) -> None:
     before = results(copied)
-    assert run("search", "--resume", "run").code == 0
+    assert run("search", "--resume", "run", "--allow-python").code == 0
     assert results(copied) == before
-    assert run("search", "tiny.nas", "--resume", "run").code == 0, "naming the space again does no harm"
+    assert run("search", "tiny.nas", "--resume", "run", "--allow-python").code == 0, (
+        "naming the space again does no harm"
+    )
 
 
 def test_resuming_from_another_directory(run: Run, done: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     manifest = read_manifest(RunFolder(done))
     assert Path(manifest.data_dir).is_absolute()
     monkeypatch.chdir(folder.parent)
-    assert run("search", "--resume", done).code == 0
+    assert run("search", "--resume", done, "--allow-python").code == 0
 
 
 @pytest.mark.parametrize(
@@ -207,26 +209,29 @@ def test_resuming_from_another_directory(run: Run, done: Path, folder: Path, mon
     ],
 )
 def test_settings_stay(arguments: list[Any], said: str, run: Run, copied: Path) -> None:
-    result = run("search", "--resume", copied, *arguments)
+    result = run("search", "--resume", copied, "--allow-python", *arguments)
     assert result.code == 1
     assert f"error[NAS601]: `--resume` takes no settings, but got {said}\n" in result.err
     for option in (["-o", "other"], ["--settings"]):
-        assert run("search", "--resume", copied, *option).code == 2
+        assert run("search", "--resume", copied, "--allow-python", *option).code == 2
 
 
 def test_another_space(run: Run, copied: Path, folder: Path) -> None:
     (folder / "other.nas").write_text(TINY.replace("max_pool(3)", "avg_pool(3)"))
-    result = run("search", "other.nas", "--resume", "run")
+    result = run("search", "other.nas", "--resume", "run", "--allow-python")
     assert result.err == (
         "error[NAS604]: `run` was started with another space than `other.nas`\n"
         " = help: omit the space to resume with the run's own copy, or start another run\n\n"
     )
     (folder / "other.nas").write_text("// The same, said otherwise.\n" + TINY)
-    assert run("search", "other.nas", "--resume", "run").code == 0
+    assert run("search", "other.nas", "--resume", "run", "--allow-python").code == 0
     (copied / "space" / "tiny.nas").write_text(TINY.replace("max_pool(3)", "avg_pool(3)"))
-    assert "error[NAS604]: `run` was started with another space than `tiny.nas`" in run("search", "--resume", "run").err
+    assert (
+        "error[NAS604]: `run` was started with another space than `tiny.nas`"
+        in run("search", "--resume", "run", "--allow-python").err
+    )
     (copied / "space" / "tiny.nas").unlink()
-    assert "error[NAS011]" in run("search", "--resume", "run").err
+    assert "error[NAS011]" in run("search", "--resume", "run", "--allow-python").err
 
 
 def changed(**entries: Any) -> Any:
@@ -255,7 +260,7 @@ def test_a_run_that_cannot_be_read(change: Any, said: str, run: Run, copied: Pat
         path.unlink()
     else:
         path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
-    result = run("search", "--resume", "run")
+    result = run("search", "--resume", "run", "--allow-python")
     assert result.code == 1
     assert result.err.startswith(f"error[NAS602]: {said}")
     assert " = help: " in result.err
@@ -263,12 +268,15 @@ def test_a_run_that_cannot_be_read(change: Any, said: str, run: Run, copied: Pat
 
 def test_no_run(run: Run, folder: Path) -> None:
     for name in ("missing", "tiny.nas", "."):
-        assert run("search", "--resume", name).err == (
+        assert run("search", "--resume", name, "--allow-python").err == (
             f"error[NAS602]: `{name}` is not a run folder\n"
             " = help: give the folder written by `search`, which contains `run.json`\n\n"
         )
     (folder / "odd" / "run.json").mkdir(parents=True)
-    assert "error[NAS602]: cannot read `odd/run.json`: is a directory" in run("search", "--resume", "odd").err
+    assert (
+        "error[NAS602]: cannot read `odd/run.json`: is a directory"
+        in run("search", "--resume", "odd", "--allow-python").err
+    )
 
 
 def test_files_that_a_space_imports(run: Run, folder: Path) -> None:
@@ -287,7 +295,7 @@ def test_files_that_a_space_imports(run: Run, folder: Path) -> None:
     before = results(folder / "run")
     shutil.rmtree("lib")
     shutil.rmtree("spaces")
-    assert run("search", "--resume", "run").code == 0
+    assert run("search", "--resume", "run", "--allow-python").code == 0
     assert results(folder / "run") == before
 
 
@@ -297,7 +305,7 @@ def test_operations_in_python_are_allowed_each_time(run: Run, folder: Path) -> N
     assert "error[NAS105]" in run("search", "tiny.nas", *DATA, "-o", "run").err
     assert not (folder / "run").exists()
     assert run("search", "tiny.nas", *DATA, "-o", "run", "--allow-python").code == 0
-    assert run("search", "--resume", "run").err == (
+    assert run("search", "--resume", "run", "--allow-python").err == (
         "error[NAS105]: `run` uses Python operations\n = help: add `--allow-python` if you trust it\n\n"
     )
     assert run("search", "--resume", "run", "--allow-python").code == 0

@@ -113,7 +113,7 @@ def test_a_sweep_from_beginning_to_end(run: Run, place: Path) -> None:
     assert (asked["sweep"], asked["seeds"], asked["settings"]["steps"]) == (["batch=16,1000"], 2, 20)
 
     (place / "tiny.nas").write_text("this is not what was asked for")
-    finished = run("search", "--resume", folder)
+    finished = run("search", "--resume", folder, "--allow-python")
     assert finished.code == 1, finished.err
     rows = table(folder)
     assert [(row["batch"], row["seed"], row["state"]) for row in rows] == [
@@ -143,7 +143,7 @@ def test_what_is_done_is_left_alone(run: Run, place: Path) -> None:
     sweep = SweepFolder(place)
     for point in sweep.request().points():
         finish(sweep, point)
-    result = run("search", "--resume", ".")
+    result = run("search", "--resume", ".", "--allow-python")
     assert result.code == 0, result.err
     assert result.out.splitlines()[:3] == [
         "sweep .: 0 of 2 runs to do",
@@ -217,13 +217,13 @@ def test_a_sweep_rejects_new_settings_on_resume(run: Run, place: Path) -> None:
         (("tiny.nas", "--lambda", "2"), "NAS601]: `--resume` takes no space and no settings, but got `tiny.nas`"),
         ((), "NAS105"),
     ):
-        result = run("search", "--resume", ".", *arguments)
+        result = run("search", "--resume", ".", "--allow-python", *arguments)
         assert (result.code, said in result.err) == (1, True), result.err
     with RunFolder(place).locked():
         result = run("search", "--resume", ".", "--allow-python")
     assert (result.code, "NAS602]: another process is using" in result.err) == (1, True)
     (place / "sweep.json").write_text("{")
-    result = run("search", "--resume", ".")
+    result = run("search", "--resume", ".", "--allow-python")
     assert (result.code, "NAS602]: cannot read" in result.err) == (1, True)
 
 

@@ -74,7 +74,7 @@ def test_what_is_printed(run: Run, folder: Path) -> None:
         "auxiliary head on y.reduction.relu",
     ]
     assert lines[7].startswith("epoch 1/1  loss 2.")
-    assert lines[-2:] == ["measure it with", "  bayesnas-graph eval runs/fixed-train-1"]
+    assert lines[-2:] == ["measure it with", "  bayesnas-graph eval runs/fixed-train-1 --allow-python"]
     assert run("train", "fixed.nas", *DATA, *QUICK).code == 0
     assert sorted(path.name for path in (folder / "runs").iterdir()) == ["fixed-train-1", "fixed-train-2"]
     result = run("train", "fixed.nas", *DATA, *QUICK, "-o", "runs/fixed-train-1")
@@ -115,37 +115,40 @@ def test_settings(run: Run, folder: Path) -> None:
 
 
 def test_resuming_keeps_the_settings(run: Run, copied: Path) -> None:
-    result = run("train", "--resume", "run", "--epochs", "3")
+    result = run("train", "--resume", "run", "--allow-python", "--epochs", "3")
     assert result.code == 1
     assert "`--resume` takes no settings, but got `--epochs 3`" in result.err
-    assert run("train", "--resume", "run", "-o", "other").code == 2
-    assert run("train", "--resume", "run", "--settings").code == 2
+    assert run("train", "--resume", "run", "--allow-python", "-o", "other").code == 2
+    assert run("train", "--resume", "run", "--allow-python", "--settings").code == 2
     before = (copied / "result.json").read_text()
-    assert run("train", "--resume", "run").code == 0
+    assert run("train", "--resume", "run", "--allow-python").code == 0
     assert (copied / "result.json").read_text() == before
-    assert run("train", "fixed.nas", "--resume", "run").code == 0
+    assert run("train", "fixed.nas", "--resume", "run", "--allow-python").code == 0
     (Path("fixed.nas")).write_text(FIXED.replace("max_pool", "avg_pool"))
-    assert "error[NAS604]" in run("train", "fixed.nas", "--resume", "run").err
+    assert "error[NAS604]" in run("train", "fixed.nas", "--resume", "run", "--allow-python").err
 
 
 def test_runs_of_another_kind(run: Run, copied: Path, folder: Path) -> None:
-    result = run("search", "--resume", "run")
+    result = run("search", "--resume", "run", "--allow-python")
     assert result.code == 1
     assert result.err == (
         "error[NAS602]: `run` was not written by `search`\n = help: `bayesnas-graph status run` shows what it is\n\n"
     )
     manifest = json.loads((copied / "run.json").read_text())
     (copied / "run.json").write_text(json.dumps(manifest | {"kind": "search"}))
-    assert "error[NAS602]: `run` was not written by `train`" in run("train", "--resume", "run").err
-    assert "error[NAS602]: `nowhere` is not a run folder" in run("train", "--resume", "nowhere").err
+    assert "error[NAS602]: `run` was not written by `train`" in run("train", "--resume", "run", "--allow-python").err
+    assert "error[NAS602]: `nowhere` is not a run folder" in run("train", "--resume", "nowhere", "--allow-python").err
     (copied / "run.json").write_text("{")
-    assert "error[NAS602]: cannot read `run/run.json`" in run("train", "--resume", "run").err
+    assert "error[NAS602]: cannot read `run/run.json`" in run("train", "--resume", "run", "--allow-python").err
 
 
 def test_damaged_checkpoints(run: Run, copied: Path) -> None:
     for path in (copied / "checkpoints").iterdir():
         path.write_bytes(b"nothing")
-    assert "error[NAS603]: cannot read `run/checkpoints/step-000000004.pt`" in run("train", "--resume", "run").err
+    assert (
+        "error[NAS603]: cannot read `run/checkpoints/step-000000004.pt`"
+        in run("train", "--resume", "run", "--allow-python").err
+    )
 
 
 # ------------------------------------------------------------------------------------------- status
@@ -171,7 +174,7 @@ def test_status_of_one_that_was_stopped(run: Run, copied: Path) -> None:
     assert result.code == 0
     assert "state          stopped, with a checkpoint at step 4" in result.out
     assert "epoch          0 of 1" in result.out
-    assert result.out.endswith("resume with\n  bayesnas-graph train --resume run\n")
+    assert result.out.endswith("resume with\n  bayesnas-graph train --resume run --allow-python\n")
     (copied / "metrics.csv").write_text("step,loss,accuracy,seconds\n4,1,0.5,2\n")
     assert run("status", "run").code == 0
     assert json.loads(run("status", "run", "--json").out)["accuracy"] == {"train": 0.5, "test": None}

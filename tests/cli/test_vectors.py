@@ -43,7 +43,7 @@ def test_training_and_measuring(run: Run, folder: Path) -> None:
     assert result.code == 0, result.err
     found = json.loads((folder / "run" / "result.json").read_text())
     assert found["accuracy"] > 0.6
-    measured = json.loads(run("eval", "run", "--json", "--runs", "1").out)
+    measured = json.loads(run("eval", "run", "--allow-python", "--json", "--runs", "1").out)
     assert measured["accuracy"] == found["accuracy"]
 
 
@@ -62,9 +62,11 @@ def test_searching_and_exporting(run: Run, folder: Path) -> None:
     assert result.code == 0, result.err
     samples: Iterator[Tensor] = samples_of(Path("run"), 2, None)
     assert [tuple(x.shape) for x in samples] == [(64, 64)] * 2
-    result = run("export", "run", "-o", "model.py", "--weights", "model.safetensors", "--recalibrate", "2")
+    result = run(
+        "export", "run", "-o", "model.py", "--weights", "model.safetensors", "--recalibrate", "2", "--allow-python"
+    )
     assert result.code == 0, result.err
-    assert run("eval", "run", "--runs", "1").code == 0
+    assert run("eval", "run", "--allow-python", "--runs", "1").code == 0
 
 
 def test_a_border_counts() -> None:

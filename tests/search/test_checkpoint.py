@@ -279,7 +279,7 @@ def test_full_disk(programs: Launcher) -> None:
     assert code == 1
     assert "error[NAS012]: cannot write `full/checkpoints/step-000000000.pt`: file too large\n" in printed
     assert "free some disk space, then continue with `--resume`" in printed
-    assert programs.run("search", "--resume", "full")[0] == 0
+    assert programs.run("search", "--resume", "full", "--allow-python")[0] == 0
     assert_same_run(programs.folder / "roomy", programs.folder / "full")
 
 

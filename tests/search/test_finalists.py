@@ -161,7 +161,7 @@ def test_a_killed_comparison_has_the_same_tables(programs: Launcher) -> None:
     assert program.until(lambda line: line.startswith("finalist 2/3"))
     program.signal(9)
     program.ended()
-    code, printed = programs.run("search", "--resume", "finalists-killed")
+    code, printed = programs.run("search", "--resume", "finalists-killed", "--allow-python")
     assert code == 0, printed
     one, other = (programs.folder / f"finalists-{name}" for name in ("whole", "killed"))
     assert_same_run(one, other, ("metrics", "updates", "switches", "finalists"))

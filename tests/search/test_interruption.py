@@ -56,7 +56,7 @@ def test_killed_again_and_again(programs: Launcher) -> None:
             break
         assert code == -signal.SIGKILL, printed
         kills += 1
-        program = programs.start("search", "--resume", "killed")
+        program = programs.start("search", "--resume", "killed", "--allow-python")
         if kills == KILLS:
             assert program.ended()[0] == 0
             break
@@ -118,7 +118,7 @@ def test_interrupted_and_resumed(number: signal.Signals, programs: Launcher, who
     assert code == 130
     assert "stopped after step" in printed
     command = shlex.split(printed.splitlines()[-1])
-    assert command == ["bayesnas-graph", "search", "--resume", name]
+    assert command == ["bayesnas-graph", "search", "--resume", name, "--allow-python"]
     assert programs.run(*command[1:])[0] == 0
     assert_same_run(whole, programs.folder / name, tables=("updates", "switches"))
     steps = [int(row["step"]) for row in table(programs.folder / name, "metrics.csv")]
@@ -146,7 +146,7 @@ def test_stopped_every_few_steps(strategy: str, tmp_path: Path) -> None:
 
 def test_a_run_that_has_ended_ends_again(programs: Launcher, whole: Path) -> None:
     before = results(whole), table(whole, "metrics.csv"), checkpoints(whole / "checkpoints")
-    code, printed = programs.run("search", "--resume", "whole")
+    code, printed = programs.run("search", "--resume", "whole", "--allow-python")
     assert code == 0
     assert not [line for line in printed.splitlines() if is_row(line)]
     assert_same(before, (results(whole), table(whole, "metrics.csv"), checkpoints(whole / "checkpoints")))
@@ -213,7 +213,7 @@ def test_one_process_at_a_time(programs: Launcher) -> None:
     first = programs.start(*BEGIN, "-o", "busy", "--steps", 100_000)
     assert first.until(is_row)
     manifest = (programs.folder / "busy" / "run.json").read_bytes()
-    code, printed = programs.run("search", "--resume", "busy")
+    code, printed = programs.run("search", "--resume", "busy", "--allow-python")
     assert code == 1
     assert "error[NAS602]: another process is using `busy`\n = help: wait until it ends, or stop it\n" in printed
     code, printed = programs.run(*BEGIN, "-o", "busy")
@@ -222,7 +222,7 @@ def test_one_process_at_a_time(programs: Launcher) -> None:
     assert (programs.folder / "busy" / "run.json").read_bytes() == manifest
     first.signal(signal.SIGKILL)
     first.ended()
-    second = programs.start("search", "--resume", "busy")
+    second = programs.start("search", "--resume", "busy", "--allow-python")
     assert second.until(is_row), "one that was killed holds nothing"
     second.signal(signal.SIGINT)
     assert second.ended()[0] == 130

@@ -100,7 +100,7 @@ def test_finalists_of_two_processes(programs: Launcher) -> None:
     for run in runs:
         run.signal(signal.SIGINT)
         run.ended()
-    assert programs.run("search", "--resume", "finalists_handed_on")[0] == 0
+    assert programs.run("search", "--resume", "finalists_handed_on", "--allow-python")[0] == 0
     one, *others = (programs.folder / f"finalists_{name}" for name in ("alone", "together", "handed_on"))
     for other in others:
         assert_close_run(one, other)
@@ -119,7 +119,7 @@ def test_interrupted_and_resumed_by_two_processes(programs: Launcher, together: 
     assert (first, second) == (130, 130)
     assert printed.count("stopped after step") == 1
     assert silent == ""
-    ended(programs.start_together("search", "--resume", "stopped"))
+    ended(programs.start_together("search", "--resume", "stopped", "--allow-python"))
     assert_same_run(together, programs.folder / "stopped")
 
 
@@ -131,7 +131,7 @@ def test_started_by_two_and_resumed_by_one_process(programs: Launcher, alone: Pa
         run.signal(signal.SIGKILL)
     for run in runs:
         run.ended()
-    assert programs.run("search", "--resume", "handed_on")[0] == 0
+    assert programs.run("search", "--resume", "handed_on", "--allow-python")[0] == 0
     assert_close_run(alone, programs.folder / "handed_on")
 
 

@@ -76,7 +76,7 @@ def test_killed_again_and_again(programs: Launcher, whole: Path) -> None:
         code, printed = program.ended()
         assert code in (0, -signal.SIGKILL), printed
         kills += code != 0
-        program = programs.start("train", "--resume", "killed")
+        program = programs.start("train", "--resume", "killed", "--allow-python")
     assert program.ended()[0] == 0
     assert kills
     assert_same_run(whole, programs.folder / "killed")
@@ -90,7 +90,7 @@ def test_interrupted_and_resumed(programs: Launcher, whole: Path) -> None:
     assert code == 130
     assert "stopped after step" in printed
     command = shlex.split(printed.splitlines()[-1])
-    assert command == ["bayesnas-graph", "train", "--resume", "it's a run"]
+    assert command == ["bayesnas-graph", "train", "--resume", "it's a run", "--allow-python"]
     code, printed = programs.run(*command[1:])
     assert code == 0
     assert "resumes        after step" in printed
@@ -102,7 +102,7 @@ def test_full_disk(programs: Launcher, whole: Path) -> None:
     code, printed = programs.run(*BEGIN, "-o", "full", largest_file=size // 2)
     assert code == 1
     assert "error[NAS012]: cannot write `full/checkpoints/step-000000000.pt`: file too large\n" in printed
-    assert programs.run("train", "--resume", "full")[0] == 0
+    assert programs.run("train", "--resume", "full", "--allow-python")[0] == 0
     assert_same_run(whole, programs.folder / "full")
 
 
@@ -112,18 +112,18 @@ def test_no_room_for_the_results(programs: Launcher, whole: Path) -> None:
     for name in ("model.py", "weights.safetensors", "result.json"):
         (run / name).unlink()
     size = (whole / "weights.safetensors").stat().st_size
-    code, printed = programs.run("train", "--resume", "results", largest_file=size // 2)
+    code, printed = programs.run("train", "--resume", "results", "--allow-python", largest_file=size // 2)
     assert code == 1
     assert "error[NAS012]: cannot write `results/weights.safetensors`: file too large\n" in printed
     assert not (run / "result.json").exists()
-    assert programs.run("train", "--resume", "results")[0] == 0
+    assert programs.run("train", "--resume", "results", "--allow-python")[0] == 0
     assert_same_run(whole, run)
 
 
 def test_one_process_at_a_time(programs: Launcher) -> None:
     first = programs.start(*BEGIN, "-o", "busy", "--epochs", 100_000)
     assert first.until(is_row)
-    code, printed = programs.run("train", "--resume", "busy")
+    code, printed = programs.run("train", "--resume", "busy", "--allow-python")
     assert code == 1
     assert "error[NAS602]: another process is using `busy`" in printed
     code, printed = programs.run("status", "busy")
@@ -164,7 +164,7 @@ def test_two_processes_are_interrupted_and_one_resumes(programs: Launcher) -> No
     assert (first, second) == (130, 130), printed + silent
     assert printed.count("stopped after step") == 1
     assert silent == ""
-    alone = programs.start("train", "--resume", "handed_on")
+    alone = programs.start("train", "--resume", "handed_on", "--allow-python")
     assert alone.until(is_row), "a state does not tell how many processes it comes from"
     alone.signal(signal.SIGINT)
     assert alone.ended()[0] == 130

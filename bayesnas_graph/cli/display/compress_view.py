@@ -60,7 +60,7 @@ class CompressView(TrainView, CompressWatcher):
             say(note("the network is larger than the target: increase `lambda`, `tolerance` or `loops`"))
         say("")
         written = folder.network, folder.source, folder.weights, folder.layers, folder.result
-        show_written(folder, *written, next_steps={"measure it": "eval"})
+        show_written(task, *written, next_steps={"measure it": "eval"})
 
 
 def summary(outcome: CompressOutcome) -> Iterator[str]:

@@ -15,7 +15,6 @@ from bayesnas_graph.diagnostics import Diagnostic
 from bayesnas_graph.runs.consent import names_code
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.manifest import Kind
-from bayesnas_graph.runs.paths import RunPaths
 from bayesnas_graph.runs.task import Task
 from bayesnas_graph.runs.watching import Watcher
 
@@ -36,14 +35,20 @@ class RunView(Watcher):
 
     def interrupted(self, task: Task[Any, Any], step: int) -> None:
         typer.echo(f"stopped after step {step}; resume with")
-        needs_python = task.subject.python_ops or names_code(task.config.data)
-        typer.echo(f"  {resume_command(self.verb, task.folder.path, allow_python=needs_python)}")
+        typer.echo(f"  {resume_command(self.verb, task.folder.path, allow_python=needs_python(task))}")
 
 
-def show_written(folder: RunPaths, *paths: Path, next_steps: dict[str, str]) -> None:
+def needs_python(task: Task[Any, Any]) -> bool:
+    """Return whether a verb that uses the run again has to be allowed to import Python code."""
+    return bool(task.subject.python_ops) or names_code(task.config.data)
+
+
+def show_written(task: Task[Any, Any], *paths: Path, next_steps: dict[str, str]) -> None:
     """Show which files were written, and verbs to continue with."""
     for path in paths:
         say(f"wrote {path}")
     for purpose, verb in next_steps.items():
+        reads_data = verb == "eval"
+        allowed = " --allow-python" if (needs_python(task) if reads_data else task.subject.python_ops) else ""
         say(f"{purpose} with")
-        say(f"  bayesnas-graph {verb} {shlex.quote(str(folder.path))}")
+        say(f"  bayesnas-graph {verb} {shlex.quote(str(task.folder.path))}{allowed}")

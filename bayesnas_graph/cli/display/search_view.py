@@ -98,7 +98,7 @@ class SearchView(RunView, SearchWatcher):
         folder = task.folder
         written = [folder.decision, folder.architecture, folder.result, folder.metrics, folder.updates, folder.history]
         written += [folder.finalists] if folder.finalists.exists() else []
-        show_written(folder, *written, next_steps={"view it": "report", "derive a network": "derive"})
+        show_written(task, *written, next_steps={"view it": "report", "derive a network": "derive"})
 
     @property
     def _display(self) -> SearchDisplay:

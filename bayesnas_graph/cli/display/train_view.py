@@ -81,7 +81,7 @@ class TrainView(RunView, TrainWatcher):
         say(labelled("accuracy", f"{outcome.score.accuracy:.4f} on the test set{mean}"))
         say(labelled("loss", f"{outcome.score.loss:.4f}"))
         written = folder.source, folder.weights, folder.result, folder.metrics
-        show_written(folder, *written, next_steps={"measure it": "eval"})
+        show_written(task, *written, next_steps={"measure it": "eval"})
 
     def say(self, text: str) -> None:
         """Print a line, above the bar if there is one."""

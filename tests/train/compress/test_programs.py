@@ -81,7 +81,7 @@ def test_killed_in_every_stage(programs: Launcher, whole: Path) -> None:
         code, printed = program.ended()
         assert code == -signal.SIGKILL, printed
         assert not (run / "stages" / f"{stage}.safetensors").exists()
-        program = programs.start("compress", "--resume", "killed")
+        program = programs.start("compress", "--resume", "killed", "--allow-python")
     code, printed = program.ended()
     assert code == 0, printed
     assert_same_run(whole, run)
@@ -96,7 +96,7 @@ def test_killed_where_a_stage_ends(programs: Launcher, whole: Path) -> None:
         shutil.rmtree(run / "checkpoints" / stage)
     for name in ("network.nas", "model.py", "weights.safetensors", "layers.json", "result.json"):
         (run / name).unlink()
-    code, printed = programs.run("compress", "--resume", "cut_off")
+    code, printed = programs.run("compress", "--resume", "cut_off", "--allow-python")
     assert code == 0, printed
     assert_same_run(whole, run)
 
@@ -111,7 +111,7 @@ def test_interrupted_and_resumed(programs: Launcher, whole: Path) -> None:
         assert code == 130, printed
         assert "stopped after step" in printed
         command = shlex.split(printed.splitlines()[-1])
-        assert command == ["bayesnas-graph", "compress", "--resume", "it's a run"]
+        assert command == ["bayesnas-graph", "compress", "--resume", "it's a run", "--allow-python"]
         program = programs.start(*command[1:])
     code, printed = program.ended()
     assert code == 0, printed
@@ -123,7 +123,7 @@ def test_full_disk(programs: Launcher, whole: Path) -> None:
     code, printed = programs.run(*BEGIN, "-o", "full", largest_file=size // 2)
     assert code == 1
     assert "error[NAS012]: cannot write `full/checkpoints/dense/step-000000000.pt`: file too large\n" in printed
-    assert programs.run("compress", "--resume", "full")[0] == 0
+    assert programs.run("compress", "--resume", "full", "--allow-python")[0] == 0
     assert_same_run(whole, programs.folder / "full")
 
 
@@ -132,18 +132,18 @@ def test_no_room_for_the_results(programs: Launcher, whole: Path) -> None:
     for name in ("weights.safetensors", "layers.json", "result.json"):
         (run / name).unlink()
     size = (whole / "weights.safetensors").stat().st_size
-    code, printed = programs.run("compress", "--resume", "results", largest_file=size - 1)
+    code, printed = programs.run("compress", "--resume", "results", "--allow-python", largest_file=size - 1)
     assert code == 1
     assert "error[NAS012]: cannot write `results/weights.safetensors`: file too large\n" in printed
     assert not (run / "result.json").exists()
-    assert programs.run("compress", "--resume", "results")[0] == 0
+    assert programs.run("compress", "--resume", "results", "--allow-python")[0] == 0
     assert_same_run(whole, run)
 
 
 def test_one_process_at_a_time(programs: Launcher) -> None:
     first = programs.start(*BEGIN, "-o", "busy", "--epochs", 100_000)
     assert first.until(is_row)
-    code, printed = programs.run("compress", "--resume", "busy")
+    code, printed = programs.run("compress", "--resume", "busy", "--allow-python")
     assert code == 1
     assert "error[NAS602]: another process is using `busy`" in printed
     code, printed = programs.run("status", "busy")
@@ -182,7 +182,7 @@ def test_two_processes_are_interrupted_and_one_resumes(programs: Launcher) -> No
     assert (first, second) == (130, 130), printed + silent
     assert printed.count("stopped after step") == 1
     assert silent == ""
-    alone = programs.start("compress", "--resume", "handed_on")
+    alone = programs.start("compress", "--resume", "handed_on", "--allow-python")
     assert alone.until(is_row), "a state does not tell how many processes it comes from"
     alone.signal(signal.SIGINT)
     assert alone.ended()[0] == 130
