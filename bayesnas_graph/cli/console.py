@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
+from itertools import islice
 from math import isfinite
 from pathlib import Path
 from typing import TextIO
@@ -15,6 +16,8 @@ import typer
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError, nearest, render
 from bayesnas_graph.diagnostics.resources import shipped_space, shipped_spaces
+
+MOST_SHOWN = 200  # diagnostics
 
 
 def use_color(stream: TextIO) -> bool:
@@ -25,10 +28,13 @@ def use_color(stream: TextIO) -> bool:
 
 
 def show_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
-    """Print diagnostics to the error stream."""
-    color = use_color(sys.stderr)
-    for diagnostic in diagnostics:
+    """Print diagnostics to the error stream; of very many, the first ones."""
+    color, waiting = use_color(sys.stderr), iter(diagnostics)
+    for diagnostic in islice(waiting, MOST_SHOWN):
         sys.stderr.write(render(diagnostic, color=color) + "\n")
+    more = sum(1 for _ in waiting)
+    if more:
+        sys.stderr.write(f"... and {more:,} more, not shown\n\n")
 
 
 def say(text: str) -> None:

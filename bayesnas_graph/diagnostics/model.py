@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Literal, NoReturn
 
 from bayesnas_graph.diagnostics.codes import CODES
 from bayesnas_graph.diagnostics.source import Span
+from bayesnas_graph.diagnostics.suggest import did_you_mean
 
 Severity = Literal["error", "warning"]
+
+MOST_SUGGESTIONS = 50  # of the nearest name; comparing a name with all others takes a while
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +59,16 @@ class Report:
     """Collected diagnostics, without duplicates."""
 
     _by_identity: dict[object, Diagnostic] = field(default_factory=dict)
+    _suggested: int = 0
 
     def add(self, diagnostic: Diagnostic) -> None:
         """Add a diagnostic unless an equal one was reported before."""
         self._by_identity.setdefault(diagnostic.identity, diagnostic)
+
+    def suggest(self, name: str, known: Callable[[], Iterable[str]]) -> str | None:
+        """A help text with the nearest known name, for the first errors only: a file may have thousands."""
+        self._suggested += 1
+        return did_you_mean(name, known()) if self._suggested <= MOST_SUGGESTIONS else None
 
     def replace(self, old: Diagnostic, new: Diagnostic) -> None:
         """Replace a diagnostic, if it was reported."""

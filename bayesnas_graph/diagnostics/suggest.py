@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+LONGEST = 100  # characters of a name that is worth comparing
+
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name most similar to `name`, or None if none is similar.
@@ -12,7 +14,9 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     >>> nearest("sep_convv", ["sep_conv", "dil_conv", "skip"])
     'sep_conv'
     """
-    candidates = sorted(set(known))
+    if len(name) > LONGEST:
+        return None
+    candidates = sorted({candidate for candidate in known if len(candidate) <= LONGEST})
     by_case = {candidate.lower(): candidate for candidate in candidates}
     if name.lower() in by_case:
         return by_case[name.lower()]

@@ -82,7 +82,7 @@ def _nas_lexer() -> type[Any]:
         name, aliases, filenames = "NAS", ["nas"], ["*.nas"]
 
         def get_tokens_unprocessed(self, text: str) -> Iterator[tuple[int, _TokenType, str]]:
-            tokens = tokenize(Source("", text))
+            tokens = list(tokenize(Source("", text)))
             for i, token in enumerate(tokens):
                 if token in reserved_words() and token.type != "NAME":
                     kind = kinds.get(token.type, Keyword)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NoReturn
 
-from bayesnas_graph.diagnostics import Diagnostic, Label, NasError, Report, did_you_mean
+from bayesnas_graph.diagnostics import Diagnostic, Label, NasError, Report
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir.ops import PRIMITIVES
 from bayesnas_graph.language.elaborate.arithmetic import COMPARISONS, calculate, out_of_bounds
@@ -39,6 +39,8 @@ from bayesnas_graph.language.elaborate.values import (
     Value,
     kind,
     nodes_in,
+    parts_of,
+    size_of,
 )
 from bayesnas_graph.language.syntax import ast
 
@@ -76,7 +78,14 @@ class Evaluator:
     def value(self, expr: ast.Expr, scope: NameScope) -> Value:
         """The value of an expression. Raises NasError, already reported, if evaluation fails."""
         self.meter.step(expr.span)
-        return self._rules[type(expr)](expr, scope)
+        value = self._rules[type(expr)](expr, scope)
+        if not isinstance(expr, ast.Reference | ast.Member) and parts_of(value):
+            self.count(value, expr.span)
+        return value
+
+    def count(self, value: Value, span: Span) -> None:
+        """Count the work on a value that was built or is compared: a step for each of its parts, written out."""
+        self.meter.step(span, size_of(value, self.meter.left))
 
     # ---- values of a certain kind
 
@@ -151,7 +160,7 @@ class Evaluator:
         if value is None:
             if scope.module.may_define(expr.name):
                 raise NasError([])
-            help = did_you_mean(expr.name, scope.visible())
+            help = self.report.suggest(expr.name, scope.visible)
             self.fail("NAS101", f"unknown name `{expr.name}`", expr.span, "not defined", help)
         if isinstance(value, Poison):
             raise NasError([])
@@ -195,7 +204,7 @@ class Evaluator:
             if owner.module.may_define(name):
                 raise NasError([])
             file = owner.module.file.source.name
-            help = did_you_mean(name, owner.module.own)
+            help = self.report.suggest(name, lambda: owner.module.own)
             self.fail("NAS101", f"`{file}` does not define `{name}`", expr.name.span, "not defined there", help)
         return self._defined(owner.module, owner.module.own[name])
 
@@ -253,6 +262,7 @@ class Evaluator:
             )
         left, right, operator = values[0], values[1], expr.operators[0]
         if operator in ("==", "!="):
+            self.count(left, expr.span)
             equal = kind(left) == kind(right) and left == right
             return equal if operator == "==" else not equal
         numbers: list[Number] = []

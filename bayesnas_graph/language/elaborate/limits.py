@@ -11,7 +11,7 @@ from bayesnas_graph.diagnostics import Diagnostic, Label, NasError, Report
 from bayesnas_graph.diagnostics.source import Span
 
 LARGEST_NUMBER = 10**18  # for any number, numerator or denominator
-LARGEST_FILE = 16 * 2**20  # bytes
+LARGEST_FILE = 4 * 2**20  # bytes
 
 
 class LimitReached(NasError):

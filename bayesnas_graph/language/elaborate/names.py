@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from bayesnas_graph.diagnostics import Diagnostic, Label, Report, did_you_mean
+from bayesnas_graph.diagnostics import Diagnostic, Label, Report
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir.ops import PRIMITIVES
 from bayesnas_graph.language.elaborate.arguments import Signature, arrange, primitive_signature, signature_of
@@ -183,7 +183,7 @@ class _Checker:
         elif expr.name == "range":
             help = "write a range as `0..4`"
         else:
-            help = did_you_mean(expr.name, names.all() | self.module.visible() | set(BUILTINS))
+            help = self.report.suggest(expr.name, lambda: names.all() | self.module.visible() | set(BUILTINS))
         self.report.add(Diagnostic("NAS101", f"unknown name `{expr.name}`", Label(expr.span, "not defined"), help=help))
 
     def member(self, expr: ast.Member, names: _Names) -> None:
@@ -194,7 +194,7 @@ class _Checker:
         if alias is None or expr.name.name in alias[0].own or alias[0].may_define(expr.name.name):
             return
         file = alias[0].file.source.name
-        help = did_you_mean(expr.name.name, alias[0].own)
+        help = self.report.suggest(expr.name.name, lambda: alias[0].own)
         label = Label(expr.name.span, "not defined there")
         self.report.add(Diagnostic("NAS101", f"`{file}` does not define `{expr.name.name}`", label, help=help))
 

@@ -221,6 +221,42 @@ def nodes_in(value: Value) -> tuple[MotifNode, ...] | None:
     return None
 
 
+def parts_of(value: Value) -> tuple[Value, ...]:
+    """The values that a value consists of."""
+    match value:
+        case tuple():
+            return value
+        case Sequence():
+            return value.steps
+        case Selection():
+            return value.candidates
+        case Perhaps():
+            return (value.operation,)
+        case OptionSet():
+            return value.items
+        case Use():
+            return tuple(argument for _, argument in value.arguments)
+        case _:
+            return ()
+
+
+def size_of(value: Value, most: int) -> int:
+    """The number of values in a value, written out in full; counting stops above `most`.
+
+    Comparing, hashing, showing and expanding a value takes as long. Written as a text, a value can be exponentially
+    smaller: after `let b = [a, a]`, `b` shares its parts.
+
+    >>> a = (1, 2)
+    >>> size_of((a, a), 100), size_of((a, a), 3)
+    (7, 4)
+    """
+    count, waiting = 0, [value]
+    while waiting and count <= most:
+        count += 1
+        waiting.extend(parts_of(waiting.pop()))
+    return count
+
+
 def kind(value: Value) -> str:
     """The kind of a value, in words: `a number`, `an operation`."""
     match value:

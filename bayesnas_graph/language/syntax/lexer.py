@@ -6,7 +6,7 @@ hides the ones after it, even if a brace is missing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lark import Token
@@ -36,9 +36,9 @@ _REPLACEMENTS = {
 }
 
 
-def tokenize(source: Source) -> list[Token]:
-    """All tokens of the text, including spaces and comments. Never fails."""
-    return list(load_grammar().lark.lex(source.text, dont_ignore=True))
+def tokenize(source: Source) -> Iterator[Token]:
+    """Yield all tokens of the text, including spaces and comments. Never fails."""
+    yield from load_grammar().lark.lex(source.text, dont_ignore=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class DefinitionTokens:
 
 
 def split_definitions(
-    source: Source, tokens: Sequence[Token], report: Report
+    source: Source, tokens: Iterable[Token], report: Report
 ) -> tuple[list[DefinitionTokens], list[DefinitionTokens]]:
     """Split a file into definitions with valid tokens and brackets, and invalid ones, which are reported."""
     valid: list[DefinitionTokens] = []
@@ -63,7 +63,8 @@ def split_definitions(
     current: list[Token] = []
     open_brackets: list[Token] = []
     pending_doc: list[Token] = []
-    doc = gap = ""
+    doc = ""
+    gap: str = ""  # the last space or comment before a token
     failed = False
 
     def end_definition() -> None:
@@ -79,7 +80,7 @@ def split_definitions(
 
     for token in tokens:
         if token.type in _IGNORED:
-            gap += token
+            gap = token
             if token.type == "DOC":
                 pending_doc.append(token)
             continue

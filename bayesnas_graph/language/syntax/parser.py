@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from lark import Token
 from lark.exceptions import UnexpectedToken
 
 from bayesnas_graph.diagnostics import Report
@@ -23,8 +25,8 @@ def parse(source: Source, report: Report) -> ast.File:
     >>> [d.name.name for d in file.definitions], report.diagnostics
     (['twice'], ())
     """
-    tokens = tokenize(source)
-    valid, invalid = split_definitions(source, tokens, report)
+    docs: list[Token] = []
+    valid, invalid = split_definitions(source, _noting_docs(tokenize(source), docs), report)
     invalid_names = {definition.name for definition in invalid}
     items = []
     for definition in valid:
@@ -33,8 +35,15 @@ def parse(source: Source, report: Report) -> ast.File:
             invalid_names.add(definition.name)
         else:
             items.append(item)
-    doc = doc_text([token for token in tokens if token.type == "FILE_DOC"])
-    return ast.File(source, doc, tuple(items), frozenset(invalid_names))
+    return ast.File(source, doc_text(docs), tuple(items), frozenset(invalid_names))
+
+
+def _noting_docs(tokens: Iterable[Token], docs: list[Token]) -> Iterator[Token]:
+    """Yield the tokens, and collect those that document the file. Comments are not kept: there may be many."""
+    for token in tokens:
+        if token.type == "FILE_DOC":
+            docs.append(token)
+        yield token
 
 
 def _parse_item(source: Source, definition: DefinitionTokens, report: Report) -> ast.Item | None:
