@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from bayesnas_graph.codegen.columns import Term
 from bayesnas_graph.codegen.emit.parameters import ClassParameter, class_parameters
@@ -25,9 +26,9 @@ class Class:
     def unit(self) -> Unit:
         return self.members[0]
 
-    @property
+    @cached_property
     def scope(self) -> Scope:
-        """The scope that it is named after."""
+        """The scope that it is named after, once all members are known."""
         return common_scope(self.members)
 
     @property
@@ -36,10 +37,13 @@ class Class:
         choices = [set(words) for words in zip(*(unit.words for unit in self.members), strict=True)]
         return [words.pop() if len(words) == 1 else "x" for words in choices]
 
+    @cached_property
+    def _positions(self) -> dict[Unit, int]:
+        return {unit: i for i, unit in enumerate(self.members)}
+
     def arguments(self, unit: Unit) -> list[Plain]:
         """The values of the parameters for `unit`."""
-        position = self.members.index(unit)
-        return [parameter.values[position] for parameter in self.parameters]
+        return [parameter.values[self._positions[unit]] for parameter in self.parameters]
 
 
 class Classes:

@@ -23,7 +23,7 @@ class ClassLayout:
         self.attributes = self._attributes()
         self.names: dict[str, str] = {}
         self._taken = {*RESERVED, *self.attributes, *self._helpers()}
-        self._lists: set[str] = set()
+        self._taken_or_list = set(self._taken)
         for name, word in zip(self.unit.inputs, cls.words, strict=True):
             self._name(name, word, "")
         for item in self.items:
@@ -71,13 +71,16 @@ class ClassLayout:
     def _name(self, name: str, word: str, separator: str = "_") -> None:
         """Name something that may be an attribute, a variable, or both."""
         if name not in self.names:
-            self.names[name] = identifier(word, self._taken | self._lists, separator)
-            self._taken.add(self.names[name])
+            self.names[name] = self._reserve(identifier(word, self._taken_or_list, separator))
 
     def _name_variable(self, name: str, word: str) -> None:
         """Name something that is only a variable, which may have the name of a list."""
-        self.names[name] = identifier(word, self._taken)
-        self._taken.add(self.names[name])
+        self.names[name] = self._reserve(identifier(word, self._taken))
+
+    def _reserve(self, name: str) -> str:
+        self._taken.add(name)
+        self._taken_or_list.add(name)
+        return name
 
     def _name_item(self, item: Item) -> None:
         for name in (item.name, *(item.results if isinstance(item, UnitUse) else ())):
@@ -90,8 +93,8 @@ class ClassLayout:
         scopes = [self.classes.of(use.unit).scope for use in repeat.uses]
         word = shared(names)
         word = word if all(map(array, names)) and word else plural(word or scopes[0].kind)
-        self.names[repeat.name] = identifier(word, self._taken | self._lists)
-        self._lists.add(self.names[repeat.name])
+        self.names[repeat.name] = identifier(word, self._taken_or_list)
+        self._taken_or_list.add(self.names[repeat.name])
         if repeat.is_chain:
             self._name(repeat.results[0], repeat.results[0])
             return

@@ -270,12 +270,14 @@ def grouped(body: PanelBody) -> PanelBody:
         alike = all(box is not None and box.kind == "operation" for box in ends)
         if alike and into[wire.target] == 1 and from_[wire.source] == 1:
             heads[wire.target] = heads.get(wire.source, wire.source)
+    rows: dict[int, list[Box]] = {}
     for key, head in heads.items():
-        first, box = boxes[head], boxes.pop(key)
-        lines = first.lines if first.title == "" else (_line(first),)
-        tip = f"{first.tip}\n{box.tip}"
-        lines = (*lines, _line(box), *_lines(box.name))
-        boxes[head] = replace(first, title="", lines=lines, shape=box.shape, tip=tip, name=box.name)
+        rows.setdefault(head, []).append(boxes.pop(key))
+    for head, row in rows.items():
+        first, last = boxes[head], row[-1]
+        lines = [_line(first), *(line for box in row for line in (_line(box), *_lines(box.name)))]
+        tip = "\n".join([first.tip, *(box.tip for box in row)])
+        boxes[head] = replace(first, title="", lines=tuple(lines), shape=last.shape, tip=tip, name=last.name)
     tails = {head: key for key, head in heads.items()}
     ends_at = {tails[head]: head for head in tails}
     wires = [
