@@ -23,12 +23,14 @@ from bayesnas_graph.bayes.units import contributions
 from bayesnas_graph.bayes.update import LARGEST, State, omega_squared, posterior_variance, strength, update
 from bayesnas_graph.bayes.weights import weight_curvature
 from bayesnas_graph.bayes.worth import (
+    LOOKS,
     Looks,
     Worth,
     add_look,
     errors_of,
     evidence,
     faded,
+    in_units,
     no_looks,
     off_below,
     with_best_kept,
@@ -39,6 +41,7 @@ from bayesnas_graph.ir.literals import Estimator, Ranking, Reach
 __all__ = [
     "DEPENDENCIES",
     "LARGEST",
+    "LOOKS",
     "THRESHOLD",
     "BinaryCrossEntropy",
     "CrossEntropy",
@@ -73,6 +76,7 @@ __all__ = [
     "faded",
     "grow_to_fit",
     "in_gauge",
+    "in_units",
     "independent",
     "keep",
     "limits",

@@ -4,16 +4,13 @@ Gates do not move. All open candidates contribute equally to their node, and at 
 
     b = -sum of w dL/dw        over its gates
 
-which is positive if a larger contribution would lower the loss. Every step of training is a sample of it, so a look at
-a switch is a mean with a standard error:
+which is positive if a larger contribution would lower the loss. Every step of training is a sample of it. The prior
+says that the best value of a gate is about 1, with a variance of 1. If the loss has the curvature `c` along gates, the
+best value is `1 + b / c`, so slopes have the variance `c^2`: `c` is the root mean square of the mean slopes since the
+last update. It is the same for all candidates, because their order must not depend on how well single curvatures are
+known. Slopes shrink while weights are trained, so samples of different phases are comparable only in units of `c`:
 
-    b ~ N(mean, error^2)
-
-The prior says that the best value of a gate is about 1, with a variance of 1. If the loss has the curvature `c` along
-gates, the best value is `1 + b / c`, so slopes have the variance `c^2`: `c` is their root mean square. It is the same
-for all candidates, because their order must not depend on how well single curvatures are known.
-
-    w = 1 + mean / c           with the standard error `error / c`
+    w = 1 + mean of b / c      with the standard error of that mean
 
 So candidates are measured by each other. A zero switch is not: closing it loses an edge, whatever others are worth.
 There `c` is the curvature along the zero gate itself. And the best candidate of a choice is worth at least 1: whether
@@ -42,7 +39,10 @@ from bayesnas_graph.bayes.groups import group_sums
 from bayesnas_graph.bayes.switches import Switches
 from bayesnas_graph.bayes.update import LARGEST, State, omega_squared
 
-Looks = dict[str, Tensor]  # sums over the samples of slopes, of every group
+Looks = dict[str, Tensor]  # sums over samples of slopes, of every group
+
+OF_PHASE = ("new", "new_slope", "new_slope_squared")  # sums over the samples since the last update
+LOOKS = ("weight", "weight_squared", "slope", "slope_squared", *OF_PHASE)  # sums over all before, in units of `c`
 
 UNKNOWN = 1e3  # the standard error of a worth that was seen less than twice, relative to it
 TINY = 1e-300  # avoids divisions by zero
@@ -50,18 +50,35 @@ TINY = 1e-300  # avoids divisions by zero
 
 def no_looks(groups: int, device: torch.device | str = "cpu") -> Looks:
     """The sums before the first sample."""
-    names = ("weight", "weight_squared", "slope", "slope_squared")
-    return {name: torch.zeros(groups, dtype=torch.float64, device=device) for name in names}
+    return {name: torch.zeros(groups, dtype=torch.float64, device=device) for name in LOOKS}
 
 
 @torch.no_grad()
 def add_look(looks: Looks, switches: Switches, gates: Tensor, slopes: Tensor) -> None:
     """Add a sample, in place: the gates and the gradient of the mean loss with respect to them."""
     own = group_sums(-gates.double() * slopes.double(), switches.group, len(switches.groups))
-    looks["weight"] += 1
-    looks["weight_squared"] += 1
-    looks["slope"] += own
-    looks["slope_squared"] += own.square()
+    looks["new"] += 1
+    looks["new_slope"] += own
+    looks["new_slope_squared"] += own.square()
+
+
+@torch.no_grad()
+def in_units(looks: Looks, is_zero: Tensor, curvature: Tensor) -> Looks:
+    """The sums over all samples, with those since the last update in units of `c`.
+
+    `c` is the root mean square of the new slopes of candidates and, for zero switches, the curvature along their gates
+    in the unit of slopes.
+    """
+    mean = looks["new_slope"] / looks["new"].clamp(min=TINY)
+    typical = _positive(mean[~is_zero].square().mean().sqrt()) if not bool(is_zero.all()) else mean.new_ones(())
+    c = torch.where(is_zero, _positive(curvature), typical)
+    return {
+        "weight": looks["weight"] + looks["new"],
+        "weight_squared": looks["weight_squared"] + looks["new"],
+        "slope": looks["slope"] + looks["new_slope"] / c,
+        "slope_squared": looks["slope_squared"] + looks["new_slope_squared"] / c.square(),
+        **{name: torch.zeros_like(looks[name]) for name in OF_PHASE},
+    }
 
 
 def faded(looks: Looks, factor: float) -> Looks:
@@ -107,15 +124,13 @@ def errors_of(probability: float) -> float:
 
 
 @torch.no_grad()
-def worth(looks: Looks, is_zero: Tensor, curvature: Tensor) -> Worth:
-    """The worth of every switch, given which are zero switches, and the curvatures along them in the unit of slopes."""
+def worth(looks: Looks) -> Worth:
+    """The worth of every switch, from sums in units of `c`."""
     weight = looks["weight"].clamp(min=TINY)
     mean = looks["slope"] / weight
     variance = (looks["slope_squared"] / weight - mean.square()).clamp(min=0)
     samples = looks["weight"].square() / looks["weight_squared"].clamp(min=TINY)
-    typical = _positive(mean[~is_zero].square().mean().sqrt()) if not bool(is_zero.all()) else mean.new_ones(())
-    scale = torch.where(is_zero, _positive(curvature), typical)
-    best, error = 1 + mean / scale, ((variance / samples.clamp(min=1)).sqrt() / scale).clamp(min=TINY)
+    best, error = 1 + mean, (variance / samples.clamp(min=1)).sqrt().clamp(min=TINY)
     return Worth(best, torch.where(samples < 1.5, UNKNOWN * best.abs().clamp(min=1), error))
 
 

@@ -48,7 +48,7 @@ def export(
     with_weights = weights is not None or bool(recalibrate)
     model = _model(options, with_weights=with_weights)
     if recalibrate:
-        model = _recalibrated(options.target, model, recalibrate, data_dir)
+        model = _recalibrated(options, model, recalibrate, data_dir)
     path = output or Path(f"{model.graph.name}.py")
     model.write_source(path)
     typer.echo(f"wrote {path}: class {model.program.network}, {cost(model.graph).parameters:,} parameters")
@@ -79,13 +79,14 @@ def _model(options: ArchitectureOptions, *, with_weights: bool) -> Model:
     return model_of(network, str(options.target))
 
 
-def _recalibrated(run: Path, model: Model, batches: int, data_dir: Path | None) -> Model:
+def _recalibrated(options: ArchitectureOptions, model: Model, batches: int, data_dir: Path | None) -> Model:
     """Return the model with the statistics of its norms measured on the data of the search."""
     from bayesnas_graph.codegen.export.recalibrate import recalibrate
     from bayesnas_graph.search.samples import samples_of
 
     module = model.build()
-    norms = recalibrate(module, samples_of(run, batches, data_dir))
+    samples = samples_of(options.target, batches, data_dir, allow_python=options.allow_python)
+    norms = recalibrate(module, samples)
     typer.echo(f"measured {norms} norms on {batches} batches")
     return model.with_weights(module.state_dict())
 

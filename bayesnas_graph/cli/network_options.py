@@ -66,5 +66,5 @@ def number(text: str) -> Number:
     """Return the value of a parameter from the command line: `36`, `2.5`, `1/3` or `true`."""
     try:
         return load.number(text)
-    except ValueError:
-        raise typer.BadParameter(f"`{text}` is not a number, `true` or `false`", param_hint="-p") from None
+    except ValueError as error:
+        raise typer.BadParameter(f"`{error}` is not a number, `true` or `false`", param_hint="-p") from None

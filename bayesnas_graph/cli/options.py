@@ -110,9 +110,9 @@ def size(flag: str, text: str) -> int:
     >>> size("--target-params", "3.5M"), size("--target-params", "20_000")
     (3500000, 20000)
     """
-    match = re.fullmatch(r"(\d[\d_]*(?:\.\d+)?)([KMG]?)", text)
+    match = re.fullmatch(r"(\d[\d_]{0,30}(?:\.\d{1,30})?)([KMG]?)", text)
     if not match:
-        raise typer.BadParameter(f"`{text}` is not a size such as 20K or 3.5M", param_hint=flag)
+        raise typer.BadParameter(f"`{text[:40]}` is not a size such as 20K or 3.5M", param_hint=flag)
     return round(float(match[1].replace("_", "")) * {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}[match[2]])
 
 

@@ -16,6 +16,9 @@ FREE_SPACE = "free some disk space, then continue with `--resume`; the checkpoin
 @contextmanager
 def atomic_write(path: Path, help: str | None = None) -> Iterator[BinaryIO]:
     """Open a temporary file that replaces `path` when everything has been written. Raises NasError if that fails."""
+    if not path.name or path.is_dir() or (path.exists() and not path.is_file()):
+        reason = "it is a folder" if path.is_dir() else "not a regular file" if path.name else "no name given"
+        raise NasError([Diagnostic("NAS012", f"cannot write `{path}`: {reason}", help="name a file")])
     part = path.with_name(f"{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

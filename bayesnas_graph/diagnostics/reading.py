@@ -24,6 +24,8 @@ def read_file(path: Path, most: int | None = None) -> bytes:
         if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "not a regular file", str(path))
         content = file.read() if most is None else file.read(most + 1)
+        if content and not status.st_size:  # made up by the system, as in /proc
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
     if most is not None and len(content) > most:
         raise OSError(errno.EFBIG, f"larger than {most // 2**20} MiB", str(path))
     return content

@@ -23,6 +23,7 @@ from bayesnas_graph.runs.consent import check_consent
 from bayesnas_graph.runs.toml_keys import find
 
 LARGEST = 2**20  # bytes of a settings file
+LONGEST_SHOWN = 60  # characters of a value in a message
 COMMAND_LINE = "the command line"
 
 C = TypeVar("C", bound=Group)
@@ -59,8 +60,10 @@ def read_settings(path: Path) -> Settings:
         raise _unreadable("NAS011", path, f"not UTF-8 text (byte {error.start})") from None
     try:
         return Settings(source, tomllib.loads(source.text))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except tomllib.TOMLDecodeError as error:
         raise NasError([_not_toml(source, str(error))]) from None
+    except (ValueError, RecursionError):
+        raise NasError([_not_toml(source, "a number is too long, or tables are nested too deeply")]) from None
 
 
 def assigned(text: str) -> Settings:
@@ -72,7 +75,7 @@ def assigned(text: str) -> Settings:
         raise NasError([Diagnostic("NAS601", f"`{text}` is not a setting", label)])
     try:
         parsed: Any = tomllib.loads(f"value = {value}")["value"]
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # not TOML, or a number with thousands of digits
         parsed = value
     table, _, name = key.rpartition(".")
     values = {table: {name: parsed}} if table else {name: parsed}
@@ -167,7 +170,8 @@ def _shown(value: object) -> str:
     """Return a value in TOML, if it is short."""
     if isinstance(value, dict | list):
         return "a table" if isinstance(value, dict) else "a list"
-    return json.dumps(value) if isinstance(value, bool | str) else str(value)
+    text = json.dumps(value) if isinstance(value, bool | str) else str(value)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 
 def _not_toml(source: Source, reason: str) -> Diagnostic:

@@ -62,7 +62,7 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
         """Run from the start or the last checkpoint to the end. Raises Interrupted or NasError."""
         learner, progress = self.start()
         self.watcher.started(self.problem, learner, progress)
-        if self.strategy.believes and not learner.beliefs and not progress.ended:
+        if not self.strategy.beliefs <= learner.beliefs.keys() and not progress.ended:
             learner = self._believe(learner, progress)
         while not progress.ended or progress.trying is not None or progress.step < progress.last_step:
             if progress.step == self.problem.warmup and not progress.measured:

@@ -55,7 +55,7 @@ class Strategy(ABC):
     closes: ClassVar[bool] = False  # whether switches are closed for good during the search
     decides_early: ClassVar[bool] = False  # whether the search may end as soon as its architecture is small enough
     jumps: ClassVar[bool] = False  # whether closing switches changes the output of the network at once
-    believes: ClassVar[bool] = False  # whether it learns nothing but beliefs, and cannot continue without them
+    beliefs: ClassVar[frozenset[str]] = frozenset()  # names of beliefs that it cannot continue without
 
     def start(self, learner: SearchLearner, batch: Batch) -> SearchLearner:
         """Return a learner with gates and beliefs at their start values."""

@@ -19,12 +19,13 @@ from bayesnas_graph.bayes import (
     errors_of,
     evidence,
     faded,
+    in_units,
     no_looks,
     off_below,
     with_best_kept,
     worth,
 )
-from bayesnas_graph.bayes.worth import UNKNOWN
+from bayesnas_graph.bayes.worth import OF_PHASE, UNKNOWN
 from tests.bayes.numbers import cell_used
 
 NO_ZEROS = torch.zeros(3, dtype=torch.bool)
@@ -42,7 +43,15 @@ def summed(rows: Tensor, factors: Tensor | None = None) -> dict[str, Tensor]:
     weights = torch.ones(len(rows), dtype=torch.float64) if factors is None else factors
     columns = weights[:, None].expand_as(rows)
     parts = (columns, columns.square(), columns * rows, columns * rows.square())
-    return {name: part.sum(0) for name, part in zip(no_looks(0), parts, strict=True)}
+    names = ("weight", "weight_squared", "slope", "slope_squared")
+    return {**no_looks(rows.shape[1]), **{name: part.sum(0) for name, part in zip(names, parts, strict=True)}}
+
+
+def judged(rows: Tensor, is_zero: Tensor = NO_ZEROS, curvature: Tensor = NO_CURVATURE) -> Worth:
+    """The worth after some samples of one phase."""
+    parts = (torch.ones_like(rows), rows, rows.square())
+    new = {name: part.sum(0) for name, part in zip(OF_PHASE, parts, strict=True)}
+    return worth(in_units({**no_looks(rows.shape[1]), **new}, is_zero, curvature))
 
 
 def test_a_sample_is_the_loss_that_a_larger_gate_would_save(switches: Switches) -> None:
@@ -54,15 +63,15 @@ def test_a_sample_is_the_loss_that_a_larger_gate_would_save(switches: Switches) 
     expected = torch.zeros(len(switches.groups), dtype=torch.float64)
     for gate, group in enumerate(switches.group.tolist()):
         expected[group] -= gates[gate].double() * slopes[gate].double()
-    torch.testing.assert_close(looks["slope"], 2 * expected)
-    torch.testing.assert_close(looks["slope_squared"], 2 * expected.square())
-    assert looks["weight"].tolist() == [2] * len(switches.groups)
+    torch.testing.assert_close(looks["new_slope"], 2 * expected)
+    torch.testing.assert_close(looks["new_slope_squared"], 2 * expected.square())
+    assert looks["new"].tolist() == [2] * len(switches.groups)
 
 
 @given(samples)
 def test_the_standard_error_is_that_of_a_mean(values: list[tuple[float, ...]]) -> None:
     rows = torch.tensor(values, dtype=torch.float64)
-    found = worth(summed(rows), NO_ZEROS, NO_CURVATURE)
+    found = judged(rows)
     mean, spread = rows.mean(0), rows.std(0, correction=0)
     scale = mean.square().mean().sqrt()
     if scale > 1e-6:
@@ -88,7 +97,7 @@ def test_the_scale_of_the_loss_does_not_matter(values: list[tuple[float, ...]], 
     rows = torch.tensor(values, dtype=torch.float64)
     if float(rows.mean(0).abs().max()) < 1e-3:
         return
-    one, other = (worth(summed(rows * by), NO_ZEROS, NO_CURVATURE) for by in (1, factor))
+    one, other = (judged(rows * by) for by in (1, factor))
     torch.testing.assert_close(one.mean, other.mean)
     torch.testing.assert_close(one.error, other.error, atol=1e-6, rtol=1e-4)
 
@@ -97,10 +106,10 @@ def test_a_zero_switch_is_measured_by_its_own_curvature() -> None:
     """An edge that should shrink a little is not closed because other edges should grow."""
     rows = torch.tensor([[0.5, -0.5, -0.1], [0.7, -0.9, -0.3]], dtype=torch.float64)
     is_zero, curvature = torch.tensor([False, False, True]), torch.tensor([9.0, 9.0, 2.0], dtype=torch.float64)
-    found = worth(summed(rows), is_zero, curvature)
+    found = judged(rows, is_zero, curvature)
     assert found.mean[2] == pytest.approx(1 - 0.2 / 2)
     assert found.error[2] == pytest.approx(0.1 / 2**0.5 / 2)
-    same = worth(summed(rows), is_zero, curvature / 9)
+    same = judged(rows, is_zero, curvature / 9)
     torch.testing.assert_close(found.mean[:2], same.mean[:2])
 
 
@@ -111,19 +120,35 @@ def test_the_best_candidate_of_a_choice_is_kept() -> None:
     torch.testing.assert_close(with_best_kept(w, is_zero, choice), torch.tensor([1.0, 0.1, -3.0, 0.3, -1.0]))
 
 
+@given(samples, st.floats(1e-3, 1e3))
+def test_phases_count_equally_whatever_their_slopes(values: list[tuple[float, ...]], factor: float) -> None:
+    """Slopes shrink while weights are trained. A later phase with the same slopes, but smaller, changes nothing."""
+    rows = torch.tensor(values, dtype=torch.float64)
+    if float(rows.mean(0).abs().max()) < 1e-2:
+        return
+    looks = no_looks(3)
+    for by in (1.0, factor):
+        parts = (torch.ones_like(rows), rows * by, (rows * by).square())
+        looks |= {name: part.sum(0) for name, part in zip(OF_PHASE, parts, strict=True)}
+        looks = in_units(looks, NO_ZEROS, NO_CURVATURE)
+    torch.testing.assert_close(worth(looks).mean, judged(rows).mean)
+    assert looks["weight"].tolist() == [2 * len(rows)] * 3
+    assert looks["new"].tolist() == [0] * 3
+
+
 def test_nothing_was_seen_yet() -> None:
     """All switches are equal, and there is nothing to be sure about."""
-    found = worth(no_looks(3), NO_ZEROS, NO_CURVATURE)
+    found = worth(in_units(no_looks(3), NO_ZEROS, NO_CURVATURE))
     assert found.mean.tolist() == [1, 1, 1]
     assert found.error.tolist() == [UNKNOWN] * 3
 
 
 def test_a_single_sample_does_not_tell_its_error() -> None:
     row = torch.tensor([[0.5, -0.5, 0.1]], dtype=torch.float64)
-    found = worth(summed(row), NO_ZEROS, NO_CURVATURE)
+    found = judged(row)
     torch.testing.assert_close(found.error, UNKNOWN * found.mean.abs().clamp(min=1))
-    assert worth(summed(torch.cat([row, row])), NO_ZEROS, NO_CURVATURE).error.max() < 1e-6
-    assert worth(faded(summed(torch.cat([row, row])), 0.75), NO_ZEROS, NO_CURVATURE).error.max() < 1e-6
+    assert judged(torch.cat([row, row])).error.max() < 1e-6
+    assert worth(faded(summed(torch.cat([row, row])), 0.75)).error.max() < 1e-6
 
 
 def test_probabilities() -> None:

@@ -15,7 +15,7 @@ from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from bayesnas_graph.bayes import CrossEntropy, Decision, Looks, Verdict, Why, Worth, limits, off_below
+from bayesnas_graph.bayes import CrossEntropy, Decision, Looks, Verdict, Why, Worth, limits, no_looks, off_below
 from bayesnas_graph.derive import derive
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes import prune, verify
@@ -141,15 +141,16 @@ class Recorded(Search):
     looks: list[tuple[float, float]] = field(default_factory=list)
 
     def take_step(self, learner: SearchLearner, progress: SearchProgress, step: int) -> tuple[Tensor, Tensor]:
-        before, seen = learner.supernet.gates.clone(), _most(learner.beliefs["weight"])
+        before, seen = learner.supernet.gates.clone(), _most(learner.beliefs)
         found = super().take_step(learner, progress, step)
         self.gates.append((before, learner.supernet.gates.clone()))
-        self.looks.append((seen, _most(learner.beliefs["weight"])))
+        self.looks.append((seen, _most(learner.beliefs)))
         return found
 
 
-def _most(numbers: Tensor) -> float:
-    return float(numbers.max()) if len(numbers) else 0.0
+def _most(looks: Looks) -> float:
+    counts = looks["weight"] + looks["new"]
+    return float(counts.max()) if len(counts) else 0.0
 
 
 def test_steps_do_not_move_gates_and_look_only_after_the_warm_up(tmp_path: Path) -> None:
@@ -170,9 +171,9 @@ def slopes_of(learner: SearchLearner, batch: Batch) -> Tensor:
     before = {name: values.clone() for name, values in learner.beliefs.items()}
     train_step(learner, batch, RATES)
     added = {name: values - before[name] for name, values in learner.beliefs.items()}
-    assert set(added["weight"].tolist()) == set(added["weight_squared"].tolist()) == {1.0}
-    torch.testing.assert_close(added["slope_squared"], added["slope"].square())
-    return added["slope"]
+    assert set(added["new"].tolist()) == {1.0}
+    torch.testing.assert_close(added["new_slope_squared"], added["new_slope"].square())
+    return added["new_slope"]
 
 
 @pytest.mark.parametrize("text", [TINY, STEADY])
@@ -377,9 +378,9 @@ def test_any_beliefs_leave_a_network(random: Random, data: st.DataObject, seed: 
 
 def looks_at(slopes: Tensor, count: float = 40.0, spread: float | Tensor = 1e-3) -> Looks:
     """Sums over some looks with these mean slopes."""
-    ones = torch.full_like(slopes, count)
     squares = count * (slopes.square() + torch.as_tensor(spread).square())
-    return {"weight": ones, "weight_squared": ones.clone(), "slope": count * slopes, "slope_squared": squares}
+    new = {"new": torch.full_like(slopes, count), "new_slope": count * slopes, "new_slope_squared": squares}
+    return {**no_looks(len(slopes)), **new}
 
 
 def test_switches_are_closed_a_few_at_a_time() -> None:
@@ -399,25 +400,27 @@ def test_switches_are_closed_a_few_at_a_time() -> None:
     assert found.decision.off == set(own[:most])
 
 
-def test_earlier_looks_count_less_and_least_after_a_closing() -> None:
+def test_earlier_looks_count_less() -> None:
     given, learner = started(WIDE)
     slopes = torch.ones(len(learner.switches.groups), dtype=torch.float64)
     slopes[0] = -1
     left, _, found = updated(given, replace(learner, beliefs=looks_at(slopes, spread=100.0)))
     assert not found.decision.off
     assert left.beliefs["weight"].tolist() == [30.0] * len(slopes)
-    assert left.beliefs["slope"].tolist() == [-30.0] + [30.0] * (len(slopes) - 1)
+    own = ~left.switches.is_zero
+    assert left.beliefs["slope"][own].tolist() == pytest.approx([-30.0] + [30.0] * (int(own.sum()) - 1))
     left, _, found = updated(given, replace(learner, beliefs=looks_at(slopes)))
     assert found.decision.off == {learner.switches.groups[0]}
-    assert left.beliefs["weight"].tolist() == pytest.approx([12.0] * (len(slopes) - 1))
-    assert left.beliefs["slope"].tolist() == pytest.approx([12.0] * (len(slopes) - 1))
+    assert left.beliefs["weight"].tolist() == pytest.approx([30.0] * (len(slopes) - 1))
+    own = ~left.switches.is_zero
+    assert left.beliefs["slope"][own].tolist() == pytest.approx([30.0] * int(own.sum()))
 
 
 def test_one_look_is_not_enough() -> None:
     """A single sample has no spread, which does not make it sure."""
     given, learner = started(WIDE, **intensity(0.5))
     train_step(learner, batch_of(given, learner), RATES)
-    assert set(learner.beliefs["weight"].tolist()) == {1.0}
+    assert set(learner.beliefs["new"].tolist()) == {1.0}
     _, _, found = updated(given, learner)
     assert not found.decision.off
     for step in range(1, 30):
@@ -522,6 +525,18 @@ def test_a_search_of_an_older_version_is_resumed(steps: int, tmp_path: Path) -> 
     assert all(torch.equal(before, after) for before, after in recorded.gates)
     assert recorded.looks[0][0] == 0
     assert max(after for _, after in recorded.looks) > 1
+
+
+def test_beliefs_of_an_older_version_are_learnt_again(tmp_path: Path) -> None:
+    """Its sums were not divided into phases."""
+    with pytest.raises(Interrupted):
+        search(problem(), tmp_path, stop=asked_often(13)).run()
+    name, last = max(checkpoints(tmp_path).items())
+    kept = {name: values for name, values in last["beliefs"].items() if not name.startswith("new")}
+    torch.save({**last, "beliefs": kept}, tmp_path / name)
+    notes = Notes()
+    Recorded(problem(), device(problem().config), SearchCheckpoints(tmp_path), notes).run()
+    assert any(message.startswith("an older version began this search") for message in notes.messages)
 
 
 def test_a_search_that_has_ended_needs_no_beliefs(tmp_path: Path) -> None:

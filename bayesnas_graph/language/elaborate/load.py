@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,6 +15,11 @@ from bayesnas_graph.language.elaborate.limits import Limits
 from bayesnas_graph.language.elaborate.space import Checker, Network
 
 Number = int | Fraction | bool
+
+LONGEST_SHOWN = 40  # characters of a text in a message
+_NUMBER = re.compile(
+    r"[-+]?\d{1,40}(/\d{1,40}|(\.\d{0,40})?(e[-+]?\d{1,2})?)|[-+]?\.\d{1,40}(e[-+]?\d{1,2})?", re.I | re.A
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +100,9 @@ def number(text: str) -> Number:
     if text in ("true", "false"):
         return text == "true"
     try:
-        value = Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        raise ValueError(text) from None
+        value = Fraction(text) if _NUMBER.fullmatch(text) else None
+    except ZeroDivisionError:
+        value = None
+    if value is None:
+        raise ValueError(text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}...")
     return value.numerator if value.denominator == 1 else value

@@ -21,14 +21,18 @@ Children = Sequence[Child]
 T = TypeVar("T")
 
 _SUFFIXES = {"K": 10**3, "M": 10**6, "G": 10**9}
+LONGEST_NUMBER = 60  # characters of a literal that is converted
+TOO_LARGE: int = 10**60
 
 
 def number(text: str) -> int | Fraction:
-    """The value of a literal.
+    """The value of a literal; a very long one is larger than any allowed number.
 
     >>> number("3.5M"), number("0.25")
     (3500000, Fraction(1, 4))
     """
+    if len(text) > LONGEST_NUMBER:
+        return TOO_LARGE
     scale = _SUFFIXES.get(text[-1], 1)
     value = Fraction(text[:-1] if scale != 1 else text) * scale
     return value.numerator if value.denominator == 1 else value

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from bayesnas_graph.ir.literals import Estimator, Ranking, Reach
 from bayesnas_graph.passes import Mode
@@ -18,6 +18,9 @@ Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Part = Annotated[float, Field(ge=0, lt=1)]
 Count = Annotated[int, Field(ge=1)]
+
+MOST_THREADS = 256
+LARGEST_INTEGER = 10**15  # of any setting
 
 
 def _known(name: str) -> str:
@@ -47,6 +50,13 @@ class Group(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, strict=True)
 
     verb: ClassVar[str] = "search"  # the command that takes these settings
+
+    @field_validator("*")
+    @classmethod
+    def _bounded(cls, value: Any) -> Any:
+        if isinstance(value, int) and abs(value) > LARGEST_INTEGER:
+            raise ValueError("should be less than 10^15")
+        return value
 
     def to_plain(self) -> dict[str, Any]:
         """Return the values by their keys in a settings file, without those that are None."""
@@ -192,7 +202,7 @@ class MachineSettings(Group):
     )
     channels_last: Annotated[bool, Flag(DEVICE)] = Field(False, description="channels-last memory format, on GPUs")
     compile: Annotated[bool, Flag(DEVICE)] = Field(False, description="compile choices with torch.compile")
-    threads: int = Field(0, ge=0, description="number of torch threads (0: torch's default)")
+    threads: int = Field(0, ge=0, le=MOST_THREADS, description="number of torch threads (0: torch's default)")
 
 
 class FusionSettings(Group):

@@ -35,7 +35,6 @@ SURE = 0.95  # the probability at which a switch is closed
 SHARE = 16  # at most one in sixteen candidates is closed at an update, so that the others can recover
 MEMORY = 0.75  # the weight of earlier looks after an update
 CONTEXT = 0.5  # how much the worth of a switch depends on what else is open: the scale of the odds of finalists
-AFTER_CLOSING = 0.3  # the same if switches were closed, which changes what the others are worth
 
 
 class Bayes(Strategy):
@@ -43,7 +42,7 @@ class Bayes(Strategy):
 
     closes = True
     jumps = True
-    believes = True
+    beliefs = frozenset(bayes.LOOKS)
 
     def start(self, learner: SearchLearner, batch: Batch) -> SearchLearner:
         if learner.config.unit != "gate":
@@ -60,7 +59,8 @@ class Bayes(Strategy):
         measured = measure(learner, batches, number)
         gates = learner.supernet.gates.double()
         curvature = group_sums(gates.square() * measured.h, switches.group, len(switches.groups))
-        worth = bayes.worth(learner.beliefs, switches.is_zero, curvature)
+        looks = bayes.in_units(learner.beliefs, switches.is_zero, curvature)
+        worth = bayes.worth(looks)
         lambda_w = learner.lambda_w(config.intensities)
         choice = learner.contests.contest[: len(switches.groups)]
         most = bayes.with_best_kept(worth.at_most(SURE), switches.is_zero, choice)
@@ -87,7 +87,8 @@ class Bayes(Strategy):
             intensities=config.intensities,
             shrink=None,
         )
-        return _look_again(learner, measured.units, open_still), progress, iteration
+        faded = replace(learner, beliefs=bayes.faded(looks, MEMORY))
+        return _look_again(faded, measured.units, open_still), progress, iteration
 
     def odds(self, config: SearchConfig, verdict: Verdict) -> float:
         return -verdict.behind / CONTEXT
@@ -135,12 +136,10 @@ def _behind(learner: SearchLearner, worth: Worth, lambda_w: Tensor) -> Tensor:
 
 
 def _look_again(learner: SearchLearner, sizes: Tensor, decision: Decision) -> SearchLearner:
-    """Return the learner without closed switches, at its standard point, with earlier looks weighted down."""
+    """Return the learner without closed switches, at its standard point."""
     if learner.config.unit != "gate":
         set_standard_point(learner, sizes)
-    memory = AFTER_CLOSING if decision.off else MEMORY
-    left = without(learner, decision.off) if decision.off else learner
-    return replace(left, beliefs=bayes.faded(left.beliefs, memory))
+    return without(learner, decision.off) if decision.off else learner
 
 
 STRATEGY = Bayes()
