@@ -14,7 +14,7 @@ import typer
 from bayesnas_graph.cli.check import Files
 from bayesnas_graph.cli.console import show_diagnostics, space_files
 from bayesnas_graph.diagnostics import Diagnostic, Report
-from bayesnas_graph.diagnostics.reading import read_file
+from bayesnas_graph.diagnostics.reading import read_file, real_path
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.diagnostics.words import counted
 from bayesnas_graph.language.elaborate import read
@@ -62,7 +62,7 @@ def _difference(source: Source, result: str) -> str:
 
 def write(path: Path, text: str, name: str, report: Report) -> None:
     """Replace a file in one step, so that a full disk or an interrupt leaves the old one intact."""
-    target = path.resolve()
+    target = real_path(path)
     temporary = None
     try:
         with tempfile.NamedTemporaryFile("wb", dir=target.parent, prefix=f".{target.name}.", delete=False) as file:

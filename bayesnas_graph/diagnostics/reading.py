@@ -31,6 +31,11 @@ def read_file(path: Path, most: int | None = None) -> bytes:
     return content
 
 
+def real_path(path: Path) -> Path:
+    """The path without links; a link that leads to itself stays as it is, and cannot be read."""
+    return Path(os.path.realpath(path))
+
+
 def read_json(path: Path) -> Any:
     """Read a JSON file. Raises OSError, or ValueError if it is not JSON, is nested too deeply, or has NaN in it."""
     return parse_json(read_file(path, LARGEST_JSON))

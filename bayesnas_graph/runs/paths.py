@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.reading import real_path
 
 
 class _File:
@@ -47,7 +48,7 @@ class RunPaths:
     def space_file(self, name: str) -> Path:
         """Return a file of the copy of the space. Raises NasError for a file outside of it: it might be a secret."""
         file = self.space / name
-        if not file.resolve().is_relative_to(self.space.resolve()):
+        if not real_path(file).is_relative_to(real_path(self.space)):
             message = f"cannot read `{self.manifest_file}`: `{name}` is not in its copy of the space"
             raise NasError([Diagnostic("NAS602", message)])
         return file

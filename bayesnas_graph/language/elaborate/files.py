@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, Report, did_you_mean
-from bayesnas_graph.diagnostics.reading import read_file
+from bayesnas_graph.diagnostics.reading import read_file, real_path
 from bayesnas_graph.diagnostics.resources import folder, shipped_spaces
 from bayesnas_graph.diagnostics.source import Source, Span
 from bayesnas_graph.ir.ops import PRIMITIVES
@@ -74,7 +74,7 @@ class Loader:
 
     def path(self, path: Path, name: str | None = None) -> Module | None:
         """The module of a file; None if it could not be read."""
-        return self._load(path.resolve(), name or str(path), None)
+        return self._load(real_path(path), name or str(path), None)
 
     def _load(self, path: Path, name: str, wanted_by: Span | None) -> Module | None:
         opening = [p for p, _ in self._open]
@@ -166,7 +166,7 @@ class Loader:
         try:
             for path in (beside, shipped):
                 if path.is_file():
-                    found = path.resolve()
+                    found = real_path(path)
                     if path.suffix == found.suffix == ".nas":
                         return found
                     label = Label(item.path_span, "does not end in `.nas`")
