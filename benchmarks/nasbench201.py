@@ -2,8 +2,8 @@
 
 Every strategy searches with the settings that the space ships with, on one core, with the same seeds. The cells are
 looked up in the table of the benchmark. The seeds are not those that the defaults were chosen with, which are 100 and
-above. `--finalists 6` compares six architectures at the end of every search; its seeds are others. Runs in the record are not repeated: the benchmark can be interrupted and
-resumed at any time.
+above. `--finalists 6` compares six architectures at the end of every search; its seeds are others. Runs in the record
+are not repeated: the benchmark can be interrupted and resumed at any time.
 """
 
 from __future__ import annotations

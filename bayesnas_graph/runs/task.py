@@ -103,7 +103,7 @@ def resume_run(
 ) -> Iterator[tuple[Task[P, Any], Device]]:
     """Open a run to resume it from its last checkpoint, with its own settings. Raises NasError."""
     run = open_run(path, kind.name, allow_python=allow_python)
-    manifest, config, subject = run.manifest, run.config, run.subject
+    manifest, subject, config = run.manifest, run.subject, run.config
     with prepare_device(config, manifest.threads) as device, hold_lock(run.folder, device):
         where = data_dir or Path(manifest.data_dir)
         problem = kind.build_problem(subject, config, where, device)

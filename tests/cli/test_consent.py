@@ -136,9 +136,10 @@ def test_a_sweep_from_someone_else(run: Run, folder: Path) -> None:
         "versions": {},
     }
     (folder / "sweep" / "sweep.json").write_text(json.dumps(request))
+    assert run("report", "sweep", "-o", "page.html").code == 0, "nothing is loaded"
     refused = run("search", "--resume", "sweep")
     assert (refused.code, imported(folder)) == (1, False)
-    assert "error[NAS105]: `sweep.json` names Python code as its data" in refused.err
+    assert "error[NAS105]: `sweep/sweep.json` names Python code as its data" in refused.err
 
 
 def test_keywords_name_code(folder: Path) -> None:

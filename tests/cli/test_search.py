@@ -305,7 +305,7 @@ def test_operations_in_python_are_allowed_each_time(run: Run, folder: Path) -> N
     assert "error[NAS105]" in run("search", "tiny.nas", *DATA, "-o", "run").err
     assert not (folder / "run").exists()
     assert run("search", "tiny.nas", *DATA, "-o", "run", "--allow-python").code == 0
-    assert run("search", "--resume", "run", "--allow-python").err == (
+    assert run("search", "--resume", "run").err == (
         "error[NAS105]: `run` uses Python operations\n = help: add `--allow-python` if you trust it\n\n"
     )
     assert run("search", "--resume", "run", "--allow-python").code == 0

@@ -274,7 +274,7 @@ def test_a_real_run(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.chdir(tmp_path)
     Path("tiny.nas").write_text(TINY)
     Path("short.toml").write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in SHORT.items()))
-    assert run("search", "tiny.nas", "--config", "short.toml", "-o", "run").code == 0
+    assert run("search", "tiny.nas", "--config", "short.toml", "-o", "run", "--allow-python").code == 0
     told = run("status", "run").out
     result = json.loads(Path("run/result.json").read_text())
     assert f"state          finished: {result['why']}\n" in told

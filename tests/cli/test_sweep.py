@@ -102,7 +102,7 @@ def verdicts(folder: Path) -> list[tuple[str, bool, list[float]]]:
 def test_a_sweep_from_beginning_to_end(run: Run, place: Path) -> None:
     """A two-by-two grid in which half of the runs fail: interrupted in the first run, resumed, and read back."""
     folder, first = Path("runs/tiny-sweep-1"), Path("runs/tiny-sweep-1/batch=16,seed=0")
-    on = f"  bayesnas-graph search --resume {folder}"
+    on = f"  bayesnas-graph search --resume {folder} --allow-python"
     sweep = ("--sweep", "batch=16,1000", "--seeds", "2", "--jobs", "1")
     stopped = run("search", "tiny.nas", "--data", "images:asking", *QUICK, *sweep)
     assert stopped.code == 130, stopped.err
@@ -217,7 +217,7 @@ def test_a_sweep_rejects_new_settings_on_resume(run: Run, place: Path) -> None:
         (("tiny.nas", "--lambda", "2"), "NAS601]: `--resume` takes no space and no settings, but got `tiny.nas`"),
         ((), "NAS105"),
     ):
-        result = run("search", "--resume", ".", "--allow-python", *arguments)
+        result = run("search", "--resume", ".", *arguments)
         assert (result.code, said in result.err) == (1, True), result.err
     with RunFolder(place).locked():
         result = run("search", "--resume", ".", "--allow-python")
@@ -265,7 +265,7 @@ def test_the_api_sweeps_in_the_same_way(run: Run, place: Path) -> None:
     assert command.code == 1
     folders = [{str(path.relative_to(top)) for path in top.rglob("*")} for top in (Path("ours"), Path("theirs"))]
     assert folders[0] == folders[1]
-    again = api.sweep(resume="ours", jobs=1)
+    again = api.sweep(resume="ours", jobs=1, allow_python=True)
     assert [made.state for made in again.runs] == ["done", "failed"]
     with pytest.raises(TypeError):
         api.sweep("tiny.nas", resume="ours")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.runs import signals
+from bayesnas_graph.runs.consent import check_consent
 from bayesnas_graph.runs.folder import new_folder, now, versions
 from bayesnas_graph.runs.settings import Settings, configured
 from bayesnas_graph.runs.subject import load_subject
@@ -74,8 +75,11 @@ def resume_sweep(
     if request.python_ops and not allow_python:
         help = "add `--allow-python`"
         raise NasError([Diagnostic("NAS105", "the sweep uses Python operations", help=help)])
+    points = request.points()
+    for point in points:
+        check_consent(point.config.data, folder.request_file, allow_python=allow_python)
     with folder.own.locked():
-        yield Sweep(folder, request, request.points(allow_python=allow_python), data_dir, options)
+        yield Sweep(folder, request, points, data_dir, options)
 
 
 def run_to_end(sweep: Sweep, watcher: SweepWatcher, jobs: int | None = None, *, ray: bool = False) -> bool:

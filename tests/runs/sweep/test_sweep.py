@@ -44,7 +44,7 @@ def test_commands_say_what_was_asked_for(tmp_path: Path) -> None:
     assert begun[:4] == ["search", str(tmp_path / "space" / "tiny.nas"), "-o", str(tmp_path / "lambda=1e-2,seed=0")]
     folder.run(point).write_json(folder.run(point).manifest_file, {})
     resumed = ["search", "--resume", str(tmp_path / point.name), "--data-dir", "/data", "--display", "plain"]
-    assert list(arguments(folder, what, point, None, threads=3)) == resumed
+    assert list(arguments(folder, what, point, None, threads=3)) == [*resumed, "--allow-python"]
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.floats(0.0, 0.999), st.booleans())
