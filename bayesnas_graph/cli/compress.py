@@ -69,4 +69,4 @@ def _pattern(text: str) -> Settings:
     layers, equals, patterns = (part.strip() for part in text.partition("="))
     if not equals or not layers or not patterns:
         raise typer.BadParameter(f"`{text}` is not of the form conv=shape,filter", param_hint="--pattern")
-    return Settings(Source(COMMAND_LINE, f"--pattern {text}"), {"patterns": {layers: patterns}})
+    return Settings(Source(COMMAND_LINE, f"--pattern {text}"), {"patterns": {layers: patterns}}, origin="command line")

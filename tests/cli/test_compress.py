@@ -111,7 +111,7 @@ def test_what_is_printed(run: Run, folder: Path) -> None:
     table = {line.split()[0]: line.split()[1:] for line in lines if line}
     assert table["before"] == ["after"]
     assert table["parameters"][0] == "4,668"
-    assert lines[-2:] == ["measure it with", "  bayesnas-graph eval runs/small-compress-1"]
+    assert lines[-2:] == ["measure it with", "  bayesnas-graph eval runs/small-compress-1 --allow-python"]
     assert run("compress", "small.nas", *FAST, "-o", "runs/small-compress-1").err.startswith(
         "error[NAS602]: `runs/small-compress-1` already exists"
     )

@@ -21,7 +21,7 @@ __all__ = ["folder"]  # fixture
 def test_of_a_training(run: Run, folder: Path) -> None:
     train = ("--epochs", "1", "--batch", "20", "-s", "cutout=2", "-s", "threads=1")
     assert run("train", "lenet.nas", *TINY_DATA, *train, "-o", "trained").code == 0
-    result = run("compress", "trained", *QUICK, "--epochs", "0", "-o", "run")
+    result = run("compress", "trained", *QUICK, "--epochs", "0", "-o", "run", "--allow-python")
     assert result.code == 0, result.err
     assert "train: the whole network" not in result.out
     told = of_json(folder / "run" / "result.json")
@@ -41,7 +41,7 @@ def test_of_a_training(run: Run, folder: Path) -> None:
 def test_of_a_search(run: Run, folder: Path) -> None:
     search = ("--iterations", "1", "--steps", "4", "-s", "warmup=2", "-s", "batch=20", "-s", "threads=1", "--seed", "1")
     assert run("search", "tiny.nas", *TINY_DATA, *search, "-o", "searched").code == 0
-    result = sound(run("compress", "searched", *QUICK, "-o", "run"))
+    result = sound(run("compress", "searched", *QUICK, "-o", "run", "--allow-python"))
     assert result.code == 0, result.err
     assert run("check", "run/network.nas").code == 0
     assert of_json(folder / "run" / "result.json")["whole"]["parameters"] > 0
