@@ -16,9 +16,7 @@ FREE_SPACE = "free some disk space, then continue with `--resume`; the checkpoin
 @contextmanager
 def atomic_write(path: Path, help: str | None = None) -> Iterator[BinaryIO]:
     """Open a temporary file that replaces `path` when everything has been written. Raises NasError if that fails."""
-    if not path.name or path.is_dir() or (path.exists() and not path.is_file()):
-        reason = "it is a folder" if path.is_dir() else "not a regular file" if path.name else "no name given"
-        raise NasError([Diagnostic("NAS012", f"cannot write `{path}`: {reason}", help="name a file")])
+    _check_target(path)
     part = path.with_name(f"{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -32,6 +30,15 @@ def atomic_write(path: Path, help: str | None = None) -> Iterator[BinaryIO]:
     finally:
         with suppress(OSError):  # already renamed on success
             part.unlink()
+
+
+def _check_target(path: Path) -> None:
+    """Raise NasError for a path that is not the name of a file: a folder, or a device, which would be replaced."""
+    with suppress(OSError):  # the reason is known when the file is written
+        is_dir = path.is_dir() or not path.name
+        if is_dir or (path.exists() and not path.is_file()):
+            problem = "it is a folder" if is_dir else "not a regular file"
+            raise NasError([Diagnostic("NAS012", f"cannot write `{path}`: {problem}", help="name a file")])
 
 
 def exists_error(path: Path) -> NasError:
@@ -52,4 +59,5 @@ def read_error(path: Path, error: OSError) -> NasError:
 
 def reason(error: OSError) -> str:
     """The reason of the system, in lower case."""
-    return (error.strerror or str(error)).lower()
+    text = error.strerror or str(error)
+    return text[:1].lower() + text[1:]

@@ -35,7 +35,8 @@ class Subject:
     def of(loaded: Loaded, name: str, *, allow_python: bool = False) -> Subject:
         """Return a loaded network under the requested name."""
         called = loaded.modules[0].file.source.name
-        return Subject(name, called, loaded.network, loaded.own_files, allow_python, loaded.warnings)
+        python_ops = allow_python and any(node.op.is_python for node in loaded.network.graph())
+        return Subject(name, called, loaded.network, loaded.own_files, python_ops, loaded.warnings)
 
     @staticmethod
     def derived(name: str, text: Written, *, allow_python: bool = False) -> Subject:

@@ -16,7 +16,7 @@ from tests.runs.test_recipes import SYSTEMS
 from tests.search.spaces import TINY
 
 RECIPE = """# For tests.
-data = "tests.search.spaces:tiny_data"
+data = "digits"
 batch = 20
 iterations = 1
 steps = 2
@@ -25,7 +25,7 @@ finish = 0
 finalists = 0
 threads = 1
 """
-TRAIN = "--data tests.search.spaces:tiny_data --epochs 1 --batch 50 -s cutout=0 -s crop=0 -s threads=1"
+TRAIN = "--data digits --epochs 1 --batch 50 -s cutout=0 -s crop=0 -s threads=1"
 
 
 def program(*words: str) -> int:

@@ -217,7 +217,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_search_in_lines(run: Run, here: Path) -> None:
-    result = run("search", "tiny.nas", "--config", "short.toml", "-o", "first")
+    result = run("search", "tiny.nas", "--config", "short.toml", "--allow-python", "-o", "first")
     assert result.code == 0
     kinds = [line.split()[0] for line in result.out.splitlines() if line.startswith(("step ", "update ", "note "))]
     assert "/36  finish " in result.out
@@ -239,7 +239,7 @@ def test_a_search_in_lines(run: Run, here: Path) -> None:
     assert result.out.endswith("derive a network with\n  bayesnas-graph derive first\n")
     for name in re.findall(r"^wrote (.*)$", result.out, re.MULTILINE):
         assert Path(name).is_file()
-    again = run("search", "tiny.nas", "--config", "short.toml", "-o", "second").out
+    again = run("search", "tiny.nas", "--config", "short.toml", "--allow-python", "-o", "second").out
 
     def steady(text: str) -> str:
         """The text without the times at the ends of lines."""
@@ -254,7 +254,9 @@ def test_the_default_strategy_in_lines(run: Run, here: Path) -> None:
     for require, missed in (("params < 100", True), ("params < 150", False)):
         (here / "tiny.nas").write_text(TINY.replace("linear(10)\n", f"linear(10)\n    require {require}\n"))
         name = f"missed-{missed}"
-        result = run("search", "tiny.nas", "--config", "short.toml", "--strategy", "bayes", "-o", name)
+        result = run(
+            "search", "tiny.nas", "--config", "short.toml", "--allow-python", "--strategy", "bayes", "-o", name
+        )
         assert result.code == 0
         assert "shrink" not in result.out
         assert result.out.count("\nupdate ") == 3
@@ -275,7 +277,7 @@ def test_a_search_on_a_terminal_that_goes_away(run: Run, here: Path, monkeypatch
         monkeypatch.setattr(sys, "stdout", terminal)
         eye = Thread(target=look)
         eye.start()
-        result = run("search", "tiny.nas", "--config", "short.toml", "-o", "run")
+        result = run("search", "tiny.nas", "--config", "short.toml", "--allow-python", "-o", "run")
     eye.join()
     assert result.code == 0
     assert not re.search(rb"^step +\d", b"".join(seen), re.MULTILINE)

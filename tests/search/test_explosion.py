@@ -140,7 +140,19 @@ def test_killed_on_the_way(explode: Callable[..., None], tmp_path: Path, monkeyp
 
 def test_a_rate_that_is_far_too_high(programs: Launcher) -> None:
     code, printed = programs.run(
-        *("search", "tiny.nas", "--config", "short.toml", "-o", "fast", "-s", "rate=1e6", "-s", "clip=0")
+        *(
+            "search",
+            "tiny.nas",
+            "--config",
+            "short.toml",
+            "--allow-python",
+            "-o",
+            "fast",
+            "-s",
+            "rate=1e6",
+            "-s",
+            "clip=0",
+        )
     )
     assert code == 1
     assert printed.count("learning rates at") == 3

@@ -155,7 +155,17 @@ def test_an_interrupted_comparison_is_resumed(tmp_path: Path) -> None:
 def test_a_killed_comparison_has_the_same_tables(programs: Launcher) -> None:
     """Through the command line, with a signal in the middle of it."""
     (programs.folder / "one.nas").write_text(ONE)
-    begin = ("search", "one.nas", "--config", "short.toml", "--finalists", "3", "-s", "finalist_steps=8")
+    begin = (
+        "search",
+        "one.nas",
+        "--config",
+        "short.toml",
+        "--allow-python",
+        "--finalists",
+        "3",
+        "-s",
+        "finalist_steps=8",
+    )
     assert programs.run(*begin, "-o", "finalists-whole")[0] == 0
     program = programs.start(*begin, "-o", "finalists-killed")
     assert program.until(lambda line: line.startswith("finalist 2/3"))

@@ -13,6 +13,7 @@ from random import Random
 
 import pytest
 
+from bayesnas_graph.bayes import LOOKS
 from bayesnas_graph.runs import signals
 from bayesnas_graph.runs.loop import Interrupted
 from bayesnas_graph.runs.signals import stopping
@@ -21,7 +22,7 @@ from tests.search.launcher import Launcher
 from tests.search.runs import assert_same, assert_same_run, checkpoints, is_row, results, table
 from tests.search.spaces import Notes, asked_often, problem, search, searched
 
-BEGIN = ("search", "tiny.nas", "--config", "short.toml")
+BEGIN = ("search", "tiny.nas", "--config", "short.toml", "--allow-python")
 OFTEN = ("-s", "log_steps=1", "-s", "checkpoint_steps=1", "--steps", "12")
 KILLS = 12
 
@@ -32,8 +33,8 @@ def whole(programs: Launcher) -> Path:
     assert programs.run(*BEGIN, "-o", "whole")[0] == 0
     assert "0" in {row["keep"] for row in table(programs.folder / "whole", "switches.csv")}, "some switches close"
     for content in checkpoints(programs.folder / "whole" / "checkpoints").values():
-        assert all(bool(sums.all()) for sums in content["beliefs"].values())
-        assert set(content["beliefs"]) == {"weight", "weight_squared", "slope", "slope_squared"}
+        assert set(content["beliefs"]) == set(LOOKS)
+        assert bool((content["beliefs"]["weight"] + content["beliefs"]["new"]).all())
     return programs.folder / "whole"
 
 

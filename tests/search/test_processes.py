@@ -26,7 +26,7 @@ from tests.search.runs import assert_same_run, checkpoints, is_row, table
 from tests.search.spaces import PLAIN, TINY, Notes, config, searched
 
 # No random labels: each process would draw others.
-BEGIN = ("search", "tiny.nas", "--config", "short.toml", "--curvature", "ggn", "-s", "accumulate=2")
+BEGIN = ("search", "tiny.nas", "--config", "short.toml", "--allow-python", "--curvature", "ggn", "-s", "accumulate=2")
 
 
 def ended(runs: list[Run]) -> tuple[str, str]:

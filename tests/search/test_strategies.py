@@ -129,7 +129,7 @@ def test_slopes_follow_the_loss(name: str) -> None:
 
 
 def test_two_processes_draw_the_same(programs: Launcher) -> None:
-    begin = ("search", "tiny.nas", "--config", "short.toml", "--strategy", "gdas", "--iterations", 1)
+    begin = ("search", "tiny.nas", "--config", "short.toml", "--allow-python", "--strategy", "gdas", "--iterations", 1)
     assert programs.run(*begin, "-o", "gdas_alone")[0] == 0
     ended(programs.start_together(*begin, "-o", "gdas_together"))
     assert_close_run(programs.folder / "gdas_alone", programs.folder / "gdas_together")

@@ -18,7 +18,7 @@ from safetensors.torch import load_file
 from tests.search.launcher import Launcher
 from tests.search.runs import assert_same, checkpoints, table
 
-BEGIN = ("train", "fixed.nas", "--config", "short.toml")
+BEGIN = ("train", "fixed.nas", "--config", "short.toml", "--allow-python")
 KILLS = 4
 
 

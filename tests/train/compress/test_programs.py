@@ -18,7 +18,7 @@ from safetensors.torch import load_file
 from tests.search.launcher import Launcher
 from tests.search.runs import table
 
-BEGIN = ("compress", "small.nas", "--config", "short.toml")
+BEGIN = ("compress", "small.nas", "--config", "short.toml", "--allow-python")
 STAGES = ("dense", "loop-01", "loop-02", "fine", "rival")
 
 
