@@ -108,8 +108,7 @@ def search(
         with resume_run(kind, Path(resume), where, allow_python=allow_python) as (task, device):
             return SearchResult(task.folder.path, run_to_end(kind, task, device, watch), task.subject.network)
     path = Path(file or "")
-    layers = _search_settings(path, recipe, settings)
-    config = config or merged(layers, SearchConfig, allow_python=allow_python)
+    config = config or merged(_search_settings(path, recipe, settings), SearchConfig, allow_python=allow_python)
     subject = _warned(load_subject(path, config, allow_python=allow_python), watch)
     with create_run(kind, subject, config, where or Path("data"), _path(output), path.stem) as (task, device):
         if device.processes.first and task.problem.nothing_to_decide:

@@ -41,8 +41,9 @@ from bayesnas_graph.bayes.update import LARGEST, State, omega_squared
 
 Looks = dict[str, Tensor]  # sums over samples of slopes, of every group
 
-OF_PHASE = ("new", "new_slope", "new_slope_squared")  # sums over the samples since the last update
-LOOKS = ("weight", "weight_squared", "slope", "slope_squared", *OF_PHASE)  # sums over all before, in units of `c`
+EARLIER = ("weight", "weight_squared", "slope", "slope_squared")  # sums over the samples before the last update, by `c`
+OF_PHASE = ("new", "new_slope", "new_slope_squared")  # sums over the samples since then, in the unit of the loss
+LOOKS = (*EARLIER, *OF_PHASE)
 
 UNKNOWN = 1e3  # the standard error of a worth that was seen less than twice, relative to it
 TINY = 1e-300  # avoids divisions by zero

@@ -25,7 +25,7 @@ from bayesnas_graph.bayes import (
     with_best_kept,
     worth,
 )
-from bayesnas_graph.bayes.worth import OF_PHASE, UNKNOWN
+from bayesnas_graph.bayes.worth import EARLIER, OF_PHASE, UNKNOWN
 from tests.bayes.numbers import cell_used
 
 NO_ZEROS = torch.zeros(3, dtype=torch.bool)
@@ -43,8 +43,7 @@ def summed(rows: Tensor, factors: Tensor | None = None) -> dict[str, Tensor]:
     weights = torch.ones(len(rows), dtype=torch.float64) if factors is None else factors
     columns = weights[:, None].expand_as(rows)
     parts = (columns, columns.square(), columns * rows, columns * rows.square())
-    names = ("weight", "weight_squared", "slope", "slope_squared")
-    return {**no_looks(rows.shape[1]), **{name: part.sum(0) for name, part in zip(names, parts, strict=True)}}
+    return {**no_looks(rows.shape[1]), **{name: part.sum(0) for name, part in zip(EARLIER, parts, strict=True)}}
 
 
 def judged(rows: Tensor, is_zero: Tensor = NO_ZEROS, curvature: Tensor = NO_CURVATURE) -> Worth:

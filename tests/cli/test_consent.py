@@ -13,6 +13,7 @@ import pytest
 from bayesnas_graph import api
 from bayesnas_graph.diagnostics import NasError
 from tests.cli.conftest import Run
+from tests.cli.test_sweep import ASKED
 
 SPACE = """
 network net : image(1, 8, 8) -> classes(10) {
@@ -124,18 +125,8 @@ def test_a_run_from_someone_else(run: Run, folder: Path, kind: str) -> None:
 def test_a_sweep_from_someone_else(run: Run, folder: Path) -> None:
     (folder / "sweep" / "space").mkdir(parents=True)
     shutil.copy("space.nas", folder / "sweep" / "space")
-    request = {
-        "space": "space.nas",
-        "file": "space.nas",
-        "python_ops": False,
-        "data_dir": "data",
-        "settings": {"data": "stranger:load"},
-        "sweep": ["lambda=1,2"],
-        "seeds": 1,
-        "begun": "",
-        "versions": {},
-    }
-    (folder / "sweep" / "sweep.json").write_text(json.dumps(request))
+    asked = {"file": "space.nas", "python_ops": False, "settings": {"data": "stranger:load"}, "sweep": ["lambda=1,2"]}
+    (folder / "sweep" / "sweep.json").write_text(json.dumps(ASKED | asked))
     assert run("report", "sweep", "-o", "page.html").code == 0, "nothing is loaded"
     refused = run("search", "--resume", "sweep")
     assert (refused.code, imported(folder)) == (1, False)

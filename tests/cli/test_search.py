@@ -309,3 +309,10 @@ def test_operations_in_python_are_allowed_each_time(run: Run, folder: Path) -> N
         "error[NAS105]: `run` uses Python operations\n = help: add `--allow-python` if you trust it\n\n"
     )
     assert run("search", "--resume", "run", "--allow-python").code == 0
+
+
+def test_a_recipe_that_is_not_used_is_not_read(run: Run, folder: Path) -> None:
+    (folder / "tiny.nas").write_text(TINY)
+    (folder / "tiny.toml").write_text("this is not TOML")
+    assert "error[NAS601]" in run("search", "tiny.nas", *DATA, "-o", "run").err
+    assert run("search", "tiny.nas", "--recipe", "none", *DATA, "-o", "run").code == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -42,8 +43,8 @@ texts = st.one_of(st.sampled_from(ATTACKS), st.text(st.characters(codec="utf-8")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("strings")
     (folder / "space.nas").write_text(SPACE)
-    values = {"data": "shapes", "steps": 2, "warmup": 0, "iterations": 1, "batch": 8}
-    return api.search(folder / "space.nas", output=folder / "run", **values).path  # type: ignore[arg-type]
+    values: dict[str, Any] = {"data": "shapes", "steps": 2, "warmup": 0, "iterations": 1, "batch": 8}
+    return api.search(folder / "space.nas", output=folder / "run", **values).path
 
 
 def shape_of(source: str) -> str:
