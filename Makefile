@@ -48,8 +48,8 @@ fix: $(READY)    ## fix what the linters can fix
 	$(BIN)/ruff format .
 	$(BIN)/bayesnas-graph fmt spaces
 
-fuzz: $(READY)   ## run the random tests ten times as long
-	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest --numprocesses 2 --dist worksteal tests/test_fuzz.py tests/language/syntax
+fuzz: $(READY)   ## check 200,000 random programs: an hour on two cores
+	$(BIN)/python -m benchmarks.fuzz --jobs 2
 
 bench: $(READY)  ## run the short benchmarks and update docs/benchmarks.md
 	@rm -rf build/bench

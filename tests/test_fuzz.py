@@ -12,59 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayesnas_graph.diagnostics import Report, as_json, render
-from bayesnas_graph.diagnostics.source import Source
-from bayesnas_graph.language.elaborate import Checker, Limits, Space
-from bayesnas_graph.language.syntax import format_source
 from tests.conftest import LONG, SPACES
-from tests.language.syntax.test_format import tokens
-from tests.programs import Program, mutate, programs
-
-# Small, so that the many cases take little time each; reaching a limit is a diagnostic like any other.
-LIMITS = Limits(nodes=20_000, edges=80_000, depth=60, steps=20_000)
+from tests.fuzzing import FAMILIES, answer, compile_networks
 
 
-def answer(text: str) -> tuple[Space, Report]:
-    """Check and format a text, and render all diagnostics."""
-    report = Report()
-    source = Source("fuzz.nas", text)
-    space = Checker(report, LIMITS).text(source)
-    for diagnostic in report.diagnostics:
-        assert render(diagnostic)
-        assert as_json(diagnostic)
-    assert report.has_errors or len(space.networks) == len(space.module.networks)
-    assert_formats(text)
-    return space, report
-
-
-def assert_formats(text: str) -> None:
-    """Formatting fails exactly if parsing does, is idempotent, and keeps every token."""
-    report = Report()
-    once = format_source(Source("once", text), report)
-    if once is None:
-        assert report.has_errors
-        return
-    assert not report.has_errors
-    assert format_source(Source("twice", once), Report()) == once
-    assert tokens(once) == tokens(text)
-
-
+@pytest.mark.parametrize("family", FAMILIES)
 @settings(max_examples=300 * LONG)
-@given(programs(fault=0))
-def test_sound_programs(text: str) -> None:
-    answer(text)
-
-
-@settings(max_examples=300 * LONG)
-@given(programs(fault=0.15))
-def test_faulty_programs(text: str) -> None:
-    answer(text)
-
-
-@settings(max_examples=300 * LONG)
-@given(st.sampled_from(SPACES), st.randoms(use_true_random=False))
-def test_mutated_spaces(path: Path, random: Random) -> None:
-    answer(mutate(path.read_text(), random))
+@given(seed=st.integers(0, 2**32))
+def test_any_program(family: str, seed: int) -> None:
+    answer(FAMILIES[family](Random(seed)))
 
 
 @settings(max_examples=300 * LONG)
@@ -73,14 +29,20 @@ def test_any_text(text: str) -> None:
     answer(text)
 
 
-def test_most_generated_programs_mean_something() -> None:
-    """The generator is useful only if most programs parse."""
-    sound = sum(not answer(_program(seed))[1].has_errors for seed in range(100))
+@pytest.mark.parametrize("family", ["sound", "sharing values"])
+@settings(max_examples=30 * LONG)
+@given(seed=st.integers(0, 2**32))
+def test_what_passes_compiles(family: str, seed: int) -> None:
+    space, report = answer(FAMILIES[family](Random(seed)))
+    if not report.has_errors:
+        compile_networks(space)
+
+
+@pytest.mark.parametrize("family", ["sound", "sharing values"])
+def test_most_generated_programs_mean_something(family: str) -> None:
+    """A generator is useful only if most programs are valid."""
+    sound = sum(not answer(FAMILIES[family](Random(seed)))[1].has_errors for seed in range(100))
     assert sound >= 50
-
-
-def _program(seed: int) -> str:
-    return Program(Random(seed), 0).text()
 
 
 @pytest.mark.parametrize("path", SPACES, ids=lambda path: path.stem)

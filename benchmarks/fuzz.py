@@ -1,0 +1,142 @@
+"""Random programs by the hundred thousand: `python -m benchmarks.fuzz --programs 200000 --jobs 2`.
+
+Every program is checked and formatted, and its diagnostics are rendered. One in ten of those without errors is compiled
+to Python as well. A program may be rejected, but an exception is a failure, and so is a program that takes longer than
+`--seconds` of processor time. Failures are printed with the family and seed that make them again. A program depends on
+nothing but its seed, so `--first` continues where an earlier run ended.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context
+from random import Random
+
+from benchmarks import tables
+from benchmarks.command import arguments, command, finish
+from benchmarks.record import Record, Row
+from tests.fuzzing import FAMILIES, answer, compile_networks
+
+CHUNK = 500  # programs that a process does at a time
+COMPILED = 10  # one in this many is compiled
+SHOWN = 20  # failures
+
+
+class OutOfTime(BaseException):
+    """A program took too long. No `except Exception` catches this."""
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Raise OutOfTime after so much processor time."""
+
+    def stop(*_: object) -> None:
+        raise OutOfTime
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def one(family: str, seed: int) -> Counter[str]:
+    """What happened to a program."""
+    space, report = answer(FAMILIES[family](Random(seed)))
+    if report.has_errors:
+        return Counter(programs=1, rejected=1)
+    compiled = compile_networks(space) if seed % COMPILED == 0 else 0
+    return Counter(programs=1, accepted=1, compiled=compiled)
+
+
+def chunk(family: str, first: int, last: int, seconds: float) -> tuple[Counter[str], float, list[str]]:
+    """The counts of a family for a range of seeds, the time of the slowest program, and the failures."""
+    counts: Counter[str] = Counter()
+    slowest = 0.0
+    failures = []
+    for seed in range(first, last):
+        start = time.process_time()
+        try:
+            with limited(seconds):
+                counts += one(family, seed)
+        except OutOfTime:
+            counts += Counter(programs=1, hangs=1)
+            failures.append(f"{family}, seed {seed}: more than {seconds:g} s")
+        except Exception:
+            counts += Counter(programs=1, exceptions=1)
+            failures.append(f"{family}, seed {seed}:\n{traceback.format_exc()}")
+        slowest = max(slowest, time.process_time() - start)
+    return counts, slowest, failures
+
+
+def run(seeds: range, jobs: int, seconds: float) -> tuple[list[Row], list[str]]:
+    """A row for each family, and all failures."""
+    total: dict[str, Counter[str]] = {family: Counter() for family in FAMILIES}
+    slowest = dict.fromkeys(FAMILIES, 0.0)
+    failures: list[str] = []
+    work = [
+        (family, first, min(first + CHUNK, seeds.stop))
+        for first in range(seeds.start, seeds.stop, CHUNK)
+        for family in FAMILIES
+    ]
+    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+        futures = [(family, pool.submit(chunk, family, first, last, seconds)) for family, first, last in work]
+        for number, (family, future) in enumerate(futures, 1):
+            counts, longest, wrong = future.result()
+            total[family] += counts
+            slowest[family] = max(slowest[family], longest)
+            failures += wrong
+            for failure in wrong:
+                print(failure, file=sys.stderr, flush=True)
+            if number % (4 * len(FAMILIES)) == 0:
+                done = sum(counts["programs"] for counts in total.values())
+                print(f"{done:,} programs, {len(failures)} failures", file=sys.stderr, flush=True)
+    return [
+        {"family": family, **counted(total[family]), "slowest, s": slowest[family]} for family in FAMILIES
+    ], failures
+
+
+COLUMNS = ("programs", "accepted", "rejected", "compiled", "exceptions", "hangs")
+
+
+def counted(counts: Counter[str]) -> dict[str, int]:
+    return {column: counts[column] for column in COLUMNS}
+
+
+def table(record: Record) -> str:
+    rows = [
+        [row["family"], *(f"{row[column]:,}" for column in COLUMNS), f"{row['slowest, s']:.2f}"] for row in record.rows
+    ]
+    total = [f"{sum(row[column] for row in record.rows):,}" for column in COLUMNS]
+    rows.append(["all", *total, f"{max(row['slowest, s'] for row in record.rows):.2f}"])
+    return tables.table(["family", *COLUMNS, "slowest, s"], rows)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--programs", type=int, default=200_000, help="number of programs of all families")
+    parser.add_argument("--first", type=int, default=0, help="first seed")
+    parser.add_argument("--jobs", type=int, default=2, help="processes")
+    parser.add_argument("--seconds", type=float, default=60, help="processor time that a program may take")
+    options = parser.parse_args(argv)
+    seeds = range(options.first, options.first + -(-options.programs // len(FAMILIES)))
+    rows, failures = run(seeds, options.jobs, options.seconds)
+    settings = {"programs": options.programs, "seconds": options.seconds}
+    record = Record.begin("fuzz", command(), ["family"], seeds=(options.first,), settings=settings)
+    finish(record.with_rows(rows), table, options)
+    for failure in failures[:SHOWN]:
+        print(failure)
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
