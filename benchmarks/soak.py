@@ -30,7 +30,7 @@ from benchmarks.command import arguments, command, finish
 from benchmarks.record import Record, Row
 
 PROGRAM = (sys.executable, "-m", "bayesnas_graph")
-PAIR = (sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-port", "0")
+PAIR = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
 KILLS_PER_RUN = 5
 LONGEST = 600.0  # seconds that a process may take to end by itself
 TIMINGS = ("seconds", "latency", "minutes")  # columns and keys that differ between equal runs
