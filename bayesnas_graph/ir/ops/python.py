@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from keyword import iskeyword
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import Coupling, Link, Mask, ModuleCall, Op, Plain, Shape, ShapeError, Value, numbers
 from bayesnas_graph.ir.ops.curvature import Local
 
@@ -34,6 +35,7 @@ class PythonOp(Op):
     called: str
     target: str
     values: tuple[tuple[str, Plain], ...] = ()
+    allowed: bool = field(default=True, compare=False)  # whether the user allowed that it is imported
 
     @property
     def label(self) -> str:
@@ -44,12 +46,15 @@ class PythonOp(Op):
         return self.called, self.target, super().kind
 
     def shape(self, *inputs: Shape) -> Shape:
+        self._check()
         return _trace(self, inputs)[0]
 
     def parameters(self, *inputs: Shape) -> int:
+        self._check()
         return _trace(self, inputs)[1]
 
     def torch(self, *inputs: Shape) -> ModuleCall:
+        self._check()
         module, name = _parts(self)
         return ModuleCall(name, (), numbers(**dict(self.values)), module)
 
@@ -81,6 +86,12 @@ class PythonOp(Op):
 
     def nonzero_outputs(self, nonzero: tuple[Mask, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Mask:
         return (True,) * self.shape(*inputs)[0]
+
+    def _check(self) -> None:
+        """Raise NasError if it may not be imported. Whatever imports it, or writes source that does, asks here."""
+        if not self.allowed:
+            help = "if you trust the code, read the graph with `allow_python=True`"
+            raise NasError([Diagnostic("NAS105", f"the graph uses `{self.target}`, which is Python code", help=help)])
 
 
 def _parts(op: PythonOp) -> tuple[str, str]:

@@ -84,8 +84,12 @@ def _scope(scope: Scope) -> ScopeDocument:
     return ScopeDocument.model_validate({name: getattr(scope, name) for name in ScopeDocument.model_fields})
 
 
-def from_document(document: GraphDocument | OldGraphDocument, source_name: str = "<document>") -> Graph:
+def from_document(
+    document: GraphDocument | OldGraphDocument, source_name: str = "<document>", *, allow_python: bool = False
+) -> Graph:
     """The graph that a document describes. Raises NasError if the document is invalid.
+
+    Nothing is imported here. Passes import the Python operations of the graph, and refuse to without `allow_python`.
 
     Spans are not restored: they are useful only together with the text.
     """
@@ -93,7 +97,7 @@ def from_document(document: GraphDocument | OldGraphDocument, source_name: str =
     for i, node in enumerate(document.nodes):
         if node.name in nodes:
             fail(source_name, ["nodes", i, "name"], f"duplicate node `{node.name}`")
-        op = read_op(node.op, source_name, ["nodes", i, "op"])
+        op = read_op(node.op, source_name, ["nodes", i, "op"], allow_python=allow_python)
         nodes[node.name] = _node(node, op)
     edges = [
         Edge(edge.source, edge.target, edge.slot, Gate(**edge.gate.model_dump()) if edge.gate else None)
@@ -140,8 +144,8 @@ def to_json(graph: Graph) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def from_json(text: str, source_name: str) -> Graph:
-    """The graph that a JSON text describes. Raises NasError with the position of the error."""
+def from_json(text: str, source_name: str, *, allow_python: bool = False) -> Graph:
+    """The graph that a JSON text describes, as `from_document`. Raises NasError with the position of the error."""
     try:
         data = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_once)
     except json.JSONDecodeError as error:
@@ -155,11 +159,11 @@ def from_json(text: str, source_name: str) -> Graph:
         document = OldGraphDocument.model_validate(data) if is_old else GraphDocument.model_validate(data)
     except ValidationError as error:
         fail_with(source_name, data, error)
-    return from_document(document, source_name)
+    return from_document(document, source_name, allow_python=allow_python)
 
 
-def read_graph(path: Path, source_name: str) -> Graph:
-    """The graph in a file. Raises NasError."""
+def read_graph(path: Path, source_name: str, *, allow_python: bool = False) -> Graph:
+    """The graph in a file, as `from_document`. Raises NasError."""
     if path.is_dir():
         fail(source_name, [], "it is a folder")
     if not path.exists():
@@ -176,7 +180,7 @@ def read_graph(path: Path, source_name: str) -> Graph:
         fail(source_name, [], f"not UTF-8 text (byte {error.start})", "save it as UTF-8")
     except OSError as error:
         fail(source_name, [], error.strerror or str(error))
-    return from_json(text, source_name)
+    return from_json(text, source_name, allow_python=allow_python)
 
 
 def _place(span: Span | None) -> PlaceDocument | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from fractions import Fraction
 
 from pydantic import JsonValue
@@ -32,11 +32,11 @@ def op_document(op: Op) -> OpDocument:
     return OpDocument(name=op.name, args={name: _plain(value) for name, value in op.settings().items()})
 
 
-def read_op(document: OpDocument, source_name: str, path: Sequence[Step]) -> Op:
-    """The operation that a document describes. Python operations are not imported."""
+def read_op(document: OpDocument, source_name: str, path: Sequence[Step], *, allow_python: bool) -> Op:
+    """The operation that a document describes. Python operations are not imported here, nor later unless allowed."""
     path = [*path, "args"]
     if document.name == PythonOp.name:
-        return _python(document.args, source_name, path)
+        return replace(_python(document.args, source_name, path), allowed=allow_python)
     cls = PRIMITIVES.get(document.name) or COMPILED.get(document.name)
     if cls is None:
         help = did_you_mean(document.name, [*PRIMITIVES, *COMPILED, PythonOp.name])
