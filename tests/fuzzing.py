@@ -42,6 +42,12 @@ FAMILIES: dict[str, Callable[[Random], str]] = {
 
 def answer(text: str) -> tuple[Space, Report]:
     """Check and format a text, and render all diagnostics."""
+    assert_formats(text)
+    return checked(text)
+
+
+def checked(text: str) -> tuple[Space, Report]:
+    """Check a text, and render all diagnostics."""
     report = Report()
     source = Source("fuzz.nas", text)
     space = Checker(report, LIMITS).text(source)
@@ -49,7 +55,6 @@ def answer(text: str) -> tuple[Space, Report]:
         assert render(diagnostic)
         assert as_json(diagnostic)
     assert report.has_errors or len(space.networks) == len(space.module.networks)
-    assert_formats(text)
     return space, report
 
 
