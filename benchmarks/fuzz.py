@@ -1,9 +1,9 @@
 """Random programs by the hundred thousand: `python -m benchmarks.fuzz --programs 200000 --jobs 2`.
 
 Every program is checked, and its diagnostics are rendered. One in five is formatted, and one in ten of those without
-errors is compiled to Python. A program may be rejected, but an exception is a failure, and so is a program that takes longer than
-`--seconds` of processor time. Failures are printed with the family and seed that make them again. A program depends on
-nothing but its seed, so `--first` continues where an earlier run ended.
+errors is compiled to Python. A program may be rejected, but an exception is a failure, and so is a program that takes
+longer than `--seconds` of processor time. Failures are printed with the family and seed that make them again. A program
+depends on nothing but its seed, so `--first` continues where an earlier run ended.
 """
 
 from __future__ import annotations
