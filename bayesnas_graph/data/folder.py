@@ -14,8 +14,10 @@ from bayesnas_graph.data.model import Data, Shape
 from bayesnas_graph.data.normalisation import statistics
 from bayesnas_graph.data.sampling import split
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.reading import open_file
 
 ENDINGS = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"})
+FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")  # Pillow knows some that run other programs
 MODES = {1: "L", 3: "RGB"}  # Pillow modes by number of channels
 TEST_FRACTION = 0.1  # without a folder of test images
 STATISTICS_SAMPLE = 2_000  # images that statistics are computed from; each must be read
@@ -119,11 +121,12 @@ def read_image(path: Path, shape: Shape) -> Tensor:
 
     channels, height, width = shape
     try:
-        with Image.open(path) as image:
+        with open_file(path) as file, Image.open(file, formats=FORMATS) as image:
             converted = image.convert(MODES[channels])
             fitted = ImageOps.fit(converted, (width, height), Image.Resampling.BILINEAR)
-    except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
-        reason = "unknown image format" if isinstance(error, UnidentifiedImageError) else str(error)
+    except Exception as error:  # of any type, depending on the format
+        own = error.strerror if isinstance(error, OSError) else None
+        reason = "unknown image format" if isinstance(error, UnidentifiedImageError) else own or str(error)
         help = "replace or delete the file"
         raise NasError([Diagnostic("NAS503", f"`{path}` cannot be read: {reason}", help=help)]) from None
     pixels = np.array(fitted, dtype=np.uint8).reshape(height, width, channels)
