@@ -23,7 +23,7 @@ from torch import nn
 from bayesnas_graph import passes
 from bayesnas_graph.cli.main import main
 from bayesnas_graph.codegen.export.formats import write_onnx, write_torchscript
-from bayesnas_graph.data import transfer
+from bayesnas_graph.data import stream
 from bayesnas_graph.derive.derived import derive, given
 from bayesnas_graph.diagnostics import NasError, render
 from bayesnas_graph.runs import device
@@ -101,10 +101,10 @@ def _named_labels(_: Path, patch: Patch) -> None:
 
 
 def _empty_server(_: Path, patch: Patch) -> None:
-    def refuse(request: Any, **_: Any) -> NoReturn:
+    def refuse(request: Any) -> NoReturn:
         raise HTTPError(request.full_url, 404, "Not Found", Message(), None)
 
-    patch.setattr(transfer, "urlopen", refuse)
+    patch.setattr(stream, "open_url", refuse)
 
 
 def _no_scikit_learn(_: Path, patch: Patch) -> None:

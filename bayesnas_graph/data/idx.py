@@ -5,10 +5,9 @@ from __future__ import annotations
 import gzip
 import struct
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from io import BufferedIOBase
 from math import prod
 from pathlib import Path
-from typing import IO, BinaryIO
 
 import numpy as np
 import torch
@@ -72,11 +71,11 @@ def read_idx(name: str, path: Path, shape: Shape) -> Tensor:
     return torch.from_numpy(np.frombuffer(content, dtype=np.uint8).reshape(count, *shape))
 
 
-def _decompressed(file: BinaryIO, path: Path) -> AbstractContextManager[IO[bytes]]:
-    return gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else nullcontext(file)
+def _decompressed(file: BufferedIOBase, path: Path) -> BufferedIOBase:
+    return gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file
 
 
-def _read(file: IO[bytes], most: int) -> bytearray:
+def _read(file: BufferedIOBase, most: int) -> bytearray:
     """Read as many bytes as there are, in pieces: memory for `most` of them is not needed if there are fewer."""
     content = bytearray()
     while len(content) < most and (piece := file.read(min(PIECE, most - len(content)))):

@@ -8,14 +8,15 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 LARGEST_JSON = 2**28  # bytes; a decision about 100,000 switches has a tenth of that
 
 
 @contextmanager
-def open_file(path: Path) -> Iterator[BinaryIO]:
+def open_file(path: Path) -> Iterator[BufferedReader]:
     """Open a regular file for reading. Raises OSError, also for a folder, a pipe, a device, or a file in `/proc`.
 
     Nothing is waited for: opening a pipe that nobody writes to would block.
