@@ -94,10 +94,24 @@ def _short_images(folder: Path, _: Patch) -> None:
         file.truncate(2**20)
 
 
-def _named_labels(_: Path, patch: Patch) -> None:
+def _flags(patch: Patch, train: object, test: object) -> None:
+    """A module with a function that returns data."""
     flags: Any = ModuleType("flags")
-    flags.make = lambda: ([(torch.zeros(1, 8, 8), "cat")],) * 2
+    flags.make = lambda: (train, test)
     patch.setitem(sys.modules, "flags", flags)
+
+
+def _named_labels(_: Path, patch: Patch) -> None:
+    _flags(patch, *([(torch.zeros(1, 8, 8), "cat")],) * 2)
+
+
+def _blank_images(_: Path, patch: Patch) -> None:
+    _flags(patch, *([(torch.zeros(1, 28, 28), i % 10) for i in range(20)],) * 2)
+
+
+def _missing_class(_: Path, patch: Patch) -> None:
+    images = [(torch.full((1, 8, 8), i / 30), i % 3) for i in range(30)]
+    _flags(patch, images, [(image, label) for image, label in images if label < 2])
 
 
 def _empty_server(_: Path, patch: Patch) -> None:
@@ -171,6 +185,8 @@ _SCENES: dict[str, Callable[[Path, Patch], None]] = {
     "NAS505": _named_labels,
     "NAS506": _empty_server,
     "NAS507": _no_scikit_learn,
+    "NAS508": _blank_images,
+    "NAS509": _missing_class,
     "NAS602": _existing_folder,
     "NAS603": _damaged_checkpoint,
     "NAS604": _searched,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bayesnas_graph import api
-from bayesnas_graph.cli.console import labelled, short_time
+from bayesnas_graph.cli.console import labelled, short_time, show_diagnostics
 from bayesnas_graph.cli.network_options import AllowPython, check_parameters
 from bayesnas_graph.cli.options import DataDir, settings_options
 from bayesnas_graph.runs.config.train import EvalConfig
@@ -48,6 +48,7 @@ def eval(
     )
     if not is_first():
         return
+    show_diagnostics(evaluation.warnings)
     if as_json:
         about = {"version": 1, "network": evaluation.network, "data": evaluation.data, "device": evaluation.device}
         typer.echo(json.dumps(about | evaluation.to_plain(), indent=2, allow_nan=False))

@@ -79,6 +79,8 @@ CODES: Mapping[str, Code] = {
         Code("NAS505", "invalid user data"),
         Code("NAS506", "download failed"),
         Code("NAS507", "missing package for data"),
+        Code("NAS508", "images without differences"),
+        Code("NAS509", "doubtful data"),
         # 6xx: searches, training, export
         Code("NAS601", "invalid setting"),
         Code("NAS602", "unusable run folder"),
