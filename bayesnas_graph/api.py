@@ -307,6 +307,7 @@ def evaluate(
     Settings are those of `EvalConfig`; a run provides the defaults. Without data, accuracy is not measured; without
     weights, random ones are used.
     """
+    from bayesnas_graph.codegen.emit.memory import check_memory
     from bayesnas_graph.codegen.export.weights import weights_by_node
     from bayesnas_graph.runs.config.train import EvalConfig
     from bayesnas_graph.runs.device import prepare_device
@@ -323,6 +324,7 @@ def evaluate(
         subject, config = _fixed(path, config, allow_python=allow_python)
         if weights is not None:
             tensors = weights_by_node(subject.network, Path(weights))
+    check_memory(subject.network.graph())
     with prepare_device(config) as device:
         where = _path(data_dir) or where
         data = None if config.data is None else load_data(subject, config, config.seed, where, device.processes)

@@ -22,6 +22,7 @@ from torch import nn
 
 from bayesnas_graph import passes
 from bayesnas_graph.cli.main import main
+from bayesnas_graph.codegen.emit import memory
 from bayesnas_graph.codegen.export.formats import write_onnx, write_torchscript
 from bayesnas_graph.data import stream
 from bayesnas_graph.derive.derived import derive, given
@@ -178,9 +179,14 @@ def _damaged_checkpoint(folder: Path, patch: Patch) -> None:
     last.write_bytes(last.read_bytes()[:100])
 
 
+def _small_machine(_: Path, patch: Patch) -> None:
+    patch.setattr(memory, "available_memory", lambda: 2**34)
+
+
 _SCENES: dict[str, Callable[[Path, Patch], None]] = {
     "NAS012": _existing_file,
     "NAS406": _large_file,
+    "NAS407": _small_machine,
     "NAS503": _short_images,
     "NAS505": _named_labels,
     "NAS506": _empty_server,

@@ -29,7 +29,9 @@ def eval(
     weights: Annotated[Path | None, typer.Option(metavar="FILE", help="Weights, as safetensors.")] = None,
     settings: list[Settings],
     data_dir: DataDir = None,
-    runs: Annotated[int, typer.Option(min=1, metavar="N", help="Number of measurements of each latency.")] = 30,
+    runs: Annotated[
+        int, typer.Option(min=1, max=1_000_000, metavar="N", help="Number of measurements of each latency.")
+    ] = 30,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     allow_python: AllowPython = False,
 ) -> None:

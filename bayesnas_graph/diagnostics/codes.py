@@ -71,6 +71,7 @@ CODES: Mapping[str, Code] = {
         Code("NAS404", "nesting too deep"),
         Code("NAS405", "number too large"),
         Code("NAS406", "file too large"),
+        Code("NAS407", "not enough memory"),
         # 5xx: data
         Code("NAS501", "unknown data set"),
         Code("NAS502", "missing data files"),
