@@ -25,7 +25,7 @@ def open_file(path: Path) -> Iterator[BufferedReader]:
     try:
         status = os.fstat(descriptor)
         if stat.S_ISDIR(status.st_mode):
-            raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         made_up = not status.st_size  # by the system, as in /proc, if there is something to read
         if not stat.S_ISREG(status.st_mode) or (made_up and os.read(descriptor, 1)):
             raise OSError(errno.EINVAL, "not a regular file", str(path))

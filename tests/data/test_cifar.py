@@ -66,7 +66,7 @@ FAULTS: list[tuple[str, str, Callable[[Path], object]]] = [
     ),
     ("NAS503", "holds 0 bytes, which is not a whole number of images", lambda p: p.write_bytes(b"")),
     ("NAS503", "holds the label 10, but the largest should be 9", too_large),
-    ("NAS503", "cannot be read: it is a folder", folder),
+    ("NAS503", "cannot be read: Is a directory", folder),
     ("NAS503", "cannot be read: not a regular file", pipe),
     ("NAS503", "cannot be read: larger than 293 MiB", huge),
 ]

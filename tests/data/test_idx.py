@@ -92,7 +92,7 @@ FAULTS: list[tuple[str, str, Callable[[Path], object]]] = [
     ),
     (IMAGES, "claims to hold 4,294,967,295 images", lambda path: path.write_bytes(CLAIM)),
     (IMAGES, "holds images of 4294967295x", lambda path: path.write_bytes(CLAIM[:4] + b"\xff" * 12)),
-    (IMAGES, "cannot be read: it is a folder", folder),
+    (IMAGES, "cannot be read: Is a directory", folder),
     (IMAGES, "cannot be read: not a regular file", pipe),
     (LABELS, "cannot be read: not a regular file", lambda path: link(path, "/dev/zero")),
     (LABELS, "cannot be read: not a regular file", lambda path: link(path, "/proc/self/environ")),
