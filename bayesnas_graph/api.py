@@ -29,11 +29,13 @@ if TYPE_CHECKING:
     from bayesnas_graph.bayes import Ranking
     from bayesnas_graph.codegen.export import Model
     from bayesnas_graph.codegen.supernet import Supernet
+    from bayesnas_graph.data import Data
     from bayesnas_graph.derive import Architecture
     from bayesnas_graph.passes import DeviceKind, Mode
     from bayesnas_graph.runs.config.compress import CompressConfig
     from bayesnas_graph.runs.config.search import SearchConfig
     from bayesnas_graph.runs.config.train import EvalConfig, TrainConfig
+    from bayesnas_graph.runs.device import Device
     from bayesnas_graph.runs.settings import Settings
     from bayesnas_graph.runs.sweep.schedule import Sweep, SweepWatcher
     from bayesnas_graph.runs.watching import Watcher
@@ -111,6 +113,7 @@ def search(
     config = config or merged(_search_settings(path, recipe, settings), SearchConfig, allow_python=allow_python)
     subject = _warned(load_subject(path, config, allow_python=allow_python), watch)
     with create_run(kind, subject, config, where or Path("data"), _path(output), path.stem) as (task, device):
+        _warn_of_data(task.problem.data, device, watch)
         if device.processes.first and task.problem.nothing_to_decide:
             _warn([task.problem.nothing_to_decide], watch)
         return SearchResult(task.folder.path, run_to_end(kind, task, device, watch), subject.network)
@@ -246,6 +249,7 @@ def train(
     name = f"{Path(source).stem if isinstance(source, File) else 'derived'}-train"
     _warned(subject, watch)
     with create_run(kind, subject, config, where or Path("data"), _path(output), name) as (task, device):
+        _warn_of_data(task.problem.data, device, watch)
         return TrainResult(task.folder.path, run_to_end(kind, task, device, watch), subject.network)
 
 
@@ -284,6 +288,7 @@ def compress(
     kind, subject = CompressRun(start.weights), _warned(start.subject, watch)
     where = where or start.data_dir or Path("data")
     with create_run(kind, subject, config, where, _path(output), f"{path.stem}-compress") as (task, device):
+        _warn_of_data(task.problem.data, device, watch)
         return CompressResult(task.folder.path, run_to_end(kind, task, device, watch))
 
 
@@ -302,6 +307,7 @@ def evaluate(
     Settings are those of `EvalConfig`; a run provides the defaults. Without data, accuracy is not measured; without
     weights, random ones are used.
     """
+    from bayesnas_graph.codegen.emit.memory import check_memory
     from bayesnas_graph.codegen.export.weights import weights_by_node
     from bayesnas_graph.runs.config.train import EvalConfig
     from bayesnas_graph.runs.device import prepare_device
@@ -318,6 +324,7 @@ def evaluate(
         subject, config = _fixed(path, config, allow_python=allow_python)
         if weights is not None:
             tensors = weights_by_node(subject.network, Path(weights))
+    check_memory(subject.network.graph())
     with prepare_device(config) as device:
         where = _path(data_dir) or where
         data = None if config.data is None else load_data(subject, config, config.seed, where, device.processes)
@@ -396,6 +403,11 @@ def _toml(value: Value | str) -> str:
 def _warned(subject: Subject, watch: tuple[Watcher, ...]) -> Subject:
     _warn(subject.warnings, watch)
     return subject
+
+
+def _warn_of_data(data: Data, device: Device, watch: tuple[Watcher, ...]) -> None:
+    if device.processes.first and data.warnings:
+        _warn(data.warnings, watch)
 
 
 def _warn(diagnostics: Sequence[Diagnostic], watch: tuple[Watcher, ...]) -> None:

@@ -22,8 +22,9 @@ from torch import nn
 
 from bayesnas_graph import passes
 from bayesnas_graph.cli.main import main
+from bayesnas_graph.codegen.emit import memory
 from bayesnas_graph.codegen.export.formats import write_onnx, write_torchscript
-from bayesnas_graph.data import transfer
+from bayesnas_graph.data import stream
 from bayesnas_graph.derive.derived import derive, given
 from bayesnas_graph.diagnostics import NasError, render
 from bayesnas_graph.runs import device
@@ -94,17 +95,31 @@ def _short_images(folder: Path, _: Patch) -> None:
         file.truncate(2**20)
 
 
-def _named_labels(_: Path, patch: Patch) -> None:
+def _flags(patch: Patch, train: object, test: object) -> None:
+    """A module with a function that returns data."""
     flags: Any = ModuleType("flags")
-    flags.make = lambda: ([(torch.zeros(1, 8, 8), "cat")],) * 2
+    flags.make = lambda: (train, test)
     patch.setitem(sys.modules, "flags", flags)
 
 
+def _named_labels(_: Path, patch: Patch) -> None:
+    _flags(patch, *([(torch.zeros(1, 8, 8), "cat")],) * 2)
+
+
+def _blank_images(_: Path, patch: Patch) -> None:
+    _flags(patch, *([(torch.zeros(1, 28, 28), i % 10) for i in range(20)],) * 2)
+
+
+def _missing_class(_: Path, patch: Patch) -> None:
+    images = [(torch.full((1, 8, 8), i / 30), i % 3) for i in range(30)]
+    _flags(patch, images, [(image, label) for image, label in images if label < 2])
+
+
 def _empty_server(_: Path, patch: Patch) -> None:
-    def refuse(request: Any, **_: Any) -> NoReturn:
+    def refuse(request: Any) -> NoReturn:
         raise HTTPError(request.full_url, 404, "Not Found", Message(), None)
 
-    patch.setattr(transfer, "urlopen", refuse)
+    patch.setattr(stream, "open_url", refuse)
 
 
 def _no_scikit_learn(_: Path, patch: Patch) -> None:
@@ -164,13 +179,20 @@ def _damaged_checkpoint(folder: Path, patch: Patch) -> None:
     last.write_bytes(last.read_bytes()[:100])
 
 
+def _small_machine(_: Path, patch: Patch) -> None:
+    patch.setattr(memory, "available_memory", lambda: 2**34)
+
+
 _SCENES: dict[str, Callable[[Path, Patch], None]] = {
     "NAS012": _existing_file,
     "NAS406": _large_file,
+    "NAS407": _small_machine,
     "NAS503": _short_images,
     "NAS505": _named_labels,
     "NAS506": _empty_server,
     "NAS507": _no_scikit_learn,
+    "NAS508": _blank_images,
+    "NAS509": _missing_class,
     "NAS602": _existing_folder,
     "NAS603": _damaged_checkpoint,
     "NAS604": _searched,

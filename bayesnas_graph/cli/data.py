@@ -87,10 +87,10 @@ def _progress() -> Iterator[Watch]:
     if not sys.stderr.isatty():
         seen: set[str] = set()
 
-        def line(file: str, _: int, total: int | None) -> None:
+        def line(file: str, _: int, total: int) -> None:
             if file not in seen:
                 seen.add(file)
-                sys.stderr.write(f"downloading {file}{f', {total / 2**20:.1f} MiB' if total else ''}\n")
+                sys.stderr.write(f"downloading {file}, {total / 2**20:.1f} MiB\n")
 
         yield line
         return
@@ -98,9 +98,9 @@ def _progress() -> Iterator[Watch]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         bars = {}
 
-        def bar(file: str, received: int, total: int | None) -> None:
+        def bar(file: str, received: int, total: int) -> None:
             if file not in bars:
                 bars[file] = progress.add_task(file, total=total)
-            progress.update(bars[file], completed=received, total=total)
+            progress.update(bars[file], completed=received)
 
         yield bar

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bayesnas_graph import api
-from bayesnas_graph.cli.console import labelled, short_time
+from bayesnas_graph.cli.console import labelled, short_time, show_diagnostics
 from bayesnas_graph.cli.network_options import AllowPython, check_parameters
 from bayesnas_graph.cli.options import DataDir, settings_options
 from bayesnas_graph.runs.config.train import EvalConfig
@@ -29,7 +29,9 @@ def eval(
     weights: Annotated[Path | None, typer.Option(metavar="FILE", help="Weights, as safetensors.")] = None,
     settings: list[Settings],
     data_dir: DataDir = None,
-    runs: Annotated[int, typer.Option(min=1, metavar="N", help="Number of measurements of each latency.")] = 30,
+    runs: Annotated[
+        int, typer.Option(min=1, max=1_000_000, metavar="N", help="Number of measurements of each latency.")
+    ] = 30,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     allow_python: AllowPython = False,
 ) -> None:
@@ -48,6 +50,7 @@ def eval(
     )
     if not is_first():
         return
+    show_diagnostics(evaluation.warnings)
     if as_json:
         about = {"version": 1, "network": evaluation.network, "data": evaluation.data, "device": evaluation.device}
         typer.echo(json.dumps(about | evaluation.to_plain(), indent=2, allow_nan=False))

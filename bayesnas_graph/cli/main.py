@@ -14,7 +14,8 @@ from typer.core import TyperCommand, TyperGroup
 
 from bayesnas_graph import __version__
 from bayesnas_graph.cli.console import discard_output, show_diagnostics
-from bayesnas_graph.diagnostics import NasError
+from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.memory import is_out_of_memory
 
 # Verb `x` is the function `x` in `cli/x.py`. `--help` lists the verbs in this order.
 VERBS = {
@@ -102,19 +103,35 @@ def main() -> None:
     except BrokenPipeError:
         discard_output()
         sys.exit(1)
-    except MemoryError:
-        _print_error("error: out of memory")
-        sys.exit(1)
     except OSError as error:
         discard_output()
         where = f"`{error.filename}`: " if error.filename else ""
         _print_error(f"error: {where}{error.strerror or error}")
         sys.exit(1)
-    except Exception:
+    except Exception as error:
+        shortage = _shortage(error)
+        if shortage is not None:
+            show_diagnostics([shortage])
+            sys.exit(1)
         _print_error(
             f"error: this is a bug in bayesnas-graph, not in your file; see the traceback in {_save_traceback()}"
         )
         sys.exit(70)
+
+
+def _shortage(error: Exception) -> Diagnostic | None:
+    """What this machine lacks, if that is the reason of an error: memory or a package."""
+    if is_out_of_memory(error):
+        help = "use a smaller network, smaller images or a smaller batch"
+        return Diagnostic("NAS407", "there is not enough memory", help=help)
+    package = error.name.partition(".")[0] if isinstance(error, ImportError) and error.name else "bayesnas_graph"
+    if package == "bayesnas_graph":
+        return None
+    if isinstance(error, ModuleNotFoundError):
+        message = f"this needs the package `{package}`, which is not installed"
+        return Diagnostic("NAS609", message, help=f"install it with `pip install {package}`")
+    message = f"the package `{package}` cannot be imported: {str(error).partition(chr(10))[0]}"
+    return Diagnostic("NAS609", message, help=f"install it again with `pip install --force-reinstall {package}`")
 
 
 def _print_error(text: str) -> None:

@@ -39,7 +39,8 @@ class SweepOptions:
         typer.Option(min=1, metavar="N", help="Number of seeds, starting at `--seed`.", rich_help_panel=_PANEL),
     ] = None
     jobs: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Number of searches at a time.", rich_help_panel=_PANEL)
+        int | None,
+        typer.Option(min=1, max=1024, metavar="N", help="Number of searches at a time.", rich_help_panel=_PANEL),
     ] = None
     ray: Annotated[bool, typer.Option("--ray", help="Run on a Ray cluster.", rich_help_panel=_PANEL)] = False
 

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from bayesnas_graph.data.content import Part
 from bayesnas_graph.data.model import Examples, Shape
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 
@@ -19,6 +20,7 @@ class Items:
 
     dataset: Any
     spec: str
+    part: Part
 
     def __len__(self) -> int:
         return len(self.dataset)
@@ -28,13 +30,14 @@ class Items:
         shapes = {image.shape for image, _ in pairs}
         if len(shapes) > 1:
             first, second = sorted(map(shape_text, shapes))[:2]
-            reject(self.spec, f"has images of {first} and of {second}", "resize them to one shape")
+            reject(self.spec, f"has images of {first} and of {second} for {self.part}", "resize them to one shape")
         return torch.stack([image for image, _ in pairs]), torch.tensor([label for _, label in pairs])
 
     def _item(self, index: int) -> tuple[Tensor, int]:
         item = self.dataset[index]
         if not isinstance(item, tuple | list) or len(item) != 2:
-            reject(self.spec, f"gives {value_text(item)} as item {index}, not a pair of an image and a label")
+            problem = f"gives {value_text(item)} as item {index}, not a pair of an image and a label, for {self.part}"
+            reject(self.spec, problem)
         return self._image(item[0], index), self._label(item[1], index)
 
     def _image(self, image: Any, index: int) -> Tensor:
@@ -45,10 +48,11 @@ class Items:
             image = torch.from_numpy(np.array(image))  # a copy, because torch warns about read-only arrays
         if not isinstance(image, Tensor):
             help = "return a tensor, an array or a Pillow image"
-            reject(self.spec, f"gives {value_text(image)} as image {index}", help)
+            reject(self.spec, f"gives {value_text(image)} as image {index} for {self.part}", help)
         if image.dtype != torch.uint8 and not image.is_floating_point():
             help = "return bytes from 0 to 255, or floating-point numbers from 0 to 1"
-            reject(self.spec, f"gives image {index} as numbers of type {str(image.dtype)[6:]}", help)
+            problem = f"gives image {index} as numbers of type {str(image.dtype)[6:]} for {self.part}"
+            reject(self.spec, problem, help)
         pixels: Tensor = image if image.dtype == torch.uint8 else image.float()
         return pixels.unsqueeze(0) if pixels.ndim == 2 else pixels
 
@@ -56,16 +60,18 @@ class Items:
         if (isinstance(label, Tensor) and label.ndim == 0) or isinstance(label, np.generic):
             label = label.item()
         if not isinstance(label, int) or isinstance(label, bool):
-            reject(self.spec, f"gives {value_text(label)} as label {index}", "number the classes 0, 1, 2, ...")
+            problem = f"gives {value_text(label)} as label {index} for {self.part}"
+            reject(self.spec, problem, "number the classes 0, 1, 2, ...")
         return label
 
 
 @dataclass(frozen=True, eq=False)
 class CheckedExamples:
-    """User examples whose types, shapes and labels are checked whenever they are fetched."""
+    """User examples whose types, shapes, pixels and labels are checked whenever they are fetched."""
 
     examples: Examples
     spec: str
+    part: Part
     shape: Shape | None = None
     classes: int | None = None
 
@@ -80,7 +86,7 @@ class CheckedExamples:
         except NasError:
             raise
         except Exception as error:
-            reject(self.spec, f"failed to return examples: {error_text(error)}")
+            reject(self.spec, f"failed to return examples for {self.part}: {error_text(error)}")
         if not isinstance(images, Tensor) or not isinstance(labels, Tensor):
             reject(self.spec, f"gives {value_text(images)} and {value_text(labels)} instead of tensors")
         if images.dtype not in (torch.uint8, torch.float32) or labels.dtype != torch.int64:
@@ -90,16 +96,27 @@ class CheckedExamples:
             counts = f"{len(images)} images and labels of shape {shape_text(labels.shape)}"
             reject(self.spec, f"gives {counts} when asked for {len(indices)} examples")
         if self.shape is not None and images.shape[1:] != self.shape:
-            reject(
-                self.spec,
-                f"has images of {shape_text(self.shape)} and of {shape_text(images.shape[1:])}",
-                "resize them",
-            )
-        if self.classes is not None and not ((labels >= 0) & (labels < self.classes)).all():
-            wrong = int(labels[(labels < 0) | (labels >= self.classes)][0])
-            help = f"number the {self.classes} classes 0 to {self.classes - 1}"
-            reject(self.spec, f"gives the label {wrong}, but has {self.classes} classes", help)
+            found = f"{shape_text(self.shape)} and of {shape_text(images.shape[1:])}"
+            reject(self.spec, f"has images of {found} for {self.part}", "resize them")
+        self._check_pixels(images, indices)
+        self._check_labels(labels, indices)
         return images, labels
+
+    def _check_pixels(self, images: Tensor, indices: Tensor) -> None:
+        if images.is_floating_point() and not images.isfinite().all():
+            rows = images.isfinite().flatten(1).all(1)
+            first = int(indices[~rows.cpu()][0])
+            help = "look for divisions by zero, and for missing values, where the images are made"
+            reject(self.spec, f"has pixels that are infinite or not a number in image {first} for {self.part}", help)
+
+    def _check_labels(self, labels: Tensor, indices: Tensor) -> None:
+        wrong = (labels < 0) if self.classes is None else (labels < 0) | (labels >= self.classes)
+        if wrong.any():
+            label, first = int(labels[wrong][0]), int(indices[wrong.cpu()][0])
+            has = "" if self.classes is None else f", but has {self.classes} classes"
+            last = "..." if self.classes is None else f"to {self.classes - 1}"
+            help = f"number the classes 0 {last}"
+            reject(self.spec, f"gives the label {label} to image {first} for {self.part}{has}", help)
 
 
 def reject(spec: str, problem: str, help: str | None = None) -> NoReturn:

@@ -9,12 +9,14 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from bayesnas_graph.data.files import check_file, damaged, find, missing, unreadable
+from bayesnas_graph.data.files import damaged, find, missing, reading
 from bayesnas_graph.data.model import InMemory
 from bayesnas_graph.diagnostics import NasError
+from bayesnas_graph.diagnostics.reading import read_file
 
 SHAPE = (3, 32, 32)
 PIXELS = 3 * 32 * 32
+MOST_IMAGES = 100_000  # in a file
 
 
 @dataclass(frozen=True)
@@ -77,12 +79,9 @@ def _examples(version: Version, paths: Sequence[Path]) -> InMemory:
 
 
 def _records(version: Version, path: Path) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
-    check_file(version.name, path)
-    try:
-        content = np.fromfile(path, dtype=np.uint8)
-    except OSError as error:
-        unreadable(path, error)
     length = version.labels + PIXELS
+    with reading(version.name, path):
+        content = np.frombuffer(read_file(path, MOST_IMAGES * length), dtype=np.uint8)
     if not len(content) or len(content) % length:
         damaged(version.name, path, f"holds {len(content):,} bytes, which is not a whole number of images")
     records = content.reshape(-1, length)

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from torch import Tensor
+
 from bayesnas_graph.data.cifar import CIFAR10, CIFAR100, Version, cifar_files, load_cifar
+from bayesnas_graph.data.content import Part, checked, look_at
 from bayesnas_graph.data.custom import load_custom
 from bayesnas_graph.data.digits import load_digits
 from bayesnas_graph.data.folder import load_folder
@@ -84,7 +87,10 @@ def load(spec: str, folder: Path, *, image_shape: Shape | None = None, seed: int
     if chosen.any_shape and image_shape is not None and len(image_shape) == 3:
         shape = image_shape
     train, test = chosen.read(folder, shape, seed)
-    return Data(spec, train, test, shape, chosen.classes, chosen.statistics or statistics(train))
+    data = Data(spec, train, test, shape, chosen.classes, chosen.statistics or statistics(train))
+    seen_train, seen_test = (look_at(part, all=True)[0] for part in (train, test))
+    labels: dict[Part, Tensor] = {"training": train.labels, "testing": test.labels}
+    return checked(data, {"training": seen_train, "testing": seen_test}, labels)
 
 
 def unknown_dataset(name: str) -> NasError:

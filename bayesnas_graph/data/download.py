@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import NoReturn
 
 from bayesnas_graph.data.catalogue import Archive, DownloadSource
-from bayesnas_graph.data.transfer import CHUNK, Watch, cannot_write, transfer
+from bayesnas_graph.data.stream import CHUNK
+from bayesnas_graph.data.transfer import Watch, cannot_write, open_part, size_of, transfer
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.reading import open_file
 
 
 def download(
@@ -37,7 +39,7 @@ def download(
             yield from ((path, False) for path in present)
             continue
         path = target / archive.name
-        transfer(f"{address}{archive.name}", path, archive.md5, watch)
+        transfer(f"{address}{archive.name}", path, archive, watch)
         fetched = _unpack(archive, path, origin.folder) if archive.unpacked else [path]
         yield from ((file, True) for file in fetched)
 
@@ -49,28 +51,25 @@ def _present(archive: Archive, target: Path) -> list[Path] | None:
     compressed the same file differently.
     """
     plain = [target / name for name, _ in archive.contents]
-    if all(_size(path) == size for path, (_, size) in zip(plain, archive.contents, strict=True)):
+    if all(size_of(path) == size for path, (_, size) in zip(plain, archive.contents, strict=True)):
         return plain
     path = target / archive.name
     ((_, size), *others) = archive.contents
-    if not archive.unpacked and not others and path.is_file() and _decompressed_size(path) == size:
+    if not archive.unpacked and not others and _holds(path, size):
         return [path]
     return None
 
 
-def _size(path: Path) -> int | None:
-    return path.stat().st_size if path.is_file() else None
-
-
-def _decompressed_size(path: Path) -> int | None:
+def _holds(path: Path, size: int) -> bool:
+    """Whether a `.gz` is intact and holds this many bytes."""
     total = 0
     try:
-        with gzip.open(path) as file:
-            while chunk := file.read(CHUNK):
+        with open_file(path) as raw, gzip.GzipFile(fileobj=raw) as file:
+            while total <= size and (chunk := file.read(CHUNK)):
                 total += len(chunk)
     except (OSError, EOFError, zlib.error):
-        return None
-    return total
+        return False
+    return total == size
 
 
 def _unpack(archive: Archive, path: Path, folder: str) -> list[Path]:
@@ -87,7 +86,7 @@ def _unpack(archive: Archive, path: Path, folder: str) -> list[Path]:
     except OSError as error:
         cannot_write(path.parent, error)
     for target, size in members.values():
-        if _size(target) != size:
+        if size_of(target) != size:
             _reject(path, f"does not contain `{target.name}` with {size:,} bytes")
     path.unlink()
     return [target for target, _ in members.values()]
@@ -99,7 +98,7 @@ def _extract(tar: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> Non
     if content is None:
         return
     try:
-        with content, part.open("wb") as file:
+        with content, open_part(part) as file:
             shutil.copyfileobj(content, file)
         part.replace(target)
     except BaseException:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import errno
+import gzip
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -44,12 +48,17 @@ def damaged(name: str, path: Path, problem: str) -> NoReturn:
     raise NasError([Diagnostic("NAS503", f"`{path}` {problem}", help=help)])
 
 
-def check_file(name: str, path: Path) -> None:
-    """Raise NasError unless the path is a regular file."""
-    if path.is_dir():
-        damaged(name, path, "is a folder, not a file")
-    if not path.is_file():
-        damaged(name, path, "is not a regular file")
+@contextmanager
+def reading(name: str, path: Path) -> Iterator[None]:
+    """Turn the errors of reading a file of a data set into NasError."""
+    try:
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        damaged(name, path, f"cannot be decompressed: {str(error).lower()}")
+    except OSError as error:
+        if error.errno in (errno.EISDIR, errno.EINVAL, errno.EFBIG):  # the file is not what it should be
+            damaged(name, path, f"cannot be read: {error.strerror}")
+        unreadable(path, error)
 
 
 def unreadable(path: Path, error: OSError) -> NoReturn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -10,17 +11,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from bayesnas_graph.data.content import SAMPLE, Seen, checked, same_files
+from bayesnas_graph.data.doubles import Classes, classes_of_same_files
 from bayesnas_graph.data.model import Data, Shape
 from bayesnas_graph.data.normalisation import statistics
 from bayesnas_graph.data.sampling import split
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.reading import open_file
 
 ENDINGS = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"})
+FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")  # Pillow knows some that run other programs
 MODES = {1: "L", 3: "RGB"}  # Pillow modes by number of channels
 TEST_FRACTION = 0.1  # without a folder of test images
-STATISTICS_SAMPLE = 2_000  # images that statistics are computed from; each must be read
-
-Classes = dict[str, list[Path]]  # the images of every class
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +53,12 @@ def load_folder(root: Path, shape: Shape) -> Data:
             _reject(f"the class `{unknown[0]}` of `{_tests(root)}` is not in `{root / 'train'}`")
     else:
         train, test = _split(_classes(root))
-    examples = _examples(train, list(train), shape)
-    measured = statistics(examples, STATISTICS_SAMPLE)
-    return Data(f"folder:{root}", examples, _examples(test, list(train), shape), shape, len(train), measured)
+    names, name = list(train), f"folder:{root}"
+    examples, tests = _examples(train, names, shape), _examples(test, names, shape)
+    seen = Seen()
+    data = Data(name, examples, tests, shape, len(names), statistics(examples, SAMPLE, look=seen.look))
+    doubles = [same_files(name, *pair) for pair in classes_of_same_files(train)]
+    return checked(data, {"training": seen}, {"training": examples.labels, "testing": tests.labels}, names, doubles)
 
 
 def _check(root: Path, shape: Shape) -> None:
@@ -87,6 +92,9 @@ def _classes(folder: Path) -> Classes:
             class_folder.name: sorted(path for path in class_folder.rglob("*") if path.suffix.lower() in ENDINGS)
             for class_folder in folders
         }
+        for paths in classes.values():
+            for path in paths:
+                _check_image(path)
     except OSError as error:
         _reject(f"`{error.filename or folder}` cannot be read: {error.strerror}")
     if not classes:
@@ -95,6 +103,13 @@ def _classes(folder: Path) -> Classes:
         if not paths:
             _reject(f"no images in `{folder / name}`")
     return classes
+
+
+def _check_image(path: Path) -> None:
+    """Raise NasError for what looks like an image, but is not a regular file. None is opened."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        help = "replace or delete it"
+        raise NasError([Diagnostic("NAS503", f"`{path}` cannot be read: not a regular file", help=help)])
 
 
 def _split(classes: Classes) -> tuple[Classes, Classes]:
@@ -119,11 +134,12 @@ def read_image(path: Path, shape: Shape) -> Tensor:
 
     channels, height, width = shape
     try:
-        with Image.open(path) as image:
+        with open_file(path) as file, Image.open(file, formats=FORMATS) as image:
             converted = image.convert(MODES[channels])
             fitted = ImageOps.fit(converted, (width, height), Image.Resampling.BILINEAR)
-    except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
-        reason = "unknown image format" if isinstance(error, UnidentifiedImageError) else str(error)
+    except Exception as error:  # of any type, depending on the format
+        own = error.strerror if isinstance(error, OSError) else None
+        reason = "unknown image format" if isinstance(error, UnidentifiedImageError) else own or str(error)
         help = "replace or delete the file"
         raise NasError([Diagnostic("NAS503", f"`{path}` cannot be read: {reason}", help=help)]) from None
     pixels = np.array(fitted, dtype=np.uint8).reshape(height, width, channels)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import gzip
 import struct
-import zlib
 from collections.abc import Sequence
+from io import BufferedIOBase
 from math import prod
 from pathlib import Path
 
@@ -13,12 +13,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bayesnas_graph.data.files import check_file, damaged, find, unreadable
-from bayesnas_graph.data.model import InMemory
+from bayesnas_graph.data.checked import shape_text
+from bayesnas_graph.data.files import damaged, find, reading
+from bayesnas_graph.data.model import InMemory, Shape
+from bayesnas_graph.diagnostics.reading import open_file
 
 CLASSES = 10
 SIDE = 28
-MAX_BYTES = 2**31  # a file whose header claims more is damaged
+MOST_IMAGES = 1_000_000  # in a file
+PIECE = 2**20  # bytes
 
 
 def idx_files(name: str, folder: Path, torchvision: str) -> list[Path]:
@@ -35,10 +38,8 @@ def load_idx(name: str, paths: Sequence[Path]) -> tuple[InMemory, InMemory]:
 
 
 def _examples(name: str, image_file: Path, label_file: Path) -> InMemory:
-    images = read_idx(name, image_file, dimensions=3)
-    labels = read_idx(name, label_file, dimensions=1)
-    if images.shape[1:] != (SIDE, SIDE):
-        damaged(name, image_file, f"holds images of {images.shape[1]}x{images.shape[2]}, not of {SIDE}x{SIDE}")
+    images = read_idx(name, image_file, (SIDE, SIDE))
+    labels = read_idx(name, label_file, ())
     if len(images) != len(labels):
         damaged(name, label_file, f"holds {len(labels):,} labels for {len(images):,} images in `{image_file.name}`")
     if not len(labels):
@@ -48,26 +49,35 @@ def _examples(name: str, image_file: Path, label_file: Path) -> InMemory:
     return InMemory(images.unsqueeze(1), labels.long())
 
 
-def read_idx(name: str, path: Path, dimensions: int) -> Tensor:
-    """Return the byte tensor in an IDX file."""
-    check_file(name, path)
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            header = file.read(4 + 4 * dimensions)
-            if header[:4] != bytes((0, 0, 8, dimensions))[: len(header)]:
-                damaged(name, path, f"is not an IDX file of bytes in {dimensions} dimensions")
-            if len(header) < 4 + 4 * dimensions:
-                damaged(name, path, f"ends after {len(header)} bytes")
-            shape = struct.unpack(f">{dimensions}I", header[4:])
-            size = prod(shape)
-            if size > MAX_BYTES:
-                damaged(name, path, f"claims to hold {size:,} bytes")
-            content = file.read(size + 1)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        damaged(name, path, f"cannot be decompressed: {str(error).lower()}")
-    except OSError as error:
-        unreadable(path, error)
+def read_idx(name: str, path: Path, shape: Shape) -> Tensor:
+    """Return the byte tensor in an IDX file, whose items have a shape."""
+    dimensions = 1 + len(shape)
+    with reading(name, path), open_file(path) as raw, _decompressed(raw, path) as file:
+        header = file.read(4 + 4 * dimensions)
+        if header[:4] != bytes((0, 0, 8, dimensions))[: len(header)]:
+            damaged(name, path, f"is not an IDX file of bytes in {dimensions} dimensions")
+        if len(header) < 4 + 4 * dimensions:
+            damaged(name, path, f"ends after {len(header)} bytes")
+        count, *found = struct.unpack(f">{dimensions}I", header[4:])
+        if tuple(found) != shape:
+            damaged(name, path, f"holds images of {shape_text(tuple(found))}, not of {shape_text(shape)}")
+        if count > MOST_IMAGES:
+            damaged(name, path, f"claims to hold {count:,} images, but {MOST_IMAGES:,} is the limit")
+        size = count * prod(shape)
+        content = _read(file, size + 1)
     if len(content) != size:
         have = f"{len(content):,}" if len(content) < size else "more"
         damaged(name, path, f"should hold {size:,} bytes after its header, but holds {have}")
-    return torch.from_numpy(np.frombuffer(content, dtype=np.uint8).reshape(shape).copy())
+    return torch.from_numpy(np.frombuffer(content, dtype=np.uint8).reshape(count, *shape))
+
+
+def _decompressed(file: BufferedIOBase, path: Path) -> BufferedIOBase:
+    return gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file
+
+
+def _read(file: BufferedIOBase, most: int) -> bytearray:
+    """Read as many bytes as there are, in pieces: memory for `most` of them is not needed if there are fewer."""
+    content = bytearray()
+    while len(content) < most and (piece := file.read(min(PIECE, most - len(content)))):
+        content += piece
+    return content

@@ -7,6 +7,8 @@ from typing import Protocol
 
 from torch import Tensor
 
+from bayesnas_graph.diagnostics import Diagnostic
+
 Shape = tuple[int, ...]  # of one image: (channels, height, width)
 
 
@@ -62,3 +64,4 @@ class Data:
     shape: Shape
     classes: int
     statistics: Statistics
+    warnings: tuple[Diagnostic, ...] = ()  # about what is in it

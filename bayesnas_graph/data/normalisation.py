@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import torch
@@ -31,8 +32,10 @@ def _shift_and_scale(
     return -mean / deviation, 1 / (white * deviation)
 
 
-def statistics(examples: Examples, most: int = 10_000, piece: int = 500) -> Statistics:
-    """Mean and standard deviation of each channel; 1 instead of a deviation of 0.
+def statistics(
+    examples: Examples, most: int = 10_000, piece: int = 500, look: Callable[[Tensor], None] | None = None
+) -> Statistics:
+    """Mean and standard deviation of each channel; 1 instead of a deviation of 0. `look` is called with the images.
 
     At most `most` examples are used, always the same random ones. A regular subset can be biased: MNIST interleaves two
     sources, and every sixth image taken together is darker than the whole set.
@@ -41,6 +44,8 @@ def statistics(examples: Examples, most: int = 10_000, piece: int = 500) -> Stat
     total = square = torch.zeros(1, dtype=torch.float64)
     for indices in chunks(drawn, piece):
         images, _ = examples.take(indices)
+        if look is not None:
+            look(images)
         values = images.double().flatten(2) if images.ndim > 2 else images.double().unsqueeze(2)
         values = values if images.is_floating_point() else values / 255
         total = total + values.mean(2).sum(0)

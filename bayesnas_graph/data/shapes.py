@@ -8,16 +8,25 @@ from math import pi, prod, sqrt
 import torch
 from torch import Tensor
 
+from bayesnas_graph.data.checked import shape_text
 from bayesnas_graph.data.model import InMemory, Shape
 from bayesnas_graph.data.sampling import chunks, generator
+from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.memory import available_memory, memory_text
 
 TRAIN, TEST = 4000, 1000
 MAX_BYTES = 2**28  # of all images together; larger images are fewer
 NOISE = 0.08
+VALUES_PER_PIXEL = 4  # at least, of an image that is being drawn
 
 
 def load_shapes(shape: Shape, seed: int) -> tuple[InMemory, InMemory]:
-    """Return the training set and the test set, with equally many images of each class."""
+    """Return the training set and the test set, with equally many images of each class. Raises NasError."""
+    need, free = VALUES_PER_PIXEL * len(KINDS) * prod(shape) * 4, available_memory()
+    if free is not None and need > free:
+        message = f"drawing `shapes` of {shape_text(shape)} needs {memory_text(need)}, but {memory_text(free)}"
+        help = "use smaller images, by a parameter of the network if it has one"
+        raise NasError([Diagnostic("NAS407", f"{message} of memory are available", help=help)])
     scale = min(1.0, MAX_BYTES / ((TRAIN + TEST) * prod(shape)))
     train, test = (max(int(count * scale) // len(KINDS), 1) * len(KINDS) for count in (TRAIN, TEST))
     return draw_shapes(train, shape, "train", seed), draw_shapes(test, shape, "test", seed)

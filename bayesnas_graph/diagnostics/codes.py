@@ -71,6 +71,7 @@ CODES: Mapping[str, Code] = {
         Code("NAS404", "nesting too deep"),
         Code("NAS405", "number too large"),
         Code("NAS406", "file too large"),
+        Code("NAS407", "not enough memory"),
         # 5xx: data
         Code("NAS501", "unknown data set"),
         Code("NAS502", "missing data files"),
@@ -79,6 +80,8 @@ CODES: Mapping[str, Code] = {
         Code("NAS505", "invalid user data"),
         Code("NAS506", "download failed"),
         Code("NAS507", "missing package for data"),
+        Code("NAS508", "images without differences"),
+        Code("NAS509", "doubtful data"),
         # 6xx: searches, training, export
         Code("NAS601", "invalid setting"),
         Code("NAS602", "unusable run folder"),

@@ -6,29 +6,41 @@ import errno
 import json
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
 LARGEST_JSON = 2**28  # bytes; a decision about 100,000 switches has a tenth of that
 
 
-def read_file(path: Path, most: int | None = None) -> bytes:
-    """Read a regular file. Raises OSError, also for a pipe or a device, or if there are more than `most` bytes.
+@contextmanager
+def open_file(path: Path) -> Iterator[BufferedReader]:
+    """Open a regular file for reading. Raises OSError, also for a folder, a pipe, a device, or a file in `/proc`.
 
     Nothing is waited for: opening a pipe that nobody writes to would block.
     """
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-        status = os.fstat(file.fileno())
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        status = os.fstat(descriptor)
         if stat.S_ISDIR(status.st_mode):
-            raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
-        if not stat.S_ISREG(status.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        made_up = not status.st_size  # by the system, as in /proc, if there is something to read
+        if not stat.S_ISREG(status.st_mode) or (made_up and os.read(descriptor, 1)):
             raise OSError(errno.EINVAL, "not a regular file", str(path))
-        content = file.read() if most is None else file.read(most + 1)
-        if content and not status.st_size:  # made up by the system, as in /proc
-            raise OSError(errno.EINVAL, "not a regular file", str(path))
-    if most is not None and len(content) > most:
-        raise OSError(errno.EFBIG, f"larger than {most // 2**20} MiB", str(path))
-    return content
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            yield file
+    finally:
+        os.close(descriptor)
+
+
+def read_file(path: Path, most: int | None = None) -> bytes:
+    """Read a regular file. Raises OSError, also for what `open_file` refuses, or for more than `most` bytes."""
+    with open_file(path) as file:
+        if most is not None and os.fstat(file.fileno()).st_size > most:
+            raise OSError(errno.EFBIG, f"larger than {most // 2**20} MiB", str(path))
+        return file.read()
 
 
 def real_path(path: Path) -> Path:

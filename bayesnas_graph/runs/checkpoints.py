@@ -12,6 +12,7 @@ import torch
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.atomic_files import FREE_SPACE, atomic_write
+from bayesnas_graph.diagnostics.memory import is_out_of_memory
 from bayesnas_graph.diagnostics.reading import read_file
 from bayesnas_graph.runs.device import Device
 
@@ -58,9 +59,9 @@ class Checkpoints:
             raise NasError([Diagnostic("NAS604", f"`{paths[-1]}` belongs to another space", help=help)])
         try:
             return restore(content)
-        except torch.OutOfMemoryError:
-            raise
-        except (LookupError, TypeError, ValueError, RuntimeError):
+        except (LookupError, TypeError, ValueError, RuntimeError) as error:
+            if is_out_of_memory(error):
+                raise
             raise _unreadable(paths[-1], "it does not belong to this run") from None
 
 

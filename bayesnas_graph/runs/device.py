@@ -16,6 +16,7 @@ from bayesnas_graph import passes
 from bayesnas_graph.codegen.emit import Emitted, emit
 from bayesnas_graph.codegen.supernet import compile_regions
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.memory import is_out_of_memory
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes import DeviceKind
 from bayesnas_graph.runs.config.groups import DataSettings, FusionSettings, MachineSettings
@@ -93,9 +94,9 @@ def machine_limits(config: DataSettings, device: Device) -> Iterator[None]:
     """Turn torch's errors about memory and compilers into NasError."""
     try:
         yield
-    except RuntimeError as error:
+    except (MemoryError, RuntimeError) as error:
         first = str(error).partition("\n")[0]
-        if isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in first:
+        if isinstance(error, torch.OutOfMemoryError) or is_out_of_memory(error):
             message = f"a batch of {config.batch} does not fit into the memory of `{device.torch_device.type}`"
             help = "increase `accumulate`, which computes a batch in parts, or reduce `batch`"
             raise NasError([Diagnostic("NAS601", message, help=help)]) from None

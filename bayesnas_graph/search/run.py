@@ -12,6 +12,7 @@ from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.loading import check_batch_norms, load_data
 from bayesnas_graph.runs.manifest import Kind
+from bayesnas_graph.runs.memory import check_training_memory
 from bayesnas_graph.runs.processes import Processes
 from bayesnas_graph.runs.subject import Subject
 from bayesnas_graph.runs.task import RunKind, Task
@@ -29,6 +30,7 @@ class SearchRun(RunKind[Problem, SearchConfig, SearchWatcher, SearchOutcome]):
     name: ClassVar[Kind] = "search"
 
     def build_problem(self, subject: Subject, config: SearchConfig, data_dir: Path, device: Device) -> Problem:
+        check_training_memory(subject.network, config, device)
         return build_problem(subject, config, data_dir, device.processes)
 
     def recorder(self, task: SearchTask) -> SearchWatcher:

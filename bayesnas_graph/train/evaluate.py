@@ -11,6 +11,7 @@ from bayesnas_graph.codegen.emit import as_state, build, emit
 from bayesnas_graph.codegen.emit.weights import ByNode
 from bayesnas_graph.codegen.export.weights import bytes_of
 from bayesnas_graph.data import Data, evaluation
+from bayesnas_graph.diagnostics import Diagnostic
 from bayesnas_graph.passes.analysis import cost
 from bayesnas_graph.runs.config.train import EvalConfig
 from bayesnas_graph.runs.device import Device, machine_limits
@@ -37,6 +38,7 @@ class Evaluation:
     latencies: tuple[Latency, ...]
     score: Score | None  # on the test set, if there is one
     samples: int = 0  # in the test set
+    warnings: tuple[Diagnostic, ...] = ()  # about the data
 
     def to_plain(self) -> dict[str, Any]:
         """Return dictionaries, lists and numbers."""
@@ -87,4 +89,5 @@ def evaluate(
         latencies=latencies,
         score=test_score,
         samples=samples,
+        warnings=() if data is None else data.warnings,
     )

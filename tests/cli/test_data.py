@@ -19,7 +19,7 @@ from tests.data.files import write_mnist
 from tests.data.server import Server, serving
 from tests.data.test_download import CONTENT, FILE, md5
 
-PROGRAM = [sys.executable, "-m", "bayesnas_graph", "data", "get", "mnist"]
+PROGRAM = [sys.executable, "-m", "bayesnas_graph", "data", "get", "fashion-mnist"]
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_list_without_scikit_learn(run: Run, here: Path, monkeypatch: pytest.Mon
 
 
 def test_get(run: Run, here: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    archive = Archive("numbers.gz", md5(FILE), (("numbers", len(CONTENT)),))
+    archive = Archive("numbers.gz", len(FILE), md5(FILE), (("numbers", len(CONTENT)),))
     monkeypatch.setitem(ORIGINS, "mnist", DownloadSource("mnist", f"{server.address}/", "mnist", (archive,)))
     server.files["numbers.gz"] = FILE
     result = run("data", "get", "mnist")
@@ -77,7 +77,7 @@ def test_get_what_is_wrong(run: Run, here: Path, server: Server) -> None:
     result = run("data", "get", "mnist", "--mirror", server.address)
     assert result.code == 1
     assert "error[NAS506]" in result.err
-    assert "wrong checksum" in result.err
+    assert "the file on the server has 5 bytes instead of 9,912,422" in result.err
     assert "--mirror" in result.err
     assert list((here / "data" / "mnist").iterdir()) == []
 
@@ -99,8 +99,10 @@ def test_get_unknown_data(run: Run, here: Path, name: str, message: str) -> None
 
 def test_interrupt(here: Path, server: Server) -> None:
     """The partial download is kept and resumed."""
-    name = ORIGINS["mnist"].archives[0].name
-    server.files[name] = bytes(2**25)  # half of it fills no buffers: when that is sent, most of it has arrived
+    archive = ORIGINS["fashion-mnist"].archives[0]
+    server.files[archive.name] = bytes(
+        archive.size
+    )  # half of it fills no buffers: when that is sent, most of it has arrived
     server.manner = "waits"
     heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # which a shell in the background has turned off
     process = subprocess.Popen(
@@ -115,11 +117,11 @@ def test_interrupt(here: Path, server: Server) -> None:
     process.stderr.close()
     assert process.wait() == 130
     assert errors == "interrupted; run the same command again to resume\n"
-    assert [path.name for path in (here / "data" / "mnist").iterdir()] == [f"{name}.part"]
+    assert [path.name for path in (here / "data" / "fashion-mnist").iterdir()] == [f"{archive.name}.part"]
 
 
 def test_a_bar_on_a_terminal(run: Run, here: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    server.files = {archive.name: b"other" for archive in ORIGINS["mnist"].archives}
+    server.files = {archive.name: bytes(archive.size) for archive in ORIGINS["mnist"].archives}
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
     result = run("data", "get", "mnist", "--mirror", server.address)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Literal
 
-Manner = Literal["good", "no ranges", "cut", "spoilt", "no length", "loop", "broken", "other range", "waits"]
+Manner = Literal[
+    "good", "no ranges", "cut", "spoilt", "no length", "loop", "broken", "other range", "waits", "endless",
+    "endless header", "endless redirect", "endless trailer", "slow", "slow header", "wanders", "leaves the web",
+    "says less", "says more", "says nonsense",
+]  # fmt: skip
 
 
 @dataclass
@@ -23,6 +27,7 @@ class Server:
     asked: list[tuple[str, int]] = field(default_factory=list)
     halfway: threading.Event = field(default_factory=threading.Event)  # set when it waits
     go_on: threading.Event = field(default_factory=threading.Event)
+    poured: int = 0  # bytes sent without end
 
 
 @contextmanager
@@ -60,6 +65,12 @@ def answer(request: BaseHTTPRequestHandler, server: Server) -> None:
         return request.send_error(404)
     if server.manner == "broken":
         return request.send_error(503)
+    if server.manner in ENDLESS:
+        return pour(request, server, *ENDLESS[server.manner])
+    if server.manner in ("wanders", "leaves the web"):
+        request.send_response(302)
+        request.send_header("Location", "file:///etc/passwd" if server.manner == "leaves the web" else f"x/{name}")
+        return request.end_headers()
     if server.manner == "loop":
         request.send_response(302)
         request.send_header("Location", request.path)
@@ -75,7 +86,7 @@ def answer(request: BaseHTTPRequestHandler, server: Server) -> None:
         first = start + 1 if server.manner == "other range" else start
         request.send_header("Content-Range", f"bytes {first}-{len(content) - 1}/{len(content)}")
     if server.manner != "no length":
-        request.send_header("Content-Length", str(len(content) - start))
+        request.send_header("Content-Length", LENGTHS.get(server.manner, str(len(content) - start)))
     request.end_headers()
     rest = content[start:]
     if server.manner in ("cut", "waits"):
@@ -86,3 +97,24 @@ def answer(request: BaseHTTPRequestHandler, server: Server) -> None:
         server.halfway.set()
         server.go_on.wait()
     return None
+
+
+LENGTHS: dict[str, str] = {"says less": "10", "says more": "1000000000000", "says nonsense": "9" * 5_000}
+OK = b"HTTP/1.1 200 OK\r\n"
+ENDLESS: dict[str, tuple[bytes, bytes, float]] = {  # what is sent first, what is repeated, and how often
+    "endless": (OK + b"\r\n", bytes(2**16), 0),
+    "endless header": (OK, b"x" * 2**10, 0),
+    "endless redirect": (b"HTTP/1.1 302 Found\r\nLocation: numbers.gz\r\n\r\n", bytes(2**16), 0),
+    "endless trailer": (OK + b"Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n", b"x: y\r\n" * 100, 0),
+    "slow": (OK + b"\r\n", b"x", 0.01),
+    "slow header": (OK, b"x", 0.01),
+}
+
+
+def pour(request: BaseHTTPRequestHandler, server: Server, first: bytes, again: bytes, pause: float) -> None:
+    """Send something again and again, until the other side has had enough."""
+    with suppress(OSError):
+        request.wfile.write(first)
+        while not server.go_on.wait(pause):
+            request.wfile.write(again)
+            server.poured += len(again)

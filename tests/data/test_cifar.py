@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -46,6 +47,16 @@ def folder(path: Path) -> None:
     path.mkdir()
 
 
+def pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def huge(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.truncate(10**12)
+
+
 FAULTS: list[tuple[str, str, Callable[[Path], object]]] = [
     ("NAS502", "`data_batch_3.bin` of `cifar10` is not in", Path.unlink),
     (
@@ -55,7 +66,9 @@ FAULTS: list[tuple[str, str, Callable[[Path], object]]] = [
     ),
     ("NAS503", "holds 0 bytes, which is not a whole number of images", lambda p: p.write_bytes(b"")),
     ("NAS503", "holds the label 10, but the largest should be 9", too_large),
-    ("NAS503", "is a folder, not a file", folder),
+    ("NAS503", "cannot be read: Is a directory", folder),
+    ("NAS503", "cannot be read: not a regular file", pipe),
+    ("NAS503", "cannot be read: larger than 293 MiB", huge),
 ]
 
 

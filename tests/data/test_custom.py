@@ -88,12 +88,12 @@ def test_datasets_of_bytes(module: Module, image: str, shape: tuple[int, ...]) -
 
 @pytest.mark.parametrize("label", ["i % 3", "np.int64(i % 3)", "torch.tensor(i % 3)", "np.uint8(i % 3)"])
 def test_labels(module: Module, label: str) -> None:
-    module(items("torch.zeros(1, 2, 2)", label))
+    module(items("torch.full((1, 2, 2), i / 10)", label))
     assert own().train.take(torch.arange(6))[1].tolist() == [0, 1, 2, 0, 1, 2]
 
 
 def test_classes_that_a_dataset_lists(module: Module) -> None:
-    module(items("torch.zeros(1, 2, 2)", more="classes = ['a', 'b', 'c', 'd']"))
+    module(items("torch.full((1, 2, 2), i / 10)", more="classes = ['a', 'b', 'c', 'd']"))
     assert own().classes == 4
 
 
@@ -112,8 +112,8 @@ from dataclasses import replace
 from bayesnas_graph.data import Data, InMemory, Statistics
 good = Data(
     "flags",
-    InMemory(torch.zeros(6, 1, 4, 4), torch.arange(6) % 2),
-    InMemory(torch.zeros(2, 1, 4, 4), torch.arange(2)),
+    InMemory(torch.rand(6, 1, 4, 4), torch.arange(6) % 2),
+    InMemory(torch.rand(2, 1, 4, 4), torch.arange(2)),
     (1, 4, 4),
     2,
     Statistics((0.5,), (0.5,)),
@@ -129,7 +129,7 @@ def test_data(module: Module) -> None:
     data = own()
     assert (data.name, data.shape, data.classes) == ("flags", (1, 4, 4), 2)
     assert isinstance(data.train, InMemory)
-    module_text = "def make(): return replace(good, train=Odd(lambda i: (torch.zeros(len(i), 1, 4, 4), i % 2)))"
+    module_text = "def make(): return replace(good, train=Odd(lambda i: (torch.rand(len(i), 1, 4, 4), i % 2)))"
     sys.modules.pop("flags")
     module(DATA + "\n\n" + module_text)
     assert own().train.take(torch.tensor([3]))[1].tolist() == [1]
@@ -160,12 +160,12 @@ ODD_MODULES = {
     items("torch.zeros(1, 2, 2)", "0.5"): "gives `0.5` as label 0",
     items("torch.zeros(1, 2, 2)", "True"): "gives `True` as label 0",
     items("torch.zeros(1, 2, 2)", "torch.tensor([1])"): "gives a `Tensor` as label 0",
-    items("torch.zeros(1, 2, 2)", "i - 1"): "gives the label -1, but has 5 classes",
-    items("torch.zeros(1, 2, 2)", "i", "classes = ['a', 'b']"): "gives the label 2, but has 2 classes",
+    items("torch.zeros(1, 2, 2)", "i - 1"): "gives the label -1 to image 0 for training",
+    items("torch.zeros(1, 2, 2)", "i", "classes = ['a', 'b']"): "gives the label 2 to image 2 for training",
     items("torch.zeros(1, 2 + i, 2)"): "has images of 1x2x2 and of 1x3x2",
     items("torch.zeros(1, 2, 2, 2)"): "has images of 1x2x2x2",
     items("torch.zeros(4)"): "has images of 4",
-    items("[][i]"): "failed to return examples: IndexError: list index out of range",
+    items("[][i]"): "failed to return examples for training: IndexError: list index out of range",
     "def make(): return {0: 1}, {0: 1}": "gives `1` as item 0",
 }
 
@@ -187,13 +187,13 @@ ODD_DATA = {
     "good.train, classes='two'": "has `'two'` as its number of classes",
     "good.train, statistics=Statistics((0.5, 0.5), (1.0, 1.0))": "lacks a mean and a deviation for each of its 1 ",
     "good.train, statistics=None": "lacks a mean and a deviation",
-    "InMemory(torch.zeros(6, 1, 4, 4), torch.arange(6))": "gives the label 2, but has 2 classes",
+    "InMemory(torch.zeros(6, 1, 4, 4), torch.arange(6))": "gives the label 2 to image 2 for training",
     "InMemory(torch.zeros(6, 1, 4, 4), torch.zeros(6))": "gives images of type float32 and labels of type float32",
     "InMemory(torch.zeros(6, 1, 4, 4).double(), torch.zeros(6).long())": "gives images of type float64",
-    "Odd(lambda i: 1 / 0)": "failed to return examples: ZeroDivisionError",
-    "Odd(lambda i: 5)": "failed to return examples: TypeError",
+    "Odd(lambda i: 1 / 0)": "failed to return examples for training: ZeroDivisionError",
+    "Odd(lambda i: 5)": "failed to return examples for training: TypeError",
     "Odd(lambda i: (1, 2))": "gives `1` and `2` instead of tensors",
-    "Odd(lambda i: (torch.zeros(7, 1, 4, 4), i % 2))": "gives 7 images and labels of shape 1 when asked for",
+    "Odd(lambda i: (torch.zeros(7, 1, 4, 4), i % 2))": "gives 7 images and labels of shape 4 when asked for",
 }
 
 

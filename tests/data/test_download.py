@@ -5,12 +5,14 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import os
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from bayesnas_graph.data import stream, transfer
 from bayesnas_graph.data.catalogue import Archive, DownloadSource
 from bayesnas_graph.data.download import download
 from bayesnas_graph.diagnostics import NasError
@@ -40,14 +42,15 @@ def tar(members: dict[str, bytes], extra: tuple[tarfile.TarInfo, ...] = ()) -> b
 
 def one_file(content: bytes = FILE) -> DownloadSource:
     """A data set of one compressed file."""
-    archive = Archive("numbers.gz", md5(content), (("numbers", len(CONTENT)),))
+    archive = Archive("numbers.gz", len(content), md5(content), (("numbers", len(CONTENT)),))
     return DownloadSource("numbers", "http://127.0.0.1:9/", "numbers", (archive,))
 
 
 def archived(content: bytes) -> DownloadSource:
     """A data set in a tar archive."""
     files = tuple((name, len(inside)) for name, inside in BINS.items())
-    return DownloadSource("bins", "http://127.0.0.1:9/", "bins", (Archive("bins.tar.gz", md5(content), files),))
+    archive = Archive("bins.tar.gz", len(content), md5(content), files)
+    return DownloadSource("bins", "http://127.0.0.1:9/", "bins", (archive,))
 
 
 @pytest.fixture
@@ -166,7 +169,7 @@ def test_a_range_that_was_not_asked_for(tmp_path: Path, server: Server) -> None:
     (tmp_path / "numbers").mkdir()
     (tmp_path / "numbers" / "numbers.gz.part").write_bytes(FILE[:50])
     server.manner = "other range"
-    assert "wrong checksum" in fails(one_file(), tmp_path, server)
+    assert "the server sent another part of the file" in fails(one_file(), tmp_path, server)
     assert files(tmp_path) == []
 
 
@@ -193,13 +196,79 @@ def test_mirrors_are_on_the_web(tmp_path: Path, mirror: str) -> None:
     assert files(tmp_path) == []
 
 
+@pytest.mark.parametrize(
+    ("manner", "message"),
+    [
+        ("endless", f"the server sends more than the {len(FILE):,} bytes of the file"),
+        ("endless header", "got more than 65536 bytes when reading header line"),
+        ("endless redirect", "too many redirects (302)"),
+        ("wanders", "too many redirects (302)"),
+        ("leaves the web", "redirected to `file:///etc/passwd`"),
+        ("says less", f"the file on the server has 10 bytes instead of {len(FILE):,}"),
+        ("says more", f"the file on the server has 1,000,000,000,000 bytes instead of {len(FILE):,}"),
+    ],
+)
+def test_servers_that_do_not_end_well(tmp_path: Path, server: Server, manner: Manner, message: str) -> None:
+    server.manner = manner
+    assert fails(one_file(), tmp_path, server) == f"cannot download `{server.address}/numbers.gz`: {message}"
+    assert files(tmp_path) == []
+    assert len(server.asked) <= stream.MOST_REDIRECTS
+    assert server.poured < 2**25  # a few buffers of the system
+
+
+@pytest.mark.parametrize(
+    ("manner", "message"),
+    [
+        ("slow", "the server is too slow: only"),
+        ("slow header", "no answer for 0 seconds"),
+        ("endless trailer", "the connection was lost: no answer for 0 seconds"),
+    ],
+)
+def test_servers_that_are_too_slow(
+    tmp_path: Path, server: Server, manner: Manner, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream, "TIMEOUT", 0.3)
+    monkeypatch.setattr(transfer, "TIMEOUT", 0.3)
+    server.manner = manner
+    assert fails(one_file(), tmp_path, server).startswith(f"cannot download `{server.address}/numbers.gz`: {message}")
+    assert set(files(tmp_path)) <= {"numbers/numbers.gz.part"}
+
+
+def test_a_length_that_is_no_number(tmp_path: Path, server: Server) -> None:
+    server.manner = "says nonsense"
+    assert get(one_file(), tmp_path, server) == [("numbers/numbers.gz", True)]
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_a_full_disk(tmp_path: Path, server: Server) -> None:
-    (tmp_path / "numbers").mkdir()
-    (tmp_path / "numbers" / "numbers.gz.part").symlink_to("/dev/full")
+def test_a_full_disk(tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transfer, "open_part", lambda *_, **__: os.fdopen(os.open("/dev/full", os.O_WRONLY), "wb"))
     message = fails(one_file(), tmp_path, server)
     assert message == f"cannot write `{tmp_path / 'numbers' / 'numbers.gz.part'}`: no space left on device"
     assert files(tmp_path) == []
+
+
+def test_no_link_is_followed_and_no_pipe_waited_for(tmp_path: Path, server: Server) -> None:
+    other, part = tmp_path / "other", tmp_path / "data" / "numbers" / "numbers.gz.part"
+    part.parent.mkdir(parents=True)
+    other.write_text("precious")
+    part.symlink_to(other)
+    assert "too many levels of symbolic links" in fails(one_file(), tmp_path / "data", server)
+    assert other.read_text() == "precious"
+    part.unlink()
+    os.mkfifo(part)
+    assert "cannot write" in fails(one_file(), tmp_path / "data", server)
+
+
+def test_a_bomb_is_not_decompressed(tmp_path: Path, server: Server) -> None:
+    """Files that are there are kept if they hold what they should; no more than that is read."""
+    path = tmp_path / "numbers" / "numbers.gz"
+    path.parent.mkdir()
+    path.write_bytes(gzip.compress(bytes(2**20)) * 1_000)
+    assert get(one_file(), tmp_path, server) == [("numbers/numbers.gz", True)]
+    path.unlink()
+    os.mkfifo(path)
+    assert get(one_file(), tmp_path, server) == [("numbers/numbers.gz", True)]
+    assert path.read_bytes() == FILE
 
 
 def test_folders_in_the_way(tmp_path: Path, server: Server) -> None:

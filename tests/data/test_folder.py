@@ -47,7 +47,7 @@ def test_two_parts(tmp_path: Path, tests: str) -> None:
 
 def test_one_part(tmp_path: Path) -> None:
     for i in range(20):
-        paint(tmp_path / "many" / f"{i:02}.png")
+        paint(tmp_path / "many" / f"{i:02}.png", (i, 0, 0))
     for i in range(2):
         paint(tmp_path / "few" / f"{i}.png")
     data = from_folder(tmp_path)
@@ -77,8 +77,10 @@ def test_images_are_resized_and_cut_out_of_the_middle(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mode", ["RGB", "L", "P", "RGBA", "1", "CMYK"])
 @pytest.mark.parametrize("channels", [1, 3])
 def test_modes(tmp_path: Path, mode: str, channels: int) -> None:
-    for i in range(2):
-        paint(tmp_path / "a" / f"{i}.{'jpg' if mode == 'CMYK' else 'png'}", (255, 255, 255), mode=mode)
+    ending = "jpg" if mode == "CMYK" else "png"
+    for part in ("train", "test"):
+        paint(tmp_path / part / "a" / f"0.{ending}", (255, 255, 255), mode=mode)
+        paint(tmp_path / part / "b" / f"0.{ending}", (0, 0, 0), mode=mode)
     images, _ = from_folder(tmp_path, (channels, 4, 4)).train.take(torch.tensor([0]))
     assert images.shape == (1, channels, 4, 4)
     assert images.min() >= 254
@@ -87,7 +89,7 @@ def test_modes(tmp_path: Path, mode: str, channels: int) -> None:
 @pytest.mark.parametrize("how", ["no image", "cut", "empty", "folder"])
 def test_a_broken_image_is_named(tmp_path: Path, how: str) -> None:
     for i in range(2):
-        paint(tmp_path / "train" / "a" / f"{i}.png", size=(50, 50))
+        paint(tmp_path / "train" / "a" / f"{i}.png", (RED, GREEN)[i], size=(50, 50))
     paint(tmp_path / "test" / "a" / "0.png", size=(50, 50))
     data = from_folder(tmp_path)
     path = tmp_path / "test" / "a" / "0.png"

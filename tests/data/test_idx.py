@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import os
+import struct
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -62,6 +65,17 @@ def folder(path: Path) -> None:
     path.mkdir()
 
 
+def pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def link(path: Path, target: str) -> None:
+    path.unlink()
+    path.symlink_to(target)
+
+
+CLAIM = struct.pack(">HBB3I", 0, 8, 3, 2**32 - 1, 28, 28)  # a header
 IMAGES, LABELS = "train-images-idx3-ubyte", "t10k-labels-idx1-ubyte"
 FAULTS: list[tuple[str, str, Callable[[Path], object]]] = [
     (IMAGES, "ends after 3 bytes", lambda path: path.write_bytes(path.read_bytes()[:3])),
@@ -76,8 +90,12 @@ FAULTS: list[tuple[str, str, Callable[[Path], object]]] = [
         "holds images of 32x28, not of 28x28",
         lambda path: path.write_bytes(idx(np.zeros((30, 32, 28), np.uint8))),
     ),
-    (IMAGES, "claims to hold 79,228,", lambda path: path.write_bytes(bytes((0, 0, 8, 3)) + b"\xff\xff\xff\xff" * 3)),
-    (IMAGES, "is a folder, not a file", folder),
+    (IMAGES, "claims to hold 4,294,967,295 images", lambda path: path.write_bytes(CLAIM)),
+    (IMAGES, "holds images of 4294967295x", lambda path: path.write_bytes(CLAIM[:4] + b"\xff" * 12)),
+    (IMAGES, "cannot be read: Is a directory", folder),
+    (IMAGES, "cannot be read: not a regular file", pipe),
+    (LABELS, "cannot be read: not a regular file", lambda path: link(path, "/dev/zero")),
+    (LABELS, "cannot be read: not a regular file", lambda path: link(path, "/proc/self/environ")),
     (LABELS, "holds 19 labels for 20 images", lambda path: path.write_bytes(idx(np.zeros(19, np.uint8)))),
     (LABELS, "holds the label 10, but the largest", lambda path: path.write_bytes(idx(np.full(20, 10, np.uint8)))),
 ]
@@ -123,10 +141,16 @@ def test_empty_set(tmp_path: Path) -> None:
     assert "is empty" in problem(error).message
 
 
-def test_a_small_archive_that_claims_much(tmp_path: Path) -> None:
+@pytest.mark.parametrize("header", [CLAIM, struct.pack(">HBB3I", 0, 8, 3, 30, 28, 28)])
+def test_a_small_archive_that_holds_much(tmp_path: Path, header: bytes) -> None:
+    """No more is decompressed than the header says, and no header may say much."""
     write_mnist(tmp_path / "mnist", ending=".gz")
     path = tmp_path / "mnist" / f"{IMAGES}.gz"
-    path.write_bytes(gzip.compress(bytes((0, 0, 8, 3)) + b"\xff\xff\xff\xff" * 3))
+    path.write_bytes(gzip.compress(header + bytes(2**26)))
+    tracemalloc.start()
     with pytest.raises(NasError) as error:
         load("mnist", tmp_path)
-    assert "claims to hold" in problem(error).message
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert "claims to hold" in problem(error).message or "but holds more" in problem(error).message
+    assert peak < 2**24

@@ -6,14 +6,16 @@ import linecache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from bayesnas_graph.codegen.emit.memory import check_weights, weights_too_large
 from bayesnas_graph.codegen.emit.source import Emitted
+from bayesnas_graph.diagnostics.memory import is_out_of_memory
 
 if TYPE_CHECKING:
     from torch import nn
 
 
 def build(emitted: Emitted) -> nn.Module:
-    """The network of a source that `emit` wrote.
+    """The network of a source that `emit` wrote. Raises NasError if its weights do not fit into memory.
 
     Executing it is safe: `emit` wrote it, and only names of letters, digits and underscores come from a `.nas` file.
     """
@@ -24,5 +26,11 @@ def build(emitted: Emitted) -> nn.Module:
     exec(compile(emitted.text, file, "exec"), scope)
     for name in emitted.choices:
         scope[name].is_choice = True
-    module: nn.Module = scope[emitted.network]()
+    check_weights(emitted.network, emitted.parameters)
+    try:
+        module: nn.Module = scope[emitted.network]()
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
+        raise weights_too_large(emitted.network, emitted.parameters) from None
     return module

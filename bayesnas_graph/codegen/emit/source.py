@@ -14,6 +14,7 @@ from bayesnas_graph.codegen.emit.text import docstring
 from bayesnas_graph.codegen.units import Unit, UnitUse, units
 from bayesnas_graph.diagnostics.resources import folder
 from bayesnas_graph.ir import Expression, Graph, ModuleCall, inner_name
+from bayesnas_graph.passes.analysis import cost
 
 Paths = Callable[[Unit], dict[str, str]]
 
@@ -47,6 +48,7 @@ class Emitted:
     modules: dict[str, Slot]  # node of the elaborated graph -> where its weights are
     gates: dict[str, Slot]  # gate -> where its value is
     choices: frozenset[str] = frozenset()  # the names of the classes that are choices
+    parameters: int = 0  # how many
 
 
 def emit(graph: Graph, doc: str = "", *, standalone: bool = False, constants: bool = False) -> Emitted:
@@ -75,7 +77,7 @@ def emit(graph: Graph, doc: str = "", *, standalone: bool = False, constants: bo
             for index, parts in enumerate(node.stands_for):
                 modules.update(dict.fromkeys(parts, Slot(path + module, index, len(node.stands_for))))
     choices = frozenset(cls.name for cls in classes if cls.scope.role == "choice")
-    return Emitted(text, classes.of(root).name, modules, gates, choices)
+    return Emitted(text, classes.of(root).name, modules, gates, choices, cost(graph).parameters)
 
 
 def _definition(name: str) -> str:

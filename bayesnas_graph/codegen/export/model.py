@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bayesnas_graph.codegen.emit import Emitted, as_state, build, emit
+from bayesnas_graph.codegen.emit.memory import check_memory
 from bayesnas_graph.codegen.emit.weights import ByNode
 from bayesnas_graph.codegen.export.describe import network_text
 from bayesnas_graph.codegen.export.weights import write_weights
@@ -43,7 +44,8 @@ class Model:
         return tuple(node.shape for node in self.graph if node.op.is_input)
 
     def build(self) -> nn.Module:
-        """Build the network in evaluation mode, with its weights or with random ones."""
+        """Build the network in evaluation mode, with its weights or with random ones. Raises NasError if too large."""
+        check_memory(self.graph)
         module = build(self.program).eval()
         if self.weights is not None:
             module.load_state_dict(dict(self.weights))

@@ -20,6 +20,7 @@ Part = Annotated[float, Field(ge=0, lt=1)]
 Count = Annotated[int, Field(ge=1)]
 
 MOST_THREADS = 256
+MOST_PIXELS = 10_000  # of a border or a square
 LARGEST_INTEGER = 10**15  # of any setting
 
 
@@ -69,13 +70,15 @@ class DataSettings(Group):
     network: Annotated[str | None, Flag()] = Field(None, description="network to use (default: the first in the file)")
     parameters: dict[str, int | float | bool | str] = Field({}, description="values of the network's parameters")
     data: Annotated[str | None, Flag()] = Field(None, description="data set; `bayesnas-graph data list` lists them")
-    pad: int = Field(0, ge=0, description="black pixels added on every side of an image")
-    crop: int = Field(0, ge=0, description="pixels of padding for random crops")
+    pad: int = Field(0, ge=0, le=MOST_PIXELS, description="black pixels added on every side of an image")
+    crop: int = Field(0, ge=0, le=MOST_PIXELS, description="pixels of padding for random crops")
     flip: bool = Field(False, description="flip half of the images horizontally")
-    cutout: int = Field(0, ge=0, description="side of the square that is blanked out in every image")
+    cutout: int = Field(0, ge=0, le=MOST_PIXELS, description="side of the square that is blanked out in every image")
     batch: Annotated[Count, Flag(RUN)] = Field(64, description="samples per step, over all processes")
     accumulate: Count = Field(1, description="parts of a batch whose gradients are accumulated")
-    workers: int = Field(0, ge=0, description="processes that load images from folders and custom data sets")
+    workers: int = Field(
+        0, ge=0, le=MOST_THREADS, description="processes that load images from folders and custom data sets"
+    )
 
     @model_validator(mode="after")
     def _together(self) -> Self:
@@ -96,7 +99,7 @@ class LengthSettings(Group):
         None, ge=0, description="steps before the gates start to move (default: one epoch)"
     )
     finalists: Annotated[int, Flag(RUN)] = Field(
-        0, ge=0, description="architectures to train from scratch and compare at the end"
+        0, ge=0, le=10_000, description="architectures to train from scratch and compare at the end"
     )
     finalist_steps: Count | None = Field(
         None, description="training steps per finalist (default: a quarter of the steps of the search)"
@@ -146,7 +149,7 @@ class PriorSettings(Group):
     )
     curvature: Annotated[Estimator, Flag(PRIOR)] = Field("fisher", description="curvature estimator")
     curvature_batches: Count = Field(10, description="held-out batches used to estimate curvature")
-    draws: Count = Field(1, description="labels drawn per sample by the `fisher` estimator")
+    draws: Count = Field(1, le=10_000, description="labels drawn per sample by the `fisher` estimator")
     dependency: Annotated[Reach, Flag(PRIOR)] = Field(
         "one_hop", description="how far closing a switch affects the switches after it"
     )
@@ -174,7 +177,7 @@ class StrategySettings(Group):
         "bayes", description=f"search strategy: {', '.join(STRATEGIES)}"
     )
     logit_rate: Positive = Field(0.01, description="learning rate of the logits, for strategies that use them")
-    samples: Count = Field(32, description="architectures that `random` compares at every update")
+    samples: Count = Field(32, le=1_000_000, description="architectures that `random` compares at every update")
 
 
 class TargetSettings(Group):

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from bayesnas_graph.runs.config.groups import (
     DEVICE,
+    MOST_PIXELS,
     RUN,
     Count,
     DataSettings,
@@ -45,9 +46,9 @@ class TrainConfig(Kept, FusionSettings, MachineSettings, Aids, PathSettings, Wei
 
     verb: ClassVar[str] = "train"
 
-    crop: int = Field(4, ge=0, description="pixels of padding for random crops")
+    crop: int = Field(4, ge=0, le=MOST_PIXELS, description="pixels of padding for random crops")
     flip: bool = Field(True, description="flip half of the images horizontally")
-    cutout: int = Field(16, ge=0, description="side of the square that is blanked out in every image")
+    cutout: int = Field(16, ge=0, le=MOST_PIXELS, description="side of the square that is blanked out in every image")
     batch: Annotated[Count, Flag(RUN)] = Field(96, description="samples per step, over all processes")
     rate: Annotated[Positive, Flag(RUN)] = Field(0.025, description="initial learning rate")
     weight_decay: NotNegative = Field(3e-4, description="weight decay")

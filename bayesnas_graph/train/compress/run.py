@@ -18,6 +18,7 @@ from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.layers import PrunedLayer
 from bayesnas_graph.runs.loading import check_batch_norms, load_data
 from bayesnas_graph.runs.manifest import Kind
+from bayesnas_graph.runs.memory import check_training_memory
 from bayesnas_graph.runs.subject import Subject
 from bayesnas_graph.runs.task import RunKind, Task
 from bayesnas_graph.train.compress.events import CompressRecorder, CompressWatcher
@@ -79,6 +80,7 @@ class CompressRun(RunKind[CompressionProblem, CompressConfig, CompressWatcher, C
     def build_problem(
         self, subject: Subject, config: CompressConfig, data_dir: Path, device: Device
     ) -> CompressionProblem:
+        check_training_memory(subject.network, config, device)
         data = load_data(subject, config, config.seed, data_dir, device.processes)
         check_batch_norms(subject.network.graph(), config)
         compression = CompressionProblem(subject, config, data, device)
