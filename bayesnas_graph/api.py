@@ -189,11 +189,18 @@ def derive(
     return architecture_of(run, rule, space=_path(space), network=network, parameters=values)
 
 
-def export(source: Architecture | Network | File, path: File | None = None, *, weights: File | None = None) -> Model:
+def export(
+    source: Architecture | Network | File,
+    path: File | None = None,
+    *,
+    weights: File | None = None,
+    force: bool = False,
+) -> Model:
     """Return a network without choices as source that needs only torch, and as weights. Raises NasError.
 
-    A file is written for each given path. The source is that of an architecture, a network, a file, a shipped space,
-    or a training or compression run. `build` builds the network, and `program.text` is its source.
+    A file is written for each given path; an existing one that would change is replaced only with `force`. The source
+    is that of an architecture, a network, a file, a shipped space, or a training or compression run. `build` builds the
+    network, and `program.text` is its source.
     """
     from bayesnas_graph.codegen.export import model_of
     from bayesnas_graph.derive import Architecture
@@ -211,10 +218,7 @@ def export(source: Architecture | Network | File, path: File | None = None, *, w
         message = f"network `{model.graph.name}` comes from a `.nas` file and has no weights"
         help = "use a search run, or train it: `bayesnas-graph train` writes weights for the exported source"
         raise NasError([Diagnostic("NAS616", message, help=help)])
-    if path is not None:
-        model.write_source(Path(path))
-    if weights is not None:
-        model.write_weights(Path(weights))
+    model.write(_path(path), _path(weights), force=force)
     return model
 
 

@@ -56,7 +56,7 @@ def test_resuming_takes_no_settings(space: Path) -> None:
     ):
         with pytest.raises(TypeError, match="a network and settings, or a run"):
             api.search(**wrong)
-    with pytest.raises(NasError, match="is not a run folder"):
+    with pytest.raises(NasError, match="`nowhere` does not exist"):
         api.search(resume="nowhere")
 
 

@@ -15,6 +15,7 @@ from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.reading import read_file
 from bayesnas_graph.ir.literals import Ranking
 from bayesnas_graph.language.elaborate.limits import LARGEST_FILE
+from bayesnas_graph.runs.paths import not_a_run
 
 if TYPE_CHECKING:
     from bayesnas_graph.derive import Architecture
@@ -90,7 +91,7 @@ class ArchitectureOptions:
         """Return the architecture. Raises NasError if there is none."""
         if self.architecture is None and not self.is_run:
             help = "pass a search run folder, or an architecture with `--architecture`"
-            raise NasError([Diagnostic("NAS602", f"`{self.target}` is not a run folder", help=help)])
+            raise not_a_run(self.target, help)
         if self.architecture is not None and (self.is_run or self.has_rule or self.space is not None):
             raise typer.BadParameter("takes a space, and no options that select switches", param_hint="--architecture")
         return api.derive(

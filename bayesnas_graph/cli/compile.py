@@ -10,8 +10,9 @@ import typer
 from bayesnas_graph import passes
 from bayesnas_graph.cli.draw import picture
 from bayesnas_graph.cli.network_options import AllowPython, NetworkName, Parameters, SpaceFile, load_network
+from bayesnas_graph.cli.output_options import Force
 from bayesnas_graph.codegen.emit import emit
-from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.outputs import write_outputs
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.values import show
@@ -25,7 +26,7 @@ def compile(
     parameters: Parameters = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="DIR", help="New folder (default: name of the network)."),
+        typer.Option("-o", "--output", metavar="DIR", help="Folder (default: name of the network)."),
     ] = None,
     zero: Annotated[
         Literal["before", "after"], typer.Option(help="Position of the zero switch relative to the candidates.")
@@ -42,6 +43,7 @@ def compile(
     ] = True,
     device: Annotated[Literal["cpu", "cuda"], typer.Option(help="Device to optimise for.")] = "cpu",
     batch: Annotated[int, typer.Option(min=1, metavar="N", help="Batch size to optimise for.")] = 64,
+    force: Force = False,
     allow_python: AllowPython = False,
 ) -> None:
     """Compile a space to a graph (JSON), a network with all candidates (Python) and a picture (SVG)."""
@@ -51,14 +53,13 @@ def compile(
     graph = passes.run(elaborated, passes.SWITCHES, options)
     faster = passes.run(graph, passes.FASTER if fuse else (), options)
     mark = fingerprint(elaborated)[:16]
-    folder = _new_folder(output or Path(loaded.name))
+    folder = output or Path(loaded.name)
     contents = {
         "graph.json": to_json(graph).encode(),
         f"{loaded.name}.py": emit(faster, _doc(loaded, mark), standalone=not fuse).text.encode(),
         f"{loaded.name}.svg": picture(loaded, "svg"),
     }
-    for name, content in contents.items():
-        (folder / name).write_bytes(content)
+    write_outputs([(folder / name, content) for name, content in contents.items()], force=force)
     _summarise(loaded, elaborated, faster, mark)
     for name in contents:
         typer.echo(f"wrote {folder / name}")
@@ -69,18 +70,6 @@ def _doc(network: Network, mark: str) -> str:
     contents = "all candidates of the space together" if network.block.choices else "without choices"
     name = f"{network.name}({arguments})" if arguments else network.name
     return f"Network `{name}`, {contents}.\n\nFingerprint of the space: {mark}.\n"
-
-
-def _new_folder(path: Path) -> Path:
-    """Create the folder, or return it if it exists and is empty."""
-    try:
-        if path.exists() and (not path.is_dir() or any(path.iterdir())):
-            help = "choose another folder with `-o`"
-            raise NasError([Diagnostic("NAS012", f"`{path}` already exists", help=help)])
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise NasError([Diagnostic("NAS012", f"cannot write `{path}`: {error.strerror}")]) from None
-    return path
 
 
 def _summarise(network: Network, before: Graph, after: Graph, mark: str) -> None:

@@ -28,13 +28,14 @@ def use_color(stream: TextIO) -> bool:
 
 
 def show_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
-    """Print diagnostics to the error stream; of very many, the first ones."""
+    """Print diagnostics to the error stream, if it is not closed; of very many, the first ones."""
     color, waiting = use_color(sys.stderr), iter(diagnostics)
-    for diagnostic in islice(waiting, MOST_SHOWN):
-        sys.stderr.write(render(diagnostic, color=color) + "\n")
-    more = sum(1 for _ in waiting)
-    if more:
-        sys.stderr.write(f"... and {more:,} more, not shown\n\n")
+    with suppress(OSError):
+        for diagnostic in islice(waiting, MOST_SHOWN):
+            sys.stderr.write(render(diagnostic, color=color) + "\n")
+        more = sum(1 for _ in waiting)
+        if more:
+            sys.stderr.write(f"... and {more:,} more, not shown\n\n")
 
 
 def say(text: str) -> None:

@@ -10,6 +10,8 @@ import typer
 
 from bayesnas_graph.cli.architecture_options import ArchitectureOptions
 from bayesnas_graph.cli.options import option_group
+from bayesnas_graph.cli.output_options import Force
+from bayesnas_graph.runs.paths import RunPaths
 
 
 @option_group("options", ArchitectureOptions)
@@ -22,6 +24,7 @@ def derive(
     as_string: Annotated[
         bool, typer.Option("--string", help="Print the architecture as DARTS or NAS-Bench-201 write it, and exit.")
     ] = False,
+    force: Force = False,
 ) -> None:
     """Keep the open switches of a search, repair their connections, and write the network they form."""
     from bayesnas_graph.derive import as_text  # loads torch
@@ -33,8 +36,10 @@ def derive(
             raise typer.BadParameter(message, param_hint="--string")
         typer.echo(architecture.string)
         return
-    folder = output or (options.target / "derived" if options.is_run else Path(f"{options.target.stem}-derived"))
-    paths = architecture.save(folder)
+    if output is None and architecture.origin is not None:
+        RunPaths(options.target).check_there()
+        output = options.target / "derived"
+    paths = architecture.save(output or Path(f"{options.target.stem}-derived"), force=force)
     for line in as_text(architecture.space, architecture.lines, architecture.measure):
         typer.echo(line)
     verdicts = architecture.decision.verdicts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
@@ -11,8 +11,9 @@ import typer
 
 from bayesnas_graph.cli.drawing import Drawing, drawing_of, motifs
 from bayesnas_graph.cli.network_options import AllowPython, NetworkName, Parameters
-from bayesnas_graph.diagnostics import Diagnostic, NasError, nearest
-from bayesnas_graph.diagnostics.atomic_files import exists_error
+from bayesnas_graph.cli.output_options import Force
+from bayesnas_graph.diagnostics import nearest
+from bayesnas_graph.diagnostics.outputs import write_outputs
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.report.pictures import (
     Diagram,
@@ -51,7 +52,7 @@ def draw(
         str | None,
         typer.Option(metavar="FORMAT", help="svg, png, pdf, dot or mermaid (default: by ending of OUT)."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
+    force: Force = False,
     allow_python: AllowPython = False,
 ) -> None:
     """Draw a network: its motifs and cells with the candidates of each edge, or the result of a run."""
@@ -64,15 +65,12 @@ def draw(
     path = output or Path(f"{drawing.name}{_ending(picture_format)}")
     if figure:
         panels = _named(drawing.diagram.panels, path)
-        _refuse(panels.keys(), force=force)
         contents = {
             at: _figure(panel, drawing.diagram, picture_format, theme, mono=mono) for at, panel in panels.items()
         }
     else:
-        _refuse([path], force=force)
         contents = {path: _page(drawing.diagram, picture_format, theme)}
-    for at, content in contents.items():
-        _write(at, content, force=force)
+    _write(contents, force=force)
 
 
 def picture(network: Network, format: Format, theme: Themed = "auto") -> bytes:
@@ -146,25 +144,12 @@ def _ending(format: Format) -> str:
     return next(ending for ending, other in ENDINGS.items() if other == format)
 
 
-def _refuse(paths: Iterable[Path], *, force: bool) -> None:
-    """Raise NasError for a file that exists already, before anything is drawn."""
-    for path in paths:
-        if str(path) != "-" and not force and path.exists():
-            raise exists_error(path)
-
-
-def _write(path: Path, content: bytes, *, force: bool) -> None:
-    if str(path) == "-":
+def _write(contents: Mapping[Path, bytes], *, force: bool) -> None:
+    if list(map(str, contents)) == ["-"]:
         sys.stdout.flush()
-        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.write(*contents.values())
         sys.stdout.buffer.flush()
         return
-    try:
-        with path.open("wb" if force else "xb") as file:
-            file.write(content)
-    except FileExistsError:
-        raise exists_error(path) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise NasError([Diagnostic("NAS012", f"cannot write `{path}`: {reason}")]) from None
-    typer.echo(f"wrote {path}")
+    write_outputs(list(contents.items()), force=force)
+    for path in contents:
+        typer.echo(f"wrote {path}")

@@ -81,6 +81,7 @@ def _of_run(path: Path, *, whole: bool, allow_python: bool) -> Drawing:
     kind = run.kind
     if kind == "compress" and not whole:
         if not (path / "network.nas").is_file():
+            folder.check_there()
             help = f"finish it with `bayesnas-graph compress --resume {shlex.quote(str(path))}`"
             raise NasError([Diagnostic("NAS602", f"`{path}` has not finished", help=help)])
         return Drawing.of(load_network(path / "network.nas", None, None, allow_python=allow_python))
@@ -148,6 +149,7 @@ class _Decided:
                 for verdict in read_json(path)["verdicts"]
             ]
         except FileNotFoundError:
+            RunPaths(path.parent).check_there()
             help = f"finish the search with {command}, or draw the space with `--space`"
             raise NasError([Diagnostic("NAS602", f"`{path.parent}` has not finished", help=help)]) from None
         except OSError as error:

@@ -10,7 +10,9 @@ import typer
 from bayesnas_graph.cli.architecture_options import ArchitectureOptions
 from bayesnas_graph.cli.network_options import load_network
 from bayesnas_graph.cli.options import DataDir, option_group
+from bayesnas_graph.cli.output_options import Force
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.outputs import check_names, check_outputs
 from bayesnas_graph.passes.analysis import cost
 from bayesnas_graph.runs.manifest import kind_of
 from bayesnas_graph.runs.opening import open_run
@@ -35,6 +37,7 @@ def export(
         int, typer.Option(min=0, metavar="N", help="Measure the statistics of norms again, on N batches of the data.")
     ] = 0,
     data_dir: DataDir = None,
+    force: Force = False,
     onnx: Annotated[Path | None, typer.Option(metavar="FILE", help="Write ONNX.", rich_help_panel=_FORMATS)] = None,
     torchscript: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write TorchScript.", rich_help_panel=_FORMATS)
@@ -47,15 +50,17 @@ def export(
     """Write a network as source that needs only torch: of a run, of an architecture string, or of a file."""
     with_weights = weights is not None or bool(recalibrate)
     model = _model(options, with_weights=with_weights)
+    path = output or Path(f"{model.graph.name}.py")
+    formats = [other for other in (onnx, torchscript, program) if other is not None]
+    check_names([path, *formats] if weights is None else [path, weights, *formats])
+    check_outputs([(one, None) for one in formats], force=force)
     if recalibrate:
         model = _recalibrated(options, model, recalibrate, data_dir)
-    path = output or Path(f"{model.graph.name}.py")
-    model.write_source(path)
+    model.write(path, weights, force=force)
     typer.echo(f"wrote {path}: class {model.program.network}, {cost(model.graph).parameters:,} parameters")
     if weights is not None:
-        model.write_weights(weights)
         typer.echo(f"wrote {weights}")
-    _write_formats(model, onnx=onnx, torchscript=torchscript, program=program)
+    _write_formats(model, onnx=onnx, torchscript=torchscript, program=program, force=force)
 
 
 def _model(options: ArchitectureOptions, *, with_weights: bool) -> Model:
@@ -91,7 +96,9 @@ def _recalibrated(options: ArchitectureOptions, model: Model, batches: int, data
     return model.with_weights(module.state_dict())
 
 
-def _write_formats(model: Model, *, onnx: Path | None, torchscript: Path | None, program: Path | None) -> None:
+def _write_formats(
+    model: Model, *, onnx: Path | None, torchscript: Path | None, program: Path | None, force: bool
+) -> None:
     if not (onnx or torchscript or program):
         return
     from bayesnas_graph.codegen.export.formats import write_onnx, write_program, write_torchscript
@@ -99,5 +106,5 @@ def _write_formats(model: Model, *, onnx: Path | None, torchscript: Path | None,
     module = model.build()
     for path, write in ((onnx, write_onnx), (torchscript, write_torchscript), (program, write_program)):
         if path is not None:
-            checked = write(module, model.inputs, path)
+            checked = write(module, model.inputs, path, force=force)
             typer.echo(f"wrote {path}: {checked.bytes:,} bytes, outputs differ by at most {checked.difference:.1g}")

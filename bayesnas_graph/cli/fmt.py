@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import difflib
-import shutil
 import sys
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +11,8 @@ import typer
 
 from bayesnas_graph.cli.check import Files
 from bayesnas_graph.cli.console import show_diagnostics, space_files
-from bayesnas_graph.diagnostics import Diagnostic, Report
+from bayesnas_graph.diagnostics import NasError, Report
+from bayesnas_graph.diagnostics.atomic_files import atomic_write
 from bayesnas_graph.diagnostics.reading import read_file, real_path
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.diagnostics.words import counted
@@ -45,8 +44,7 @@ def fmt(
             typer.echo(result, nl=False)
         elif differs and check:
             typer.echo(f"{name}: would be reformatted")
-        elif differs:
-            write(path, result, name, report)
+        elif differs and _write(path, result, report):
             typer.echo(f"{name}: reformatted")
     if check and unchanged:
         typer.echo(f"{counted(unchanged, 'file')} already formatted")
@@ -60,19 +58,13 @@ def _difference(source: Source, result: str) -> str:
     return "".join(difflib.unified_diff(before, after, source.name, f"{source.name}, reformatted"))
 
 
-def write(path: Path, text: str, name: str, report: Report) -> None:
-    """Replace a file in one step, so that a full disk or an interrupt leaves the old one intact."""
-    target = real_path(path)
-    temporary = None
+def _write(path: Path, text: str, report: Report) -> bool:
+    """Replace a file in one step; return False, with a diagnostic, if that fails and the file is unchanged."""
     try:
-        with tempfile.NamedTemporaryFile("wb", dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
-            temporary = Path(file.name)
+        with atomic_write(real_path(path), "free some disk space; the file is unchanged") as file:
             file.write(text.encode())
-        shutil.copymode(target, temporary)
-        temporary.replace(target)
-        temporary = None
-    except OSError as error:
-        report.add(Diagnostic("NAS012", f"cannot write `{name}`: {error.strerror}", help="the file is unchanged"))
-    finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
+    except NasError as error:
+        for diagnostic in error.diagnostics:
+            report.add(diagnostic)
+        return False
+    return True

@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 import tempfile
 import traceback
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
+from itertools import pairwise
 from typing import Annotated, Any
 
 import typer
@@ -49,11 +51,21 @@ class Verb(TyperCommand):
     """A verb whose module is imported when it is called, so that `--help` and the other verbs start fast."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        _check_words([str(info_name), *args])
         verb = getattr(import_module(f"bayesnas_graph.cli.{self.name}"), str(self.name))
         if not isinstance(verb, typer.Typer):
             function, verb = verb, typer.Typer(add_completion=False)
             verb.command(self.name)(function)
         return typer.main.get_command(verb).make_context(info_name, args, parent, **extra)
+
+
+def _check_words(words: Sequence[str]) -> None:
+    """Raise BadParameter for an empty word, which would mean the current folder, or nothing at all."""
+    for before, word in pairwise(words):
+        if not word:
+            raise typer.BadParameter(f"the argument after `{before}` is empty")
+        if word.startswith("--") and word.find("=") == len(word) - 1:
+            raise typer.BadParameter(f"`{word}` has no value")
 
 
 class Verbs(TyperGroup):

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from bayesnas_graph.cli.console import unknown_space
-from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.cli.output_options import Force
+from bayesnas_graph.diagnostics.outputs import check_name, write_outputs
 from bayesnas_graph.diagnostics.resources import shipped_space
 from bayesnas_graph.ir.ops import PRIMITIVES
 from bayesnas_graph.language.syntax import reserved_words
@@ -59,9 +60,13 @@ def new(
     start: Annotated[
         str | None, typer.Option("--from", metavar="NAME", help="Shipped space to copy, with its recipes.")
     ] = None,
+    force: Force = False,
 ) -> None:
-    """Write a new space to start from. Existing files are not overwritten."""
+    """Write a new space to start from."""
+    if not name.rpartition("/")[2].removesuffix(".nas").strip("."):
+        raise typer.BadParameter(f"`{name}` is not the name of a file", param_hint="NAME")
     path = Path(name if name.endswith(".nas") else f"{name}.nas")
+    check_name(path)
     if start is None:
         text, recipes = TEMPLATE.format(title=path.stem, name=_identifier(path.stem)), {}
     else:
@@ -70,12 +75,9 @@ def new(
             raise unknown_space(start)
         text = shipped.read_text(encoding="utf-8")
         recipes = {_renamed(one, shipped, path): one.read_text(encoding="utf-8") for one in settings_files(shipped)}
+    outputs = [(file, content.encode()) for file, content in {path: text, **recipes}.items()]
+    write_outputs(outputs, force=force)
     for recipe in recipes:
-        if recipe.exists():  # before anything is written
-            raise _exists(recipe)
-    _write(path, text)
-    for recipe, settings in recipes.items():
-        _write(recipe, settings)
         typer.echo(f"wrote {recipe}")
     typer.echo(f"wrote {path}; next: bayesnas-graph check {path}")
 
@@ -83,22 +85,6 @@ def new(
 def _renamed(recipe: Path, space: Path, new_space: Path) -> Path:
     """Return the path of a settings file for a copy of its space: `darts.quick.toml` becomes `mine.quick.toml`."""
     return new_space.with_name(new_space.stem + recipe.name.removeprefix(space.stem))
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        raise _exists(path) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise NasError([Diagnostic("NAS012", f"cannot write `{path}`: {reason}")]) from None
-
-
-def _exists(path: Path) -> NasError:
-    help = "choose another name, or remove the file first"
-    return NasError([Diagnostic("NAS012", f"`{path}` already exists", help=help)])
 
 
 def _identifier(name: str) -> str:

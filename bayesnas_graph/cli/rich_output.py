@@ -53,6 +53,11 @@ class SafeStream:
 
 def show_table(rows: Iterable[Sequence[str]], title: str = "") -> None:
     """Print rows in columns, wrapped to the width of the terminal."""
+    sys.stdout.write("".join(f"{line}\n" for line in table_lines(rows, title)))
+
+
+def table_lines(rows: Iterable[Sequence[str]], title: str = "") -> list[str]:
+    """Return rows in columns, wrapped to the width of the terminal, as lines of text."""
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
     for row in rows:
         table.add_row(*row)
@@ -61,4 +66,4 @@ def show_table(rows: Iterable[Sequence[str]], title: str = "") -> None:
         if title:
             out.print(title, style="bold", markup=False)
         out.print(table, markup=False)
-    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in capture.get().splitlines()))
+    return [line.rstrip() for line in capture.get().splitlines()]

@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from bayesnas_graph.cli.console import resume_command, show_diagnostics
+from bayesnas_graph.cli.console import resume_command, say, show_diagnostics
 from bayesnas_graph.cli.display.sweep_view import sweep_view
-from bayesnas_graph.cli.rich_output import show_table
+from bayesnas_graph.cli.rich_output import table_lines
 from bayesnas_graph.cli.run_options import RunOptions
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.runs.consent import names_code
@@ -116,7 +116,7 @@ def continue_sweep(
 def _run(sweep: Sweep, options: SweepOptions, *, live: bool) -> None:
     """Run the remaining searches, show the table, and exit."""
     path = sweep.folder.path
-    typer.echo(f"sweep {path}: {len(sweep.left)} of {len(sweep.runs)} runs to do")
+    say(f"sweep {path}: {len(sweep.left)} of {len(sweep.runs)} runs to do")
     finished = False
     try:
         with sweep_view(sweep.folder, live=live) as view:
@@ -127,19 +127,20 @@ def _run(sweep: Sweep, options: SweepOptions, *, live: bool) -> None:
     if not sweep.left:
         return
     failed = f"{len(sweep.left)} of {len(sweep.runs)} failed; retry them with"
-    typer.echo(failed if finished else "stopped; resume with")
+    say(failed if finished else "stopped; resume with")
     needs_python = sweep.request.python_ops or any(names_code(point.config.data) for point in sweep.left)
-    typer.echo(f"  {resume_command('search', path, allow_python=needs_python)}")
+    say(f"  {resume_command('search', path, allow_python=needs_python)}")
     raise typer.Exit(1 if finished else 130)
 
 
 def _show_summary(sweep: Sweep) -> None:
     if sweep.over:
-        typer.echo()
-        show_table([cell.replace(" (", "\n(") for cell in row] for row in summary(sweep.runs))
-        typer.echo()
+        say("")
+        for line in table_lines([cell.replace(" (", "\n(") for cell in row] for row in summary(sweep.runs)):
+            say(line)
+        say("")
     for run in sweep.runs:
         if run.state == "failed":
-            typer.echo(f"failed: {run.point.shown}: {run.error}")
+            say(f"failed: {run.point.shown}: {run.error}")
     for path in (sweep.folder.table, sweep.folder.summary):
-        typer.echo(f"wrote {path}")
+        say(f"wrote {path}")

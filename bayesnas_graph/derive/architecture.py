@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,8 @@ from bayesnas_graph.derive.derived import Derived, derive, given, kept_groups
 from bayesnas_graph.derive.explain import ExplainedLine, explained
 from bayesnas_graph.derive.text import Written, strength_notes, written
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.diagnostics.atomic_files import atomic_write
+from bayesnas_graph.diagnostics.outputs import write_outputs
+from bayesnas_graph.diagnostics.reading import read_file, read_json
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.elaborate import Network, load_network
 from bayesnas_graph.language.elaborate.load import Number
@@ -125,8 +128,13 @@ class Architecture:
         ]
         return "\n".join([*lines, self.origin.provenance] if self.origin else lines)
 
-    def save(self, folder: Path) -> dict[str, Path]:
-        """Write the text, the decision and their origin into a folder, each file completely or not at all."""
+    def save(self, folder: Path, *, force: bool = False) -> dict[str, Path]:
+        """Write the text, the decision and their origin into a folder, each file completely or not at all.
+
+        Existing files are replaced if an earlier call wrote them and nobody has changed them, or with `force`.
+        Otherwise nothing is written. Raises NasError.
+        """
+        contents = {"network.nas": self.written.text.encode(), "decision.json": _json(self.decision.to_plain())}
         about: dict[str, Any] = {
             "space": self.name,
             "network": self.network.name,
@@ -136,15 +144,11 @@ class Architecture:
             "fingerprint": fingerprint(self.written.graph),
             "weights": self.cost.parameters,
             "multiply_adds": self.cost.flops,
+            "files": {name: _hash(content) for name, content in contents.items()},
         }
-        contents = {
-            "network.nas": self.written.text,
-            "decision.json": _json(self.decision.to_plain()),
-            "derived.json": _json(about),
-        }
-        for name, text in contents.items():
-            with atomic_write(folder / name) as file:
-                file.write(text.encode())
+        contents["derived.json"] = _json(about)
+        outputs = [(folder / name, content) for name, content in contents.items()]
+        write_outputs(outputs, force=force, own=_unchanged(folder))
         return {name: folder / name for name in contents}
 
     def __repr__(self) -> str:
@@ -169,8 +173,23 @@ class Architecture:
         return html
 
 
-def _json(content: object) -> str:
-    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+def _json(content: object) -> bytes:
+    return (json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def _hash(content: bytes) -> str:
+    return sha256(content).hexdigest()
+
+
+def _unchanged(folder: Path) -> set[Path]:
+    """Return the files in a folder that are as an earlier `save` has left them."""
+    found = set()
+    with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):  # there is none
+        for name, mark in read_json(folder / "derived.json")["files"].items():
+            found.add(folder / "derived.json")
+            if _hash(read_file(folder / name)) == mark:
+                found.add(folder / name)
+    return found
 
 
 def of_string(

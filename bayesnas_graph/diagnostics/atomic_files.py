@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,19 +14,28 @@ from typing import BinaryIO
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 
 FREE_SPACE = "free some disk space, then continue with `--resume`; the checkpoints are intact"
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextmanager
 def atomic_write(path: Path, help: str | None = None) -> Iterator[BinaryIO]:
-    """Open a temporary file that replaces `path` when everything has been written. Raises NasError if that fails."""
-    _check_target(path)
-    part = path.with_name(f"{path.name}.part")
+    """Open a temporary file that replaces `path` when everything has been written. Raises NasError if that fails.
+
+    Its folder must exist. A link is replaced, not the file it leads to.
+    """
+    check_target(path)
+    part = path.with_name(f".{path.name}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as file:
+        with suppress(FileNotFoundError):
+            part.unlink()  # left behind by a kill, or a link to anywhere
+        with part.open("xb") as file:
             yield file
             file.flush()
+            with suppress(OSError):  # there is no such file yet
+                shutil.copymode(path, part)
             os.fsync(file.fileno())
+            if not _is_at(file, part):
+                raise OSError(errno.EBUSY, "another process is writing it", str(path))
         part.replace(path)
     except OSError as error:
         raise write_error(path, error, help) from None
@@ -32,24 +44,30 @@ def atomic_write(path: Path, help: str | None = None) -> Iterator[BinaryIO]:
             part.unlink()
 
 
-def _check_target(path: Path) -> None:
+def _is_at(file: BinaryIO, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.lstat())
+    except FileNotFoundError:
+        return False
+
+
+def check_target(path: Path) -> None:
     """Raise NasError for a path that is not the name of a file: a folder, or a device, which would be replaced."""
-    with suppress(OSError):  # the reason is known when the file is written
-        is_dir = path.is_dir() or not path.name
-        if is_dir or (path.exists() and not path.is_file()):
-            problem = "it is a folder" if is_dir else "not a regular file"
-            raise NasError([Diagnostic("NAS012", f"cannot write `{path}`: {problem}", help="name a file")])
-
-
-def exists_error(path: Path) -> NasError:
-    """The error for a file that must not be overwritten."""
-    help = "choose another name with `-o`, or overwrite it with `--force`"
-    return NasError([Diagnostic("NAS012", f"`{path}` already exists", help=help)])
+    try:
+        mode = path.stat().st_mode if path.name else stat.S_IFDIR
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise write_error(path, error) from None
+    if not stat.S_ISREG(mode):
+        problem = "it is a folder" if stat.S_ISDIR(mode) else "not a regular file"
+        raise NasError([Diagnostic("NAS012", f"cannot write `{path}`: {problem}", help="name a file")])
 
 
 def write_error(path: Path, error: OSError, help: str | None = None) -> NasError:
-    """The error for a file that could not be written."""
-    return NasError([Diagnostic("NAS012", f"cannot write `{path}`: {reason(error)}", help=help)])
+    """The error for a file that could not be written; `help` says what to do if the disk is full."""
+    advice = help if error.errno in FULL else None
+    return NasError([Diagnostic("NAS012", f"cannot write `{path}`: {reason(error)}", help=advice)])
 
 
 def read_error(path: Path, error: OSError) -> NasError:

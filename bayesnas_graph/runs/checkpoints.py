@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import torch
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.diagnostics.atomic_files import FREE_SPACE, atomic_write
+from bayesnas_graph.diagnostics.atomic_files import FREE_SPACE, atomic_write, write_error
 from bayesnas_graph.diagnostics.memory import is_out_of_memory
 from bayesnas_graph.diagnostics.reading import read_file
 from bayesnas_graph.runs.device import Device
@@ -39,6 +39,10 @@ class Checkpoints:
         path = self.folder / f"step-{step:09}.pt"
         written = BytesIO()  # torch's errors about a full disk are hard to recognise
         torch.save({"version": VERSION, **content, "fingerprint": self.fingerprint}, written)
+        try:
+            self.folder.mkdir(exist_ok=True)  # in a run folder that has to be there
+        except OSError as error:
+            raise write_error(path, error) from None
         with atomic_write(path, FREE_SPACE) as file:
             file.write(written.getbuffer())
         for old in self.paths()[: -self.keep]:

@@ -16,6 +16,7 @@ from filelock import FileLock, Timeout
 from bayesnas_graph import __version__
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.atomic_files import atomic_write, write_error
+from bayesnas_graph.diagnostics.outputs import check_name
 from bayesnas_graph.runs.manifest import Manifest
 from bayesnas_graph.runs.paths import RunPaths
 
@@ -41,8 +42,17 @@ class RunFolder(RunPaths):
 
     def write(self, path: Path, text: str) -> None:
         """Write a file of the folder, completely or not at all."""
+        self.make(path.parent)
         with atomic_write(path) as file:
             file.write(text.encode())
+
+    def make(self, folder: Path) -> None:
+        """Create a folder inside the run folder, which is not created again if it is gone. Raises NasError."""
+        self.check_there()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise write_error(folder, error) from None
 
     def write_manifest(self, manifest: Manifest) -> None:
         """Write `run.json`."""
@@ -56,7 +66,10 @@ class RunFolder(RunPaths):
 def new_folder(wanted: Path | None, name: str) -> RunFolder:
     """Create a folder: the given one, or the next of `runs/NAME-1`, `runs/NAME-2`, ..."""
     if wanted is not None:
+        check_name(wanted)
         if not _created(wanted) and not _is_empty(wanted):
+            if not wanted.is_dir():
+                raise NasError([Diagnostic("NAS602", f"`{wanted}` is not a folder", help="choose another name")])
             help = "choose another folder, or resume the run in it with `--resume`"
             raise NasError([Diagnostic("NAS602", f"`{wanted}` already exists", help=help)])
         return RunFolder(wanted)

@@ -13,7 +13,7 @@ from bayesnas_graph.diagnostics.reading import LARGEST_JSON, parse_json, read_fi
 from bayesnas_graph.runs.config.compress import CompressConfig
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.config.train import TrainConfig
-from bayesnas_graph.runs.paths import RunPaths
+from bayesnas_graph.runs.paths import RunPaths, not_a_run
 
 Kind = Literal["search", "train", "compress"]
 
@@ -85,7 +85,7 @@ def read_manifest(paths: RunPaths, expected: Kind | None = None) -> AnyManifest:
         content = read_file(paths.manifest_file, LARGEST_JSON)
     except (FileNotFoundError, NotADirectoryError):
         help = f"give the folder written by `{verb}`, which contains `run.json`"
-        raise NasError([Diagnostic("NAS602", f"`{paths.path}` is not a run folder", help=help)]) from None
+        raise not_a_run(paths.path, help) from None
     except OSError as error:
         _unreadable(paths, (error.strerror or str(error)).lower())
     try:

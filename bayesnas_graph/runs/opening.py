@@ -104,6 +104,7 @@ class Run:
 
         _ = self.manifest  # a damaged run is reported as such
         if not self.folder.weights.is_file():
+            self.folder.check_there()
             help = f"finish it with `bayesnas-graph {self.kind} --resume {shlex.quote(str(path))}`"
             raise NasError([Diagnostic("NAS602", f"`{path}` has no weights: it has not finished", help=help)])
         subject = self.subject if self.kind == "train" else self._compressed

@@ -45,6 +45,11 @@ class RunPaths:
     baseline = _File("rival.csv")  # the epochs of the network pruned by magnitude, for comparison
     layers = _File("layers.json")  # the remains of every layer after compression
 
+    def check_there(self) -> None:
+        """Raise NasError if the folder was removed after it was opened."""
+        if is_gone(self.path):
+            raise folder_gone(self.path)
+
     def space_file(self, name: str) -> Path:
         """Return a file of the copy of the space. Raises NasError for a file outside of it: it might be a secret."""
         file = self.space / name
@@ -56,3 +61,26 @@ class RunPaths:
     def stage(self, name: str) -> Path:
         """Return the file of the weights at the end of a stage of a compression run."""
         return self.path / "stages" / f"{name}.safetensors"
+
+
+def is_gone(path: Path) -> bool:
+    """Return whether there is nothing at a path, rather than something that cannot be read."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def not_a_run(path: Path, help: str) -> NasError:
+    """Return the error for a path that is not a run folder."""
+    message = f"`{path}` does not exist" if is_gone(path) else f"`{path}` is not a run folder"
+    return NasError([Diagnostic("NAS602", message, help=help)])
+
+
+def folder_gone(path: Path) -> NasError:
+    """Return the error for a run folder that was removed while it was in use."""
+    help = "it was moved or removed in the meantime; a run that was moved can be resumed from where it is now"
+    return NasError([Diagnostic("NAS602", f"the run folder `{path}` is gone", help=help)])

@@ -96,6 +96,7 @@ def read_decision(paths: RunPaths) -> Decision:
     try:
         return Decision.from_plain(read_json(paths.decision))
     except FileNotFoundError:
+        paths.check_there()
         message, help = f"the search in `{paths.path}` has not finished", f"finish it with {resume}"
         raise NasError([Diagnostic("NAS602", message, help=help)]) from None
     except OSError as error:

@@ -73,6 +73,10 @@ def assigned(text: str) -> Settings:
     if not equals or not re.fullmatch(r"[\w-]+(\.[\w-]+)?", key):
         label = Label(Span(source, 0, len(text)), "should be `key=value`")
         raise NasError([Diagnostic("NAS601", f"`{text}` is not a setting", label)])
+    if not value:
+        label = Label(Span(source, 0, len(text)), "nothing after `=`")
+        help = "omit a setting to leave it at its default"
+        raise NasError([Diagnostic("NAS601", f"`{key}` has no value", label, help=help)])
     try:
         parsed: Any = tomllib.loads(f"value = {value}")["value"]
     except (ValueError, RecursionError):  # not TOML, or a number with thousands of digits
@@ -157,6 +161,7 @@ _KINDS = {
     "bool_type": "`true` or `false`",
     "string_type": "a text",
     "dict_type": "a table",
+    "string_too_short": "a text that is not empty",
 }
 
 

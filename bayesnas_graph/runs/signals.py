@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
+HANGUP = getattr(signal, "SIGHUP", None)  # not on Windows
 AGAIN = 1.0  # seconds: `torchrun` forwards a Ctrl-C that its processes have already received from the terminal
 
 
@@ -17,12 +18,13 @@ AGAIN = 1.0  # seconds: `torchrun` forwards a Ctrl-C that its processes have alr
 def stopping(*, say: bool = True) -> Iterator[Callable[[], bool]]:
     """Stop after the current step on Ctrl-C, SIGTERM, or when the terminal is closed.
 
-    A step may take long, so a message is printed; a second signal stops at once.
+    A step may take long, so a message is printed; a second signal stops at once. Only a terminal that closes never
+    does: the shell and the system both tell of it, each when it gets to it.
     """
     requests: list[float] = []
 
-    def ask(_number: int, _frame: FrameType | None) -> None:
-        if requests and time.monotonic() - requests[0] > AGAIN:
+    def ask(number: int, _frame: FrameType | None) -> None:
+        if requests and number != HANGUP and time.monotonic() - requests[0] > AGAIN:
             raise KeyboardInterrupt
         if say and not requests:
             with suppress(OSError):  # the terminal is gone
@@ -43,6 +45,6 @@ def stopping(*, say: bool = True) -> Iterator[Callable[[], bool]]:
 def _signals() -> list[signal.Signals]:
     """Return the signals to stop at; under `nohup`, a closed terminal is ignored."""
     signals = [signal.SIGINT, signal.SIGTERM]
-    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        signals.append(signal.SIGHUP)
+    if HANGUP is not None and signal.getsignal(HANGUP) is not signal.SIG_IGN:
+        signals.append(HANGUP)
     return signals

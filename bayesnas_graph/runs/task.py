@@ -11,11 +11,13 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import torch
 
+from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.runs.device import Device, hold_lock, machine_limits, prepare_device
 from bayesnas_graph.runs.folder import RunFolder, new_folder, now, versions
 from bayesnas_graph.runs.loop import Interrupted
 from bayesnas_graph.runs.manifest import MANIFESTS, Kind
 from bayesnas_graph.runs.opening import open_run
+from bayesnas_graph.runs.paths import folder_gone, is_gone
 from bayesnas_graph.runs.processes import shared_folder
 from bayesnas_graph.runs.signals import stopping
 from bayesnas_graph.runs.subject import Subject
@@ -112,6 +114,22 @@ def resume_run(
 
 def run_to_end(kind: RunKind[P, Any, W, R], task: Task[P, Any], device: Device, watchers: Sequence[W]) -> R:
     """Run from the start or the last checkpoint, and write the results. Raises Interrupted or NasError."""
+    with _noticing_removal(task.folder):
+        return _run_to_end(kind, task, device, watchers)
+
+
+@contextmanager
+def _noticing_removal(folder: RunFolder) -> Iterator[None]:
+    """Report files that cannot be read or written as what they are if the whole run folder is gone."""
+    try:
+        yield
+    except (NasError, OSError):
+        if is_gone(folder.manifest_file):
+            raise folder_gone(folder.path) from None
+        raise
+
+
+def _run_to_end(kind: RunKind[P, Any, W, R], task: Task[P, Any], device: Device, watchers: Sequence[W]) -> R:
     first = device.processes.first
     watcher = fan_out([kind.recorder(task), *watchers] if first else [])
     watcher.opened(task, device)

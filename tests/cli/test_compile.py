@@ -43,12 +43,15 @@ def test_compile_python_operations(run: Run, here: Path) -> None:
 
 def test_compile_never_mixes_results(run: Run, here: Path) -> None:
     assert run("compile", "lenet5").code == 0
-    again = run("compile", "lenet5")
-    assert again.code == 1
-    assert "`lenet5` already exists" in again.err
+    assert run("compile", "lenet5").code == 0, "the same files"
+    other = run("compile", "quickstart", "-o", "lenet5")
+    assert other.code == 1
+    assert "`lenet5/graph.json` already exists" in other.err
+    assert sorted(path.name for path in (here / "lenet5").iterdir()) == ["graph.json", "lenet5.py", "lenet5.svg"]
     (here / "file").write_text("")
-    assert "already exists" in run("compile", "lenet5", "-o", "file").err
-    assert run("compile", "lenet5", "-o", "file/below").code == 1
+    for folder in ("file", "file/below"):
+        result = run("compile", "lenet5", "-o", folder)
+        assert (result.code, f"cannot write `{folder}/graph.json`: not a directory" in result.err) == (1, True)
 
 
 def test_compile_options(run: Run, here: Path) -> None:

@@ -199,7 +199,7 @@ def test_settings(run: Run, folder: Path) -> None:
         (("small.nas", *FAST, "--network", "nte"), 1, "no network `nte`"),
         (("nowhere.nas", *FAST), 1, "error["),
         ((*FAST,), 2, "pass a network, or a run"),
-        (("--resume", "nowhere"), 1, "error[NAS602]: `nowhere` is not a run folder"),
+        (("--resume", "nowhere"), 1, "error[NAS602]: `nowhere` does not exist"),
         (("small.nas", "--resume", "nowhere", "-o", "x"), 2, "keeps its folder"),
     ],
 )

@@ -155,7 +155,7 @@ def test_cells_in_another_network(run: Run, folder: Path) -> None:
     ("arguments", "code", "said"),
     [
         (["tiny.nas"], 1, "error[NAS602]: `tiny.nas` is not a run folder"),
-        (["nowhere"], 1, "error[NAS602]: `nowhere` is not a run folder"),
+        (["nowhere"], 1, "error[NAS602]: `nowhere` does not exist"),
         (["."], 1, "error[NAS602]: `.` is not a run folder"),
         (["run", "--budget", "params=10"], 1, "error[NAS614]"),
         (["run", "--budget", "size=10"], 2, "is not of the form params=1.5M"),

@@ -79,9 +79,11 @@ def test_says_what_it_does_not_understand(drawn: Draw, arguments: tuple[str, ...
         drawn("quickstart", *arguments)
 
 
-def test_a_folder_that_is_not_there(drawn: Draw) -> None:
+def test_a_folder_that_is_not_there(drawn: Draw, tmp_path: Path) -> None:
+    assert drawn("quickstart", "-o", "new/folder/a.svg") == "wrote new/folder/a.svg\n"
+    (tmp_path / "file").touch()
     with pytest.raises(NasError, match="NAS012: cannot write"):
-        drawn("quickstart", "-o", "nowhere/a.svg")
+        drawn("quickstart", "-o", "file/a.svg")
 
 
 @pytest.mark.parametrize("kind", ["png", "pdf"])
@@ -134,8 +136,9 @@ def test_a_cell_that_is_not_there(drawn: Draw) -> None:
 def test_a_figure_for_every_panel(drawn: Draw, tmp_path: Path) -> None:
     assert drawn("quickstart", "--figure", "-o", "fig.svg") == "wrote fig-digits.svg\nwrote fig-block.svg\n"
     assert all('pt"' in (tmp_path / f"fig-{name}.svg").read_text() for name in ("digits", "block"))
+    assert drawn("quickstart", "--figure", "-o", "fig.svg").startswith("wrote"), "the same pictures"
     with pytest.raises(NasError, match=r"`fig-digits\.svg` already exists"):
-        drawn("quickstart", "--figure", "-o", "fig.svg")
+        drawn("quickstart", "--figure", "--mono", "-o", "fig.svg")
 
 
 def test_one_figure_has_the_name_that_was_asked_for(drawn: Draw) -> None:

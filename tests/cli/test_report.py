@@ -132,13 +132,14 @@ def test_a_space_that_is_gone_leaves_a_shorter_page(
 def test_not_a_run_folder(reported: Reported, tmp_path: Path, name: str) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").write_text("")
-    with pytest.raises(NasError, match=f"NAS602: `{name}` is not a run folder"):
+    problem = "does not exist" if name == "nowhere" else "is not a run folder"
+    with pytest.raises(NasError, match=f"NAS602: `{name}` {problem}"):
         reported(name)
     assert not (tmp_path / name / "report.html").exists()
 
 
 def test_one_folder_among_others_is_not_a_run(reported: Reported, run: Path, tmp_path: Path) -> None:
-    with pytest.raises(NasError, match="NAS602: `nowhere` is not a run folder"):
+    with pytest.raises(NasError, match="NAS602: `nowhere` does not exist"):
         reported("run", "nowhere")
     assert not (tmp_path / "comparison.html").exists()
 

@@ -78,7 +78,7 @@ def test_folders(run: Run, folder: Path) -> None:
     (folder / "empty").mkdir()
     assert run("search", "tiny.nas", *DATA, "-o", "empty").code == 0, "nobody minds an empty folder"
     (folder / "file").write_text("")
-    assert "error[NAS602]: `file` already exists" in run("search", "tiny.nas", *DATA, "-o", "file").err
+    assert "error[NAS602]: `file` is not a folder" in run("search", "tiny.nas", *DATA, "-o", "file").err
     inside = run("search", "tiny.nas", *DATA, "-o", "file/run")
     assert (inside.code, inside.err) == (1, "error[NAS012]: cannot write `file/run`: not a directory\n\n")
 
@@ -267,9 +267,13 @@ def test_a_run_that_cannot_be_read(change: Any, said: str, run: Run, copied: Pat
 
 
 def test_no_run(run: Run, folder: Path) -> None:
-    for name in ("missing", "tiny.nas", "."):
+    for name, problem in (
+        ("missing", "does not exist"),
+        ("tiny.nas", "is not a run folder"),
+        (".", "is not a run folder"),
+    ):
         assert run("search", "--resume", name, "--allow-python").err == (
-            f"error[NAS602]: `{name}` is not a run folder\n"
+            f"error[NAS602]: `{name}` {problem}\n"
             " = help: give the folder written by `search`, which contains `run.json`\n\n"
         )
     (folder / "odd" / "run.json").mkdir(parents=True)

@@ -210,7 +210,8 @@ def test_no_run(run: Run, folder: Path) -> None:
     for path, help in (("absent", "give the folder written by `search`"), (".", "it contains runs, such as `run`")):
         result = run("status", path)
         assert result.code == 1
-        assert f"error[NAS602]: `{path}` is not a run folder" in result.err
+        problem = "does not exist" if path == "absent" else "is not a run folder"
+        assert f"error[NAS602]: `{path}` {problem}" in result.err
         assert help in result.err
     for text in (
         "",

@@ -14,9 +14,9 @@ import pytest
 from bayesnas_graph import api
 from bayesnas_graph.cli.display.sweep_view import SweepScreen
 from bayesnas_graph.runs.folder import RunFolder
+from bayesnas_graph.runs.signals import stopping
 from bayesnas_graph.runs.sweep.folder import SweepFolder
 from bayesnas_graph.runs.sweep.folder import SweepRun as SweepRun
-from bayesnas_graph.runs.sweep.task import stopping
 from tests.cli.conftest import Run
 from tests.runs.sweep.sweeps import finish, grid
 

@@ -137,7 +137,7 @@ def test_runs_of_another_kind(run: Run, copied: Path, folder: Path) -> None:
     manifest = json.loads((copied / "run.json").read_text())
     (copied / "run.json").write_text(json.dumps(manifest | {"kind": "search"}))
     assert "error[NAS602]: `run` was not written by `train`" in run("train", "--resume", "run", "--allow-python").err
-    assert "error[NAS602]: `nowhere` is not a run folder" in run("train", "--resume", "nowhere", "--allow-python").err
+    assert "error[NAS602]: `nowhere` does not exist" in run("train", "--resume", "nowhere", "--allow-python").err
     (copied / "run.json").write_text("{")
     assert "error[NAS602]: cannot read `run/run.json`" in run("train", "--resume", "run", "--allow-python").err
 

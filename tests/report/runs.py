@@ -94,6 +94,7 @@ def begun(
     """The run folder of a search that has just started."""
     subject = Subject.of(loaded, space)
     out = RunFolder(folder)
+    folder.mkdir(parents=True, exist_ok=True)
     path, text = subject.files[0]
     out.write(out.space / path.name, text)
     config = SearchConfig.model_validate({"data": "digits", "seed": seed, **(settings or {})})

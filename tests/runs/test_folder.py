@@ -36,7 +36,7 @@ def code_of(error: pytest.ExceptionInfo[NasError]) -> str:
 
 
 def test_a_file_is_whole_or_as_it_was(tmp_path: Path) -> None:
-    path = tmp_path / "deep" / "file"
+    path = tmp_path / "file"
     with atomic_write(path) as file:
         file.write(b"one")
         assert not path.exists(), "it is not there before it is whole"
@@ -62,7 +62,7 @@ def test_a_disk_that_fails(number: int, tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_leftovers_of_a_kill_are_harmless(tmp_path: Path) -> None:
-    (tmp_path / "file.part").write_text("half of a fi")
+    (tmp_path / ".file.part").write_text("half of a fi")
     RunFolder(tmp_path).write(tmp_path / "file", "whole")
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("file", "whole")]
 

@@ -241,7 +241,7 @@ def test_the_one_that_counts_is_shown(tmp_path: Path) -> None:
         ("rate=1e-3", 0.001),
         ("flip=true", True),
         ("parameters={width = 3}", {"width": 3}),
-        ("data=", ""),
+        ("data=''", ""),
         ("rate=1979-05-27", date(1979, 5, 27)),
     ],
 )

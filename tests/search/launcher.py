@@ -140,6 +140,7 @@ def _be_the_program(
     os.close(out)
     sys.stdout, sys.stderr = (os.fdopen(stream, "w", 1, closefd=False) for stream in (1, 2))
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which `nohup` has turned off
     if largest is not None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # so that writing fails, and the program does not
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))

@@ -108,7 +108,7 @@ def expected_saves() -> list[int]:
 # ----------------------------------------------------------------------------------------- stopped
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_interrupted_and_resumed(number: signal.Signals, programs: Launcher, whole: Path) -> None:
     name = f"it's a run, {number.name}"
     program = programs.start(*BEGIN, "-o", name)
@@ -200,6 +200,19 @@ def test_a_signal_that_comes_twice_at_once_counts_once() -> None:
             os.kill(os.getpid(), signal.SIGINT)
         assert stop()
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_terminal_that_closes_is_no_impatience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The shell and the system may both send the signal, a while apart."""
+    monkeypatch.setattr(signals, "AGAIN", 0.0)
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    try:
+        with stopping() as stop:
+            for _ in range(3):
+                os.kill(os.getpid(), signal.SIGHUP)
+            assert stop()
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_signals_are_left_alone_beside_the_main_thread() -> None:

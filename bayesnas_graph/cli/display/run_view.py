@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-import typer
-
 from bayesnas_graph.cli.console import labelled, resume_command, say, show_diagnostics
 from bayesnas_graph.diagnostics import Diagnostic
 from bayesnas_graph.runs.consent import names_code
@@ -34,8 +32,8 @@ class RunView(Watcher):
         say(labelled("run", str(task.folder.path)))
 
     def interrupted(self, task: Task[Any, Any], step: int) -> None:
-        typer.echo(f"stopped after step {step}; resume with")
-        typer.echo(f"  {resume_command(self.verb, task.folder.path, allow_python=needs_python(task))}")
+        say(f"stopped after step {step}; resume with")
+        say(f"  {resume_command(self.verb, task.folder.path, allow_python=needs_python(task))}")
 
 
 def needs_python(task: Task[Any, Any]) -> bool:

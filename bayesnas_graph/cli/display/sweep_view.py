@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from rich.live import Live
 from rich.text import Text
 
 from bayesnas_graph.cli.console import say
-from bayesnas_graph.cli.rich_output import rich_console
+from bayesnas_graph.cli.rich_output import live_console
 from bayesnas_graph.runs.sweep.folder import SweepFolder, SweepRun, last_line
 from bayesnas_graph.runs.sweep.schedule import SweepWatcher
 
@@ -58,15 +59,10 @@ def sweep_view(folder: SweepFolder, *, live: bool) -> Iterator[SweepWatcher]:
     if not live:
         yield SweepLines()
         return
-    out = rich_console()
-
-    def say(text: str) -> None:
-        with suppress(OSError):
-            out.print(text, markup=False, soft_wrap=True)
-
-    def show(text: Text) -> None:
-        with suppress(OSError):
-            screen.update(text, refresh=True)
-
+    out = live_console(sys.stdout)
     with Live(console=out, auto_refresh=False, transient=True) as screen:
-        yield SweepScreen(say, folder, show)
+        yield SweepScreen(
+            lambda text: out.print(text, markup=False, soft_wrap=True),
+            folder,
+            lambda text: screen.update(text, refresh=True),
+        )

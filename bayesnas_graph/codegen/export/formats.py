@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.export import Dim, ExportedProgram
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.diagnostics.atomic_files import atomic_write
+from bayesnas_graph.diagnostics.outputs import check_outputs, open_output
 from bayesnas_graph.ir import Shape
 
 LARGEST_DIFFERENCE = 1e-4  # between the outputs of a file and of its network, relative to the largest output
@@ -48,32 +48,39 @@ class _Format:
     load: Callable[[Path], Run]
 
 
-def write_onnx(module: nn.Module, shape: Shape | Sequence[Shape], path: Path) -> ExportedFile:
+def write_onnx(module: nn.Module, shape: Shape | Sequence[Shape], path: Path, *, force: bool = False) -> ExportedFile:
     """Write a network as ONNX, with its weights, for batches of any size.
 
     `shape` is that of one sample, or of one sample of each input. The module itself is not changed. Raises NasError if
-    a package is missing, if the network is too large for one file or cannot be exported, if the file cannot be written,
-    or if it does not compute the same; an existing file then stays as it was.
+    a package is missing, if the network is too large for one file or cannot be exported, if the file exists (unless
+    `force` is true) or cannot be written, or if it does not compute the same; an existing file then stays as it was.
     """
     _need("onnx", "onnxscript", "onnxruntime")
     size = sum(tensor.numel() * tensor.element_size() for tensor in module.state_dict().values())
     if size > LARGEST_ONNX:
         message = f"cannot write the network as ONNX: weights of {size / 2**30:.1f} GiB exceed the limit of 2 GiB"
         raise NasError([Diagnostic("NAS618", message, help="write TorchScript or torch.export instead")])
-    return _written(_Format("ONNX", _onnx, _load_onnx), module, shape, path)
+    return _written(_Format("ONNX", _onnx, _load_onnx), module, shape, path, force=force)
 
 
-def write_torchscript(module: nn.Module, shape: Shape | Sequence[Shape], path: Path) -> ExportedFile:
+def write_torchscript(
+    module: nn.Module, shape: Shape | Sequence[Shape], path: Path, *, force: bool = False
+) -> ExportedFile:
     """Write a network as TorchScript, which C++ can load without Python. Otherwise like `write_onnx`."""
-    return _written(_Format("TorchScript", _torchscript, _load_torchscript), module, shape, path)
+    return _written(_Format("TorchScript", _torchscript, _load_torchscript), module, shape, path, force=force)
 
 
-def write_program(module: nn.Module, shape: Shape | Sequence[Shape], path: Path) -> ExportedFile:
+def write_program(
+    module: nn.Module, shape: Shape | Sequence[Shape], path: Path, *, force: bool = False
+) -> ExportedFile:
     """Write a network as a program of torch.export, for batches of any size. Otherwise like `write_onnx`."""
-    return _written(_Format("torch.export", _program, _load_program), module, shape, path)
+    return _written(_Format("torch.export", _program, _load_program), module, shape, path, force=force)
 
 
-def _written(form: _Format, module: nn.Module, shape: Shape | Sequence[Shape], path: Path) -> ExportedFile:
+def _written(
+    form: _Format, module: nn.Module, shape: Shape | Sequence[Shape], path: Path, *, force: bool
+) -> ExportedFile:
+    check_outputs([(path, None)], force=force)
     random = torch.Generator().manual_seed(0)
     example, *batches = (_inputs(shape, size, random) for size in (EXAMPLES, *CHECKED))
     help = "operations in Python must consist of torch functions, independent of values and batch size"
@@ -84,7 +91,7 @@ def _written(form: _Format, module: nn.Module, shape: Shape | Sequence[Shape], p
     if not all(output.isfinite().all() for outputs in expected for output in outputs):
         message = f"cannot write the network as {form.name}: its outputs are not all finite, so they cannot be compared"
         raise NasError([Diagnostic("NAS618", message, help="use weights from before the training diverged")])
-    with atomic_write(path) as file:
+    with open_output(path, force=force) as file:
         file.write(content)
         file.flush()
         help = "write another format; an operation in Python must be deterministic"

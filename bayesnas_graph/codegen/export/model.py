@@ -11,8 +11,8 @@ from bayesnas_graph.codegen.emit import Emitted, as_state, build, emit
 from bayesnas_graph.codegen.emit.memory import check_memory
 from bayesnas_graph.codegen.emit.weights import ByNode
 from bayesnas_graph.codegen.export.describe import network_text
-from bayesnas_graph.codegen.export.weights import write_weights
-from bayesnas_graph.diagnostics.atomic_files import atomic_write
+from bayesnas_graph.codegen.export.weights import weights_file
+from bayesnas_graph.diagnostics.outputs import write_outputs
 from bayesnas_graph.ir import Graph, Shape
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.load import check_fixed
@@ -55,15 +55,16 @@ class Model:
         """Return the same program with other weights."""
         return replace(self, weights=weights)
 
-    def write_source(self, path: Path) -> None:
-        """Write the source, completely or not at all. Raises NasError."""
-        with atomic_write(path) as file:
-            file.write(self.program.text.encode())
+    def write(self, source: Path | None = None, weights: Path | None = None, *, force: bool = False) -> None:
+        """Write the source, the weights as safetensors, or both. Raises NasError.
 
-    def write_weights(self, path: Path) -> None:
-        """Write the weights as safetensors, completely or not at all. Raises NasError."""
-        assert self.weights is not None, "the caller has checked that there are weights"
-        write_weights(path, self.weights, fingerprint(self.graph))
+        An existing file is replaced only if it would stay the same, or with `force`.
+        """
+        outputs = [] if source is None else [(source, self.program.text.encode())]
+        if weights is not None:
+            assert self.weights is not None, "the caller has checked that there are weights"
+            outputs.append((weights, weights_file(self.weights, fingerprint(self.graph))))
+        write_outputs(outputs, force=force)
 
 
 def model_of(network: Network, name: str, tensors: ByNode | None = None) -> Model:

@@ -20,13 +20,17 @@ from bayesnas_graph.language.elaborate import Network
 SHOWN = 3  # names of tensors in a message
 
 
-def write_weights(path: Path, weights: Mapping[str, Tensor], fingerprint: str) -> None:
-    """Write the weights of a network with this fingerprint. Raises NasError if the disk is full."""
+def weights_file(weights: Mapping[str, Tensor], fingerprint: str) -> bytes:
+    """Return the content of a file with the weights of a network with this fingerprint."""
     # Tensors must not share memory.
     tensors = {name: value.detach().cpu().contiguous().clone() for name, value in weights.items()}
-    content = save(tensors, {"fingerprint": fingerprint})  # the order of several keys would be random
+    return save(tensors, {"fingerprint": fingerprint})  # the order of several keys would be random
+
+
+def write_weights(path: Path, weights: Mapping[str, Tensor], fingerprint: str) -> None:
+    """Write a file of a run: the weights of a network with this fingerprint. Raises NasError if the disk is full."""
     with atomic_write(path, FREE_SPACE) as file:
-        file.write(content)
+        file.write(weights_file(weights, fingerprint))
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:

@@ -17,6 +17,7 @@ from bayesnas_graph.runs.strategies import STRATEGIES
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Part = Annotated[float, Field(ge=0, lt=1)]
+Name = Annotated[str, Field(min_length=1)]
 Count = Annotated[int, Field(ge=1)]
 
 MOST_THREADS = 256
@@ -67,9 +68,9 @@ class Group(BaseModel):
 class DataSettings(Group):
     """Network and data."""
 
-    network: Annotated[str | None, Flag()] = Field(None, description="network to use (default: the first in the file)")
+    network: Annotated[Name | None, Flag()] = Field(None, description="network to use (default: the first in the file)")
     parameters: dict[str, int | float | bool | str] = Field({}, description="values of the network's parameters")
-    data: Annotated[str | None, Flag()] = Field(None, description="data set; `bayesnas-graph data list` lists them")
+    data: Annotated[Name | None, Flag()] = Field(None, description="data set; `bayesnas-graph data list` lists them")
     pad: int = Field(0, ge=0, le=MOST_PIXELS, description="black pixels added on every side of an image")
     crop: int = Field(0, ge=0, le=MOST_PIXELS, description="pixels of padding for random crops")
     flip: bool = Field(False, description="flip half of the images horizontally")

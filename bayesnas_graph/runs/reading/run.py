@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError, reading
 from bayesnas_graph.diagnostics.reading import LARGEST_JSON, read_file
-from bayesnas_graph.runs.paths import RunPaths
+from bayesnas_graph.runs.paths import RunPaths, not_a_run
 from bayesnas_graph.runs.reading.outline import Outline, OutlineSwitch
 
 Numbers = dict[str, float]
@@ -103,7 +103,7 @@ def read_run_record(paths: RunPaths) -> RunRecord:
     manifest = read_object(paths.manifest_file, _MANIFEST)
     if manifest is None:
         raise _no_run(paths)
-    return RunRecord(
+    record = RunRecord(
         folder=paths.path,
         manifest=manifest,
         running=is_locked(paths.lock),
@@ -115,6 +115,8 @@ def read_run_record(paths: RunPaths) -> RunRecord:
         result=read_object(paths.result, _TRAINED if manifest.get("kind") in ("train", "compress") else _RESULT),
         heard=_written(paths.metrics),
     )
+    paths.check_there()
+    return record
 
 
 def _no_run(paths: RunPaths) -> NasError:
@@ -123,7 +125,7 @@ def _no_run(paths: RunPaths) -> NasError:
         return NasError([Diagnostic("NAS602", message, help=help)])
     inside = sorted(file.parent for file in paths.path.glob("*/run.json"))
     help = f"it contains runs, such as `{inside[0]}`" if inside else "give the folder written by `search`"
-    return NasError([Diagnostic("NAS602", f"`{paths.path}` is not a run folder", help=help)])
+    return not_a_run(paths.path, help)
 
 
 def is_locked(path: Path) -> bool | None:

@@ -17,6 +17,7 @@ from bayesnas_graph.diagnostics.reading import LARGEST_JSON, read_file, read_jso
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.runs.consent import names_code
 from bayesnas_graph.runs.folder import RunFolder
+from bayesnas_graph.runs.paths import folder_gone, is_gone
 from bayesnas_graph.runs.reading.outline import Outline
 from bayesnas_graph.runs.settings import Settings
 from bayesnas_graph.runs.sweep.grid import Point, axis, points
@@ -112,7 +113,8 @@ class SweepFolder:
             return SweepRequest.model_validate_json(read_file(self.request_file, LARGEST_JSON))
         except FileNotFoundError:
             help = "give the folder written by `search --sweep`, which contains `sweep.json`"
-            raise NasError([Diagnostic("NAS602", f"`{self.path}` is not a sweep folder", help=help)]) from None
+            problem = "does not exist" if is_gone(self.path) else "is not a sweep folder"
+            raise NasError([Diagnostic("NAS602", f"`{self.path}` {problem}", help=help)]) from None
         except OSError as error:
             raise NasError([Diagnostic("NAS602", f"cannot read `{self.request_file}`: {reason(error)}")]) from None
         except ValidationError as error:
@@ -120,6 +122,11 @@ class SweepFolder:
             where = "".join(f"{part}: " for part in first["loc"])
             message = f"cannot read `{self.request_file}`: {where}{first['msg'].lower()}"
             raise NasError([Diagnostic("NAS602", message)]) from None
+
+    def check_there(self) -> None:
+        """Raise NasError if the folder was removed. A search that was just started may have created it again."""
+        if is_gone(self.request_file):
+            raise folder_gone(self.path)
 
     def make_room(self, point: Point) -> None:
         """Remove the remains of a run that was killed before it had a `run.json`."""

@@ -86,11 +86,13 @@ class Sweep:
 
     def write_tables(self) -> None:
         """Write both tables, each completely or not at all."""
+        self.folder.check_there()
         files = self.folder.own
         files.write(self.folder.table, to_csv(self.runs))
         files.write(self.folder.summary, to_markdown(f"Sweep of {self.request.space}", self.runs))
 
     def _start(self, point: Point, pool: RunPool, threads: int) -> None:
+        self.folder.check_there()
         self.folder.make_room(point)
         words = (*arguments(self.folder, self.request, point, self.data_dir, threads), *self.options)
         pool.start(Job(point.name, words, point.config.threads or threads, self.folder.log(point)))

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.runs import signals
 from bayesnas_graph.runs.consent import check_consent
 from bayesnas_graph.runs.folder import new_folder, now, versions
 from bayesnas_graph.runs.settings import Settings, configured
+from bayesnas_graph.runs.signals import stopping
 from bayesnas_graph.runs.subject import load_subject
 from bayesnas_graph.runs.sweep.cluster import RayPool, connect, installed
 from bayesnas_graph.runs.sweep.folder import SweepFolder, SweepRequest
@@ -86,19 +85,6 @@ def run_to_end(sweep: Sweep, watcher: SweepWatcher, jobs: int | None = None, *, 
     """Run the remaining searches in parallel; return False if interrupted. Raises NasError or KeyboardInterrupt."""
     with _pool(sweep, jobs, ray=ray) as (pool, threads), stopping() as stop:
         return sweep.run(pool, threads, stop, watcher)
-
-
-@contextmanager
-def stopping() -> Iterator[Callable[[], bool]]:
-    """Stop a sweep on the same signals as a search, and when its terminal is closed, which its runs do not notice."""
-    with signals.stopping() as stop:
-        before = signal.getsignal(signal.SIGHUP)
-        if before is signal.SIG_DFL:  # unless started with `nohup`
-            signal.signal(signal.SIGHUP, signal.getsignal(signal.SIGTERM))
-        try:
-            yield stop
-        finally:
-            signal.signal(signal.SIGHUP, before)
 
 
 @contextmanager

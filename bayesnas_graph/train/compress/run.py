@@ -91,6 +91,7 @@ class CompressRun(RunKind[CompressionProblem, CompressConfig, CompressWatcher, C
         if self.weights is not None:
             program = emit(task.subject.network.graph(), standalone=True)
             state = as_state(self.weights, {}, program)
+            task.folder.make(task.folder.stage("given").parent)
             write_weights(task.folder.stage("given"), state, task.subject.fingerprint)
 
     def recorder(self, task: CompressTask) -> CompressWatcher:

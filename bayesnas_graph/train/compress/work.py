@@ -23,7 +23,7 @@ from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes.shrink import Shrunk, shrink
 from bayesnas_graph.runs.config.compress import CompressConfig
 from bayesnas_graph.runs.device import Device
-from bayesnas_graph.runs.paths import RunPaths
+from bayesnas_graph.runs.folder import RunFolder
 from bayesnas_graph.runs.seeds import seed_everything
 from bayesnas_graph.runs.subject import Subject
 from bayesnas_graph.train.checkpoint import TrainCheckpoints
@@ -131,7 +131,7 @@ class CompressWork:
     """A compression run in progress."""
 
     problem: CompressionProblem
-    folder: RunPaths
+    folder: RunFolder
     device: Device
     watcher: CompressWatcher
     stop: Callable[[], bool] = lambda: False
@@ -227,6 +227,7 @@ class CompressWork:
 
     def _training(self, stage: Stage, start: ByNode | None, after_step: AfterStep) -> ByNode:
         name = f"{stage.name}-{stage.number:02}" if stage.number else stage.name
+        self.folder.make(self.folder.checkpoints)
         checkpoints = TrainCheckpoints(
             self.folder.checkpoints / name, self.config.keep, f"{self.problem.subject.fingerprint}/{name}"
         )
@@ -248,6 +249,7 @@ class CompressWork:
         if not self.device.processes.broadcast(path.is_file()):
             weights = work()
             if self.device.processes.first:
+                self.folder.make(path.parent)
                 write_weights(path, as_state(weights, {}, program), self.problem.subject.fingerprint)
             self.device.processes.any(False)  # wait until it is written
         return self._on_device(by_node(read_weights(path), program))

@@ -8,6 +8,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from bayesnas_graph.ir.ops import PRIMITIVES
 from tests.codegen.export.networks import EVERYTHING, NETWORKS, network, searched, tiny
 from tests.helpers import graph
 
-Write = Callable[[nn.Module, Any, Path], ExportedFile]
+Write = Callable[..., ExportedFile]
 WRITERS: dict[str, Write] = {"net.onnx": write_onnx, "net.pt": write_torchscript, "net.pt2": write_program}
 QUICK = ["net.pt", "net.pt2"]  # ONNX takes seconds for any network
 
@@ -223,7 +224,8 @@ def test_nan_outputs(tmp_path: Path) -> None:
 @pytest.mark.parametrize("file", QUICK)
 def test_a_file_that_computes_something_else(tmp_path: Path, file: str) -> None:
     (tmp_path / file).write_text("from before")
-    found = problem(WRITERS[file], Noisy(), (2, 3), tmp_path / file)
+    assert problem(WRITERS[file], Noisy(), (2, 3), tmp_path / file).code == "NAS012"
+    found = problem(partial(WRITERS[file], force=True), Noisy(), (2, 3), tmp_path / file)
     assert found.code == "NAS617"
     assert found.message.startswith(f"`{tmp_path / file}` gives different results: outputs differ by ")
     assert [path.name for path in tmp_path.iterdir()] == [file]
@@ -269,7 +271,7 @@ def test_a_package_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, p
 def test_a_folder_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("something")
     found = problem(write_torchscript, *tiny(), tmp_path / "taken" / "net.pt")
-    assert (found.code, found.message) == ("NAS012", f"cannot write `{tmp_path}/taken/net.pt`: file exists")
+    assert (found.code, found.message) == ("NAS012", f"cannot write `{tmp_path}/taken/net.pt`: not a directory")
     assert (tmp_path / "taken").read_text() == "something"
 
 

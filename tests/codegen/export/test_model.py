@@ -138,7 +138,7 @@ def test_names_of_nodes_stay_names(name: str) -> None:
 
 def test_it_runs_where_this_package_is_not(tmp_path: Path) -> None:
     path = tmp_path / "model.py"
-    model_of(load_network(Path("lenet5")).network, "lenet5").write_source(path)
+    model_of(load_network(Path("lenet5")).network, "lenet5").write(path)
     code = (
         "import sys; sys.modules['bayesnas_graph'] = None\n"
         "import torch, model\n"

@@ -32,6 +32,7 @@ def test_each_state(folder: SweepFolder) -> None:
     done, failed, stopped, running = folder.request().points()
     finish(folder, done)
     for point in (stopped, running):
+        folder.run(point).path.mkdir()
         folder.run(point).write(folder.run(point).manifest_file, "{}")
     folder.table.write_text(
         "folder,state,error\n"

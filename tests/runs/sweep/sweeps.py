@@ -32,6 +32,7 @@ def asked(*texts: str, seeds: int = 1, **settings: Any) -> SweepRequest:
 def finish(folder: SweepFolder, point: Point, kept: Sequence[str] = ("a.conv",), parameters: int = 100) -> None:
     """Write the files of a finished run into a folder."""
     run = folder.run(point)
+    run.path.mkdir(parents=True, exist_ok=True)
     names = ["a.conv", "a.skip", "a.zero"]
     verdicts = [{"name": name, "keep": name in (*kept, "a.zero")} for name in names]
     found = {"parameters": parameters, "flops": 10 * parameters, "accuracy": 0.5, "kept": len(kept) + 1, "switches": 3}

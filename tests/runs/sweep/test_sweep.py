@@ -42,12 +42,13 @@ def test_commands_say_what_was_asked_for(tmp_path: Path) -> None:
     assert configured([assigned(word) for word in settings]) == point.config.model_copy(update={"threads": 3})
     assert settings[-1] == "lambda=1e-2"
     assert begun[:4] == ["search", str(tmp_path / "space" / "tiny.nas"), "-o", str(tmp_path / "lambda=1e-2,seed=0")]
+    folder.run(point).path.mkdir(exist_ok=True)
     folder.run(point).write_json(folder.run(point).manifest_file, {})
     resumed = ["search", "--resume", str(tmp_path / point.name), "--data-dir", "/data", "--display", "plain"]
     assert list(arguments(folder, what, point, None, threads=3)) == [*resumed, "--allow-python"]
 
 
-@given(st.text(st.characters(exclude_categories=["Cs"])), st.floats(0.0, 0.999), st.booleans())
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), st.floats(0.0, 0.999), st.booleans())
 def test_settings_survive_the_command_line(data: str, momentum: float, flip: bool) -> None:
     settings = {"data": data, "momentum": momentum, "flip": flip, "parameters": {"mode": data}}
     assert configured(map(assigned, words(settings))).model_dump(exclude_unset=True) == settings
@@ -55,6 +56,8 @@ def test_settings_survive_the_command_line(data: str, momentum: float, flip: boo
 
 def test_what_was_killed_before_it_began_is_begun_anew(tmp_path: Path) -> None:
     folder, (first, second) = SweepFolder(tmp_path), grid(seeds=2)
+    for point in (first, second):
+        folder.run(point).path.mkdir()
     folder.run(first).write(folder.run(first).space / "tiny.nas", "half")
     folder.run(second).write_json(folder.run(second).manifest_file, {})
     for point in (first, second):
@@ -165,6 +168,7 @@ class Notes(SweepWatcher):
 
 def sweep_in(path: Path) -> tuple[Sweep, Acted, Notes]:
     folder, what = SweepFolder(path), asked("lambda=0.1,0.2", seeds=2)
+    folder.request_file.write_text(what.model_dump_json())
     return Sweep(folder, what, what.points()), Acted(folder), Notes()
 
 
