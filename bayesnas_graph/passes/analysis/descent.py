@@ -7,7 +7,7 @@ from collections.abc import Iterable, Set
 from itertools import cycle
 
 from bayesnas_graph.passes.analysis.nesting import Nesting
-from bayesnas_graph.passes.analysis.prices import NodeInput, Prices
+from bayesnas_graph.passes.analysis.prices import Limit, NodeInput, Prices
 
 PATIENCE = 1_000_000  # nodes a search may visit before it returns its best result: a second or two
 
@@ -87,7 +87,9 @@ class Descent:
         return on
 
     def _halved(self, on: On, order: list[str]) -> On:
-        """Close as many of these switches as possible: all together, or else recursively in each half."""
+        """Close as many of these switches as time allows: all together, or else recursively in each half."""
+        if self.prices.visited > self.stop:
+            return on
         if self.prices.of(on - set(order)) is not None:
             return on - set(order)
         if len(order) > 1:
@@ -152,9 +154,13 @@ class Descent:
 
 def filled(prices: Prices, order: Iterable[str]) -> On:
     """As many switches on as the limits allow, in this order."""
+    limits: dict[str, list[Limit]] = {group: [] for group in prices.groups}
+    for limit in prices.limits:
+        for group in limit.groups:
+            limits[group].append(limit)
     on: set[str] = set()
     for group in order:
         on.add(group)
-        if any(group in limit.groups and limit.exceeded(on) for limit in prices.limits):
+        if any(limit.exceeded(on) for limit in limits[group]):
             on.remove(group)
     return frozenset(on)

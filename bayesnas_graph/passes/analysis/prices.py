@@ -64,7 +64,7 @@ class Prices:
         self._kind = [alike[op] for op in self.ops]  # a number is faster to look up than an operation
         self._known: dict[tuple[int, tuple[Shape, ...]], tuple[Shape, int]] = {}
         self.single = [self._compute(i, tuple(self.shapes[s.node] for s in self.inputs[i]))[1] for i in number.values()]
-        self.visited = 0  # nodes visited so far: a measure of time that does not depend on the machine
+        self.visited = 0  # nodes and limits visited so far: a measure of time that does not depend on the machine
 
     def _compute(self, i: int, inputs: tuple[Shape, ...]) -> tuple[Shape, int]:
         """The shape and the price of a node that reads these shapes."""
@@ -81,6 +81,7 @@ class Prices:
         It equals the `cost` of the pruned graph. None if an output is lost, if the remaining shapes do not match, or
         if more candidates of a choice are on than it may keep.
         """
+        self.visited += len(self.limits)
         if any(limit.exceeded(on) for limit in self.limits):
             return None
         arriving = self._arriving(self._wanted(on))
