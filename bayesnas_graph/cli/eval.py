@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +12,7 @@ from bayesnas_graph import api
 from bayesnas_graph.cli.console import labelled, short_time
 from bayesnas_graph.cli.network_options import AllowPython, check_parameters
 from bayesnas_graph.cli.options import DataDir, settings_options
+from bayesnas_graph.diagnostics.json_text import json_text
 from bayesnas_graph.runs.config.train import EvalConfig
 from bayesnas_graph.runs.settings import Settings, merged
 
@@ -50,7 +50,7 @@ def eval(
         return
     if as_json:
         about = {"version": 1, "network": evaluation.network, "data": evaluation.data, "device": evaluation.device}
-        typer.echo(json.dumps(about | evaluation.to_plain(), indent=2, allow_nan=False))
+        typer.echo(json_text(about | evaluation.to_plain()))
         return
     for line in _lines(evaluation):
         typer.echo(line)

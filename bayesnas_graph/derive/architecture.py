@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +19,8 @@ from bayesnas_graph.derive.explain import ExplainedLine, explained
 from bayesnas_graph.derive.text import Written, strength_notes, written
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.atomic_files import atomic_write
+from bayesnas_graph.diagnostics.checksums import with_checksum
+from bayesnas_graph.diagnostics.json_text import json_text
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.elaborate import Network, load_network
 from bayesnas_graph.language.elaborate.load import Number
@@ -169,8 +170,8 @@ class Architecture:
         return html
 
 
-def _json(content: object) -> str:
-    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+def _json(content: dict[str, Any]) -> str:
+    return json_text(with_checksum(content), ascii=False) + "\n"
 
 
 def of_string(

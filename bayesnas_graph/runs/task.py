@@ -80,10 +80,12 @@ def create_run(
 
 def _write_manifest(kind: RunKind[P, Any, Any, Any], task: Task[P, Any]) -> None:
     subject, folder = task.subject, task.folder
+    files = subject.copy_files(folder)
     manifest = MANIFESTS[kind.name](
         space=subject.name,
         called=subject.called,
-        file=subject.copy_files(folder),
+        file=next(iter(files)),
+        files=files,
         network=subject.network.name,
         fingerprint=subject.fingerprint,
         python_ops=subject.python_ops,
@@ -113,6 +115,8 @@ def resume_run(
 def run_to_end(kind: RunKind[P, Any, W, R], task: Task[P, Any], device: Device, watchers: Sequence[W]) -> R:
     """Run from the start or the last checkpoint, and write the results. Raises Interrupted or NasError."""
     first = device.processes.first
+    if first:
+        task.folder.checksums.unlink(missing_ok=True)  # the files are written again
     watcher = fan_out([kind.recorder(task), *watchers] if first else [])
     watcher.opened(task, device)
     try:
@@ -128,5 +132,6 @@ def run_to_end(kind: RunKind[P, Any, W, R], task: Task[P, Any], device: Device, 
     watcher.closed()
     if first:
         kind.write_results(task, outcome)
+        task.folder.write_checksums()
     watcher.finished(task, outcome)
     return outcome

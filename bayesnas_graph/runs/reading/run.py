@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError, reading
+from bayesnas_graph.diagnostics.checksums import Changed, help_for
 from bayesnas_graph.diagnostics.reading import LARGEST_JSON, read_file
 from bayesnas_graph.runs.paths import RunPaths
 from bayesnas_graph.runs.reading.outline import Outline, OutlineSwitch
@@ -120,6 +121,12 @@ def read_run_record(paths: RunPaths) -> RunRecord:
 def _no_run(paths: RunPaths) -> NasError:
     if paths.manifest_file.exists():
         message, help = f"cannot read `{paths.manifest_file}`", "it is damaged, and no other file describes the run"
+        try:
+            reading.read_json(paths.manifest_file)
+        except Changed as error:
+            message, help = f"{message}: {error}", help_for(error) or help
+        except (OSError, ValueError):
+            pass
         return NasError([Diagnostic("NAS602", message, help=help)])
     inside = sorted(file.parent for file in paths.path.glob("*/run.json"))
     help = f"it contains runs, such as `{inside[0]}`" if inside else "give the folder written by `search`"
