@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 SPACE := quickstart
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint fix fuzz bench clean
+.PHONY: help install demo test lint fix fuzz hostile bench clean
 
 help:            ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*##/ { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ fix: $(READY)    ## fix what the linters can fix
 
 fuzz: $(READY)   ## run the random tests ten times as long
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest --numprocesses 2 --dist worksteal tests/test_fuzz.py tests/language/syntax
+
+hostile: $(READY) ## run the tests with files from strangers and damaged files, the long ones too
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m 'long or not long' tests/hostile
 
 bench: $(READY)  ## run the short benchmarks and update docs/benchmarks.md
 	@rm -rf build/bench

@@ -17,6 +17,7 @@ from bayesnas_graph.runs.loop import Interrupted
 from bayesnas_graph.runs.manifest import MANIFESTS, Kind
 from bayesnas_graph.runs.opening import open_run
 from bayesnas_graph.runs.processes import shared_folder
+from bayesnas_graph.runs.reading.listed import changed_tables
 from bayesnas_graph.runs.signals import stopping
 from bayesnas_graph.runs.subject import Subject
 from bayesnas_graph.runs.watching import Watcher, fan_out
@@ -115,10 +116,11 @@ def resume_run(
 def run_to_end(kind: RunKind[P, Any, W, R], task: Task[P, Any], device: Device, watchers: Sequence[W]) -> R:
     """Run from the start or the last checkpoint, and write the results. Raises Interrupted or NasError."""
     first = device.processes.first
-    if first:
-        task.folder.checksums.unlink(missing_ok=True)  # the files are written again
     watcher = fan_out([kind.recorder(task), *watchers] if first else [])
     watcher.opened(task, device)
+    if first:
+        watcher.warned(changed_tables(task.folder))
+        task.folder.checksums.unlink(missing_ok=True)  # the files are written again
     try:
         with stopping(say=first) as stop, machine_limits(task.config, device):
             outcome = kind.run(task, device, watcher, stop)

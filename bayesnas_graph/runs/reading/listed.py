@@ -20,6 +20,16 @@ def changed_files(paths: RunPaths) -> Iterator[Path]:
             yield path
 
 
+def changed_tables(paths: RunPaths) -> list[Diagnostic]:
+    """Return a warning for each table that has changed since the run finished; the other files are written again."""
+    help = "its rows stay as they are"
+    return [
+        Diagnostic("NAS602", f"`{path}` has changed since the run finished", help=help, severity="warning")
+        for path in changed_files(paths)
+        if path.suffix == ".csv"
+    ]
+
+
 def check_unchanged(paths: RunPaths, path: Path) -> None:
     """Raise NasError if a file has changed since the run finished."""
     if path in changed_files(paths):
