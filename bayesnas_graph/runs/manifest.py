@@ -36,7 +36,7 @@ class Manifest(BaseModel):
     data_dir: str
     begun: str
     versions: dict[str, str]
-    threads: int = Field(ge=1)
+    threads: int = Field(ge=1, le=1024)
 
 
 class SearchManifest(Manifest):
@@ -72,13 +72,14 @@ MANIFESTS: dict[str, type[AnyManifest]] = {
 def kind_of(path: Path) -> Kind | None:
     """Return the kind of run in a folder; None if it is not a run folder. A damaged run counts as a search."""
     with suppress(OSError, ValueError, AttributeError):
-        return _kind(read_json(path / "run.json"))
+        return kind_in(read_json(path / "run.json"))
     return "search" if (path / "run.json").exists() else None
 
 
-def _kind(content: Any) -> Kind:
+def kind_in(content: Any) -> Kind:
+    """Return the kind of run that a `run.json` is about; a search if it does not say."""
     kind = content.get("kind", "search")
-    return cast("Kind", kind) if kind in MANIFESTS else "search"
+    return cast("Kind", kind) if isinstance(kind, str) and kind in MANIFESTS else "search"
 
 
 def read_manifest(paths: RunPaths, expected: Kind | None = None) -> AnyManifest:
@@ -94,7 +95,7 @@ def read_manifest(paths: RunPaths, expected: Kind | None = None) -> AnyManifest:
     except ValueError as error:
         _unreadable(paths, problem_of(error), help_for(error, RESTORE))
     try:
-        return MANIFESTS[expected or _kind(content)].model_validate(content)
+        return MANIFESTS[expected or kind_in(content)].model_validate(content)
     except ValidationError as error:
         faults = error.errors(include_url=False)
     except AttributeError:  # not an object

@@ -19,7 +19,7 @@ from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.elaborate import Loaded, Network, load_network
 from bayesnas_graph.runs.consent import check_consent
 from bayesnas_graph.runs.folder import RunFolder
-from bayesnas_graph.runs.manifest import AnyConfig, AnyManifest, Kind, kind_of, read_manifest
+from bayesnas_graph.runs.manifest import AnyConfig, AnyManifest, Kind, kind_in, kind_of, read_manifest
 from bayesnas_graph.runs.reading.listed import check_unchanged
 from bayesnas_graph.runs.subject import Subject, parameter_values
 
@@ -38,7 +38,7 @@ class Run:
     @property
     def kind(self) -> Kind:
         """The verb that started the run."""
-        return self.about.get("kind", "search")  # type: ignore[no-any-return]
+        return kind_in(self.about)
 
     @cached_property
     def manifest(self) -> AnyManifest:

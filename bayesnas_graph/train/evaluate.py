@@ -37,6 +37,7 @@ class Evaluation:
     latencies: tuple[Latency, ...]
     score: Score | None  # on the test set, if there is one
     samples: int = 0  # in the test set
+    not_finite: tuple[str, ...] = ()  # weights that hold NaN or infinite values
 
     def to_plain(self) -> dict[str, Any]:
         """Return dictionaries, lists and numbers."""
@@ -62,7 +63,8 @@ def evaluate(
     module = build(program)
     if weights is not None:
         module.load_state_dict(as_state(weights, {}, program))
-    size_in_bytes = bytes_of(module.state_dict())
+    state = module.state_dict()
+    size_in_bytes, not_finite = bytes_of(state), tuple(name for name in state if not state[name].isfinite().all())
     module.to(device.torch_device)
     if device.channels_last:
         module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
@@ -87,4 +89,5 @@ def evaluate(
         latencies=latencies,
         score=test_score,
         samples=samples,
+        not_finite=not_finite,
     )

@@ -96,6 +96,21 @@ def readings(kind: str) -> Mapping[str, Reading]:
     return found
 
 
+def is_read(file: str, name: str, kind: str) -> bool:
+    """Whether a verb reads a file at all."""
+    if file.startswith("checkpoints/"):
+        return name == "resume" or (kind == "search" and name in ("eval", "export"))
+    if file.startswith("stages/"):
+        return name == "resume"
+    if file == "weights.safetensors":
+        return name in ("eval", "export")
+    if file in ("architecture.json", "model.py"):
+        return name == "status"  # only their checksums matter
+    if file.endswith(".csv") or file in ("layers.json", "outline.json"):
+        return name in ("status", "report", "resume")
+    return True
+
+
 def _bytes(*names: str) -> Callable[[Path, Result], Any]:
     return lambda folder, _: {name: (folder / name).read_bytes() for name in names}
 

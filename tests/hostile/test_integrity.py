@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Result, Run, run
-from tests.hostile.small_runs import KINDS, Reading, readings
+from tests.hostile.small_runs import KINDS, Reading, is_read, readings
 
 __all__ = ["run"]
 
@@ -31,19 +31,6 @@ def expected() -> Expected:
 def files_of(folder: Path) -> list[str]:
     found = (path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file())
     return [str(path) for path in found if path.name != "lock"]
-
-
-def is_read(file: str, name: str, kind: str) -> bool:
-    """Whether a verb reads a file at all."""
-    if file.startswith("checkpoints/"):
-        return name == "resume" or (kind == "search" and name in ("eval", "export"))
-    if file.startswith("stages/"):
-        return name == "resume"
-    if file == "weights.safetensors":
-        return name in ("eval", "export")
-    if file.endswith(".csv") or file in ("layers.json", "outline.json", "architecture.json", "model.py"):
-        return name in ("status", "report", "resume")
-    return True
 
 
 def flipped(content: bytes, where: random.Random) -> tuple[bytes, str]:

@@ -21,6 +21,7 @@ Numbers = dict[str, float]
 _METRICS = ("step", "loss", "accuracy", "seconds")  # required columns of a row
 _UPDATES = ("iteration", "accuracy", "parameters", "flops", "lambda", "seconds")
 _MANIFEST = {"space": str, "network": str, "begun": str, "config": dict}
+_OPTIONAL = {"kind": str, "called": str, "file": str, "files": dict, "fingerprint": str, "versions": dict}
 _RESULT = {"why": str, "parameters": int, "flops": int, "accuracy": float, "unmet": list}
 _TRAINED = {"parameters": int, "flops": int, "accuracy": float}
 
@@ -102,7 +103,7 @@ class RunRecord:
 def read_run_record(paths: RunPaths) -> RunRecord:
     """Read a run folder. Raises NasError if it is not one."""
     manifest = read_object(paths.manifest_file, _MANIFEST)
-    if manifest is None:
+    if manifest is None or not all(isinstance(manifest.get(key, kind()), kind) for key, kind in _OPTIONAL.items()):
         raise _no_run(paths)
     return RunRecord(
         folder=paths.path,
