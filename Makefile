@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 SPACE := quickstart
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint fix fuzz bench clean
+.PHONY: help install demo test lint fix fuzz hostile bench clean
 
 help:            ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*##/ { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ fix: $(READY)    ## fix what the linters can fix
 
 fuzz: $(READY)   ## check 200,000 random programs: an hour on two cores
 	$(BIN)/python -m benchmarks.fuzz --jobs 2
+
+hostile: $(READY) ## run the tests with files from strangers and damaged files, the long ones too
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m 'long or not long' tests/hostile
 
 bench: $(READY)  ## run the short benchmarks and update docs/benchmarks.md
 	@rm -rf build/bench

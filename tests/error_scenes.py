@@ -175,8 +175,20 @@ def _searched(folder: Path, patch: Patch) -> None:
 
 def _damaged_checkpoint(folder: Path, patch: Patch) -> None:
     _searched(folder, patch)
-    last = max((folder / "runs" / "example-1" / "checkpoints").iterdir())
-    last.write_bytes(last.read_bytes()[:100])
+    for path in (folder / "runs" / "example-1" / "checkpoints").iterdir():
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 1
+        path.write_bytes(content)
+
+
+def _broken_weights(folder: Path, _: Patch) -> None:
+    text = "network net : image(1, 8, 8) -> classes(10) { in x  x -> out : conv(8) > global_avg_pool > linear(10) }"
+    (folder / "example.nas").write_text(text)
+    shapes = {"conv.weight": (8, 1, 3, 3), "linear.weight": (10, 8), "linear.bias": (10,)}
+    tensors = {name: torch.zeros(shape) for name, shape in shapes.items()}
+    for name in ("conv.weight", "linear.bias"):
+        tensors[name][0] = torch.nan
+    save_file(tensors, folder / "broken.safetensors")
 
 
 def _small_machine(_: Path, patch: Patch) -> None:
@@ -206,6 +218,7 @@ _SCENES: dict[str, Callable[[Path, Patch], None]] = {
     "NAS616": _searched,
     "NAS620": _small_network,
     "NAS621": _small_network,
+    "NAS622": _broken_weights,
     "NAS702": _misspelt_genotype,
 }
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 from bayesnas_graph.diagnostics import Diagnostic, Report, render
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.ir import Graph
@@ -50,3 +55,11 @@ def formatted(text: str) -> str:
 def weights(graph: Graph) -> int:
     """The number of parameters of a graph."""
     return sum(node.op.parameters(*(graph[edge.source].shape for edge in graph.inputs(node.name))) for node in graph)
+
+
+def edit_json(path: Path, change: Callable[[dict[str, Any]], object] = lambda _: None) -> None:
+    """Change a document of a run as a person would, who removes its checksum."""
+    content = json.loads(path.read_text())
+    content.pop("checksum", None)
+    change(content)
+    path.write_text(json.dumps(content))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +10,7 @@ import typer
 
 from bayesnas_graph.cli.console import show_diagnostics, space_files
 from bayesnas_graph.diagnostics import Report, as_json
+from bayesnas_graph.diagnostics.json_text import json_text
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.diagnostics.words import counted
 from bayesnas_graph.language.elaborate import Checker, Limits, Network, Space
@@ -50,7 +50,7 @@ def check(
         else:
             checked.append((name, checker.path(path, name)))
     if as_json_:
-        typer.echo(json.dumps(_json(checked, report), indent=2))
+        typer.echo(json_text(_json(checked, report)))
     else:
         show_diagnostics(report.diagnostics)
         _summarise(checked, report)

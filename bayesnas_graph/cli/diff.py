@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from bayesnas_graph.cli.network_options import AllowPython, NetworkName, load_network
+from bayesnas_graph.diagnostics.json_text import json_text
 from bayesnas_graph.diagnostics.words import counted
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.json import Difference, compare, read_graph, summary
@@ -32,7 +32,7 @@ def diff(
     budgets = ((), ()) if old_budgets is None or new_budgets is None else (old_budgets, new_budgets)
     difference = compare(old, new, budgets)
     if as_json_:
-        typer.echo(json.dumps(difference.as_json(), indent=2))
+        typer.echo(json_text(difference.as_json()))
     elif difference.same:
         typer.echo(f"the same space{_renamed(difference)}")
     else:

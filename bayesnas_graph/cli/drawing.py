@@ -10,6 +10,7 @@ from typing import Any
 
 from bayesnas_graph.cli.network_options import load_network, load_with_files
 from bayesnas_graph.diagnostics import Diagnostic, NasError, nearest
+from bayesnas_graph.diagnostics.checksums import help_for, problem_of
 from bayesnas_graph.diagnostics.reading import read_json
 from bayesnas_graph.diagnostics.resources import shipped_space
 from bayesnas_graph.language.elaborate import Network
@@ -18,6 +19,7 @@ from bayesnas_graph.report.pictures import Diagram, Panel, diagram_of, prune_dia
 from bayesnas_graph.runs.folder import RunFolder
 from bayesnas_graph.runs.opening import Run
 from bayesnas_graph.runs.paths import RunPaths
+from bayesnas_graph.runs.reading.listed import check_unchanged
 from bayesnas_graph.runs.reading.run import read_run_record
 
 
@@ -84,7 +86,8 @@ def _of_run(path: Path, *, whole: bool, allow_python: bool) -> Drawing:
             folder.check_there()
             help = f"finish it with `bayesnas-graph compress --resume {shlex.quote(str(path))}`"
             raise NasError([Diagnostic("NAS602", f"`{path}` has not finished", help=help)])
-        return Drawing.of(load_network(path / "network.nas", None, None, allow_python=allow_python))
+        check_unchanged(folder, folder.network)
+        return Drawing.of(load_network(folder.network, None, None, allow_python=allow_python))
     space = Drawing.of(run.space.network)
     if kind != "search" or whole:
         return space
@@ -155,9 +158,10 @@ class _Decided:
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise NasError([Diagnostic("NAS602", f"cannot read `{path}`: {reason}")]) from None
-        except (ValueError, KeyError, TypeError):
-            help = f"write it again with {command}, or draw the space with `--space`"
-            raise NasError([Diagnostic("NAS602", f"cannot read `{path}`: it is damaged", help=help)]) from None
+        except (ValueError, KeyError, TypeError) as error:
+            message = f"cannot read `{path}`: {problem_of(error)}"
+            again = f"write it again with {command}, or draw the space with `--space`"
+            raise NasError([Diagnostic("NAS602", message, help=help_for(error, again))]) from None
         kept = frozenset[str]().union(*(gates for gates, keep in verdicts if keep))
         return _Decided(path, kept, frozenset[str]().union(*(gates for gates, _ in verdicts)))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +12,8 @@ from bayesnas_graph import api
 from bayesnas_graph.cli.console import labelled, short_time, show_diagnostics
 from bayesnas_graph.cli.network_options import AllowPython, check_parameters
 from bayesnas_graph.cli.options import DataDir, settings_options
+from bayesnas_graph.diagnostics import Diagnostic
+from bayesnas_graph.diagnostics.json_text import json_text
 from bayesnas_graph.runs.config.train import EvalConfig
 from bayesnas_graph.runs.settings import Settings, merged
 
@@ -51,12 +52,22 @@ def eval(
     if not is_first():
         return
     show_diagnostics(evaluation.warnings)
+    if evaluation.not_finite:
+        show_diagnostics([_warning(evaluation)])
     if as_json:
         about = {"version": 1, "network": evaluation.network, "data": evaluation.data, "device": evaluation.device}
-        typer.echo(json.dumps(about | evaluation.to_plain(), indent=2, allow_nan=False))
+        typer.echo(json_text(about | evaluation.to_plain()))
         return
     for line in _lines(evaluation):
         typer.echo(line)
+
+
+def _warning(evaluation: Evaluation) -> Diagnostic:
+    """Return the warning about weights with NaN."""
+    names = evaluation.not_finite
+    more = f" and {len(names) - 1:,} more tensors" if len(names) > 1 else ""
+    message = f"the weights hold NaN or infinite values, in `{names[0]}`{more}"
+    return Diagnostic("NAS622", message, help="accuracy and loss mean nothing", severity="warning")
 
 
 def _lines(evaluation: Evaluation) -> Iterator[str]:

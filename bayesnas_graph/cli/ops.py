@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import MISSING, dataclass, fields
 from typing import Annotated
 
@@ -10,6 +9,7 @@ import typer
 
 from bayesnas_graph.cli.rich_output import show_table
 from bayesnas_graph.diagnostics import Diagnostic, NasError, did_you_mean
+from bayesnas_graph.diagnostics.json_text import json_text
 from bayesnas_graph.ir import Op
 from bayesnas_graph.ir.ops import PRIMITIVES
 from bayesnas_graph.language.elaborate.builtins import BUILTINS
@@ -40,7 +40,7 @@ def ops(
             raise NasError([Diagnostic("NAS101", f"unknown operation `{name}`", help=did_you_mean(name, names))])
         entries = [entry for entry in entries if entry.name == name]
     if as_json:
-        typer.echo(json.dumps([vars(entry) for entry in entries], indent=2))
+        typer.echo(json_text([vars(entry) for entry in entries]))
         return
     titles = {"primitive": "Primitives", "library": 'Library: import "std.nas"', "function": "Functions"}
     shown = False

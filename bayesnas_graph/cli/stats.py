@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any
 
 import typer
 
 from bayesnas_graph.cli.network_options import AllowPython, NetworkName, Parameters, SpaceFile, load_network
+from bayesnas_graph.diagnostics.json_text import json_text
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.values import show
 from bayesnas_graph.passes.analysis import Cost, CostRange, Extremes, SwitchCounts, cost, extremes, switches
@@ -27,7 +27,7 @@ def stats(
     graph = loaded.graph()
     counted, costs, ends = switches(graph), cost(graph), extremes(graph)
     if as_json:
-        typer.echo(json.dumps(_json(loaded, counted, costs, ends), indent=2))
+        typer.echo(json_text(_json(loaded, counted, costs, ends)))
         return
     typer.echo(
         f"network {loaded.name}: {', '.join(map(show, loaded.inputs))} -> {', '.join(map(show, loaded.outputs))}"

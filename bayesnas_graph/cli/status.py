@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from math import isfinite
 from pathlib import Path
@@ -10,11 +9,13 @@ from typing import Annotated, Any
 
 import typer
 
-from bayesnas_graph.cli.console import duration, labelled, resume_command, short_time
+from bayesnas_graph.cli.console import duration, labelled, resume_command, short_time, show_diagnostics
 from bayesnas_graph.cli.display.search_summary import unmet
 from bayesnas_graph.cli.display.switch_table import SwitchTable
+from bayesnas_graph.diagnostics.json_text import json_text
 from bayesnas_graph.runs.consent import names_code
 from bayesnas_graph.runs.paths import RunPaths
+from bayesnas_graph.runs.reading.damage import damage
 from bayesnas_graph.runs.reading.run import RunRecord, read_run_record
 from bayesnas_graph.runs.strategies import DEFAULT, strategy_info
 
@@ -27,8 +28,9 @@ def status(
 ) -> None:
     """Show the progress of a search, training run or compression run, while it runs or afterwards."""
     record, now = read_run_record(RunPaths(run)), datetime.now(UTC)
+    show_diagnostics(damage(record))
     if as_json:
-        typer.echo(json.dumps(_json(record), indent=2, allow_nan=False))
+        typer.echo(json_text(_json(record)))
         return
     for label, text in _rows(record, now):
         typer.echo(labelled(label, text))

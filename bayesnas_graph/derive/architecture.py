@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -21,6 +19,8 @@ from bayesnas_graph.derive.derived import Derived, derive, given, kept_groups
 from bayesnas_graph.derive.explain import ExplainedLine, explained
 from bayesnas_graph.derive.text import Written, strength_notes, written
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.checksums import digest, with_checksum
+from bayesnas_graph.diagnostics.json_text import json_text
 from bayesnas_graph.diagnostics.outputs import write_outputs
 from bayesnas_graph.diagnostics.reading import read_file, read_json
 from bayesnas_graph.ir import Graph
@@ -144,7 +144,7 @@ class Architecture:
             "fingerprint": fingerprint(self.written.graph),
             "weights": self.cost.parameters,
             "multiply_adds": self.cost.flops,
-            "files": {name: _hash(content) for name, content in contents.items()},
+            "files": {name: digest(content) for name, content in contents.items()},
         }
         contents["derived.json"] = _json(about)
         outputs = [(folder / name, content) for name, content in contents.items()]
@@ -173,12 +173,8 @@ class Architecture:
         return html
 
 
-def _json(content: object) -> bytes:
-    return (json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
-
-
-def _hash(content: bytes) -> str:
-    return sha256(content).hexdigest()
+def _json(content: dict[str, Any]) -> bytes:
+    return (json_text(with_checksum(content), ascii=False) + "\n").encode()
 
 
 def _unchanged(folder: Path) -> set[Path]:
@@ -187,7 +183,7 @@ def _unchanged(folder: Path) -> set[Path]:
     with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):  # there is none
         for name, mark in read_json(folder / "derived.json")["files"].items():
             found.add(folder / "derived.json")
-            if _hash(read_file(folder / name)) == mark:
+            if digest(read_file(folder / name)) == mark:
                 found.add(folder / name)
     return found
 

@@ -103,6 +103,7 @@ CODES: Mapping[str, Code] = {
         Code("NAS618", "network cannot be exported"),
         Code("NAS620", "unknown pattern or layer"),
         Code("NAS621", "penalty disconnects the network"),
+        Code("NAS622", "weights that are not finite"),
         # 7xx: architecture strings
         Code("NAS701", "invalid architecture string"),
         Code("NAS702", "architecture string for another space"),

@@ -12,6 +12,8 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
+from bayesnas_graph.diagnostics.checksums import checked
+
 LARGEST_JSON = 2**28  # bytes; a decision about 100,000 switches has a tenth of that
 
 
@@ -49,8 +51,11 @@ def real_path(path: Path) -> Path:
 
 
 def read_json(path: Path) -> Any:
-    """Read a JSON file. Raises OSError, or ValueError if it is not JSON, is nested too deeply, or has NaN in it."""
-    return parse_json(read_file(path, LARGEST_JSON))
+    """Read a JSON file; its checksum is checked and removed, if it has one.
+
+    Raises OSError, or ValueError if it is not JSON, is nested too deeply, has NaN in it, or has changed.
+    """
+    return checked(parse_json(read_file(path, LARGEST_JSON)))
 
 
 def parse_json(content: bytes | str) -> Any:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
 
 from bayesnas_graph import __version__
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.atomic_files import atomic_write, write_error
+from bayesnas_graph.diagnostics.checksums import digest, with_checksum
+from bayesnas_graph.diagnostics.json_text import finite, json_text
 from bayesnas_graph.diagnostics.outputs import check_name
 from bayesnas_graph.runs.manifest import Manifest
 from bayesnas_graph.runs.paths import RunPaths
@@ -58,9 +60,14 @@ class RunFolder(RunPaths):
         """Write `run.json`."""
         self.write_json(self.manifest_file, manifest.model_dump(by_alias=True, exclude_none=True))
 
-    def write_json(self, path: Path, content: object) -> None:
-        """Write a JSON file."""
-        self.write(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    def write_json(self, path: Path, content: Mapping[str, Any]) -> None:
+        """Write a JSON document with its checksum."""
+        self.write(path, json_text(with_checksum(finite(content)), ascii=False) + "\n")
+
+    def write_checksums(self) -> None:
+        """Write the checksums of the files without one of their own, once the run has finished."""
+        found = {path.name: digest(path.read_bytes()) for path in self.plain_files if path.is_file()}
+        self.write_json(self.checksums, {"files": found})
 
 
 def new_folder(wanted: Path | None, name: str) -> RunFolder:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import torch
+from pydantic import ConfigDict
 from torch import Tensor, nn
 
 from bayesnas_graph.data import Data
@@ -33,6 +34,8 @@ class Interrupted(Exception):
 @dataclass(frozen=True)
 class Progress:
     """The progress of a training loop."""
+
+    __pydantic_config__ = ConfigDict(allow_inf_nan=False, extra="forbid")
 
     step: int = 0  # steps taken so far
     slowdown: float = 1.0  # factor on learning rates, after the loss has exploded
@@ -72,8 +75,10 @@ class LoopCheckpoints(Protocol[L, P]):
     def save(self, learner: L, progress: P) -> object:
         """Save a state."""
 
-    def last(self, problem: Any, device: Device) -> tuple[L, P] | None:
-        """Return the newest state, or None."""
+    def last(
+        self, problem: Any, device: Device, is_possible: Callable[[P], bool], tell: Callable[[str], None]
+    ) -> tuple[L, P] | None:
+        """Return the newest state that can be read and is possible, or None; tell about newer ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,15 +131,22 @@ class Loop(ABC, Generic[B, L, P, W]):
         every: int = self.problem.config.log_steps
         return min(self.end_of_phase(progress), progress.step + every - progress.step % every)
 
+    def is_possible(self, progress: P) -> bool:
+        """Return whether this run can have this progress. A checkpoint may hold any numbers."""
+        return 0 <= progress.step <= self.end_of_phase(progress) and progress.explosions >= 0 and progress.slowdown > 0
+
     def start(self) -> tuple[L, P]:
-        """Return the last checkpoint, or save and return the initial state."""
-        saved = self.checkpoints.last(self.problem, self.device)
-        if saved is not None:
-            return saved
-        seed_everything(self.problem.config.seed, "weights")
-        learner, progress = self.initial()
-        self.save(learner, progress)
-        return learner, progress
+        """Return the last checkpoint, or save and return the initial state. Watchers are told."""
+        notes: list[str] = []
+        saved = self.checkpoints.last(self.problem, self.device, self.is_possible, notes.append)
+        if saved is None:
+            seed_everything(self.problem.config.seed, "weights")
+            saved = self.initial()
+            self.save(*saved)
+        self.watcher.started(self.problem, *saved)
+        for note in notes:
+            self.watcher.noted(note)
+        return saved
 
     def train(self, learner: L, progress: P) -> tuple[L, P]:
         """Take some steps, check the loss, and save a checkpoint when one is due."""
@@ -169,7 +181,7 @@ class Loop(ABC, Generic[B, L, P, W]):
             message = f"the loss exploded again, to {loss:.3g} at step {step}, after {MOST_EXPLOSIONS} tries"
             help = f"{self.advice}; the last checkpoint is from before the explosion"
             raise NasError([Diagnostic("NAS605", message, help=help)])
-        saved = self.checkpoints.last(self.problem, self.device)
+        saved = self.checkpoints.last(self.problem, self.device, self.is_possible, self.watcher.noted)
         assert saved is not None, "a checkpoint is saved at the start"
         learner, before = saved
         before = replace(before, explosions=progress.explosions + 1, slowdown=progress.slowdown / 2)

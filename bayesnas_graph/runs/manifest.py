@@ -9,13 +9,15 @@ from typing import Any, Literal, NoReturn, cast
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.diagnostics.reading import LARGEST_JSON, parse_json, read_file, read_json
+from bayesnas_graph.diagnostics.checksums import help_for, problem_of
+from bayesnas_graph.diagnostics.reading import read_json
 from bayesnas_graph.runs.config.compress import CompressConfig
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.config.train import TrainConfig
 from bayesnas_graph.runs.paths import RunPaths, not_a_run
 
 Kind = Literal["search", "train", "compress"]
+RESTORE = "a run cannot be resumed without it: restore the file, or start another run"
 
 
 class Manifest(BaseModel):
@@ -27,13 +29,14 @@ class Manifest(BaseModel):
     space: str  # as named on the command line
     called: str  # the name of its file in messages
     file: str  # its copy in the folder
+    files: dict[str, str] = {}  # checksums of the copy and its imports
     network: str
     fingerprint: str
     python_ops: bool  # whether it may import Python code
     data_dir: str
     begun: str
     versions: dict[str, str]
-    threads: int = Field(ge=1)
+    threads: int = Field(ge=1, le=1024)
 
 
 class SearchManifest(Manifest):
@@ -69,30 +72,33 @@ MANIFESTS: dict[str, type[AnyManifest]] = {
 def kind_of(path: Path) -> Kind | None:
     """Return the kind of run in a folder; None if it is not a run folder. A damaged run counts as a search."""
     with suppress(OSError, ValueError, AttributeError):
-        return _kind(read_json(path / "run.json"))
+        return kind_in(read_json(path / "run.json"))
     return "search" if (path / "run.json").exists() else None
 
 
-def _kind(content: Any) -> Kind:
+def kind_in(content: Any) -> Kind:
+    """Return the kind of run that a `run.json` is about; a search if it does not say."""
     kind = content.get("kind", "search")
-    return cast("Kind", kind) if kind in MANIFESTS else "search"
+    return cast("Kind", kind) if isinstance(kind, str) and kind in MANIFESTS else "search"
 
 
 def read_manifest(paths: RunPaths, expected: Kind | None = None) -> AnyManifest:
     """Read `run.json`. Raises NasError if this is not a run folder, or not of the expected kind."""
     verb = expected or "search"
     try:
-        content = read_file(paths.manifest_file, LARGEST_JSON)
+        content = read_json(paths.manifest_file)
     except (FileNotFoundError, NotADirectoryError):
         help = f"give the folder written by `{verb}`, which contains `run.json`"
         raise not_a_run(paths.path, help) from None
     except OSError as error:
         _unreadable(paths, (error.strerror or str(error)).lower())
+    except ValueError as error:
+        _unreadable(paths, problem_of(error), help_for(error, RESTORE))
     try:
-        return MANIFESTS[expected or _kind(parse_json(content))].model_validate_json(content)
+        return MANIFESTS[expected or kind_in(content)].model_validate(content)
     except ValidationError as error:
         faults = error.errors(include_url=False)
-    except (ValueError, AttributeError):
+    except AttributeError:  # not an object
         _unreadable(paths, "it is damaged")
     if any(fault["loc"] == ("kind",) for fault in faults):
         help = f"`bayesnas-graph status {paths.path}` shows what it is"
@@ -101,6 +107,5 @@ def read_manifest(paths: RunPaths, expected: Kind | None = None) -> AnyManifest:
     _unreadable(paths, f"{where}: {faults[0]['msg'].lower()}" if where else "it is damaged")
 
 
-def _unreadable(paths: RunPaths, reason: str) -> NoReturn:
-    help = "a run cannot be resumed without it: restore the file, or start another run"
+def _unreadable(paths: RunPaths, reason: str, help: str | None = RESTORE) -> NoReturn:
     raise NasError([Diagnostic("NAS602", f"cannot read `{paths.manifest_file}`: {reason}", help=help)]) from None

@@ -19,7 +19,8 @@ from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.elaborate import Loaded, Network, load_network
 from bayesnas_graph.runs.consent import check_consent
 from bayesnas_graph.runs.folder import RunFolder
-from bayesnas_graph.runs.manifest import AnyConfig, AnyManifest, Kind, kind_of, read_manifest
+from bayesnas_graph.runs.manifest import AnyConfig, AnyManifest, Kind, kind_in, kind_of, read_manifest
+from bayesnas_graph.runs.reading.listed import check_unchanged
 from bayesnas_graph.runs.subject import Subject, parameter_values
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Run:
     @property
     def kind(self) -> Kind:
         """The verb that started the run."""
-        return self.about.get("kind", "search")  # type: ignore[no-any-return]
+        return kind_in(self.about)
 
     @cached_property
     def manifest(self) -> AnyManifest:
@@ -65,6 +66,7 @@ class Run:
         try:
             parameters = parameter_values(self.about["config"].get("parameters", {}))
             file, network = self.folder.space_file(self.about["file"]), self.about["network"]
+            self.folder.check_space(self.about.get("files", {}), self.folder.manifest_file)
         except (KeyError, TypeError, ValueError, AttributeError):
             message = f"cannot read `{self.folder.manifest_file}`: it does not name the network"
             raise NasError([Diagnostic("NAS602", message)]) from None
@@ -112,6 +114,7 @@ class Run:
 
     @property
     def _compressed(self) -> Subject:
+        check_unchanged(self.folder, self.folder.network)
         loaded = load_network(self.folder.network, allow_python=self.allow_python)
         return Subject.of(loaded, str(self.folder.path), allow_python=self.allow_python)
 

@@ -34,10 +34,19 @@ def memory_of(optimiser: torch.optim.Optimizer, weights: Named) -> Memory:
 
 
 def remember(optimiser: torch.optim.Optimizer, weights: Named, memory: Memory) -> None:
-    """Restore the state of an optimizer."""
+    """Restore the state of an optimizer. Raises LookupError or ValueError if it is that of another one."""
+    kinds = {"step", "exp_avg", "exp_avg_sq"} if isinstance(optimiser, torch.optim.AdamW) else {"momentum_buffer"}
+    if memory and memory.keys() != kinds:
+        raise ValueError("the state of another optimizer")
     for name, parameter in weights:
+        if any(kind != "step" and not _is_like(values[name], parameter) for kind, values in memory.items()):
+            raise ValueError("the state of another optimizer")
         tensors = {kind: values[name].to(_device_of(kind, parameter)) for kind, values in memory.items()}
         optimiser.state[parameter] = {kind: value.clone() for kind, value in tensors.items()}
+
+
+def _is_like(value: Tensor, parameter: Tensor) -> bool:
+    return value.shape == parameter.shape and value.dtype == parameter.dtype
 
 
 def _device_of(kind: str, parameter: nn.Parameter) -> torch.device:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.diagnostics.reading import real_path
+from bayesnas_graph.diagnostics.atomic_files import read_error
+from bayesnas_graph.diagnostics.checksums import FIELD, digest
+from bayesnas_graph.diagnostics.reading import read_file, real_path
 
 
 class _File:
@@ -44,6 +47,13 @@ class RunPaths:
     loops = _File("loops.csv")  # the results of every loop of a compression run
     baseline = _File("rival.csv")  # the epochs of the network pruned by magnitude, for comparison
     layers = _File("layers.json")  # the remains of every layer after compression
+    checksums = _File("checksums.json")  # of the files below, once the run has finished
+
+    @property
+    def plain_files(self) -> tuple[Path, ...]:
+        """The files without a checksum of their own: tables, texts, and JSON that is not an object of ours."""
+        tables = self.metrics, self.updates, self.history, self.finalists, self.loops, self.baseline
+        return *tables, self.architecture, self.source, self.network, self.layers
 
     def check_there(self) -> None:
         """Raise NasError if the folder was removed after it was opened."""
@@ -57,6 +67,19 @@ class RunPaths:
             message = f"cannot read `{self.manifest_file}`: `{name}` is not in its copy of the space"
             raise NasError([Diagnostic("NAS602", message)])
         return file
+
+    def check_space(self, files: Mapping[str, str], named_in: Path) -> None:
+        """Raise NasError if a file of the copy of the space is missing or has another checksum than it should."""
+        for name, expected in files.items():
+            path = self.space_file(name)
+            try:
+                changed = digest(read_file(path)) != expected
+            except OSError as error:
+                raise read_error(path, error) from None
+            if changed:
+                help = f"restore it; if you edited it, remove `files` and `{FIELD}` from `{named_in.name}`"
+                message = f"cannot use `{path}`: it has changed since the run started"
+                raise NasError([Diagnostic("NAS602", message, help=help)])
 
     def stage(self, name: str) -> Path:
         """Return the file of the weights at the end of a stage of a compression run."""

@@ -41,11 +41,15 @@ class Processes:
 
     def any(self, flag: bool) -> bool:
         """Return whether a flag is set in any process."""
+        return any(self.gather(flag))
+
+    def gather(self, value: T) -> list[T]:
+        """Return the values of all processes."""
         if self.world == 1:
-            return flag
-        flags: list[bool] = [False] * self.world
-        distributed.all_gather_object(flags, flag)
-        return any(flags)
+            return [value]
+        values = [value] * self.world
+        distributed.all_gather_object(values, value)
+        return values
 
     def broadcast(self, value: T) -> T:
         """Return the value of the first process in all of them."""

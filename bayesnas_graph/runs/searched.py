@@ -8,20 +8,19 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
 from bayesnas_graph import passes
 from bayesnas_graph.bayes import Decision
-from bayesnas_graph.codegen.emit import by_gate, by_node, rescaled
+from bayesnas_graph.codegen.emit import build, by_gate, by_node, rescaled
 from bayesnas_graph.codegen.emit.weights import ByNode, narrowed
 from bayesnas_graph.derive import Architecture, Derived, Origin, Rule, derive
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.checksums import help_for, problem_of
 from bayesnas_graph.diagnostics.reading import read_json
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.elaborate import Network, load_network
 from bayesnas_graph.language.elaborate.load import Number
 from bayesnas_graph.passes.analysis import cuts
-from bayesnas_graph.runs.checkpoints import Checkpoints
+from bayesnas_graph.runs.checkpoints import Checkpoints, check_like
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.device import Device, find_device, program_for
 from bayesnas_graph.runs.manifest import SearchManifest, read_manifest
@@ -97,13 +96,14 @@ def read_decision(paths: RunPaths) -> Decision:
         return Decision.from_plain(read_json(paths.decision))
     except FileNotFoundError:
         paths.check_there()
-        message, help = f"the search in `{paths.path}` has not finished", f"finish it with {resume}"
-        raise NasError([Diagnostic("NAS602", message, help=help)]) from None
+        message = f"the search in `{paths.path}` has not finished"
+        raise NasError([Diagnostic("NAS602", message, help=f"finish it with {resume}")]) from None
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise NasError([Diagnostic("NAS602", f"cannot read `{paths.decision}`: {reason}")]) from None
-    except (ValueError, ValidationError):
-        message, help = f"cannot read `{paths.decision}`: it is damaged", f"write it again with {resume}"
+    except ValueError as error:
+        message = f"cannot read `{paths.decision}`: {problem_of(error)}"
+        help = help_for(error, f"write it again with {resume}")
         raise NasError([Diagnostic("NAS602", message, help=help)]) from None
 
 
@@ -118,10 +118,14 @@ def _fixed_weights(run: Run, graph: Graph, derived: Derived, fixed: passes.Resca
     manifest = search_manifest(run)
     device = Device.of(manifest.config, find_device("cpu"), Processes())
     saved = Checkpoints(run.folder.checkpoints, fingerprint=manifest.fingerprint)
-    checkpoint = saved.read(device, lambda content: _weights(content, graph, manifest.config))
+    again = f"write it again with `bayesnas-graph search --resume {shlex.quote(str(run.folder.path))}`"
+    checkpoint = saved.newest(device, lambda content: _weights(content, graph, manifest.config), again)
     if checkpoint is None:
-        raise NasError([Diagnostic("NAS603", f"no checkpoint in `{run.folder.checkpoints}`")])
-    searched, tensors, gates = checkpoint
+        raise NasError([Diagnostic("NAS603", f"no checkpoint in `{run.folder.checkpoints}`", help=again)])
+    searched, tensors, gates, is_final = checkpoint
+    if not is_final:
+        message = f"the last checkpoint in `{run.folder.checkpoints}` is missing"
+        raise NasError([Diagnostic("NAS603", message, help=again)])
     lost = sorted({gate.group for gate in derived.graph.gates} - {gate.group for gate in searched.gates})
     if lost:
         message = f"no weights available for `{derived.graph.switches[lost[0]].text}`: the search has closed it"
@@ -130,9 +134,14 @@ def _fixed_weights(run: Run, graph: Graph, derived: Derived, fixed: passes.Resca
     return rescaled(narrowed(tensors, cuts(searched, derived.graph)), gates, fixed)
 
 
-def _weights(content: dict[str, Any], graph: Graph, config: SearchConfig) -> tuple[Graph, ByNode, Mapping[str, Tensor]]:
-    """Return the remaining graph of a checkpoint, with its weights and gates."""
-    searched = passes.prune(graph, {verdict["name"] for verdict in content["progress"]["closed"]})
+def _weights(
+    content: dict[str, Any], graph: Graph, config: SearchConfig
+) -> tuple[Graph, ByNode, Mapping[str, Tensor], bool]:
+    """Return the remaining graph of a checkpoint, its weights and gates, and whether it is from the end."""
+    progress = content["progress"]
+    searched = passes.prune(graph, {verdict["name"] for verdict in progress["closed"]})
     program = program_for(searched, config, content["fused_for"], content["samples"])
     state: Mapping[str, Tensor] = content["weights"]
-    return searched, by_node(state, program), by_gate(state, program)
+    check_like(state, build(program).state_dict())
+    is_final = bool(progress["ended"]) and progress["step"] >= progress.get("last_step", 0)
+    return searched, by_node(state, program), by_gate(state, program), is_final

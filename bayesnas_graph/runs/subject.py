@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.checksums import digest
 from bayesnas_graph.language.elaborate import Loaded, Network, load_network
 from bayesnas_graph.language.elaborate.load import Number, number
 from bayesnas_graph.language.json import fingerprint
@@ -48,13 +49,12 @@ class Subject:
         """A hash of the graph; texts of the same network share it."""
         return fingerprint(self.network.graph())
 
-    def copy_files(self, folder: RunFolder) -> str:
-        """Copy the files into a run folder; return the relative path of the file that defines the network."""
-        paths = [path for path, _ in self.files]
-        root = Path(commonpath([path.parent for path in paths]))
+    def copy_files(self, folder: RunFolder) -> dict[str, str]:
+        """Copy the files into a run folder; return their relative paths, with checksums."""
+        root = Path(commonpath([path.parent for path, _ in self.files]))
         for path, text in self.files:
             folder.write(folder.space / path.relative_to(root), text)
-        return str(paths[0].relative_to(root))
+        return {str(path.relative_to(root)): digest(text.encode()) for path, text in self.files}
 
 
 def load_subject(file: Path, config: DataSettings, *, allow_python: bool = False) -> Subject:

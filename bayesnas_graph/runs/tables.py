@@ -11,6 +11,8 @@ from pathlib import Path
 from bayesnas_graph.diagnostics.atomic_files import FREE_SPACE, atomic_write, read_error, write_error
 from bayesnas_graph.diagnostics.reading import read_file
 
+LONGEST = 18  # digits of a step
+
 
 def read_table(path: Path) -> list[dict[str, str]]:
     """Read the rows of a table; none if the file is missing. Incomplete lines are skipped."""
@@ -28,18 +30,26 @@ def read_table(path: Path) -> list[dict[str, str]]:
     return rows
 
 
-def cut(path: Path, columns: tuple[str, ...], key: str, last: int) -> None:
-    """Keep the rows up to a step or an iteration; start a new table if the file is missing or has unknown columns.
+def cut(path: Path, columns: tuple[str, ...], key: str, last: int, until: int | None = None) -> bool:
+    """Keep the rows up to a step or an iteration, and those after `until`; return whether there are any of those.
 
-    Columns that an older version did not write are left empty.
+    Starts a new table if the file is missing or has unknown columns. Columns that an older version did not write are
+    left empty.
     """
-    rows = [row for row in read_table(path) if key in row and set(row) <= set(columns) and row[key].isdecimal()]
+    rows = [row for row in read_table(path) if set(row) <= set(columns) and _is_number(row.get(key, ""))]
+    before = [row for row in rows if int(row[key]) <= last]
+    after = [] if until is None else [row for row in rows if int(row[key]) > max(last, until)]
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(row for row in rows if int(row[key]) <= last)
+    writer.writerows(sorted([*before, *after], key=lambda row: int(row[key])))
     with atomic_write(path, FREE_SPACE) as file:
         file.write(text.getvalue().encode())
+    return bool(after)
+
+
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and len(text) <= LONGEST
 
 
 def append(path: Path, rows: Iterable[Sequence[str]]) -> None:

@@ -19,6 +19,7 @@ from bayesnas_graph.runs.manifest import MANIFESTS, Kind
 from bayesnas_graph.runs.opening import open_run
 from bayesnas_graph.runs.paths import folder_gone, is_gone
 from bayesnas_graph.runs.processes import shared_folder
+from bayesnas_graph.runs.reading.listed import changed_tables
 from bayesnas_graph.runs.signals import stopping
 from bayesnas_graph.runs.subject import Subject
 from bayesnas_graph.runs.watching import Watcher, fan_out
@@ -82,10 +83,12 @@ def create_run(
 
 def _write_manifest(kind: RunKind[P, Any, Any, Any], task: Task[P, Any]) -> None:
     subject, folder = task.subject, task.folder
+    files = subject.copy_files(folder)
     manifest = MANIFESTS[kind.name](
         space=subject.name,
         called=subject.called,
-        file=subject.copy_files(folder),
+        file=next(iter(files)),
+        files=files,
         network=subject.network.name,
         fingerprint=subject.fingerprint,
         python_ops=subject.python_ops,
@@ -133,6 +136,9 @@ def _run_to_end(kind: RunKind[P, Any, W, R], task: Task[P, Any], device: Device,
     first = device.processes.first
     watcher = fan_out([kind.recorder(task), *watchers] if first else [])
     watcher.opened(task, device)
+    if first:
+        watcher.warned(changed_tables(task.folder))
+        task.folder.checksums.unlink(missing_ok=True)  # the files are written again
     try:
         with stopping(say=first) as stop, machine_limits(task.config, device):
             outcome = kind.run(task, device, watcher, stop)
@@ -146,5 +152,6 @@ def _run_to_end(kind: RunKind[P, Any, W, R], task: Task[P, Any], device: Device,
     watcher.closed()
     if first:
         kind.write_results(task, outcome)
+        task.folder.write_checksums()
     watcher.finished(task, outcome)
     return outcome

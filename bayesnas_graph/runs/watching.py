@@ -16,7 +16,7 @@ class Watcher:
     """Base class of watchers, which are notified of events between steps. By default, every method does nothing."""
 
     def warned(self, diagnostics: Sequence[Diagnostic]) -> None:
-        """There are warnings about the network."""
+        """There are warnings about the network or the files of the run."""
 
     def opened(self, task: Task[Any, Any], device: Device) -> None:
         """The run folder exists, and the run is about to start or to resume."""

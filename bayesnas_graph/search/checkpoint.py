@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,9 @@ from typing import Any
 import torch
 
 from bayesnas_graph.bayes import State
-from bayesnas_graph.codegen.emit import transfer
+from bayesnas_graph.codegen.emit import build, transfer
 from bayesnas_graph.passes import prune
-from bayesnas_graph.runs.checkpoints import Checkpoints
+from bayesnas_graph.runs.checkpoints import Checkpoints, Content, check_like
 from bayesnas_graph.runs.device import Device, program_for
 from bayesnas_graph.search.finalists import best_of, finalist_graph
 from bayesnas_graph.search.learner import SearchLearner, new_learner, take_weights
@@ -26,9 +27,22 @@ class SearchCheckpoints(Checkpoints):
         """Write a checkpoint and remove old ones. Raises NasError if the disk is full; the others stay intact."""
         return self.write(progress.step, to_plain(learner, progress))
 
-    def last(self, problem: Problem, device: Device) -> tuple[SearchLearner, SearchProgress] | None:
-        """Return the newest checkpoint, or None. Raises NasError if it cannot be read or belongs to another space."""
-        return self.read(device, lambda content: from_plain(content, problem, device))
+    def last(
+        self,
+        problem: Problem,
+        device: Device,
+        is_possible: Callable[[SearchProgress], bool] = lambda _: True,
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> tuple[SearchLearner, SearchProgress] | None:
+        """Return the newest good checkpoint, or None. Raises NasError if all are bad or belong to another space."""
+
+        def restore(content: Content) -> tuple[SearchLearner, SearchProgress]:
+            progress = SearchProgress.from_plain(content["progress"])
+            if not is_possible(progress):
+                raise ValueError("the progress of another run")
+            return from_plain(content, problem, device)
+
+        return self.last_good(device, restore, tell)
 
 
 def to_plain(learner: SearchLearner, progress: SearchProgress) -> dict[str, Any]:
@@ -68,14 +82,22 @@ def from_plain(content: dict[str, Any], problem: Problem, device: Device) -> tup
         program = program_for(graph, problem.config, *compiled_for)
         memory = {kind: transfer(values, program, learner.supernet.program) for kind, values in memory.items()}
         take_weights(learner, weights, program)
-        if best:
-            smaller = finalist_graph(problem.graph, progress.finalists[best_of(progress.finalists)].off)
-            before = program_for(smaller, problem.config, *compiled_for)
-            now = program_for(smaller, problem.config, device.fused_for, device.samples(problem.config))
-            best = transfer(best, before, now)
+    if best:
+        smaller = finalist_graph(problem.graph, progress.finalists[best_of(progress.finalists)].off)
+        before = program_for(smaller, problem.config, *compiled_for)
+        now = program_for(smaller, problem.config, device.fused_for, device.samples(problem.config))
+        best = best if before == now else transfer(best, before, now)
+        check_like(best, build(now).state_dict())
     learner.remember(memory)
     learner.scaler.load_state_dict(content["scaler"])
+    fresh = learner.prior
+    check_like(
+        content["prior"] | {"units": content["units"]},
+        {"gamma": fresh.gamma, "omega": fresh.omega, "s": fresh.s, "units": learner.units},
+    )
     none = torch.zeros(0, dtype=torch.long, device=device.torch_device)
     prior = State(**content["prior"], negative=none, infinite=none, undetermined=none)
     beliefs = content.get("beliefs", {})
+    if any(value.shape != fresh.gamma.shape or not value.is_floating_point() for value in beliefs.values()):
+        raise ValueError("the beliefs of another search")
     return replace(learner.with_prior(prior, content["units"]), beliefs=beliefs, best=best), progress

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import torch
+from pydantic import TypeAdapter
 
 from bayesnas_graph.bayes import Decision, Why, close_dead_ends, expected_improvement, predict, swaps
 from bayesnas_graph.ir import Graph
@@ -37,8 +39,13 @@ class Finalist:
 
     @staticmethod
     def from_plain(plain: dict[str, Any]) -> Finalist:
-        """Restore a finalist from its fields."""
-        return Finalist(**(plain | {"off": tuple(plain["off"])}))
+        """Restore a finalist from its fields. Raises an error if they are anything else."""
+        return _adapter().validate_python(plain | {"off": tuple(plain["off"])})
+
+
+@cache
+def _adapter() -> TypeAdapter[Finalist]:
+    return TypeAdapter(Finalist)
 
 
 def finalist_graph(graph: Graph, off: Iterable[str]) -> Graph:

@@ -20,6 +20,7 @@ from bayesnas_graph.codegen.emit import Emitted, transfer
 from bayesnas_graph.codegen.supernet import Supernet
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes.analysis import cuts
+from bayesnas_graph.runs.checkpoints import check_like
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.device import Device, program_for
 from bayesnas_graph.runs.optimizer import Memory, memory_of, new_optimiser, remember
@@ -121,6 +122,7 @@ def take_weights(learner: SearchLearner, state: Mapping[str, Tensor], program: E
     """Load weights and gates, of the same program or of another one of the same graph."""
     own = learner.supernet.program
     taken = dict(state) if program is None or program == own else transfer(state, program, own)
+    check_like(taken, learner.supernet.module.state_dict())
     learner.supernet.module.load_state_dict(taken)
 
 

@@ -24,6 +24,7 @@ from bayesnas_graph.search.finalists import Finalist, best_of, chosen, finalist_
 from bayesnas_graph.search.iteration import Iteration
 from bayesnas_graph.search.learner import SearchLearner, add_weights, new_learner, weights, without
 from bayesnas_graph.search.measure import accuracy, loss_and_accuracy
+from bayesnas_graph.search.possible import is_possible
 from bayesnas_graph.search.problem import Batches, Problem
 from bayesnas_graph.search.progress import SearchProgress
 from bayesnas_graph.search.step import train_step
@@ -61,7 +62,6 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
     def run(self) -> SearchOutcome:
         """Run from the start or the last checkpoint to the end. Raises Interrupted or NasError."""
         learner, progress = self.start()
-        self.watcher.started(self.problem, learner, progress)
         if not self.strategy.beliefs <= learner.beliefs.keys() and not progress.ended:
             learner = self._believe(learner, progress)
         while not progress.ended or progress.trying is not None or progress.step < progress.last_step:
@@ -101,6 +101,9 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
         if progress.step < self.problem.warmup:
             return self.problem.warmup
         return self.problem.warmup + (progress.iteration + 1) * self.problem.steps
+
+    def is_possible(self, progress: SearchProgress) -> bool:
+        return is_possible(progress, self.problem) and super().is_possible(progress)
 
     def reset_batches(self) -> None:
         self._batches = None

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from bayesnas_graph.bayes import Decision, Verdict
 from bayesnas_graph.runs.loop import Progress
@@ -50,10 +53,15 @@ class SearchProgress(Progress):
 
     @staticmethod
     def from_plain(plain: dict[str, Any]) -> SearchProgress:
-        """Restore the progress from `to_plain`."""
+        """Restore the progress from `to_plain`. Raises an error if it is anything else."""
         closed = Decision.from_plain({"verdicts": plain["closed"]}).verdicts
         architecture = None if plain["architecture"] is None else Decision.from_plain(plain["architecture"])
         finalists = tuple(Finalist.from_plain(finalist) for finalist in plain.get("finalists", ()))
         trying = None if plain.get("trying") is None else tuple(plain["trying"])
         read = {"closed": closed, "architecture": architecture, "finalists": finalists, "trying": trying}
-        return SearchProgress(**(plain | read))
+        return _adapter().validate_python(plain | read)
+
+
+@cache
+def _adapter() -> TypeAdapter[SearchProgress]:
+    return TypeAdapter(SearchProgress)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from bayesnas_graph.runs.checkpoints import Checkpoints, Content
@@ -18,12 +19,21 @@ class TrainCheckpoints(Checkpoints):
         """Write a checkpoint and remove old ones. Raises NasError if the disk is full; the others stay intact."""
         return self.write(progress.step, {"progress": progress.to_plain(), **learner.to_plain()})
 
-    def last(self, problem: TrainingProblem, device: Device) -> tuple[TrainLearner, TrainProgress] | None:
-        """Return the newest checkpoint, or None. Raises NasError if it cannot be read or belongs to another network."""
+    def last(
+        self,
+        problem: TrainingProblem,
+        device: Device,
+        is_possible: Callable[[TrainProgress], bool] = lambda _: True,
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> tuple[TrainLearner, TrainProgress] | None:
+        """Return the newest good checkpoint, or None. Raises NasError if all are bad or belong to another network."""
 
         def restore(content: Content) -> tuple[TrainLearner, TrainProgress]:
+            progress = TrainProgress.from_plain(content["progress"])
+            if not is_possible(progress):
+                raise ValueError("the progress of another run")
             learner = new_learner(problem, device)
             learner.take(content["weights"], content["mean"], content["memory"], content["scaler"])
-            return learner, TrainProgress(**content["progress"])
+            return learner, progress
 
-        return self.read(device, restore)
+        return self.last_good(device, restore, tell)

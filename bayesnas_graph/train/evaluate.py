@@ -39,6 +39,7 @@ class Evaluation:
     score: Score | None  # on the test set, if there is one
     samples: int = 0  # in the test set
     warnings: tuple[Diagnostic, ...] = ()  # about the data
+    not_finite: tuple[str, ...] = ()  # weights that hold NaN or infinite values
 
     def to_plain(self) -> dict[str, Any]:
         """Return dictionaries, lists and numbers."""
@@ -64,7 +65,8 @@ def evaluate(
     module = build(program)
     if weights is not None:
         module.load_state_dict(as_state(weights, {}, program))
-    size_in_bytes = bytes_of(module.state_dict())
+    state = module.state_dict()
+    size_in_bytes, not_finite = bytes_of(state), tuple(name for name in state if not state[name].isfinite().all())
     module.to(device.torch_device)
     if device.channels_last:
         module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
@@ -90,4 +92,5 @@ def evaluate(
         score=test_score,
         samples=samples,
         warnings=() if data is None else data.warnings,
+        not_finite=not_finite,
     )

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from bayesnas_graph.codegen.emit import Emitted, as_state, build, emit, transfer
 from bayesnas_graph.codegen.emit.weights import ByNode
+from bayesnas_graph.runs.checkpoints import check_like
 from bayesnas_graph.runs.device import Device, program_for
 from bayesnas_graph.runs.optimizer import Memory, memory_of, new_optimiser, remember
 from bayesnas_graph.train.problem import TrainingProblem
@@ -56,9 +57,12 @@ class TrainLearner:
 
     def take(self, weights: State, mean: State | None, memory: Memory, scaler: Mapping[str, float]) -> None:
         """Restore the state from `to_plain`, possibly from another device."""
-        self.module.load_state_dict(transfer(weights, self.plain, self.program))
+        taken = transfer(weights, self.plain, self.program)
+        check_like(taken, self.module.state_dict())
+        self.module.load_state_dict(taken)
         if self.mean is not None:
             saved = transfer(mean or {}, self.plain, self.program)
+            check_like(saved, self.mean)
             for name, value in self.mean.items():
                 value.copy_(saved[name])
         moved = {kind: transfer(values, self.plain, self.program) for kind, values in memory.items()}

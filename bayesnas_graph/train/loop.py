@@ -53,7 +53,6 @@ class Training(Loop[TrainingProblem, TrainLearner, TrainProgress, TrainWatcher])
     def run(self) -> TrainOutcome:
         """Run from the start or the last checkpoint to the end. Raises Interrupted or NasError."""
         learner, progress = self.start()
-        self.watcher.started(self.problem, learner, progress)
         while progress.epoch < self.problem.config.epochs:
             if progress.step == self.end_of_phase(progress):
                 progress = self._test(learner, progress)
@@ -80,6 +79,10 @@ class Training(Loop[TrainingProblem, TrainLearner, TrainProgress, TrainWatcher])
     def end_of_phase(self, progress: TrainProgress) -> int:
         """Return the step that ends the epoch."""
         return (progress.epoch + 1) * self.problem.steps_per_epoch
+
+    def is_possible(self, progress: TrainProgress) -> bool:
+        begun = 0 <= progress.epoch * self.problem.steps_per_epoch <= progress.step
+        return begun and progress.epoch <= self.problem.config.epochs and super().is_possible(progress)
 
     def next_look(self, progress: TrainProgress) -> int:
         every = self.problem.config.checkpoint_steps

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from bayesnas_graph.runs.loop import Progress
 
 
@@ -19,3 +21,8 @@ class TrainProgress(Progress):
     def to_plain(self) -> dict[str, Any]:
         """Return numbers by name."""
         return asdict(self)
+
+    @staticmethod
+    def from_plain(plain: object) -> TrainProgress:
+        """Restore the progress from `to_plain`. Raises pydantic's ValidationError."""
+        return TypeAdapter(TrainProgress).validate_python(plain)

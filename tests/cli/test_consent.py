@@ -14,6 +14,7 @@ from bayesnas_graph import api
 from bayesnas_graph.diagnostics import NasError
 from tests.cli.conftest import Run
 from tests.cli.test_sweep import ASKED
+from tests.helpers import edit_json
 
 SPACE = """
 network net : image(1, 8, 8) -> classes(10) {
@@ -73,9 +74,7 @@ def imported(folder: Path) -> bool:
 
 def name_code(run: Path) -> None:
     """Change the data of a run to code."""
-    about = json.loads((run / "run.json").read_text())
-    about["config"]["data"] = "stranger:load"
-    (run / "run.json").write_text(json.dumps(about))
+    edit_json(run / "run.json", lambda about: about["config"].update(data="stranger:load"))
 
 
 @pytest.mark.parametrize("verb", ["search", "compress"])

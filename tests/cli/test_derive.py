@@ -25,6 +25,7 @@ from bayesnas_graph.runs.searched import search_manifest
 from bayesnas_graph.search.checkpoint import SearchCheckpoints, from_plain
 from bayesnas_graph.search.problem import Problem
 from tests.cli.conftest import Run
+from tests.helpers import edit_json
 from tests.search.spaces import SHORT, TINY, tiny_data
 
 DATA = ("--data", "tests.search.spaces:tiny_data")
@@ -70,7 +71,7 @@ def searched_network(run: Path) -> torch.nn.Module:
     device = Device.of(config, find_device("cpu"), Processes())
     problem = Problem(config, found.switched(), (), tiny_data())
     saved = SearchCheckpoints(found.folder.checkpoints, fingerprint=found.manifest.fingerprint)
-    learner = saved.read(device, lambda content: from_plain(content, problem, device)[0])
+    learner = saved.newest(device, lambda content: from_plain(content, problem, device)[0])
     assert learner is not None
     return learner.supernet.module.eval()
 
@@ -323,11 +324,13 @@ def test_what_cannot_be_exported(arguments: list[str], code: int, said: str, run
 
 def test_weights_behind_closed_switches_are_gone(run: Run, folder: Path) -> None:
     decision = json.loads((folder / "run" / "decision.json").read_text())
-    closed = [verdict for verdict in decision["verdicts"] if not verdict["keep"]]
-    assert closed, "the search has closed something"
-    for verdict in closed:
-        verdict["relevance"] = 1e9
-    (folder / "run" / "decision.json").write_text(json.dumps(decision))
+    assert not all(verdict["keep"] for verdict in decision["verdicts"]), "the search has closed something"
+
+    def reopen(decision: dict[str, Any]) -> None:
+        for verdict in decision["verdicts"]:
+            verdict["relevance"] = verdict["relevance"] if verdict["keep"] else 1e9
+
+    edit_json(folder / "run" / "decision.json", reopen)
     result = run("export", "run", "--keep-per-edge", "3", "--weights", "w.safetensors")
     assert result.code == 1
     assert "error[NAS616]: no weights available for" in result.err

@@ -17,6 +17,7 @@ from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.diagnostics.resources import shipped_space
 from bayesnas_graph.language.elaborate import load_network
 from bayesnas_graph.report.pictures import convert
+from tests.helpers import edit_json
 
 Draw = Callable[..., str]
 
@@ -269,8 +270,7 @@ def test_decisions_that_cannot_be_drawn(drawn: Draw, tmp_path: Path, decision: s
 
 def test_a_decision_that_leaves_nothing(drawn: Draw, tmp_path: Path) -> None:
     run = made_run(tmp_path / "run")
-    text = (run / "decision.json").read_text()
-    (run / "decision.json").write_text(text.replace("true", "false"))
+    edit_json(run / "decision.json", lambda decision: [one.update(keep=False) for one in decision["verdicts"]])
     with pytest.raises(NasError, match="NAS612: nothing reaches the output"):
         drawn("run")
 

@@ -14,6 +14,7 @@ from bayesnas_graph.cli.main import main
 from bayesnas_graph.runs.folder import RunFolder
 from bayesnas_graph.runs.manifest import read_manifest
 from tests.cli.conftest import Run, settings
+from tests.helpers import edit_json
 from tests.search.runs import results
 from tests.search.spaces import TINY
 
@@ -227,9 +228,16 @@ def test_another_space(run: Run, copied: Path, folder: Path) -> None:
     assert run("search", "other.nas", "--resume", "run", "--allow-python").code == 0
     (copied / "space" / "tiny.nas").write_text(TINY.replace("max_pool(3)", "avg_pool(3)"))
     assert (
+        "error[NAS602]: cannot use `run/space/tiny.nas`: it has changed since the run started\n"
+        " = help: restore it; if you edited it, remove `files` and `checksum` from `run.json`\n"
+    ) in run("search", "--resume", "run", "--allow-python").err
+    before = (copied / "run.json").read_bytes()
+    edit_json(copied / "run.json", lambda about: about.pop("files"))
+    assert (
         "error[NAS604]: `run` was started with another space than `tiny.nas`"
         in run("search", "--resume", "run", "--allow-python").err
     )
+    (copied / "run.json").write_bytes(before)
     (copied / "space" / "tiny.nas").unlink()
     assert "error[NAS011]" in run("search", "--resume", "run", "--allow-python").err
 
@@ -255,6 +263,7 @@ def changed(**entries: Any) -> Any:
 )
 def test_a_run_that_cannot_be_read(change: Any, said: str, run: Run, copied: Path) -> None:
     path = copied / "run.json"
+    edit_json(path)
     content = change(json.loads(path.read_text()))
     if content is None:
         path.unlink()

@@ -255,8 +255,10 @@ def test_damaged_runs_have_a_status(
 
 @pytest.mark.parametrize("change", [b'"steps":0', b'"steps":-5', b'"steps":"x"'])
 def test_an_outline_that_makes_no_sense(change: bytes) -> None:
+    plain = {key: value for key, value in json.loads(outline().to_json()).items() if key != "checksum"}
+    text = json.dumps(plain, separators=(",", ":")).encode().replace(b'"steps":50', change)
     with pytest.raises(ValueError, match="steps"):
-        Outline.from_json(outline().to_json().replace(b'"steps":50', change))
+        Outline.from_json(text)
     assert Outline.from_json(outline().to_json()) == outline()
 
 

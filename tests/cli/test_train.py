@@ -16,6 +16,7 @@ from bayesnas_graph.train.events import EpochRow
 from bayesnas_graph.train.learner import new_learner
 from bayesnas_graph.train.progress import TrainProgress
 from tests.cli.conftest import Run, settings
+from tests.helpers import edit_json
 from tests.search.spaces import TINY
 from tests.train.networks import FIXED, config, device, problem
 
@@ -134,8 +135,7 @@ def test_runs_of_another_kind(run: Run, copied: Path, folder: Path) -> None:
     assert result.err == (
         "error[NAS602]: `run` was not written by `search`\n = help: `bayesnas-graph status run` shows what it is\n\n"
     )
-    manifest = json.loads((copied / "run.json").read_text())
-    (copied / "run.json").write_text(json.dumps(manifest | {"kind": "search"}))
+    edit_json(copied / "run.json", lambda manifest: manifest.update(kind="search"))
     assert "error[NAS602]: `run` was not written by `train`" in run("train", "--resume", "run", "--allow-python").err
     assert "error[NAS602]: `nowhere` does not exist" in run("train", "--resume", "nowhere", "--allow-python").err
     (copied / "run.json").write_text("{")

@@ -63,6 +63,7 @@ def test_a_manifest_is_only_text(run: Path, field: tuple[str, ...], text: str) -
     before = manifest.read_bytes()
     expected = api.derive(run)
     about = json.loads(before)
+    del about["checksum"]
     inner = about
     for key in field[:-1]:
         inner = inner[key]

@@ -16,6 +16,7 @@ from bayesnas_graph.report.graph_section import graph_section
 from bayesnas_graph.report.page import render_page
 from bayesnas_graph.report.reported_run import read_reported_run
 from tests import browser as browsers
+from tests.helpers import edit_json
 from tests.report.runs import OWN_SWITCHES, searched
 
 Visit = Callable[..., AbstractContextManager[Page]]
@@ -354,8 +355,7 @@ def test_a_text_cannot_become_markup(visit: Visit, tmp_path: Path) -> None:
 
 def test_names_cannot_become_markup(visit: Visit, tmp_path: Path) -> None:
     folder = searched(tmp_path / "run")
-    manifest = (folder / "run.json").read_text()
     evil = "<img src=x onerror=console.error(1)></script><script>console.error(2)</script>"
-    (folder / "run.json").write_text(manifest.replace('"space": "quickstart"', f'"space": "{evil}"'))
+    edit_json(folder / "run.json", lambda manifest: manifest.update(space=evil))
     with visit(folder) as page:
         expect(page.locator(".lead")).to_contain_text(evil)

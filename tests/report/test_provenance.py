@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections.abc import Callable, Iterator
@@ -24,6 +23,7 @@ from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.config.train import TrainConfig
 from bayesnas_graph.runs.folder import RunFolder
 from bayesnas_graph.runs.manifest import read_manifest
+from tests.helpers import edit_json
 from tests.report.runs import begun, searched
 
 EVIL = "<script>alert(1)</script>\"'&"
@@ -69,9 +69,7 @@ def pages(run: Path, **options: Any) -> dict[str, Page]:
 
 
 def changed(run: Path, change: Callable[[dict[str, Any]], None]) -> None:
-    manifest = json.loads((run / "run.json").read_bytes())
-    change(manifest)
-    (run / "run.json").write_text(json.dumps(manifest))
+    edit_json(run / "run.json", change)
 
 
 @pytest.fixture
@@ -201,10 +199,8 @@ def test_an_unfinished_search_has_its_text_without_marks(unfinished: Path) -> No
 
 def test_a_decision_without_a_network_is_reported(quickstart: Path, tmp_path: Path) -> None:
     run = searched(tmp_path / "run")
-    decision = json.loads((run / "decision.json").read_bytes())
-    for verdict in decision["verdicts"]:
-        verdict.update(keep=False, why="own switch off")
-    (run / "decision.json").write_text(json.dumps(decision))
+    nothing = {"keep": False, "why": "own switch off"}
+    edit_json(run / "decision.json", lambda decision: [one.update(nothing) for one in decision["verdicts"]])
     found = pages(run)
     assert "leaves no network" in found["space"].seen
     assert "The source cannot be shown: nothing reaches the output" in found["source"].seen

@@ -31,7 +31,7 @@ from bayesnas_graph.search.strategies import strategy_of
 from bayesnas_graph.search.strategy import Rates
 from tests.search.launcher import Launcher
 from tests.search.runs import assert_same, assert_same_run, checkpoints
-from tests.search.spaces import TINY, config, device, problem, search, searched, tiny_data
+from tests.search.spaces import TINY, Notes, config, device, problem, search, searched, tiny_data
 
 RATES = Rates(weights=0.05, gates=0.5, intensities=(0.1, 0.1))
 
@@ -211,13 +211,12 @@ DAMAGES: dict[Callable[[Path], None], str] = {
     garbage: "it is damaged",
     empty: "it is damaged",
     truncated: "it is damaged",
-    flipped: "it is damaged",
+    flipped: "it has changed since it was written",
     pickled: "it is damaged",
     saved_with_code: "it is damaged",
     of_another_kind: "it is damaged",
     without_weights: "it does not belong to this run",
     of_another_width: "it does not belong to this run",
-    of_tomorrow: "it has version 2, but this program reads 1",
     folder: "is a directory",
 }
 
@@ -237,27 +236,44 @@ def test_what_cannot_be_read(damage: Callable[[Path], None], searched_once: Path
     last = run / "step-000000036.pt"
     damage(last)
     before = last.read_bytes() if last.is_file() else None
-    with pytest.raises(NasError) as error:
-        searched(run)
-    (diagnostic,) = error.value.diagnostics
-    assert diagnostic.code == "NAS603"
-    assert diagnostic.message == f"cannot read `{last}`: {DAMAGES[damage]}"
-    assert diagnostic.help == "remove it to resume from `step-000000032.pt`"
+    watcher = Notes()
+    searched(run, watcher=watcher)
+    aside = run / "step-000000036.pt.damaged"
+    assert watcher.messages[0] == (
+        f"cannot read `{last}`: {DAMAGES[damage]}; it is now `{aside.name}`, and the run continues from step 32"
+    )
+    assert (aside.read_bytes() if aside.is_file() else None) == before, "nothing is lost"
     assert not (run / "marker").exists()
-    assert (last.read_bytes() if last.is_file() else None) == before
-    last.rename(tmp_path / "removed")
-    searched(run)
     assert_same(checkpoints(run), checkpoints(searched_once))
 
 
-def test_the_only_one(tmp_path: Path) -> None:
-    garbage(tmp_path / "step-000000000.pt")
+def test_a_checkpoint_of_a_newer_version(searched_once: Path, tmp_path: Path) -> None:
+    """It is not damaged, so the steps it stands for are not taken again."""
+    run = tmp_path / "run"
+    shutil.copytree(searched_once, run)
+    of_tomorrow(run / "step-000000036.pt")
     with pytest.raises(NasError) as error:
-        searched(tmp_path)
+        searched(run)
     assert render(error.value.diagnostics[0]) == (
-        f"error[NAS603]: cannot read `{tmp_path}/step-000000000.pt`: it is damaged\n"
-        " = help: it is the only checkpoint: start another run\n"
+        f"error[NAS603]: cannot read `{run}/step-000000036.pt`: it has version 2, but this program reads 1\n"
+        " = help: resume the run with the version of the program that wrote it\n"
     )
+    assert not list(run.glob("*.damaged"))
+
+
+def test_all_are_damaged(searched_once: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(searched_once, run)
+    names = sorted(path.name for path in run.iterdir())
+    for path in run.iterdir():
+        garbage(path)
+    with pytest.raises(NasError) as error:
+        searched(run)
+    assert render(error.value.diagnostics[0]) == (
+        f"error[NAS603]: cannot read `{run}/step-000000036.pt`: it is damaged\n"
+        " = help: no checkpoint is left to resume from: restore one, or start another run\n"
+    )
+    assert sorted(path.name for path in run.iterdir()) == names, "nothing is moved"
 
 
 def test_another_space(searched_once: Path) -> None:

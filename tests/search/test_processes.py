@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -14,9 +13,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from bayesnas_graph.bayes import Decision
 from bayesnas_graph.diagnostics import NasError
+from bayesnas_graph.runs.paths import RunPaths
 from bayesnas_graph.runs.processes import Processes, join_processes
+from bayesnas_graph.runs.searched import read_decision
 from bayesnas_graph.runs.subject import Subject
 from bayesnas_graph.search.run import build_problem
 from tests.conftest import ROOT
@@ -52,7 +52,7 @@ def together(programs: Launcher) -> Path:
 
 def assert_close_run(one: Path, other: Path) -> None:
     """The same decisions, and numbers that differ by rounding."""
-    decisions = [Decision.from_plain(json.loads((run / "decision.json").read_text())) for run in (one, other)]
+    decisions = [read_decision(RunPaths(run)) for run in (one, other)]
     for mine, theirs in zip(*(decision.verdicts for decision in decisions), strict=True):
         assert (mine.name, mine.keep, mine.why) == (theirs.name, theirs.keep, theirs.why)
         assert mine.w == pytest.approx(theirs.w, rel=1e-4, abs=1e-6)

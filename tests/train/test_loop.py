@@ -125,7 +125,7 @@ def test_one_that_has_ended_ends_again(whole: tuple[Path, TrainOutcome, Notes]) 
 def test_checkpoints_that_are_kept(whole: tuple[Path, TrainOutcome, Notes], tmp_path: Path) -> None:
     assert list(checkpoints(whole[0])) == [f"step-{step:09}.pt" for step in (24, 28, 30)]
     trained(tmp_path, epochs=2, keep=1)
-    assert list(checkpoints(tmp_path)) == ["step-000000020.pt"]
+    assert list(checkpoints(tmp_path)) == ["step-000000016.pt", "step-000000020.pt"], "one to go back to"
 
 
 def test_a_checkpoint_of_another_network(tmp_path: Path, whole: tuple[Path, TrainOutcome, Notes]) -> None:

@@ -50,7 +50,8 @@ def assert_same_run(one: Path, other: Path) -> None:
 def test_what_is_left(whole: Path) -> None:
     files = sorted(str(path.relative_to(whole)) for path in whole.rglob("*") if path.is_file())
     assert [name for name in files if not name.startswith("checkpoints")] == [
-        *("lock", "metrics.csv", "model.py", "result.json", "run.json", "space/fixed.nas", "weights.safetensors")
+        *("checksums.json", "lock", "metrics.csv", "model.py", "result.json", "run.json", "space/fixed.nas"),
+        "weights.safetensors",
     ]
     result = json.loads((whole / "result.json").read_text())
     assert result["epochs"] == 3

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from safetensors import SafetensorError
 from safetensors.torch import load, save
@@ -13,7 +15,8 @@ from bayesnas_graph.codegen.emit import build, by_node, emit
 from bayesnas_graph.codegen.emit.weights import ByNode
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.atomic_files import FREE_SPACE, atomic_write, read_error
-from bayesnas_graph.diagnostics.reading import read_file
+from bayesnas_graph.diagnostics.checksums import FIELD, Changed, digest
+from bayesnas_graph.diagnostics.reading import parse_json, read_file
 from bayesnas_graph.ir import shape_text
 from bayesnas_graph.language.elaborate import Network
 
@@ -24,7 +27,12 @@ def weights_file(weights: Mapping[str, Tensor], fingerprint: str) -> bytes:
     """Return the content of a file with the weights of a network with this fingerprint."""
     # Tensors must not share memory.
     tensors = {name: value.detach().cpu().contiguous().clone() for name, value in weights.items()}
-    return save(tensors, {"fingerprint": fingerprint})  # the order of several keys would be random
+    head, data = _split(save(tensors))
+    metadata = {"fingerprint": fingerprint}
+    metadata[FIELD] = _digest_of(head, metadata, data)
+    text = json.dumps({"__metadata__": metadata, **head}, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)  # tensors are aligned
+    return b"".join((len(text).to_bytes(8, "little"), text, data))
 
 
 def write_weights(path: Path, weights: Mapping[str, Tensor], fingerprint: str) -> None:
@@ -34,14 +42,41 @@ def write_weights(path: Path, weights: Mapping[str, Tensor], fingerprint: str) -
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:
-    """Read a file of weights. Raises NasError if it is not one."""
+    """Read a file of weights. Raises NasError if it is not one, or if it has changed since it was written."""
     try:
-        return load(read_file(path))
+        content = read_file(path)
+        tensors = load(content)
+        _check(content)
     except OSError as error:
         raise read_error(path, error) from None
-    except SafetensorError:
+    except Changed as error:
+        help = "restore it, or resume the run that wrote it"
+        raise NasError([Diagnostic("NAS611", f"cannot use `{path}`: {error}", help=help)]) from None
+    except (SafetensorError, ValueError, KeyError, TypeError, AttributeError):
         help = "use a safetensors file, such as `weights.safetensors` of a training run"
         raise NasError([Diagnostic("NAS611", f"`{path}` is not a weights file, or is damaged", help=help)]) from None
+    return tensors
+
+
+def _check(content: bytes) -> None:
+    """Raise Changed if a file of weights has another checksum than it says. Files of other programs have none."""
+    head, data = _split(content)
+    metadata = dict(head.pop("__metadata__", {}))
+    expected = metadata.pop(FIELD, None)
+    if expected is not None and expected != _digest_of(head, metadata, data):
+        raise Changed
+
+
+def _split(content: bytes) -> tuple[dict[str, Any], memoryview]:
+    """Return the header of a safetensors file and the bytes of its tensors."""
+    start = 8 + int.from_bytes(content[:8], "little")
+    return parse_json(content[8:start]), memoryview(content)[start:]
+
+
+def _digest_of(head: Mapping[str, Any], metadata: Mapping[str, str], data: memoryview) -> str:
+    """Return the checksum of everything in a file of weights but the checksum itself."""
+    about = json.dumps([head, metadata], sort_keys=True).encode()
+    return digest(f"{digest(about)} {digest(data)}".encode())
 
 
 def take_weights(network: nn.Module, weights: Mapping[str, Tensor], path: Path, name: str) -> None:

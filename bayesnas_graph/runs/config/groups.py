@@ -220,4 +220,4 @@ class Kept(Group):
 
     log_steps: Count = Field(20, description="steps between rows of the log")
     checkpoint_steps: Count = Field(200, description="steps between checkpoints")
-    keep: Count = Field(3, description="number of checkpoints to keep")
+    keep: Count = Field(3, description="number of checkpoints to keep, at least 2")

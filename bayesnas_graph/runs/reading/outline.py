@@ -9,6 +9,8 @@ from functools import cache
 from math import ceil
 from typing import TYPE_CHECKING
 
+from bayesnas_graph.diagnostics.checksums import checked, with_checksum
+from bayesnas_graph.diagnostics.reading import parse_json
 from bayesnas_graph.ir import Graph, Kind, switch_text
 from bayesnas_graph.runs.strategies import DEFAULT, strategy_info
 
@@ -100,15 +102,16 @@ class Outline:
         for switch in plain["switches"]:
             if switch["kind"] == USUAL.get(switch["operation"], "candidate"):
                 del switch["kind"]
-        return json.dumps(plain, separators=(",", ":"), ensure_ascii=False).encode()
+        return json.dumps(with_checksum(plain), separators=(",", ":"), ensure_ascii=False).encode()
 
     @staticmethod
     def from_json(text: bytes) -> Outline:
         """Parse the content of `outline.json`. Raises ValueError."""
-        outline = _adapter().validate_json(text)
+        plain = checked(parse_json(text))
+        outline = _adapter().validate_python(plain)
         switches = [
-            switch if "kind" in plain else replace(switch, kind=USUAL.get(switch.operation, "candidate"))
-            for switch, plain in zip(outline.switches, json.loads(text)["switches"], strict=True)
+            switch if "kind" in found else replace(switch, kind=USUAL.get(switch.operation, "candidate"))
+            for switch, found in zip(outline.switches, plain["switches"], strict=True)
         ]
         return replace(outline, switches=tuple(switches))
 

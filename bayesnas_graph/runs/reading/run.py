@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError, reading
+from bayesnas_graph.diagnostics.checksums import Changed, help_for
 from bayesnas_graph.diagnostics.reading import LARGEST_JSON, read_file
 from bayesnas_graph.runs.paths import RunPaths, not_a_run
 from bayesnas_graph.runs.reading.outline import Outline, OutlineSwitch
@@ -20,6 +21,7 @@ Numbers = dict[str, float]
 _METRICS = ("step", "loss", "accuracy", "seconds")  # required columns of a row
 _UPDATES = ("iteration", "accuracy", "parameters", "flops", "lambda", "seconds")
 _MANIFEST = {"space": str, "network": str, "begun": str, "config": dict}
+_OPTIONAL = {"kind": str, "called": str, "file": str, "files": dict, "fingerprint": str, "versions": dict}
 _RESULT = {"why": str, "parameters": int, "flops": int, "accuracy": float, "unmet": list}
 _TRAINED = {"parameters": int, "flops": int, "accuracy": float}
 
@@ -101,7 +103,7 @@ class RunRecord:
 def read_run_record(paths: RunPaths) -> RunRecord:
     """Read a run folder. Raises NasError if it is not one."""
     manifest = read_object(paths.manifest_file, _MANIFEST)
-    if manifest is None:
+    if manifest is None or not all(isinstance(manifest.get(key, kind()), kind) for key, kind in _OPTIONAL.items()):
         raise _no_run(paths)
     record = RunRecord(
         folder=paths.path,
@@ -122,6 +124,12 @@ def read_run_record(paths: RunPaths) -> RunRecord:
 def _no_run(paths: RunPaths) -> NasError:
     if paths.manifest_file.exists():
         message, help = f"cannot read `{paths.manifest_file}`", "it is damaged, and no other file describes the run"
+        try:
+            reading.read_json(paths.manifest_file)
+        except Changed as error:
+            message, help = f"{message}: {error}", help_for(error) or help
+        except (OSError, ValueError):
+            pass
         return NasError([Diagnostic("NAS602", message, help=help)])
     inside = sorted(file.parent for file in paths.path.glob("*/run.json"))
     help = f"it contains runs, such as `{inside[0]}`" if inside else "give the folder written by `search`"

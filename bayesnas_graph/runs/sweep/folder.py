@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.atomic_files import reason
+from bayesnas_graph.diagnostics.checksums import help_for, problem_of
 from bayesnas_graph.diagnostics.reading import LARGEST_JSON, read_file, read_json
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.runs.consent import names_code
@@ -36,6 +37,7 @@ class SweepRequest(BaseModel):
     version: Literal[1] = 1
     space: str  # as named on the command line
     file: str  # its copy in the folder
+    files: dict[str, str] = {}  # checksums of the copy and its imports
     python_ops: bool
     data_dir: str
     settings: dict[str, Any]  # shared by all runs, without defaults
@@ -110,7 +112,7 @@ class SweepFolder:
     def request(self) -> SweepRequest:
         """Read the request. Raises NasError if this is not a sweep folder."""
         try:
-            return SweepRequest.model_validate_json(read_file(self.request_file, LARGEST_JSON))
+            return SweepRequest.model_validate(read_json(self.request_file))
         except FileNotFoundError:
             help = "give the folder written by `search --sweep`, which contains `sweep.json`"
             problem = "does not exist" if is_gone(self.path) else "is not a sweep folder"
@@ -122,6 +124,9 @@ class SweepFolder:
             where = "".join(f"{part}: " for part in first["loc"])
             message = f"cannot read `{self.request_file}`: {where}{first['msg'].lower()}"
             raise NasError([Diagnostic("NAS602", message)]) from None
+        except ValueError as error:
+            message = f"cannot read `{self.request_file}`: {problem_of(error)}"
+            raise NasError([Diagnostic("NAS602", message, help=help_for(error))]) from None
 
     def check_there(self) -> None:
         """Raise NasError if the folder was removed. A search that was just started may have created it again."""
@@ -139,7 +144,7 @@ def run_of(folder: SweepFolder, point: Point) -> SweepRun:
     """Return the state of a point from its folder: done or waiting."""
     run = folder.run(point)
     try:
-        result = RunResult.model_validate_json(read_file(run.result, LARGEST_JSON))
+        result = RunResult.model_validate(read_json(run.result))
         verdicts = read_json(run.decision)["verdicts"]
         kept = frozenset(str(verdict["name"]) for verdict in verdicts if verdict["keep"])
     except (OSError, ValueError, KeyError, TypeError):  # incomplete: resuming the run writes them again

@@ -48,9 +48,11 @@ def create_sweep(
     folder = SweepFolder(new_folder(output, f"{file.stem}-sweep").path)
     shared = configured(settings, allow_python=allow_python)
     with folder.own.locked():
+        files = subjects[0].copy_files(folder.own)
         request = SweepRequest(
             space=str(file),
-            file=subjects[0].copy_files(folder.own),
+            file=next(iter(files)),
+            files=files,
             python_ops=allow_python,
             data_dir=str((data_dir or Path("data")).absolute()),
             settings=shared.model_dump(mode="json", by_alias=True, exclude_unset=True),
@@ -77,6 +79,7 @@ def resume_sweep(
     points = request.points()
     for point in points:
         check_consent(point.config.data, folder.request_file, allow_python=allow_python)
+    folder.own.check_space(request.files, folder.request_file)
     with folder.own.locked():
         yield Sweep(folder, request, points, data_dir, options)
 

@@ -61,23 +61,31 @@ class CompressRecorder(CompressWatcher):
 
     folder: RunPaths
     _stage: Stage | None = None
+    _later: bool = False  # whether there are rows of later stages: the file of this one was damaged
 
     def stage_started(self, stage: Stage) -> None:
         self._stage = stage
 
     def started(self, _problem: TrainingProblem, _learner: TrainLearner, progress: TrainProgress) -> None:
-        cut(self._table, METRICS, "epoch", self._known.epochs + progress.epoch)
+        before, number = self._known.epochs, self._known.number
+        self._later = self._cut(before + progress.epoch, before + self._known.problem.config.epochs)
         if self._known.name == "loops":
-            cut(self.folder.loops, LOOPS, "loop", self._known.number - 1)
+            cut(self.folder.loops, LOOPS, "loop", number - 1, until=number)
 
     def epoch_ended(self, row: EpochRow) -> None:
         row = replace(row, epoch=self._known.epochs + row.epoch, step=self._known.steps + row.step)
         append(self._table, [[cell(value) for value in asdict(row).values()]])
+        if self._later:
+            self._cut(row.epoch, row.epoch)
 
     def loop_ended(self, loop: LoopRow) -> None:
         size = loop.size
         numbers = loop.intensity, loop.loss, loop.groups, size.parameters, size.flops, size.operations, loop.seconds
         append(self.folder.loops, [[str(loop.number), *map(cell, numbers)]])
+        cut(self.folder.loops, LOOPS, "loop", loop.number, until=loop.number)  # in order
+
+    def _cut(self, last: int, until: int) -> bool:
+        return cut(self._table, METRICS, "epoch", last, until)
 
     @property
     def _known(self) -> Stage:

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from bayesnas_graph.codegen.emit import Emitted, as_state, build, emit
 from bayesnas_graph.codegen.emit.weights import ByNode
 from bayesnas_graph.codegen.export.weights import write_weights
+from bayesnas_graph.diagnostics.json_text import json_text
 from bayesnas_graph.language.json import fingerprint
 from bayesnas_graph.runs.config.compress import CompressConfig
 from bayesnas_graph.runs.device import Device
@@ -112,7 +113,7 @@ class CompressRun(RunKind[CompressionProblem, CompressConfig, CompressWatcher, C
         folder.write(folder.network, text.text)
         folder.write(folder.source, outcome.program.text)
         write_weights(folder.weights, state_of(outcome), fingerprint(text.graph))
-        folder.write_json(folder.layers, [layer.to_plain() for layer in outcome.layers])
+        folder.write(folder.layers, json_text([layer.to_plain() for layer in outcome.layers], ascii=False) + "\n")
         result = {
             "loops": outcome.loops,
             "on_target": outcome.on_target,

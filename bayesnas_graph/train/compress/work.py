@@ -10,12 +10,13 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from torch import Tensor
 
 from bayesnas_graph.codegen.emit import Emitted, as_state, build, by_node, emit
 from bayesnas_graph.codegen.emit.weights import ByNode
-from bayesnas_graph.codegen.export.weights import read_weights, write_weights
+from bayesnas_graph.codegen.export.weights import read_weights, take_weights, write_weights
 from bayesnas_graph.data import Data, evaluation, shuffled, split
 from bayesnas_graph.derive.text import Written, written
 from bayesnas_graph.diagnostics import Diagnostic, NasError
@@ -246,20 +247,38 @@ class CompressWork:
     def _once(self, name: str, graph: Graph, work: Callable[[], ByNode]) -> ByNode:
         """Return the weights that some work produces, from a file if it was already done."""
         path, program = self.folder.stage(name), emit(graph, standalone=True)
-        if not self.device.processes.broadcast(path.is_file()):
+        if not self._is_done(path, program):
             weights = work()
             if self.device.processes.first:
                 self.folder.make(path.parent)
                 write_weights(path, as_state(weights, {}, program), self.problem.subject.fingerprint)
             self.device.processes.any(False)  # wait until it is written
-        return self._on_device(by_node(read_weights(path), program))
+        return self._read(path, program)
+
+    def _is_done(self, path: Path, program: Emitted) -> bool:
+        """Return whether some work was done and its file is intact. All processes agree."""
+        processes, problem = self.device.processes, ""
+        if not processes.broadcast(path.is_file()):
+            return False
+        try:
+            self._read(path, program)
+        except NasError as error:
+            problem = error.diagnostics[0].message
+        problem = next(filter(None, processes.gather(problem)), "")
+        if problem:
+            self.watcher.noted(f"{problem}; it is written again from the checkpoints of its stage")
+        return not problem
 
     def _given(self) -> ByNode | None:
-        """Return the weights that the run started with."""
+        """Return the weights that the run started with. Raises NasError if they are damaged."""
         path = self.folder.stage("given")
-        if not path.is_file():
-            return None
-        return self._on_device(by_node(read_weights(path), emit(self.problem.graph, standalone=True)))
+        return self._read(path, emit(self.problem.graph, standalone=True)) if path.is_file() else None
+
+    def _read(self, path: Path, program: Emitted) -> ByNode:
+        """Read the weights of a program. Raises NasError if they are damaged or do not fit."""
+        module = build(program)
+        take_weights(module, read_weights(path), path, self.problem.subject.network.name)
+        return self._on_device(by_node(module.state_dict(), program))
 
     def _random(self) -> ByNode:
         seed_everything(self.config.seed, "weights")
