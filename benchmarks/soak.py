@@ -18,6 +18,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -25,6 +26,7 @@ from typing import Any
 
 import torch
 
+from bayesnas_graph.diagnostics.checksums import without_trailer
 from benchmarks import tables
 from benchmarks.command import arguments, command, finish
 from benchmarks.record import Record, Row
@@ -33,8 +35,8 @@ PROGRAM = (sys.executable, "-m", "bayesnas_graph")
 PAIR = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
 KILLS_PER_RUN = 5
 LONGEST = 600.0  # seconds that a process may take to end by itself
-TIMINGS = ("seconds", "latency", "minutes")  # columns and keys that differ between equal runs
-VOLATILE = ("run.json", "sweep.json", "lock", "*.log", "table.md", "table.csv")
+TIMINGS = ("seconds", "latency", "minutes", "checksum")  # columns and keys that differ between equal runs
+VOLATILE = ("run.json", "sweep.json", "checksums.json", "lock", "*.log", "table.md", "table.csv")
 NETWORK = """\
 network small : image(1, 8, 8) -> classes(10) {
     in x
@@ -158,7 +160,7 @@ def content(path: Path) -> object:
     if path.suffix == ".json":
         return without_timings(json.loads(path.read_text()))
     if path.suffix == ".pt":
-        return plain(torch.load(path, weights_only=True))
+        return plain(torch.load(BytesIO(without_trailer(path.read_bytes())), weights_only=True))
     return path.read_bytes()
 
 
