@@ -7,10 +7,10 @@ READY := $(VENV)/.ready
 SPACE := quickstart
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint fix fuzz bench clean
+.PHONY: help install demo test test-lowest test-newest lint fix fuzz bench clean
 
 help:            ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*##/ { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*##/ { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(READY) ## set up .venv
 
@@ -35,6 +35,12 @@ demo: $(READY)   ## from a shipped space to a standalone network: check, count, 
 
 test: $(READY)   ## run the tests
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+
+test-lowest:     ## run the tests of the verbs with the lowest versions that pyproject.toml allows
+	PYTHON=$(PYTHON) .ci/versions lowest
+
+test-newest:     ## run them with the newest versions of everything but torch
+	PYTHON=$(PYTHON) .ci/versions newest
 
 lint: $(READY)   ## run the linters and the type checker
 	$(BIN)/ruff check .
