@@ -19,7 +19,7 @@ def bounds(requirements: Iterable[str]) -> dict[str, str]:
     """The lower bounds by package, without those of the project's own extras."""
     own = f"{PROJECT['name']}["
     pairs = (requirement.split(">=") for requirement in requirements if not requirement.startswith(own))
-    return {name: version for name, version in pairs}
+    return dict(pairs)
 
 
 def pins(file: Path) -> dict[str, str]:
