@@ -105,7 +105,7 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_with_the_package(tmp_path: Path) -> None:
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator  # type: ignore[import-not-found, unused-ignore]
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator  # type: ignore[import-untyped]
 
     board = TensorBoard(tmp_path, writer())
     searched(tmp_path / "run", watcher=board)
