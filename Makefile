@@ -7,10 +7,10 @@ READY := $(VENV)/.ready
 SPACE := quickstart
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint fix fuzz hostile bench clean
+.PHONY: help install demo test test-lowest test-newest lint fix fuzz hostile soak bench clean
 
 help:            ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*##/ { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*##/ { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(READY) ## set up .venv
 
@@ -36,6 +36,12 @@ demo: $(READY)   ## from a shipped space to a standalone network: check, count, 
 test: $(READY)   ## run the tests
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
+test-lowest:     ## run the tests of the verbs with the lowest versions that pyproject.toml allows
+	PYTHON=$(PYTHON) .ci/versions lowest
+
+test-newest:     ## run them with the newest versions of everything but torch
+	PYTHON=$(PYTHON) .ci/versions newest
+
 lint: $(READY)   ## run the linters and the type checker
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -54,10 +60,14 @@ fuzz: $(READY)   ## check 200,000 random programs: an hour on two cores
 hostile: $(READY) ## run the tests with files from strangers and damaged files, the long ones too
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m 'long or not long' tests/hostile
 
+soak: $(READY)   ## kill runs of every kind a hundred times each: hours
+	$(BIN)/python -m benchmarks.soak --kills 100 --save
+
 bench: $(READY)  ## run the short benchmarks and update docs/benchmarks.md
 	@rm -rf build/bench
 	$(BIN)/python -m benchmarks.check_scaling --save
 	$(BIN)/python -m benchmarks.compile_scaling --rounds 3 --save
+	$(BIN)/python -m benchmarks.hard_scaling --save
 	$(BIN)/python -m benchmarks.supernet_step --batch 8 --rounds 5 --save
 	$(BIN)/python -m benchmarks.fusion_sites --batch 16 64 --rounds 5 --save
 	$(BIN)/python -m benchmarks.curvature --rounds 3 --save

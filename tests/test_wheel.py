@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -71,13 +72,37 @@ def test_the_wheel_holds_the_whole_package(wheel: Path) -> None:
     inside = set(zipfile.ZipFile(wheel).namelist())
     sources = {str(path.relative_to(ROOT)) for path in (ROOT / "bayesnas_graph").rglob("*.py")}
     assert sources <= inside
+    assert "bayesnas_graph/py.typed" in inside
     assert {f"bayesnas_graph/spaces/{path.name}" for path in (ROOT / "spaces").iterdir()} <= inside
     assert not [name for name in inside if name.startswith(("tests/", "benchmarks/", "docs/"))]
 
 
+def test_a_script_that_uses_the_wheel_passes_a_strict_type_checker(
+    program: list[str], request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    # A copy, because mypy would find the checkout around the script.
+    shutil.copy(ROOT / "tests" / "typing" / "user_script.py", tmp_path)
+    assert mypy(program, tmp_path / "user_script.py", request).startswith("Success")
+    (tmp_path / "wrong.py").write_text("from bayesnas_graph import api\nname: int = api.load('lenet5').name\n")
+    assert 'expression has type "str"' in mypy(program, tmp_path / "wrong.py", request)
+
+
+def mypy(program: list[str], script: Path, request: pytest.FixtureRequest) -> str:
+    """What mypy prints on a script in the environment of the wheel. It reads no settings of this project."""
+    cache = request.config.cache.mkdir("mypy-wheel")
+    python = str(Path(program[0]).parent / "python")
+    options = ["--strict", "--config-file", "", "--python-executable", python, "--cache-dir", str(cache)]
+    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "MYPYPATH")}
+    command = [sys.executable, "-m", "mypy", *options, str(script)]
+    done = subprocess.run(command, cwd=script.parent, env=environment, capture_output=True, text=True, check=False)
+    return done.stdout + done.stderr
+
+
 def test_every_import_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = [one for name, some in project["optional-dependencies"].items() if name != "dev" for one in some]
+    extras = [
+        one for name, some in project["optional-dependencies"].items() if name not in ("dev", "test") for one in some
+    ]
     names = {requirement.split(">")[0].split("[")[0] for requirement in (*project["dependencies"], *extras)}
     declared = {
         {"scikit-learn": "sklearn", "pillow": "PIL", "vl-convert-python": "vl_convert"}.get(name, name)

@@ -17,6 +17,7 @@ from bayesnas_graph.data.model import Data, Shape
 from bayesnas_graph.data.normalisation import statistics
 from bayesnas_graph.data.sampling import split
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.packages import check_packages
 from bayesnas_graph.diagnostics.reading import open_file
 
 ENDINGS = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"})
@@ -62,11 +63,7 @@ def load_folder(root: Path, shape: Shape) -> Data:
 
 
 def _check(root: Path, shape: Shape) -> None:
-    try:
-        import PIL.Image  # noqa: F401
-    except ImportError:
-        help = "install it with `pip install 'bayesnas-graph[images]'`"
-        raise NasError([Diagnostic("NAS507", "reading image files needs Pillow", help=help)]) from None
+    check_packages("images", "reading image files needs", "NAS507")
     if len(shape) != 3 or shape[0] not in MODES:
         message = f"image files have 1 or 3 channels, but the network takes {'x'.join(map(str, shape))}"
         raise NasError([Diagnostic("NAS504", message, help="declare its input as `image(3, height, width)`")])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bayesnas_graph.diagnostics import Diagnostic
+from bayesnas_graph.diagnostics.packages import check_packages
 from bayesnas_graph.diagnostics.words import counted
 from bayesnas_graph.report.cells import cells_section, figures_of, file_stem
 from bayesnas_graph.report.charts.heatmaps import SearchHistory
@@ -15,7 +16,6 @@ from bayesnas_graph.report.comparison_sections import comparison_sections, overl
 from bayesnas_graph.report.compression_sections import compression_sections
 from bayesnas_graph.report.graph_section import graph_section
 from bayesnas_graph.report.overview import lead, overview
-from bayesnas_graph.report.packages import check_packages
 from bayesnas_graph.report.page import render_page
 from bayesnas_graph.report.provenance import provenance
 from bayesnas_graph.report.reported_run import ReportedRun, read_reported_run
@@ -63,7 +63,7 @@ class ReportPage:
 
 def build_page(paths: Sequence[Path], *, allow_python: bool = False) -> ReportPage:
     """Build the page on some folders. Raises NasError if one is not a run, or a package is not installed."""
-    check_packages()
+    check_packages("report", "reports need")
     if len(paths) == 1 and is_sweep(paths[0]):
         return _sweep_page(paths[0], allow_python=allow_python)
     labels = distinct_labels(paths)

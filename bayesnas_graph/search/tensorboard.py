@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.packages import check_packages
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.task import Task
 from bayesnas_graph.search.events import SearchWatcher, StepRow
@@ -37,11 +37,9 @@ Open = Callable[[Path, int], Writer]  # opens a writer that drops earlier events
 
 def writer() -> Open:
     """Return a function that opens a writer. Raises NasError if TensorBoard is not installed."""
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        help = "pip install 'bayesnas-graph[tensorboard]'"
-        raise NasError([Diagnostic("NAS609", "`--tensorboard` needs the package `tensorboard`", help=help)]) from None
+    check_packages("tensorboard", "`--tensorboard` needs")
+    from torch.utils.tensorboard import SummaryWriter
+
     return lambda folder, step: SummaryWriter(str(folder), purge_step=step)
 
 

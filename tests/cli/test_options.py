@@ -85,6 +85,7 @@ def test_a_wrong_value_is_a_diagnostic(arguments: list[Any], message: str, text:
     assert text in result.err
 
 
+@pytest.mark.pinned
 @pytest.mark.parametrize("verb", [verb for verbs in VERBS.values() for verb in verbs])
 def test_help_fits_a_terminal(verb: str, run: Run, monkeypatch: pytest.MonkeyPatch, update_golden: bool) -> None:
     monkeypatch.setenv("COLUMNS", "80")

@@ -13,8 +13,8 @@ import typer
 
 from bayesnas_graph.cli.report import report
 from bayesnas_graph.diagnostics import NasError
+from bayesnas_graph.diagnostics.packages import EXTRAS
 from bayesnas_graph.report.builder import build_page
-from bayesnas_graph.report.packages import PACKAGES
 from tests.report.runs import searched
 
 Reported = Callable[..., str]
@@ -150,14 +150,14 @@ def test_a_place_that_cannot_be_written(reported: Reported, run: Path, tmp_path:
         reported("run", "-o", "file/page.html")
 
 
-@pytest.mark.parametrize(("module", "package"), PACKAGES.items())
+@pytest.mark.parametrize(("module", "package"), EXTRAS["report"].items())
 def test_without_the_packages(
     reported: Reported, run: Path, module: str, package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(NasError, match=f"NAS609: reports need the package `{package}`") as caught:
         reported("run")
-    assert caught.value.diagnostics[0].help == "install it with `pip install 'bayesnas-graph[report]'`"
+    assert caught.value.diagnostics[0].help == f"install it with `pip install {package}`"
     assert not (run / "report.html").exists()
 
 

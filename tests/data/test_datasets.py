@@ -36,7 +36,7 @@ def test_digits_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NasError) as error:
         load("digits", NOWHERE)
     assert problem(error).code == "NAS507"
-    assert "pip install 'bayesnas-graph[digits]'" in (problem(error).help or "")
+    assert "`pip install scikit-learn`, or use `shapes`" in (problem(error).help or "")
 
 
 def test_shapes_depend_on_the_seed_and_nothing_else() -> None:

@@ -20,6 +20,7 @@ from torch.export import Dim, ExportedProgram
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.outputs import check_outputs, open_output
+from bayesnas_graph.diagnostics.packages import check_packages
 from bayesnas_graph.ir import Shape
 
 LARGEST_DIFFERENCE = 1e-4  # between the outputs of a file and of its network, relative to the largest output
@@ -55,7 +56,8 @@ def write_onnx(module: nn.Module, shape: Shape | Sequence[Shape], path: Path, *,
     a package is missing, if the network is too large for one file or cannot be exported, if the file exists (unless
     `force` is true) or cannot be written, or if it does not compute the same; an existing file then stays as it was.
     """
-    _need("onnx", "onnxscript", "onnxruntime")
+    with _quiet():
+        check_packages("onnx", "ONNX needs")
     size = sum(tensor.numel() * tensor.element_size() for tensor in module.state_dict().values())
     if size > LARGEST_ONNX:
         message = f"cannot write the network as ONNX: weights of {size / 2**30:.1f} GiB exceed the limit of 2 GiB"
@@ -207,16 +209,6 @@ def _difference(expected: list[Tensor], actual: list[Tensor]) -> float:
 
 
 # ---------------------------------------------------------------------------------------- errors
-
-
-def _need(*packages: str) -> None:
-    for package in packages:
-        try:
-            with _quiet():
-                import_module(package)
-        except ImportError:
-            help = "pip install 'bayesnas-graph[onnx]'"
-            raise NasError([Diagnostic("NAS609", f"ONNX needs the package `{package}`", help=help)]) from None
 
 
 @contextmanager

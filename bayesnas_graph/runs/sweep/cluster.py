@@ -13,26 +13,26 @@ from pathlib import Path
 from typing import Any
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.packages import check_packages
 from bayesnas_graph.runs.sweep.pool import Job, started
 
 FAILED, CANCELLED = 1, 130  # exit codes for runs that have none
+OBJECT_STORE = 80 * 2**20  # bytes of a cluster on this machine, close to the least: runs exchange only exit codes
 FOREVER = 10.0**9  # seconds: waiting without a limit would block interrupts
 
 
 def installed() -> Any:
     """Import Ray. Raises NasError if it is not installed."""
-    try:
-        return import_module("ray")
-    except ImportError:
-        help = "`pip install 'bayesnas-graph[ray]'`"
-        raise NasError([Diagnostic("NAS609", "the package `ray` is not installed", help=help)]) from None
+    check_packages("ray", "a sweep on a cluster needs")
+    return import_module("ray")
 
 
 def connect(ray: Any) -> None:
     """Connect to the cluster at RAY_ADDRESS, or start one on this machine. Raises NasError."""
     address = os.environ.get("RAY_ADDRESS") or "local"
+    options = {"include_dashboard": False, "object_store_memory": OBJECT_STORE} if address == "local" else {}
     try:
-        ray.init(address=address, log_to_driver=False, logging_level="error")
+        ray.init(address=address, log_to_driver=False, logging_level="error", **options)
     except (OSError, RuntimeError, ValueError) as error:
         message = f"cannot connect to a Ray cluster at `{address}`: {str(error).partition(chr(10))[0]}"
         help = "set RAY_ADDRESS; without it, a cluster is started on this machine"

@@ -264,8 +264,8 @@ def test_a_file_that_cannot_be_loaded(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_package_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     found = problem(write_onnx, *tiny(), tmp_path / "net.onnx")
-    assert (found.code, found.message) == ("NAS609", f"ONNX needs the package `{package}`")
-    assert found.help == "pip install 'bayesnas-graph[onnx]'"
+    assert (found.code, found.message) == ("NAS609", f"ONNX needs the package `{package}`, which is not installed")
+    assert found.help == f"install it with `pip install {package}`"
 
 
 def test_a_folder_that_is_a_file(tmp_path: Path) -> None:

@@ -53,13 +53,11 @@ def test_a_package_may_raise_what_it_likes(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_pixels_are_as_many_as_asked_for() -> None:
-    pytest.importorskip("vl_convert")
     png = converted(Picture(SMALL.svg, 40, 20, scale=3), "png")
     assert struct.unpack(">II", png[16:24]) == (120, 60)
 
 
 def test_paper_has_the_size_of_the_figure_and_its_text_is_text() -> None:
-    pytest.importorskip("vl_convert")
     picture = figure()
     pdf = unpacked(converted(picture, "pdf"))
     size = re.search(rb"/MediaBox\s*\[\s*0 0 ([\d.]+) ([\d.]+)", pdf)

@@ -1,11 +1,13 @@
-"""Where sweeps run: local processes, a fake Ray cluster, and Ray if installed."""
+"""Where sweeps run: local processes, a fake Ray cluster, and Ray itself."""
 
 from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -185,9 +187,9 @@ def test_a_cluster_is_told_to_stop(tmp_path: Path) -> None:
 
 def test_without_ray(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(NasError, match="NAS609: the package `ray` is not installed") as error:
+    with pytest.raises(NasError, match="NAS609: a sweep on a cluster needs the package `ray`") as error:
         cluster.installed()
-    assert error.value.diagnostics[0].help == "`pip install 'bayesnas-graph[ray]'`"
+    assert error.value.diagnostics[0].help == "install it with `pip install ray`"
 
 
 def test_without_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,10 +206,20 @@ def test_a_machine_that_does_not_see_the_folder(tmp_path: Path) -> None:
         cluster.call((), {}, str(tmp_path / "elsewhere" / "log"))
 
 
+@pytest.fixture
+def ray_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A folder for the files of Ray. Its path is short, because the paths of sockets are limited."""
+    with tempfile.TemporaryDirectory(prefix="ray-", ignore_cleanup_errors=True) as folder:
+        monkeypatch.setenv("RAY_TMPDIR", folder)
+        yield folder
+
+
 @pytest.mark.filterwarnings("default")
-def test_ray_itself(tmp_path: Path) -> None:
-    ray = pytest.importorskip("ray")
+def test_ray_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ray_folder: str) -> None:
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    ray = cluster.installed()
     cluster.connect(ray)
+    assert ray.cluster_resources()["object_store_memory"] <= cluster.OBJECT_STORE
     pool = RayPool(ray)
     try:
         pool.start(Job("good", ("--version",), 1, tmp_path / "good"))
@@ -222,3 +234,5 @@ def test_ray_itself(tmp_path: Path) -> None:
     assert codes["bad"] != 0
     assert codes["lost"] == 1
     assert "bayesnas-graph 0" in (tmp_path / "good").read_text()
+    programs = subprocess.run(["ps", "-eo", "args"], check=True, capture_output=True, text=True).stdout
+    assert ray_folder not in programs, "all processes of the cluster have ended"

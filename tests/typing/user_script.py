@@ -1,0 +1,125 @@
+"""A script as users write them. tests/test_wheel.py checks its types against the installed wheel."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import assert_type
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+from torch.utils.data import TensorDataset
+
+from bayesnas_graph import api as nas
+from bayesnas_graph.data import Data, InMemory, load, statistics
+from bayesnas_graph.derive import Architecture, Rule, derive
+from bayesnas_graph.diagnostics import NasError, render
+from bayesnas_graph.passes.analysis import cost
+from bayesnas_graph.report.builder import build_page
+from bayesnas_graph.search.contests import Contests
+from bayesnas_graph.search.events import SearchWatcher, StepRow
+from bayesnas_graph.search.prior import Prior
+from bayesnas_graph.search.relaxation import Noise, Relaxation
+from bayesnas_graph.search.strategy import Part
+from bayesnas_graph.train.events import TrainWatcher
+
+
+class Losses(SearchWatcher):
+    """Remembers the losses of a search."""
+
+    def __init__(self) -> None:
+        self.losses: list[float] = []
+
+    def logged(self, row: StepRow) -> None:
+        self.losses.append(row.loss)
+
+
+class Sharper(Relaxation):
+    """A strategy of one's own."""
+
+    gates_on = "held_out"
+    temperatures = (5.0, 0.1)
+
+    def weights(self, contests: Contests, logits: Tensor, noise: Noise, temperature: float, part: Part) -> Tensor:
+        return contests.softmax(logits / temperature)
+
+
+class Swap(nn.Module):
+    """An operation for `op swap(groups) from "user_script:Swap"`."""
+
+    def __init__(self, groups: int) -> None:
+        super().__init__()
+        self.groups = groups
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.roll(self.groups, dims=1)
+
+
+def stripes() -> tuple[TensorDataset, TensorDataset]:
+    """Data for `--data user_script:stripes`."""
+    images, labels = torch.rand(20, 1, 8, 8), torch.arange(20) % 2
+    return TensorDataset(images, labels), TensorDataset(images, labels)
+
+
+def own_data() -> Data:
+    examples = InMemory(torch.zeros(20, 1, 8, 8, dtype=torch.uint8), torch.arange(20) % 10)
+    return Data("own", examples, examples, (1, 8, 8), 10, statistics(examples, 20))
+
+
+def own_loop(width: int) -> int:
+    """A search inside a training loop of one's own. Returns the size of what it finds."""
+    net = nas.compile(nas.load("quickstart", width=width))
+    gates = set(net.parameters)
+    weights = [parameter for parameter in net.module.parameters() if parameter not in gates]
+    optimiser = torch.optim.SGD(weights, lr=0.05)
+    prior = Prior(net, intensity=0.3, rate=0.1)
+    batches = [(torch.randn(16, 1, 8, 8), torch.randint(0, 10, (16,)))]
+    for x, y in batches:
+        loss = cross_entropy(net.module(x), y)
+        torch.autograd.backward(loss)
+        optimiser.step()
+        prior.step(net)
+    decision = prior.update(net, batches)
+    assert_type([verdict.keep for verdict in decision.verdicts], list[bool])
+    derived = derive(net.graph, decision, Rule(per_node=2))
+    return cost(derived.graph).parameters
+
+
+def main(folder: Path) -> int:
+    try:
+        for diagnostic in nas.check("quickstart"):
+            print(render(diagnostic))
+        losses = Losses()
+        found = nas.search("quickstart", output=folder / "run", watch=(losses,), iterations=2, warmup=20, steps=20)
+        assert_type(found.outcome.accuracy, float)
+        assert_type(found.outcome.cost.parameters, int)
+        architecture = nas.derive(found, keep_per_edge=1, width=16)
+        assert_type(architecture, Architecture)
+        assert_type(architecture.written.text, str)
+        model = nas.export(nas.derive(found), folder / "net.py", weights=folder / "net.safetensors")
+        assert_type(model.build(), nn.Module)
+        assert_type(model.program.text, str)
+        watch = (TrainWatcher(),)
+        trained = nas.train(architecture, output=folder / "train", watch=watch, data="digits", epochs=1, cutout=0)
+        assert_type(trained.outcome.score.accuracy, float)
+        smaller = nas.compress(found, output=folder / "smaller", epochs=0, loops=1, fine_epochs=1, batch=32)
+        assert_type(smaller.outcome.left.size.parameters, int)
+        measured = nas.evaluate(smaller, runs=3)
+        assert_type(measured.score.accuracy if measured.score else 0.0, float)
+        swept = nas.sweep("quickstart", axes={"lambda": [0.5]}, output=folder / "sweep", iterations=1, steps=20)
+        assert_type(swept.folder.path, Path)
+        assert_type(build_page([found.path, smaller.path]).html(), str)
+        images, labels = load("digits", folder / "data").train.take(torch.arange(4))
+        assert_type(images, Tensor)
+        assert_type(labels, Tensor)
+    except NasError as error:
+        assert_type([diagnostic.code for diagnostic in error.diagnostics], list[str])
+        print(*map(render, error.diagnostics), file=sys.stderr)
+        return 1
+    print(len(losses.losses), own_loop(4), len(own_data().train), len(stripes()[0]), Sharper().temperatures, Swap(2))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
