@@ -22,6 +22,7 @@ from benchmarks import (
     curvature,
     disconnected,
     fusion_sites,
+    hard_scaling,
     nasbench201,
     rivals,
     search_overhead,
@@ -51,6 +52,7 @@ class Section:
 SECTIONS = (
     Section("check_scaling", check_scaling.table),
     Section("compile_scaling", compile_scaling.table),
+    Section("hard_scaling", hard_scaling.table),
     Section("supernet_step", supernet_step.table, supernet_step.picture, "Speed of the supernet"),
     Section("fusion_sites", fusion_sites.table),
     Section("curvature", curvature.table, curvature.picture, "Cost of curvature estimators"),
