@@ -12,6 +12,7 @@ from bayesnas_graph import api
 from bayesnas_graph.cli.network_options import AllowPython, parameter_values
 from bayesnas_graph.cli.options import size
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.atomic_files import reason
 from bayesnas_graph.diagnostics.reading import read_file
 from bayesnas_graph.ir.literals import Ranking
 from bayesnas_graph.language.elaborate.limits import LARGEST_FILE
@@ -124,5 +125,5 @@ def _text(string: str) -> str:
     try:
         return read_file(path, LARGEST_FILE).decode()
     except (OSError, UnicodeDecodeError) as error:
-        reason = (error.strerror or str(error)).lower() if isinstance(error, OSError) else "not UTF-8 text"
-        raise NasError([Diagnostic("NAS011", f"cannot read `{path}`: {reason}")]) from None
+        problem = reason(error) if isinstance(error, OSError) else "not UTF-8 text"
+        raise NasError([Diagnostic("NAS011", f"cannot read `{path}`: {problem}")]) from None

@@ -10,6 +10,7 @@ from typing import Any
 
 from bayesnas_graph.cli.network_options import load_network, load_with_files
 from bayesnas_graph.diagnostics import Diagnostic, NasError, nearest
+from bayesnas_graph.diagnostics.atomic_files import reason
 from bayesnas_graph.diagnostics.checksums import help_for, problem_of
 from bayesnas_graph.diagnostics.reading import read_json
 from bayesnas_graph.diagnostics.resources import shipped_space
@@ -156,8 +157,7 @@ class _Decided:
             help = f"finish the search with {command}, or draw the space with `--space`"
             raise NasError([Diagnostic("NAS602", f"`{path.parent}` has not finished", help=help)]) from None
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise NasError([Diagnostic("NAS602", f"cannot read `{path}`: {reason}")]) from None
+            raise NasError([Diagnostic("NAS602", f"cannot read `{path}`: {reason(error)}")]) from None
         except (ValueError, KeyError, TypeError) as error:
             message = f"cannot read `{path}`: {problem_of(error)}"
             again = f"write it again with {command}, or draw the space with `--space`"

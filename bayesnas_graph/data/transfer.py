@@ -16,6 +16,7 @@ from urllib.error import HTTPError, URLError
 from bayesnas_graph.data.catalogue import Archive
 from bayesnas_graph.data.stream import TIMEOUT, Answer, TooSlow, receive
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.atomic_files import reason
 from bayesnas_graph.diagnostics.reading import open_file
 
 Watch = Callable[[str, int, int], None]  # (file name, bytes received, total bytes)
@@ -154,6 +155,5 @@ def _failed(address: str, problem: str, help: str = "") -> NoReturn:
 
 def cannot_write(path: Path, error: OSError) -> NoReturn:
     """Raise NasError for a file that the system cannot write."""
-    reason = (error.strerror or str(error)).lower()
     help = "free some disk space" if error.errno == errno.ENOSPC else "choose another folder with `--data-dir DIR`"
-    raise NasError([Diagnostic("NAS506", f"cannot write `{path}`: {reason}", help=help)])
+    raise NasError([Diagnostic("NAS506", f"cannot write `{path}`: {reason(error)}", help=help)])

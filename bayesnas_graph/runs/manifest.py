@@ -9,6 +9,7 @@ from typing import Any, Literal, NoReturn, cast
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.atomic_files import reason
 from bayesnas_graph.diagnostics.checksums import help_for, problem_of
 from bayesnas_graph.diagnostics.reading import read_json
 from bayesnas_graph.runs.config.compress import CompressConfig
@@ -91,7 +92,7 @@ def read_manifest(paths: RunPaths, expected: Kind | None = None) -> AnyManifest:
         help = f"give the folder written by `{verb}`, which contains `run.json`"
         raise not_a_run(paths.path, help) from None
     except OSError as error:
-        _unreadable(paths, (error.strerror or str(error)).lower())
+        _unreadable(paths, reason(error))
     except ValueError as error:
         _unreadable(paths, problem_of(error), help_for(error, RESTORE))
     try:
@@ -107,5 +108,5 @@ def read_manifest(paths: RunPaths, expected: Kind | None = None) -> AnyManifest:
     _unreadable(paths, f"{where}: {faults[0]['msg'].lower()}" if where else "it is damaged")
 
 
-def _unreadable(paths: RunPaths, reason: str, help: str | None = RESTORE) -> NoReturn:
-    raise NasError([Diagnostic("NAS602", f"cannot read `{paths.manifest_file}`: {reason}", help=help)]) from None
+def _unreadable(paths: RunPaths, problem: str, help: str | None = RESTORE) -> NoReturn:
+    raise NasError([Diagnostic("NAS602", f"cannot read `{paths.manifest_file}`: {problem}", help=help)]) from None

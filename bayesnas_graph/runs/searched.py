@@ -14,6 +14,7 @@ from bayesnas_graph.codegen.emit import build, by_gate, by_node, rescaled
 from bayesnas_graph.codegen.emit.weights import ByNode, narrowed
 from bayesnas_graph.derive import Architecture, Derived, Origin, Rule, derive
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.atomic_files import reason
 from bayesnas_graph.diagnostics.checksums import help_for, problem_of
 from bayesnas_graph.diagnostics.reading import read_json
 from bayesnas_graph.ir import Graph
@@ -99,8 +100,7 @@ def read_decision(paths: RunPaths) -> Decision:
         message = f"the search in `{paths.path}` has not finished"
         raise NasError([Diagnostic("NAS602", message, help=f"finish it with {resume}")]) from None
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise NasError([Diagnostic("NAS602", f"cannot read `{paths.decision}`: {reason}")]) from None
+        raise NasError([Diagnostic("NAS602", f"cannot read `{paths.decision}`: {reason(error)}")]) from None
     except ValueError as error:
         message = f"cannot read `{paths.decision}`: {problem_of(error)}"
         help = help_for(error, f"write it again with {resume}")
