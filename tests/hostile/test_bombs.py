@@ -85,3 +85,24 @@ def test_many_comments() -> None:
     report = Report()
     Checker(report).text(Source("comments.nas", "// nothing\n" * 50_000 + net("relu")))
     assert not report.diagnostics
+
+
+@pytest.mark.parametrize(
+    ("imports", "code", "message"),
+    [
+        (lambda i: [(i + 1) % 4_000], "NAS404", "imports are nested more than 50 files deep"),
+        (lambda i: [i + 1] * (i < 3_999), "NAS404", "imports are nested more than 50 files deep"),
+        (lambda i: range(1, 4_000) if i == 0 else [], "NAS406", "more than 1,000 files are imported"),
+        (lambda i: [j for j in (2 * i + 1, 2 * i + 2) if j < 4_000], "NAS406", "more than 1,000 files are imported"),
+    ],
+    ids=["circle", "chain", "star", "tree"],
+)
+def test_thousands_of_files(imports: object, code: str, message: str, run: Run, tmp_path: Path) -> None:
+    assert callable(imports)
+    for i in range(4_000):
+        lines = "".join(f'import "f{j}.nas"\n' for j in imports(i))
+        (tmp_path / f"f{i}.nas").write_text(f"{lines}let v{i} = {i}\n")
+    result = run("check", tmp_path / "f0.nas")
+    assert result.code == 1
+    assert result.err.count("error[") == 1
+    assert f"error[{code}]: {message}" in result.err

@@ -11,7 +11,7 @@ from bayesnas_graph.diagnostics.reading import read_file, real_path
 from bayesnas_graph.diagnostics.resources import folder, shipped_spaces
 from bayesnas_graph.diagnostics.source import Source, Span
 from bayesnas_graph.ir.ops import PRIMITIVES
-from bayesnas_graph.language.elaborate.limits import LARGEST_FILE
+from bayesnas_graph.language.elaborate.limits import DEEPEST_IMPORT, LARGEST_FILE, MOST_FILES
 from bayesnas_graph.language.syntax import ast, parse
 
 
@@ -61,6 +61,7 @@ class Loader:
         self._modules: dict[Path, Module | None] = {}
         self._open: list[tuple[Path, Span | None]] = []  # files being read, and the import that led to each
         self._texts: list[Module] = []
+        self._full = False  # whether it was reported that there are too many files
 
     def __iter__(self) -> Iterator[Module]:
         yield from (module for module in self._modules.values() if module is not None)
@@ -83,7 +84,7 @@ class Loader:
             return None
         if path in self._modules:
             return self._modules[path]
-        source = read(path, name, self.report, wanted_by)
+        source = None if self._too_many(wanted_by) else read(path, name, self.report, wanted_by)
         if source is None:
             self._modules[path] = None
             return None
@@ -92,6 +93,22 @@ class Loader:
         self._open.pop()
         self._modules[path] = module
         return module
+
+    def _too_many(self, wanted_by: Span | None) -> bool:
+        """Report that no more files are imported, if so."""
+        if wanted_by is None or (len(self._open) < DEEPEST_IMPORT and len(self._modules) < MOST_FILES):
+            return False
+        if len(self._open) < DEEPEST_IMPORT:
+            message, help = f"more than {MOST_FILES:,} files are imported", "put their definitions into fewer files"
+            diagnostic = Diagnostic("NAS406", message, Label(wanted_by, "one too many"), help=help)
+        else:
+            message = f"imports are nested more than {DEEPEST_IMPORT} files deep"
+            help = "import the files that are needed directly"
+            diagnostic = Diagnostic("NAS404", message, Label(wanted_by, "one too many"), help=help)
+        if not self._full:
+            self.report.add(diagnostic)
+        self._full = True
+        return True
 
     def _module(self, source: Source, path: Path | None) -> Module:
         file = parse(source, self.report)

@@ -12,6 +12,8 @@ from bayesnas_graph.diagnostics.source import Span
 
 LARGEST_NUMBER = 10**18  # for any number, numerator or denominator
 LARGEST_FILE = 4 * 2**20  # bytes
+MOST_FILES = 1000  # of a space, with all that it imports
+DEEPEST_IMPORT = 50  # files, each imported by the one before
 
 
 class LimitReached(NasError):
