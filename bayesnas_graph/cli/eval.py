@@ -31,7 +31,7 @@ def eval(
     settings: list[Settings],
     data_dir: DataDir = None,
     runs: Annotated[
-        int, typer.Option(min=1, max=1_000_000, metavar="N", help="Number of measurements of each latency.")
+        int, typer.Option(min=1, max=999, metavar="N", help="Number of measurements of each latency.")
     ] = 30,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     allow_python: AllowPython = False,

@@ -46,7 +46,7 @@ def remember(optimiser: torch.optim.Optimizer, weights: Named, memory: Memory) -
 
 
 def _is_like(value: Tensor, parameter: Tensor) -> bool:
-    return value.shape == parameter.shape and value.dtype == parameter.dtype
+    return value.shape == parameter.shape and value.is_floating_point()
 
 
 def _device_of(kind: str, parameter: nn.Parameter) -> torch.device:

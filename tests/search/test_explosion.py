@@ -115,6 +115,8 @@ def test_interrupted_on_the_way(explode: Callable[..., None], tmp_path: Path) ->
 def test_killed_on_the_way(explode: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     explode(0.033)
     runs = [RunFolder(tmp_path / name) for name in ("whole", "killed")]
+    for run in runs:
+        run.path.mkdir()
     given = problem(**RISING)
     search(given, runs[0].checkpoints, SearchRecorder(runs[0], "tiny")).run()
 
