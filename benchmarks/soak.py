@@ -8,6 +8,7 @@ the first one and a moment later the others, or a single one.
 
 from __future__ import annotations
 
+import argparse
 import csv
 import json
 import os
@@ -28,8 +29,7 @@ import torch
 
 from bayesnas_graph.diagnostics.checksums import without_trailer
 from benchmarks import tables
-from benchmarks.command import arguments, command, finish
-from benchmarks.record import Record, Row
+from benchmarks.record import Record, Row, append
 
 PROGRAM = (sys.executable, "-m", "bayesnas_graph")
 PAIR = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
@@ -260,6 +260,12 @@ def rounds(kills: int) -> Iterator[int]:
     yield from range(3 * kills + 3)
 
 
+def begin(kills: int, seed: int) -> Record:
+    """An empty record."""
+    command = f"python -m benchmarks.soak --kills {kills}"
+    return Record.begin("soak", command, ["kind"], seeds=(seed,), settings={"kills": kills})
+
+
 def table(record: Record) -> str:
     rows = [
         [row["kind"], f"{row['kills']:,}", f"{row['runs']:,}", f"{row['equal']:,} of {row['runs']:,}"]
@@ -269,7 +275,8 @@ def table(record: Record) -> str:
 
 
 def main() -> None:
-    parser = arguments(__doc__)
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--save", action="store_true", help="add the results to the record, for the page")
     parser.add_argument("--kills", type=int, default=100, help="of each kind")
     parser.add_argument("--kind", action="append", choices=KINDS, help="only this kind")
     parser.add_argument("--seed", type=int, default=0)
@@ -278,10 +285,13 @@ def main() -> None:
     def say(line: str) -> None:
         print(line, file=sys.stderr, flush=True)
 
-    record = Record.begin(options.name, command(), ["kind"], seeds=(options.seed,), settings={"kills": options.kills})
+    record = begin(options.kills, options.seed)
     for name in options.kind or KINDS:
-        record = record.with_rows([soak(name, options.kills, options.seed, say)])
-    finish(record, table, options)
+        row = soak(name, options.kills, options.seed, say)
+        record = record.with_rows([row])
+        if options.save:
+            append(begin(options.kills, options.seed), row)
+    print(table(record), end="")
     sys.exit(0 if all(row["equal"] == row["runs"] for row in record.rows) else 1)
 
 
