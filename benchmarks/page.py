@@ -22,11 +22,13 @@ from benchmarks import (
     curvature,
     disconnected,
     fusion_sites,
+    fuzz,
     hard_scaling,
     nasbench201,
     rivals,
     search_overhead,
     size_by_lambda,
+    soak,
     supernet_step,
     switch_update,
     tuning,
@@ -64,6 +66,8 @@ SECTIONS = (
     Section("rivals", rivals.table, rivals.picture, "Errors relative to random cells"),
     Section("ablations", ablations.table, ablations.picture, "Errors of ablations"),
     Section("size_by_lambda", size_by_lambda.table, size_by_lambda.picture, "Parameters by lambda"),
+    Section("soak", soak.table),
+    Section("fuzz", fuzz.table),
     Section("compression_digits", compression.table, compression.picture, "Error by operations"),
 )
 
