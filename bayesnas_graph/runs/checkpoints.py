@@ -38,9 +38,12 @@ class Checkpoints:
         """Return the existing files, the oldest first."""
         return sorted(self.folder.glob("step-*.pt"))
 
+    def _path(self, step: int) -> Path:
+        return self.folder / f"step-{step:09}.pt"
+
     def write(self, step: int, content: Content) -> Path:
         """Write a checkpoint and remove old ones. Raises NasError if the disk is full; the others stay intact."""
-        path = self.folder / f"step-{step:09}.pt"
+        path = self._path(step)
         written = BytesIO()  # torch's errors about a full disk are hard to recognise
         torch.save({"version": VERSION, **content, "fingerprint": self.fingerprint}, written)
         try:
@@ -109,6 +112,8 @@ class Checkpoints:
             raise NasError([Diagnostic("NAS604", f"`{path}` belongs to another space", help=help)])
         restored: T | None = None
         try:
+            if path != self._path(content["progress"]["step"]):
+                raise ValueError("the state after another step")
             restored = restore(content)
         except Exception as error:  # a checkpoint may hold anything
             if is_out_of_memory(error):

@@ -133,7 +133,8 @@ class Loop(ABC, Generic[B, L, P, W]):
 
     def is_possible(self, progress: P) -> bool:
         """Return whether this run can have this progress. A checkpoint may hold any numbers."""
-        return 0 <= progress.step <= self.end_of_phase(progress) and progress.explosions >= 0 and progress.slowdown > 0
+        in_phase = 0 <= progress.step <= self.end_of_phase(progress)
+        return in_phase and 0 <= progress.explosions <= MOST_EXPLOSIONS and 0 < progress.slowdown <= 1
 
     def start(self) -> tuple[L, P]:
         """Return the last checkpoint, or save and return the initial state. Watchers are told."""

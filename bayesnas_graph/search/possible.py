@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bayesnas_graph.search.budget import LARGEST_GROWTH
 from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import SearchProgress
 
@@ -10,7 +11,7 @@ def is_possible(progress: SearchProgress, problem: Problem) -> bool:
     """Return whether the switches exist, and the step is not before the phase that the search is in."""
     if not switches_of(progress) <= problem.graph.switches.keys():
         return False
-    if not 0 <= progress.iteration <= problem.config.iterations:
+    if not (0 <= progress.iteration <= problem.config.iterations and 0 < progress.growth <= LARGEST_GROWTH):
         return False
     if not progress.ended:
         decided = progress.trying is not None or progress.finalists or (progress.iteration and not progress.measured)

@@ -91,7 +91,7 @@ def test_weights_of_an_edited_checkpoint(run: Run, here: Path, small_runs: Path)
     shutil.copytree(small_runs / "search", here / "run")
     last = sorted((here / "run" / "checkpoints").glob("*.pt"))[-1]
     content = torch.load(last, weights_only=True)
-    for name, value in list(content["weights"].items()):
+    for name, value in list(content["weights"].items())[:3]:
         for other in (torch.zeros(2, 1, 7), value.to(torch.float16), 17, None):
             torch.save(content | {"weights": content["weights"] | {name: other}}, last)
             result = run("export", "run", "-o", "m.py", "--weights", "w.safetensors")

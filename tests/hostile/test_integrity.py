@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from safetensors.torch import load_file, save_file
 
 from tests.cli.conftest import Result, Run, run
 from tests.hostile.small_runs import KINDS, Reading, is_read, readings
@@ -99,3 +101,27 @@ def test_flipped_bits(run: Run, here: Path, small_runs: Path, kind: str, expecte
 @pytest.mark.parametrize("kind", ALL)
 def test_many_flipped_bits(run: Run, here: Path, small_runs: Path, kind: str, expected: Expected) -> None:
     check_flips(run, small_runs, kind, expected, LONG_FLIPS)
+
+
+def as_before(folder: Path) -> None:
+    """Remove all checksums from a run, which older versions did not write."""
+    (folder / "checksums.json").unlink(missing_ok=True)
+    for path in folder.rglob("*.json"):
+        content = json.loads(path.read_text())
+        if isinstance(content, dict) and path.name != "architecture.json":
+            path.write_text(json.dumps({key: content[key] for key in content.keys() - {"checksum", "files"}}))
+    for path in folder.rglob("*.pt"):
+        path.write_bytes(path.read_bytes()[:-72])
+    for path in folder.rglob("*.safetensors"):
+        save_file(load_file(path), path, {"fingerprint": "as it was"})
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_runs_without_checksums(run: Run, here: Path, small_runs: Path, kind: str) -> None:
+    for name, reading in readings(kind).items():
+        shutil.copytree(small_runs / kind, here / "run")
+        as_before(here / "run")
+        result = reading.run(run)
+        assert (result.code, "NAS60" in result.err) == (0, False), f"{name}\n{result.err}"
+        for path in here.iterdir():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()

@@ -14,8 +14,10 @@ from bayesnas_graph.ir.literals import Estimator, Ranking, Reach
 from bayesnas_graph.passes import Mode
 from bayesnas_graph.runs.strategies import STRATEGIES
 
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+LARGEST = 1e30  # of any setting; a tensor can hold it
+
+Positive = Annotated[float, Field(gt=0, le=LARGEST, allow_inf_nan=False)]
+NotNegative = Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)]
 Part = Annotated[float, Field(ge=0, lt=1)]
 Name = Annotated[str, Field(min_length=1)]
 Count = Annotated[int, Field(ge=1)]
