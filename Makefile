@@ -55,7 +55,7 @@ fix: $(READY)    ## fix what the linters can fix
 	$(BIN)/bayesnas-graph fmt spaces
 
 fuzz: $(READY)   ## check 200,000 random programs: an hour on two cores
-	$(BIN)/python -m benchmarks.fuzz --jobs 2
+	$(BIN)/python -m benchmarks.fuzz --jobs 2 --save
 
 hostile: $(READY) ## run the tests with files from strangers and damaged files, the long ones too
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m 'long or not long' tests/hostile

@@ -3,11 +3,13 @@
 Every program is checked, and its diagnostics are rendered. One in five is formatted, and one in ten of those without
 errors is compiled to Python. A program may be rejected, but an exception is a failure, and so is a program that takes
 longer than `--seconds` of processor time. Failures are printed with the family and seed that make them again. A program
-depends on nothing but its seed, so `--first` continues where an earlier run ended.
+depends on nothing but its seed. With `--save`, counts are added to the record in blocks, and blocks in the record are
+not repeated: the benchmark can be interrupted and resumed at any time.
 """
 
 from __future__ import annotations
 
+import argparse
 import signal
 import sys
 import time
@@ -20,11 +22,11 @@ from multiprocessing import get_context
 from random import Random
 
 from benchmarks import tables
-from benchmarks.command import arguments, command, finish
-from benchmarks.record import Record, Row
+from benchmarks.record import Record, Row, resumed, save
 from tests.fuzzing import FAMILIES, answer, checked, compile_networks
 
-CHUNK = 500  # programs that a process does at a time
+CHUNK = 250  # programs that a process does at a time
+BLOCK = 2000  # seeds of every family that are saved at a time
 FORMATTED, COMPILED = 5, 10  # one in this many
 SHOWN = 20  # failures
 
@@ -91,19 +93,18 @@ def run(seeds: range, jobs: int, seconds: float) -> tuple[list[Row], list[str]]:
     ]
     with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
         futures = [(family, pool.submit(chunk, family, first, last, seconds)) for family, first, last in work]
-        for number, (family, future) in enumerate(futures, 1):
+        for family, future in futures:
             counts, longest, wrong = future.result()
             total[family] += counts
             slowest[family] = max(slowest[family], longest)
             failures += wrong
             for failure in wrong:
                 print(failure, file=sys.stderr, flush=True)
-            if number % (4 * len(FAMILIES)) == 0:
-                done = sum(counts["programs"] for counts in total.values())
-                print(f"{done:,} programs, {len(failures)} failures", file=sys.stderr, flush=True)
-    return [
-        {"family": family, **counted(total[family]), "slowest, s": slowest[family]} for family in FAMILIES
-    ], failures
+    rows: list[Row] = [
+        {"family": family, "first": seeds.start, **counted(total[family]), "slowest, s": slowest[family]}
+        for family in FAMILIES
+    ]
+    return rows, failures
 
 
 COLUMNS = ("programs", "accepted", "rejected", "compiled", "exceptions", "hangs")
@@ -114,26 +115,43 @@ def counted(counts: Counter[str]) -> dict[str, int]:
 
 
 def table(record: Record) -> str:
-    rows = [
-        [row["family"], *(f"{row[column]:,}" for column in COLUMNS), f"{row['slowest, s']:.2f}"] for row in record.rows
-    ]
-    total = [f"{sum(row[column] for row in record.rows):,}" for column in COLUMNS]
-    rows.append(["all", *total, f"{max(row['slowest, s'] for row in record.rows):.2f}"])
+    groups = {family: record.where(family=family) for family in record.values("family")} | {"all": list(record.rows)}
+    rows = []
+    for name, some in groups.items():
+        totals = [f"{sum(row[column] for row in some):,}" for column in COLUMNS]
+        rows.append([name, *totals, f"{max(row['slowest, s'] for row in some):.2f}"])
     return tables.table(["family", *COLUMNS, "slowest, s"], rows)
 
 
+def begin(programs: int, seconds: float) -> Record:
+    """An empty record."""
+    command = f"python -m benchmarks.fuzz --programs {programs}"
+    return Record.begin("fuzz", command, ["family", "first"], settings={"seconds": seconds})
+
+
 def main(argv: Sequence[str] | None = None) -> None:
-    parser = arguments(__doc__)
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--save", action="store_true", help="add the counts to the record, for the page")
     parser.add_argument("--programs", type=int, default=200_000, help="number of programs of all families")
-    parser.add_argument("--first", type=int, default=0, help="first seed")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--seconds", type=float, default=60, help="processor time that a program may take")
     options = parser.parse_args(argv)
-    seeds = range(options.first, options.first + -(-options.programs // len(FAMILIES)))
-    rows, failures = run(seeds, options.jobs, options.seconds)
-    settings = {"programs": options.programs, "seconds": options.seconds}
-    record = Record.begin("fuzz", command(), ["family"], seeds=(options.first,), settings=settings)
-    finish(record.with_rows(rows), table, options)
+    record = begin(options.programs, options.seconds)
+    if options.save:
+        record = resumed(record)
+    failures: list[str] = []
+    seeds = -(-options.programs // len(FAMILIES))
+    for first in range(0, seeds, BLOCK):
+        if record.where(first=first):
+            continue
+        rows, wrong = run(range(first, min(first + BLOCK, seeds)), options.jobs, options.seconds)
+        failures += wrong
+        record = record.with_rows(rows)
+        if options.save:
+            save(record)
+        done = sum(row["programs"] for row in record.rows)
+        print(f"{done:,} programs, {len(failures)} failures", file=sys.stderr, flush=True)
+    print(table(record), end="")
     for failure in failures[:SHOWN]:
         print(failure)
     sys.exit(1 if failures else 0)
