@@ -16,13 +16,14 @@ def is_possible(progress: SearchProgress, problem: Problem) -> bool:
     if not progress.ended:
         decided = progress.trying is not None or progress.finalists or (progress.iteration and not progress.measured)
         begun = problem.warmup + progress.iteration * problem.steps if progress.iteration else 0
-        return not decided and begun <= progress.step
+        return not decided and progress.iteration < problem.config.iterations and begun <= progress.step
     if progress.trying is None:
         begun = progress.last_step - problem.finish
     else:
         begun = progress.decided_at + len(progress.finalists) * problem.finalist_steps
     in_turn = progress.trying is None or len(progress.finalists) < problem.finalists
-    return progress.architecture is not None and in_turn and begun <= progress.step
+    decided = progress.architecture is not None and progress.iteration >= bool(problem.graph.switches)
+    return decided and in_turn and begun <= progress.step
 
 
 def switches_of(progress: SearchProgress) -> set[str]:
