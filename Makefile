@@ -54,7 +54,7 @@ fix: $(READY)    ## fix what the linters can fix
 	$(BIN)/ruff format .
 	$(BIN)/bayesnas-graph fmt spaces
 
-fuzz: $(READY)   ## check 200,000 random programs: an hour on two cores
+fuzz: $(READY)   ## check 200,000 random programs: about an hour of processor time
 	$(BIN)/python -m benchmarks.fuzz --jobs 2 --save
 
 hostile: $(READY) ## run the tests with files from strangers and damaged files, the long ones too

@@ -40,7 +40,7 @@ FAST = 2  # fields of a document in the fast test, with one attack each
 
 
 def text_places(content: Any) -> Iterator[Place]:
-    """The fields of a document that are texts, and those whose names are chosen by others."""
+    """The fields of a document that are texts."""
     for place in places(content):
         value = content
         for key in place:
@@ -81,6 +81,17 @@ def check_texts(run: Run, runs: Path, kind: str, name: str, changes: list[tuple[
 def all_changes(runs: Path, kind: str, name: str) -> list[tuple[Place, str]]:
     content = json.loads((runs / kind / name).read_text())
     return [(place, attack) for place in text_places(content) for attack in ATTACKS]
+
+
+@pytest.mark.parametrize(
+    ("kind", "refused"), [("search", set()), ("train", {"space"}), ("compress", {"space"})], ids=DOCUMENTS
+)
+def test_harmless_runs_are_written(kind: str, refused: set[str], run: Run, here: Path, small_runs: Path) -> None:
+    """Otherwise there would be nothing to compare."""
+    manifest = json.loads((small_runs / kind / "run.json").read_text())
+    manifest.pop("checksum")
+    found = written(run, small_runs, kind, "run.json", replaced(manifest, ("versions", "torch"), ATTACKS[0]))
+    assert {what for what, one in found.items() if one is None} == refused
 
 
 @pytest.mark.parametrize(("kind", "name"), CASES)
