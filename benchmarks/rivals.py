@@ -21,7 +21,7 @@ from benchmarks.tuning import FIXED, tuned
 
 DRAWN = {"strategy": "random", "iterations": 1, "warmup": 1, "steps": 1, "samples": 1}
 SEEDS = 3
-DRAWS = 8  # random cells, which are cheap and vary a lot
+DRAWS = 16  # random cells, which are cheap and vary a lot
 
 
 def strategies() -> dict[str, dict[str, Any]]:

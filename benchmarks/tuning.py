@@ -19,6 +19,7 @@ SEED = 100
 
 # The settings of each strategy besides `SEARCH`, and the setting to tune with its values.
 FIXED: dict[str, dict[str, Any]] = {
+    "bayes": {"strategy": "bayes", "iterations": 20, "steps": 30},  # it closes one switch at a time
     "bayesnas": {"strategy": "bayesnas"},
     "darts": {"strategy": "darts"},
     "snas": {"strategy": "snas"},
@@ -29,6 +30,7 @@ FIXED: dict[str, dict[str, Any]] = {
     "magnitude": {"strategy": "magnitude"},
 }
 TRIED: dict[str, tuple[str, tuple[float, ...]]] = {
+    "bayes": ("final_rate", (0.05, 0.2, 0.4)),
     "bayesnas": ("lambda", (0.02, 0.05, 0.1)),
     "darts": ("logit_rate", (0.005, 0.02, 0.05)),
     "snas": ("logit_rate", (0.005, 0.02, 0.05)),
