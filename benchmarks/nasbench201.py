@@ -2,8 +2,9 @@
 
 Every strategy searches with the settings that the space ships with, on one core, with the same seeds and for about as
 long: those whose steps take longer have fewer of them. The cells are looked up in the table of the benchmark. The seeds
-are not those that the defaults were chosen with, which are 100 and above. `--finalists 6` compares six architectures at the end of every search; its seeds are others. Runs in the record
-are not repeated: the benchmark can be interrupted and resumed at any time.
+are not those that the defaults were chosen with, which are 100 and above. `--finalists 6` compares six architectures at
+the end of every search; its seeds are others. Runs in the record are not repeated: the benchmark can be interrupted and
+resumed at any time.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ from benchmarks.truth import History, Truth, best_cell
 SEEDS = range(30, 35)
 SEEDS_WITH_FINALISTS = range(20, 25)
 EVERY = 3  # updates, in the table of the course of searches
-# Settings of each strategy besides those of the space. `bayes` and `bayesnas` close switches, so that their steps become
-# cheaper. Three strategies take a second pass per step, for their gates.
+# Settings of each strategy besides those of the space. Steps of `bayes` and `bayesnas` become cheaper while switches
+# close. Three strategies take a second pass per step, for their gates.
 ONE_PASS, TWO_PASSES = {"steps": 620}, {"steps": 310}
 SETTINGS: dict[str, Mapping[str, Any]] = {
     "bayes": {},

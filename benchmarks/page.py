@@ -17,6 +17,7 @@ from pathlib import Path
 from benchmarks import (
     ablations,
     check_scaling,
+    closing,
     compile_scaling,
     compression,
     curvature,
@@ -32,6 +33,7 @@ from benchmarks import (
     supernet_step,
     switch_update,
     tuning,
+    worth_ablations,
 )
 from benchmarks.record import RESULTS, Record, load, saved_names
 
@@ -62,10 +64,12 @@ SECTIONS = (
     Section("search_overhead", search_overhead.table),
     Section("disconnected", disconnected.table),
     Section("nasbench201", nasbench201.table, nasbench201.picture, "Accuracy of the cells in NAS-Bench-201"),
+    Section("worth_ablations", worth_ablations.table, worth_ablations.picture, "Cells found with one part replaced"),
     Section("tuning", tuning.table),
     Section("rivals", rivals.table, rivals.picture, "Errors relative to random cells"),
     Section("ablations", ablations.table, ablations.picture, "Errors of ablations"),
     Section("size_by_lambda", size_by_lambda.table, size_by_lambda.picture, "Parameters by lambda"),
+    Section("closing", closing.table),
     Section("soak", soak.table),
     Section("fuzz", fuzz.table),
     Section("compression_digits", compression.table, compression.picture, "Error by operations"),
