@@ -146,21 +146,21 @@ def strike(process: subprocess.Popen[bytes], random: Random) -> None:
 def contents(run: Path) -> dict[str, object]:
     """What must be equal in two runs, by file."""
     return {
-        str(path.relative_to(run)): content(path)
+        str(path.relative_to(run)): content(path, str(run))
         for path in sorted(run.rglob("*"))
         if path.is_file() and not any(path.match(pattern) for pattern in VOLATILE)
     }
 
 
-def content(path: Path) -> object:
-    """A file without timings."""
+def content(path: Path, run: str) -> object:
+    """A file without timings, and without the path of its run, by which the searches of a sweep name their space."""
     if path.suffix == ".csv":
         with path.open(newline="") as file:
             return [{name: cell for name, cell in row.items() if name not in TIMINGS} for row in csv.DictReader(file)]
     if path.suffix == ".json":
-        return without_timings(json.loads(path.read_text()))
+        return without_timings(json.loads(path.read_text().replace(run, "RUN")))
     if path.suffix == ".pt":
-        return plain(torch.load(BytesIO(without_trailer(path.read_bytes())), weights_only=True))
+        return plain(torch.load(BytesIO(without_trailer(path.read_bytes())), weights_only=True), run)
     return path.read_bytes()
 
 
@@ -170,13 +170,16 @@ def without_timings(value: object) -> object:
     return [without_timings(inner) for inner in value] if isinstance(value, list) else value
 
 
-def plain(value: Any) -> object:
-    """Tensors as bytes, so that equality is bitwise."""
+def plain(value: Any, run: str = "") -> object:
+    """Tensors as bytes, so that equality is bitwise, and texts without the path of the run."""
     if isinstance(value, torch.Tensor):
         return str(value.dtype), tuple(value.shape), value.contiguous().numpy().tobytes()
     if isinstance(value, dict):
-        return {key: plain(inner) for key, inner in value.items() if key != "first_loss"}  # a mean since the last start
-    return [plain(inner) for inner in value] if isinstance(value, list | tuple) else value
+        kept = {key: inner for key, inner in value.items() if key != "first_loss"}  # a mean since the last start
+        return {key: plain(inner, run) for key, inner in kept.items()}
+    if isinstance(value, str) and run:
+        return value.replace(run, "RUN")
+    return [plain(inner, run) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def differences(one: Path, other: Path) -> list[str]:
