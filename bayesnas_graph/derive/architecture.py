@@ -24,7 +24,7 @@ from bayesnas_graph.diagnostics.json_text import json_text
 from bayesnas_graph.diagnostics.outputs import write_outputs
 from bayesnas_graph.diagnostics.reading import read_file, read_json
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.language.elaborate import Network, load_network
+from bayesnas_graph.language.elaborate import Network, Text, load_network
 from bayesnas_graph.language.elaborate.load import Number
 from bayesnas_graph.language.elaborate.values import show
 from bayesnas_graph.language.json import fingerprint
@@ -189,7 +189,7 @@ def _unchanged(folder: Path) -> set[Path]:
 
 
 def of_string(
-    file: Path,
+    file: Path | Text,
     string: str,
     *,
     network: str | None = None,
