@@ -17,6 +17,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from bayesnas_graph.builder import Space
 from bayesnas_graph.diagnostics import Diagnostic, NasError, Report
 from bayesnas_graph.diagnostics.resources import shipped_space
 from bayesnas_graph.language.elaborate import Checker, Network, Text, load_network
@@ -59,13 +60,13 @@ __all__ = [
 ]
 
 File = str | Path
-Space = File | Text  # a file, the name of a shipped space, or a text
+AnySpace = File | Text | Space  # a file, the name of a shipped space, a text, or a space written in Python
 Value = int | float | bool | Fraction
 C = TypeVar("C", bound=Group)
 
 
 def load(
-    file: Space | None = None,
+    file: AnySpace | None = None,
     network: str | None = None,
     *,
     text: str | None = None,
@@ -74,10 +75,11 @@ def load(
     allow_python: bool = False,
     **parameters: Value,
 ) -> Network:
-    """Load a network from a file, a shipped space or a text, with values for its parameters. Raises NasError.
+    """Load a network with values for its parameters. Raises NasError.
 
-    `name` is the name of the text in messages, and `folder` is where its imports are looked up, by default the current
-    folder. `Text(text, name, folder)` is the same for the other functions.
+    It is from a file, a shipped space, a text, or a space written in Python (`bayesnas_graph.builder`). `name` is the
+    name of the text in messages, and `folder` is where its imports are looked up, by default the current folder.
+    `Text(text, name, folder)` is the same for the other functions.
     """
     if (file is None) == (text is None):
         raise TypeError("load takes a file or a text")
@@ -85,7 +87,7 @@ def load(
     return load_network(space, network, parameter_values(parameters), allow_python=allow_python).network
 
 
-def check(file: Space) -> tuple[Diagnostic, ...]:
+def check(file: AnySpace) -> tuple[Diagnostic, ...]:
     """Return all errors and warnings of a file or a text."""
     report = Report()
     space = _space(file)
@@ -101,25 +103,26 @@ def check(file: Space) -> tuple[Diagnostic, ...]:
 
 
 def compile(
-    network: Network | Space,
+    network: Network | AnySpace,
     *,
     zero: Literal["before", "after"] = "after",
     mode: Mode = "written",
     fuse: bool = True,
     device: DeviceKind = "cpu",
     batch: int = 64,
+    allow_python: bool = False,
 ) -> Supernet:
     """Return one torch module with all candidates of a network, each behind its gate."""
     from bayesnas_graph import passes
     from bayesnas_graph.codegen.supernet import Supernet
 
-    loaded = network if isinstance(network, Network) else load(network)
+    loaded = network if isinstance(network, Network) else load(network, allow_python=allow_python)
     graph = passes.run(loaded.graph(), passes.SWITCHES, passes.Options(zero, mode))
     return Supernet.of(graph, device, batch, fuse=fuse)
 
 
 def search(
-    file: Space | None = None,
+    file: AnySpace | None = None,
     *,
     output: File | None = None,
     resume: File | None = None,
@@ -157,7 +160,7 @@ def search(
 
 
 def sweep(
-    file: Space | None = None,
+    file: AnySpace | None = None,
     *,
     axes: Mapping[str, Sequence[Value | str]] | None = None,
     seeds: int = 1,
@@ -195,7 +198,7 @@ def sweep(
 
 
 def derive(
-    source: SearchResult | Space,
+    source: SearchResult | AnySpace,
     *,
     keep_per_edge: int | None = None,
     keep_per_node: int | None = None,
@@ -203,7 +206,7 @@ def derive(
     flops: int | None = None,
     rank: Ranking = "relevance",
     architecture: str | None = None,
-    space: Space | None = None,
+    space: AnySpace | None = None,
     network: str | None = None,
     parameters: Mapping[str, Value] | None = None,
     allow_python: bool = False,
@@ -231,11 +234,12 @@ def derive(
 
 
 def export(
-    source: Architecture | Network | Space,
+    source: Architecture | Network | AnySpace,
     path: File | None = None,
     *,
     weights: File | None = None,
     force: bool = False,
+    allow_python: bool = False,
 ) -> Model:
     """Return a network without choices as source that needs only torch, and as weights. Raises NasError.
 
@@ -250,11 +254,11 @@ def export(
         model = source.model(weights=weights is not None)
     elif isinstance(source, Network):
         model = model_of(source, source.name)
-    elif (run := _run(source)) is not None:
+    elif (run := _run(source, allow_python=allow_python)) is not None:
         subject, tensors = run.result
         model = model_of(subject.network, subject.name, tensors)
     else:
-        model = model_of(load(source), str(source))
+        model = model_of(load(source, allow_python=allow_python), str(_space(source)))
     if weights is not None and model.weights is None:
         message = f"network `{model.graph.name}` comes from a `.nas` file and has no weights"
         help = "use a search run, or train it: `bayesnas-graph train` writes weights for the exported source"
@@ -264,7 +268,7 @@ def export(
 
 
 def train(
-    source: Architecture | Space | None = None,
+    source: Architecture | AnySpace | None = None,
     *,
     output: File | None = None,
     resume: File | None = None,
@@ -291,7 +295,7 @@ def train(
     assert source is not None, "checked by _check_source"
     config = config or _settings(TrainConfig, None, settings)
     subject, config = _fixed(source, config, allow_python=allow_python)
-    name = f"{_space(source).stem if isinstance(source, Space) else 'derived'}-train"
+    name = f"{_space(source).stem if isinstance(source, AnySpace) else 'derived'}-train"
     _warned(subject, watch)
     with create_run(kind, subject, config, where or Path("data"), _path(output), name) as (task, device):
         _warn_of_data(task.problem.data, device, watch)
@@ -299,7 +303,7 @@ def train(
 
 
 def compress(
-    source: SearchResult | TrainResult | Space | None = None,
+    source: SearchResult | TrainResult | AnySpace | None = None,
     *,
     weights: File | None = None,
     output: File | None = None,
@@ -338,7 +342,7 @@ def compress(
 
 
 def evaluate(
-    source: SearchResult | TrainResult | CompressResult | Space,
+    source: SearchResult | TrainResult | CompressResult | AnySpace,
     *,
     weights: File | None = None,
     data_dir: File | None = None,
@@ -377,10 +381,10 @@ def evaluate(
 
 
 def _located(
-    source: SearchResult | TrainResult | CompressResult | Space, *, allow_python: bool
+    source: SearchResult | TrainResult | CompressResult | AnySpace, *, allow_python: bool
 ) -> tuple[Path | Text, bool]:
     """Return the path of a source, and whether its Python code may run: that of a result has run in this process."""
-    return (_space(source), allow_python) if isinstance(source, Space) else (source.path, True)
+    return (_space(source), allow_python) if isinstance(source, AnySpace) else (source.path, True)
 
 
 def _with_settings_of(run: Run, config: EvalConfig) -> EvalConfig:
@@ -392,7 +396,7 @@ def _with_settings_of(run: Run, config: EvalConfig) -> EvalConfig:
 S = TypeVar("S", bound=DataSettings)
 
 
-def _fixed(source: Architecture | Space, config: S, *, allow_python: bool) -> tuple[Subject, S]:
+def _fixed(source: Architecture | AnySpace, config: S, *, allow_python: bool) -> tuple[Subject, S]:
     """Return the network without choices of a source, and settings that fit it. Raises NasError.
 
     The text of an architecture has no parameters, so settings for them are dropped.
@@ -401,8 +405,9 @@ def _fixed(source: Architecture | Space, config: S, *, allow_python: bool) -> tu
     from bayesnas_graph.runs.searched import architecture_of
 
     name = "derived"
-    if isinstance(source, Space):
-        path, name = _space(source), str(source)
+    if isinstance(source, AnySpace):
+        path = _space(source)
+        name = str(path)
         if isinstance(path, Text) or _run(path) is None:
             subject = load_subject(path, config, allow_python=allow_python)
             check_fixed(subject.network)
@@ -462,15 +467,17 @@ def _warn(diagnostics: Sequence[Diagnostic], watch: tuple[Watcher, ...]) -> None
         watcher.warned(diagnostics)
 
 
-def _run(path: Space, *, allow_python: bool = False) -> Run | None:
+def _run(path: AnySpace, *, allow_python: bool = False) -> Run | None:
     """Open a run folder; None if there is no `run.json`."""
-    if isinstance(path, Text):
+    if isinstance(path, Text | Space):
         return None
     is_run = (Path(path) / "run.json").is_file()
     return open_run(Path(path), allow_python=allow_python) if is_run else None
 
 
-def _space(space: Space) -> Path | Text:
+def _space(space: AnySpace) -> Path | Text:
+    if isinstance(space, Space):
+        return space.as_text()
     return space if isinstance(space, Text) else Path(space)
 
 
