@@ -60,6 +60,7 @@ class Evaluator:
             ast.Reference: self._name,
             ast.Number: self._number,
             ast.Boolean: lambda e, _: e.value,
+            ast.String: lambda e, _: e.value,
             ast.Member: self._member,
             ast.Call: lambda e, scope: call(self, e, scope),
             ast.Index: lambda e, scope: element(self, e, scope),
@@ -132,7 +133,7 @@ class Evaluator:
         nodes = nodes_in(value)
         if nodes is None:
             help = None
-            if not isinstance(value, int | Fraction | bool | tuple | Range | OptionSet):
+            if not isinstance(value, int | Fraction | bool | str | tuple | Range | OptionSet):
                 help = "apply an operation to nodes: `relu(x)`, `conv(16)(x)`"
             self.wrong_kind(expr, value, "a node", help)
         return nodes
@@ -317,6 +318,8 @@ class Evaluator:
         """Report that a value is not of the expected kind."""
         if isinstance(value, Poison):
             raise NasError([])
+        if isinstance(value, str) and value.isidentifier() and not wanted.startswith("true"):
+            help = f"write a name without quotes: `{value}`"
         self.fail("NAS203", f"expected {wanted}", expr.span, f"this is {kind(value)}", help)
 
 

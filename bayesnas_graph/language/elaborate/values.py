@@ -1,6 +1,7 @@
 """Values of expressions.
 
-Numbers are `int` or `Fraction`, truth values are `bool`, and arrays are tuples. Everything else is a class here.
+Numbers are `int` or `Fraction`, truth values are `bool`, strings are `str`, and arrays are tuples. Everything else is a
+class here.
 All values except nodes are hashable and compare by content: sets and caches rely on this.
 """
 
@@ -190,6 +191,7 @@ Value = (
     int
     | Fraction
     | bool
+    | str
     | tuple["Value", ...]
     | Range
     | Primitive
@@ -264,6 +266,8 @@ def kind(value: Value) -> str:
             return "a boolean"
         case int() | Fraction():
             return "a number"
+        case str():
+            return "a string"
         case tuple():
             return "an array"
         case Range():
@@ -289,6 +293,8 @@ def show(value: Value) -> str:
     match value:
         case bool():
             return str(value).lower()
+        case str():
+            return f'"{value}"'
         case tuple():
             return f"[{', '.join(map(show, value))}]"
         case Range():

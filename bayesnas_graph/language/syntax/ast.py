@@ -47,6 +47,11 @@ class Boolean(Syntax):
 
 
 @dataclass(frozen=True, slots=True)
+class String(Syntax):
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
 class Member(Syntax):
     """`file.name`, from a file imported `as file`."""
 
@@ -157,6 +162,7 @@ Expr = (
     Reference
     | Number
     | Boolean
+    | String
     | Member
     | Call
     | Index

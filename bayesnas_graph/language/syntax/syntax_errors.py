@@ -272,7 +272,7 @@ def _describe(expected: frozenset[str]) -> str:
     phrases = []
     if rest >= _EXPRESSION_STARTS:
         phrases.append("an expression")
-        rest -= _EXPRESSION_STARTS | {"OPTIONAL", "NOT", "SIGN", "LSQB", "BOOLEAN"}
+        rest -= _EXPRESSION_STARTS | {"OPTIONAL", "NOT", "SIGN", "LSQB", "BOOLEAN", "STRING"}
     if rest >= _STATEMENT_STARTS:
         phrases.append("a statement")
         rest -= _STATEMENT_STARTS | {"NAME"}

@@ -209,6 +209,10 @@ class TreeBuilder(Transformer[Token, Any]):
     def boolean(self, c: Children) -> ast.Boolean:
         return ast.Boolean(self._span(c), c[0] == "true")
 
+    def string(self, c: Children) -> ast.String:
+        text, span = self._string(c[0])
+        return ast.String(span, text)
+
     def group(self, c: Children) -> ast.Expr:
         inside: ast.Expr = c[1]
         return inside
