@@ -27,10 +27,11 @@ class Signature:
         return f"{self.name}({shown})" if shown else self.name
 
 
-def signature_of(definition: ast.Motif | ast.SetDefinition | ast.PythonOperation) -> Signature:
+def signature_of(definition: ast.Motif | ast.SetDefinition | ast.PythonOperation | ast.Let) -> Signature:
     """The signature of a definition in the language."""
-    names = tuple(p.name.name for p in definition.parameters)
-    required = frozenset(p.name.name for p in definition.parameters if p.default is None)
+    parameters = definition.parameters or ()
+    names = tuple(p.name.name for p in parameters)
+    required = frozenset(p.name.name for p in parameters if p.default is None)
     return Signature(definition.name.name, names, required, definition.name.span)
 
 
