@@ -297,7 +297,7 @@ class _Writer:
     def _selection(self, selection: Selection, inputs: list[int], name: Name, span: Span) -> int:
         values = []
         gates = []
-        for label, candidate in zip(distinct(selection.candidates), selection.candidates, strict=True):
+        for label, candidate in zip(distinct(selection.candidates, selection.names), selection.candidates, strict=True):
             inner = name.inner(label)
             gates.append(_gate(inner.id, name, label, "candidate", candidate.span))
             if isinstance(candidate, Perhaps):
