@@ -32,7 +32,7 @@ from bayesnas_graph.builder.functions import (
     width,
 )
 from bayesnas_graph.builder.library import Library
-from bayesnas_graph.builder.pieces import Node, Nodes, Number, Op, Set, Value, chain
+from bayesnas_graph.builder.pieces import Node, Nodes, Number, Operation, Set, Value, chain
 from bayesnas_graph.builder.space import Space, network
 
 __all__ = [
@@ -41,7 +41,7 @@ __all__ = [
     "Node",
     "Nodes",
     "Number",
-    "Op",
+    "Operation",
     "Set",
     "Space",
     "Value",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,24 +13,23 @@ from typing import overload
 
 from bayesnas_graph.builder.functions import Join, Requirement, ValueType
 from bayesnas_graph.builder.pieces import (
+    Braces,
     Level,
     Named,
     Needs,
     Node,
     Nodes,
     Number,
-    Op,
+    Operation,
     Piece,
-    Scope,
     Set,
     Symbol,
     Value,
+    check_name,
     piece,
 )
-from bayesnas_graph.language.syntax import reserved_words
 
 HERE, CONTEXTLIB = str(Path(__file__).parent), contextlib.__file__
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 Sources = Node | Nodes | Sequence[Node | Nodes]
 EachSource = Callable[[Nodes, Value], Sources]  # for an element of an array, given the array and the index
@@ -54,7 +52,7 @@ class Line:
 class _Block:
     """An open pair of braces, and the names declared in it."""
 
-    scope: Scope
+    scope: Braces
     names: set[str] = field(default_factory=set)
 
 
@@ -67,7 +65,7 @@ class Body:
         self.types: tuple[list[ValueType], list[ValueType]] = ([], [])  # of a network: inputs and outputs
         self._needs: list[Piece] = []
         self._local: set[str] = set()  # all names that are declared anywhere in it
-        self._blocks = [_Block(Scope(of))]
+        self._blocks = [_Block(Braces(of))]
         self._open_if: int | None = None  # the number of lines after an `if` that may have an `else`
 
     @property
@@ -98,7 +96,7 @@ class Body:
         self.types[1].extend(types)
 
     def node(
-        self, name: str, sources: Sources | None = None, op: Op | None = None, *, join: Join | None = None
+        self, name: str, sources: Sources | None = None, op: Operation | None = None, *, join: Join | None = None
     ) -> Node:
         """Declare a node. With sources, there is an edge from each of them, with an operation if one is given.
 
@@ -114,7 +112,7 @@ class Body:
         name: str,
         size: Number,
         sources: Sources | EachSource | None = None,
-        op: Op | None = None,
+        op: Operation | None = None,
         *,
         join: Join | None = None,
         index: str | None = None,
@@ -133,7 +131,7 @@ class Body:
             self._add(f"node {slot}{connection.text}", count, connection)
         return nodes
 
-    def unpack(self, names: Sequence[str], sources: Sources, op: Op) -> tuple[Node, ...]:
+    def unpack(self, names: Sequence[str], sources: Sources, op: Operation) -> tuple[Node, ...]:
         """Declare a node for each output of an operation."""
         connection = self._connection(sources, op, None)
         nodes = tuple(Node(name, needs=self._declare(name)) for name in names)
@@ -141,12 +139,12 @@ class Body:
         return nodes
 
     @overload
-    def let(self, name: str, value: Op) -> Op: ...
+    def let(self, name: str, value: Operation) -> Operation: ...
     @overload
     def let(self, name: str, value: Set) -> Set: ...
     @overload
     def let(self, name: str, value: Number | Sequence[Number]) -> Value: ...
-    def let(self, name: str, value: Op | Set | Number | Sequence[Number]) -> Op | Set | Value:
+    def let(self, name: str, value: Operation | Set | Number | Sequence[Number]) -> Operation | Set | Value:
         """Name a value."""
         given = piece(value)
         symbol = Symbol(name, needs=self._declare(name))
@@ -155,7 +153,7 @@ class Body:
 
     # ---- edges and outputs
 
-    def edge(self, sources: Sources, targets: Sources | Target, op: Op | None = None) -> None:
+    def edge(self, sources: Sources, targets: Sources | Target, op: Operation | None = None) -> None:
         """An edge from each source to each target, with an operation if one is given."""
         starts, ends = _several(sources), [targets] if isinstance(targets, Target) else _several(targets)
         for one in starts:
@@ -212,7 +210,7 @@ class Body:
             yield
         self.lines.append(Line("}"))
 
-    def assert_(self, condition: Value, message: str) -> None:
+    def check(self, condition: Value, message: str) -> None:
         """An error with a message when the space is loaded, unless a condition holds."""
         self._add(f"assert {condition.text}, {piece(message).text}", condition)
 
@@ -236,7 +234,7 @@ class Body:
             raise ValueError(f"`{hidden[0]}` is declared in `{self.of}`, which also uses the global `{hidden[0]}`")
         return needs.definitions
 
-    def _connection(self, sources: Sources | None, op: Op | None, join: Join | None) -> Piece:
+    def _connection(self, sources: Sources | None, op: Operation | None, join: Join | None) -> Piece:
         """The part of a declaration after the name."""
         if sources is None:
             if op is not None:
@@ -277,17 +275,11 @@ class Body:
 
     @contextmanager
     def _inside(self) -> Iterator[None]:
-        self._blocks.append(_Block(Scope(self.of)))
+        self._blocks.append(_Block(Braces(self.of)))
         try:
             yield
         finally:
             self._blocks.pop()
-
-
-def check_name(name: str) -> None:
-    """Raise ValueError if something cannot have this name in the language."""
-    if not _NAME.fullmatch(name) or name in reserved_words():
-        raise ValueError(f"`{name}` is not a name in the language")
 
 
 def origin() -> str:

@@ -12,14 +12,14 @@ from pathlib import Path
 from types import CodeType
 from typing import Concatenate, Generic, ParamSpec
 
-from bayesnas_graph.builder.body import Body, Line, check_name
-from bayesnas_graph.builder.pieces import Named, Needs, Op, Piece, Set, call, piece
+from bayesnas_graph.builder.body import Body, Line
+from bayesnas_graph.builder.pieces import Named, Needs, Operation, Piece, Set, call, check_name, piece
 
 P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
-class Written:
+class DefinitionText:
     """A definition in the language: its lines, and the other definitions that it uses."""
 
     lines: tuple[Line, ...]
@@ -37,7 +37,7 @@ class Definition(Named):
 
     @property
     @abstractmethod
-    def written(self) -> Written:
+    def written(self) -> DefinitionText:
         """Its text. A function runs once, when this is first needed, so that definitions may use one another."""
 
     @property
@@ -69,18 +69,18 @@ class Definition(Named):
         return f"<{type(self).__name__} {self.name}>"
 
 
-class Motif(Definition, Generic[P]):
+class MotifDefinition(Definition, Generic[P]):
     """A motif or cell: called with its parameters, it is an operation."""
 
     def __init__(self, role: str, function: Callable[Concatenate[Body, P], None], name: str | None) -> None:
         super().__init__(function, name, signature_of(function, skip=1))
         self.role = role
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Op:
-        return self.use(args, kwargs).as_a(Op)
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Operation:
+        return self.use(args, kwargs).as_a(Operation)
 
     @cached_property
-    def written(self) -> Written:
+    def written(self) -> DefinitionText:
         body, parameters = recorded(self)
         return braced(self, f"{self.role} {self.name}{parameters.text}", body, parameters)
 
@@ -95,16 +95,16 @@ class NamedSet(Definition, Generic[P]):
         return self.use(args, kwargs).as_a(Set)
 
     @cached_property
-    def written(self) -> Written:
+    def written(self) -> DefinitionText:
         body = Body(self.name)
         value, parameters = self.traced(self.made_from, body)
         if not isinstance(value, Set):
             raise TypeError(f"`{self.name}` should return a set, such as `set_of(...)`, not {value!r}")
         line = Line(f"set {self.name}{parameters.text} = {value.text}", self.origin)
-        return Written((*self.doc, line), (*parameters.needs.definitions, *body.needs(value)))
+        return DefinitionText((*self.doc, line), (*parameters.needs.definitions, *body.needs(value)))
 
 
-class PythonOp(Definition, Generic[P]):
+class PythonClass(Definition, Generic[P]):
     """A module class of PyTorch as an operation."""
 
     def __init__(self, cls: Callable[P, object], name: str | None) -> None:
@@ -113,23 +113,23 @@ class PythonOp(Definition, Generic[P]):
             raise ValueError(f"`{self.target}` cannot be imported: define the class at the top of a module")
         super().__init__(cls, name or _snake(cls.__name__), signature_of(cls))
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Op:
-        return self.use(args, kwargs).as_a(Op)
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Operation:
+        return self.use(args, kwargs).as_a(Operation)
 
     @cached_property
-    def written(self) -> Written:
+    def written(self) -> DefinitionText:
         parameters = declared(self.signature)
-        return Written((Line(f'op {self.name}{parameters.text} from "{self.target}"', self.origin),), ())
+        return DefinitionText((Line(f'op {self.name}{parameters.text} from "{self.target}"', self.origin),), ())
 
 
-def motif(function: Callable[Concatenate[Body, P], None], *, name: str | None = None) -> Motif[P]:
+def motif(function: Callable[Concatenate[Body, P], None], *, name: str | None = None) -> MotifDefinition[P]:
     """Make a motif from a function that records its body. Each use has its own weights and switches."""
-    return Motif("motif", function, name)
+    return MotifDefinition("motif", function, name)
 
 
-def cell(function: Callable[Concatenate[Body, P], None], *, name: str | None = None) -> Motif[P]:
+def cell(function: Callable[Concatenate[Body, P], None], *, name: str | None = None) -> MotifDefinition[P]:
     """Make a cell from a function that records its body. All its uses share their switches."""
-    return Motif("cell", function, name)
+    return MotifDefinition("cell", function, name)
 
 
 def named_set(function: Callable[P, Set], *, name: str | None = None) -> NamedSet[P]:
@@ -137,9 +137,9 @@ def named_set(function: Callable[P, Set], *, name: str | None = None) -> NamedSe
     return NamedSet(function, name)
 
 
-def python_op(cls: Callable[P, object], *, name: str | None = None) -> PythonOp[P]:
+def python_op(cls: Callable[P, object], *, name: str | None = None) -> PythonClass[P]:
     """Make an operation from a module class of PyTorch. Loading the space then needs `allow_python=True`."""
-    return PythonOp(cls, name)
+    return PythonClass(cls, name)
 
 
 # -------------------------------------------------------------------------------------- texts
@@ -152,10 +152,10 @@ def recorded(definition: Definition) -> tuple[Body, Piece]:
     return body, parameters
 
 
-def braced(definition: Definition, head: str, body: Body, parameters: Piece) -> Written:
+def braced(definition: Definition, head: str, body: Body, parameters: Piece) -> DefinitionText:
     """A definition with a body."""
     lines = (*definition.doc, Line(f"{head} {{", definition.origin), *body.lines, Line("}"))
-    return Written(lines, (*parameters.needs.definitions, *body.needs()))
+    return DefinitionText(lines, (*parameters.needs.definitions, *body.needs()))
 
 
 def signature_of(function: Callable[..., object], skip: int = 0) -> inspect.Signature:

@@ -14,44 +14,50 @@ from bayesnas_graph.builder.pieces import (
     Node,
     Nodes,
     Number,
-    Op,
+    Operation,
     Piece,
     Set,
     Value,
     call,
+    check_name,
     piece,
 )
 
-T = TypeVar("T", bound="Op | Set | Node | Number")
+T = TypeVar("T", bound="Operation | Set | Node | Number")
 
 # ------------------------------------------------------------------------------------ choices
 
 
-def set_of(*operations: Op) -> Set:
-    """A set of operations to choose from."""
-    items = ", ".join(operation.text for operation in operations)
-    return Set(f"{{ {items} }}" if items else "{}", needs=Needs.of(operations))
+def set_of(*operations: Operation, **named: Operation) -> Set:
+    """A set of operations to choose from. Keywords are names for candidates."""
+    items = [operation.text for operation in operations]
+    for name, operation in named.items():
+        check_name(name)
+        items.append(f"{name} = {operation.text}")
+    return Set(f"{{ {', '.join(items)} }}" if items else "{}", needs=Needs.of([*operations, *named.values()]))
 
 
-def choose(*candidates: Op | Set, limit: int | None = None) -> Op:
+def choose(*candidates: Operation | Set, limit: int | None = None, **named: Operation) -> Operation:
     """All candidates side by side, each with a switch, of which a search keeps any number, or at most `limit`.
+
+    Keywords are names for candidates.
 
     >>> from bayesnas_graph.builder import ops
     >>> print(choose(ops.conv(k=3), ops.conv(k=5), limit=1))
     choose 1 { conv(k = 3), conv(k = 5) }
     """
-    alone = len(candidates) == 1  # a parameter, which may be anything, is a set if it is alone
-    sets = [one for one in candidates if isinstance(one, Set) and (alone or not isinstance(one, Op))]
-    listed = [one for one in candidates if isinstance(one, Op) and not (alone and sets)]
-    first, *others = [set_of(*listed), *sets] if listed or not sets else sets
+    alone = len(candidates) == 1 and not named  # a parameter, which may be anything, is a set if it is alone
+    sets = [one for one in candidates if isinstance(one, Set) and (alone or not isinstance(one, Operation))]
+    listed = [one for one in candidates if isinstance(one, Operation) and not (alone and sets)]
+    first, *others = [set_of(*listed, **named), *sets] if listed or named or not sets else sets
     united = reduce(or_, others, first)
     number = "" if limit is None else f"{piece(limit).text} "
-    return Op(f"choose {number}{united.within(Level.UNION)}", Level.SWITCH, united.needs)
+    return Operation(f"choose {number}{united.within(Level.UNION)}", Level.SWITCH, united.needs)
 
 
-def optional(operation: Op) -> Op:
+def optional(operation: Operation) -> Operation:
     """An operation that a search may remove."""
-    return Op(f"optional {operation.within(Level.SWITCH)}", Level.SWITCH, operation.needs)
+    return Operation(f"optional {operation.within(Level.SWITCH)}", Level.SWITCH, operation.needs)
 
 
 # ------------------------------------------------------------------------------------- values

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from bayesnas_graph.builder.body import check_name
-from bayesnas_graph.builder.pieces import Argument, Named, Needs, Op, Piece, Set, call
+from bayesnas_graph.builder.pieces import Argument, Named, Needs, Operation, Piece, Set, call, check_name
 from bayesnas_graph.diagnostics import did_you_mean
 
 
 @dataclass(frozen=True)
-class Import(Named):
+class FileImport(Named):
     """An imported file. Without an alias, its names are used as they are."""
 
     path: str
@@ -29,16 +28,16 @@ class Import(Named):
 
 
 @dataclass(frozen=True)
-class Primitive(Named):
+class LibraryOperation(Named):
     """An operation without its arguments, such as `conv`."""
 
     name: str
     needs: Needs
     doc: str = ""
 
-    def __call__(self, *args: Argument, **kwargs: Argument) -> Op:
+    def __call__(self, *args: Argument, **kwargs: Argument) -> Operation:
         own = Piece(self.name, needs=self.needs)
-        return call(Op, own, *args, **kwargs) if args or kwargs else own.as_a(Op)
+        return call(Operation, own, *args, **kwargs) if args or kwargs else own.as_a(Operation)
 
 
 class Library:
@@ -47,11 +46,11 @@ class Library:
     def __init__(self, path: str, alias: str | None = None) -> None:
         alias = PurePath(path).stem if alias is None else alias
         check_name(alias)
-        self._import = Import(path, alias)
+        self._import = FileImport(path, alias)
 
-    def op(self, name: str) -> Primitive:
+    def op(self, name: str) -> LibraryOperation:
         """A motif, cell or Python operation of the file."""
-        return Primitive(self._member(name), self._needs)
+        return LibraryOperation(self._member(name), self._needs)
 
     def set(self, name: str, *args: Argument, **kwargs: Argument) -> Set:
         """A set of the file, with its arguments."""
@@ -67,9 +66,9 @@ class Library:
         return Needs((self._import,), frozenset([self._import.name]))
 
 
-def known(name: str, names: dict[str, str], module: str, needs: tuple[Named, ...] = ()) -> Primitive:
+def known(name: str, names: dict[str, str], module: str, needs: tuple[Named, ...] = ()) -> LibraryOperation:
     """An operation of a module by its name. Raises AttributeError."""
     if name not in names:
         help = did_you_mean(name, names)
         raise AttributeError(f"module `{module}` has no operation `{name}`" + (f"; {help}" if help else ""))
-    return Primitive(name, Needs(needs, frozenset([name])), names[name])
+    return LibraryOperation(name, Needs(needs, frozenset([name])), names[name])

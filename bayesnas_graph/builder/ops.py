@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bayesnas_graph.builder.library import Primitive, known
+from bayesnas_graph.builder.library import LibraryOperation, known
 from bayesnas_graph.ir.ops import PRIMITIVES
 
 
-def __getattr__(name: str) -> Primitive:
+def __getattr__(name: str) -> LibraryOperation:
     return known(name, {one: cls.__doc__ or "" for one, cls in PRIMITIVES.items()}, __name__)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -11,6 +12,10 @@ from math import isfinite
 from typing import NoReturn, SupportsIndex, TypeVar, overload
 
 from bayesnas_graph.language.elaborate.limits import LARGEST_FILE
+from bayesnas_graph.language.elaborate.values import is_string
+from bayesnas_graph.language.syntax import reserved_words
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 P = TypeVar("P", bound="Piece")
 
@@ -34,7 +39,7 @@ class Level(IntEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Scope:
+class Braces:
     """A pair of braces of the text. Names that are declared in it are known only there."""
 
     of: str  # the definition it is part of
@@ -52,7 +57,7 @@ class Needs:
 
     definitions: tuple[Named, ...] = ()
     names: frozenset[str] = frozenset()
-    scopes: frozenset[Scope] = frozenset()
+    scopes: frozenset[Braces] = frozenset()
 
     @staticmethod
     def of(parts: Iterable[Piece]) -> Needs:
@@ -170,10 +175,10 @@ class Value(Piece):
         return Symbol(f"{self.within(Level.PLACE)}[{piece(index).text}]", Level.PLACE, Needs.of([self, piece(index)]))
 
     def __iter__(self) -> NoReturn:
-        raise TypeError(f"`{self.text}` has no value yet: loop over it with `g.loop`")
+        raise TypeError(f"`{self.text}` has no value yet: loop over it with `g.each`")
 
     def __index__(self) -> NoReturn:
-        raise TypeError(f"`{self.text}` has no value yet: loop over it with `g.loop`, not with `range`")
+        raise TypeError(f"`{self.text}` has no value yet: loop with `g.range`, not with `range`")
 
 
 Number = int | float | Fraction | Value
@@ -200,13 +205,19 @@ def _power(base: Piece, exponent: Piece) -> Value:
 
 
 @dataclass(frozen=True, eq=False)
-class Op(Piece):
+class Operation(Piece):
     """An operation, like a module in PyTorch. `a >> b` applies one after another; `a(x)` applies it to a node."""
 
-    steps: tuple[Op, ...] = field(default=(), repr=False)  # of a chain
+    steps: tuple[Operation, ...] = field(default=(), repr=False)  # of a chain
 
-    def __rshift__(self, other: Op) -> Op:
+    def __rshift__(self, other: Operation) -> Operation:
         return chain(self, other)
+
+    def __mul__(self, times: Number) -> Operation:
+        """The operation several times in a row, each with its own weights."""
+        number = piece(times)
+        text = f"{self.within(Level.PRODUCT)} * {number.within(Level.SIGN)}"
+        return Operation(text, Level.PRODUCT, Needs.of([self, number]))
 
     def __call__(self, *inputs: Node | Nodes) -> Node:
         """Apply it to nodes, as part of an expression."""
@@ -223,14 +234,14 @@ class Op(Piece):
         raise TypeError("Python evaluates `a > b > c` as `a > b and b > c`: chain operations with `>>`")
 
 
-def chain(*operations: Op) -> Op:
+def chain(*operations: Operation) -> Operation:
     """One operation after another, like `nn.Sequential`: `chain(a, b, c)` is `a >> b >> c`."""
     steps = tuple(step for operation in operations for step in (operation.steps or (operation,)))
     if not steps:
         raise TypeError("a chain has at least one operation")
     if len(steps) == 1:
         return steps[0]
-    return Op(" > ".join(step.within(Level.SWITCH) for step in steps), Level.CHAIN, Needs.of(steps), steps)
+    return Operation(" > ".join(step.within(Level.SWITCH) for step in steps), Level.CHAIN, Needs.of(steps), steps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,7 +292,7 @@ class Nodes(Piece):
 
     def __len__(self) -> int:
         if not isinstance(self.size, int):
-            raise TypeError(f"the length of `{self.text}` is not known yet: loop over it with `g.loop`")
+            raise TypeError(f"the length of `{self.text}` is not known yet: loop with `g.range`")
         return self.size
 
     def __iter__(self) -> Iterator[Node]:
@@ -293,17 +304,20 @@ class Nodes(Piece):
         return self.size - (-index) if isinstance(index, int) and index < 0 else index
 
 
-class Symbol(Value, Op, Set):  # type: ignore[misc]  # numbers are compared, operations are not
+class Symbol(Value, Operation, Set):  # type: ignore[misc]  # numbers are compared, operations are not
     """A parameter or a name for a value, which may be anything that a parameter can be."""
+
+    def __mul__(self, other: Number) -> Symbol:
+        return _binary(self, "*", other, Level.PRODUCT).as_a(Symbol)
 
     def __sub__(self, other: Number | Set) -> Symbol:
         return _binary(self, "-", other, Level.SUM).as_a(Symbol)
 
-    def __call__(self, *arguments: object, **keywords: object) -> Op | Node:  # type: ignore[override]
+    def __call__(self, *arguments: object, **keywords: object) -> Operation | Node:  # type: ignore[override]
         """Apply an operation to nodes, or pass arguments to a motif."""
         if arguments and not keywords and all(isinstance(one, Node | Nodes) for one in arguments):
             return call(Node, self, *arguments)
-        return call(Op, self, *arguments, **keywords)
+        return call(Operation, self, *arguments, **keywords)
 
 
 # ---------------------------------------------------------------------------------- arguments
@@ -357,6 +371,12 @@ def _decimal(value: float) -> Piece:
 
 
 def _string(value: str) -> Piece:
-    if any(character in '"\n\r' for character in value):
+    if not is_string(value):
         raise ValueError(f"a string of the language has no quotes and no line breaks: {value!r}")
     return Piece(f'"{value}"')
+
+
+def check_name(name: str) -> None:
+    """Raise ValueError if something cannot have this name in the language."""
+    if not _NAME.fullmatch(name) or name in reserved_words():
+        raise ValueError(f"`{name}` is not a name in the language")

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Concatenate, ParamSpec
 
 from bayesnas_graph.builder.body import Body, Line
-from bayesnas_graph.builder.definitions import Definition, Written, braced, comment, recorded, signature_of
-from bayesnas_graph.builder.library import Import
+from bayesnas_graph.builder.definitions import Definition, DefinitionText, braced, comment, recorded, signature_of
+from bayesnas_graph.builder.library import FileImport
 from bayesnas_graph.builder.pieces import Named
 from bayesnas_graph.diagnostics import NasError, Report
 from bayesnas_graph.diagnostics.source import Source
@@ -25,7 +25,7 @@ class NetworkDefinition(Definition):
         super().__init__(function, name, signature_of(function, skip=1))
 
     @cached_property
-    def written(self) -> Written:
+    def written(self) -> DefinitionText:
         body, parameters = recorded(self)
         inputs, outputs = body.types
         if not inputs or not outputs:
@@ -86,13 +86,13 @@ def network(function: Callable[Concatenate[Body, P], None], *, name: str | None 
     return space
 
 
-def _collected(networks: Iterable[NetworkDefinition]) -> tuple[list[Import], list[Definition]]:
+def _collected(networks: Iterable[NetworkDefinition]) -> tuple[list[FileImport], list[Definition]]:
     """All imports and definitions; each definition comes after those it uses, except in a recursion.
 
     Raises ValueError if two have the same name.
     """
     found: dict[str, Named] = {}
-    imports: list[Import] = []
+    imports: list[FileImport] = []
     done: list[Definition] = []
     waiting: list[tuple[Named, bool]] = [(network, False) for network in reversed(list(networks))]
     while waiting:
@@ -106,7 +106,7 @@ def _collected(networks: Iterable[NetworkDefinition]) -> tuple[list[Import], lis
                 raise ValueError(f"two definitions are called `{one.name}`: give one another `name`")
             continue
         found[one.name] = one
-        if isinstance(one, Import):
+        if isinstance(one, FileImport):
             imports.append(one)
         elif isinstance(one, Definition):
             waiting.append((one, True))

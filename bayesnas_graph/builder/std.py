@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import cache
 
-from bayesnas_graph.builder.library import Import, Primitive, known
+from bayesnas_graph.builder.library import FileImport, LibraryOperation, known
 from bayesnas_graph.language.elaborate.library import library
 from bayesnas_graph.language.syntax import ast
 
 
-def __getattr__(name: str) -> Primitive:
-    return known(name, _documented(), __name__, (Import("std.nas"),))
+def __getattr__(name: str) -> LibraryOperation:
+    return known(name, _documented(), __name__, (FileImport("std.nas"),))
 
 
 def __dir__() -> list[str]:

@@ -101,7 +101,7 @@ def _sized(rule: Rule, graph: Graph, decision: Decision, scores: Scores) -> Deci
         return decision  # the caller reports why
     if not rule.fits(pruned):
         size = cost(pruned)
-        left_over = f"{size.parameters:,} parameters and {size.flops:,} multiply-adds"
+        left_over = f"{size.parameters:,} parameters and {size.flops_text} multiply-adds"
         message = f"no more switches can be closed, but {left_over} remain"
         help = "raise the budget, or combine the budget with `--keep-per-edge 1`"
         raise NasError([Diagnostic("NAS614", message, help=help)])

@@ -42,6 +42,7 @@ CODES: Mapping[str, Code] = {
         Code("NAS105", "Python code not allowed"),
         Code("NAS106", "invalid Python operation"),
         Code("NAS107", "unknown network"),
+        Code("NAS108", "multiply-adds that cannot be counted"),
         # 2xx: values and shapes
         Code("NAS201", "joined values have different shapes"),
         Code("NAS202", "wrong arguments"),

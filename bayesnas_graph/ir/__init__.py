@@ -1,6 +1,6 @@
 """The graph: operations as nodes, values along edges, frozen once built."""
 
-from bayesnas_graph.ir.call import Expression, ModuleCall, NumberArgument, Plain, numbers
+from bayesnas_graph.ir.call import Expression, ModuleCall, NumberArgument, Plain, Scalar, numbers
 from bayesnas_graph.ir.coupling import Axis, Coupling, Link, Mask, intersection, union
 from bayesnas_graph.ir.graph import Edge, Gate, Graph, Kind, Node, Scope, inner_name, local_name, switch_text, zero_name
 from bayesnas_graph.ir.op import Argument, Op, Shape, ShapeError, Value, named_shape, shape_text
@@ -21,6 +21,7 @@ __all__ = [
     "NumberArgument",
     "Op",
     "Plain",
+    "Scalar",
     "Scope",
     "Shape",
     "ShapeError",

@@ -9,12 +9,12 @@ from functools import reduce
 from math import prod
 from typing import Any, ClassVar, Literal
 
-from bayesnas_graph.ir.call import Expression, ModuleCall
+from bayesnas_graph.ir.call import Expression, ModuleCall, Plain
 from bayesnas_graph.ir.coupling import Coupling, Mask, union
 
 Shape = tuple[int, ...]  # of one sample: (channels, height, width), or (features,)
 ArgumentKind = Literal["integer", "rational", "boolean"]
-Value = int | float | Fraction | bool | None
+Value = Plain | Fraction | None
 
 
 class ShapeError(Exception):
@@ -112,6 +112,10 @@ class Op:
     def flops(self, *inputs: Shape) -> int:
         """Multiply-adds per sample, one each. Only convolutions and linear layers count, as in the literature."""
         return 0
+
+    def counts_all_flops(self, *inputs: Shape) -> bool:
+        """Return whether `flops` counts all of them; if not, it is a lower bound."""
+        return True
 
     def operations(self, *inputs: Shape) -> int:
         """Additions and multiplications per sample of the same operations, counted as in papers on compression."""
@@ -228,6 +232,10 @@ class Op:
 
 
 def _text(value: Value) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_text, value))}]"
+    if isinstance(value, str):
+        return f'"{value}"'
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

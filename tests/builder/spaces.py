@@ -5,7 +5,7 @@ from __future__ import annotations
 from bayesnas_graph.builder import (
     Body,
     Number,
-    Op,
+    Operation,
     Set,
     Space,
     cell,
@@ -74,7 +74,7 @@ def edges() -> Set:
 
 
 @cell
-def dense(g: Body, edge: Op) -> None:
+def dense(g: Body, edge: Operation) -> None:
     x = g.input()
     h = g.nodes("h", 3)
     for j in range(3):  # a loop of Python, which leaves three statements in the text
@@ -90,14 +90,16 @@ def residual_reduction(g: Body, width: Number) -> None:
 
 
 @motif
-def stage(g: Body, edge: Op, cells: Number) -> None:
+def stage(g: Body, edge: Operation, cells: Number) -> None:
     x = g.input()
     c = g.nodes("c", cells, lambda c, k: when(k == 0, x, c[k - 1]), dense(edge))
     g.output(c[-1])
 
 
 @motif
-def skeleton(g: Body, edge: Op, width: Number = 16, cells: Number = 5, labels: Number = 10, stride: Number = 1) -> None:
+def skeleton(
+    g: Body, edge: Operation, width: Number = 16, cells: Number = 5, labels: Number = 10, stride: Number = 1
+) -> None:
     x = g.input()
     a = g.node("a", x, ops.conv(width, 3, stride) >> ops.bn() >> stage(edge, cells))
     b = g.node("b", a, residual_reduction(2 * width) >> stage(edge, cells))

@@ -55,7 +55,8 @@ def test_the_text_is_formatted(name: str) -> None:
     [("quickstart", None, {"width": 6}), ("nasbench201", "search", {"cells": 2, "width": 4, "channels": 1, "size": 8})],
 )
 def test_parameters_stay_parameters(name: str, network: str | None, parameters: dict[str, int]) -> None:
-    built, shipped = (api.load(one, network, **parameters) for one in (SPACES[name], name))
+    options: dict[str, Any] = dict(parameters)
+    built, shipped = (api.load(one, network, **options) for one in (SPACES[name], name))
     assert built.graph() == shipped.graph()
 
 

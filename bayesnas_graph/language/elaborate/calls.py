@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
 from bayesnas_graph.diagnostics.source import Span
+from bayesnas_graph.ir import Plain, Scalar
 from bayesnas_graph.ir.ops.python import PythonOp
 from bayesnas_graph.language.elaborate.arguments import Signature, accept, arrange, primitive_signature, signature_of
 from bayesnas_graph.language.elaborate.arithmetic import out_of_bounds, tidy
@@ -200,13 +201,21 @@ def _python(
                 help="if you trust the code, add `--allow-python`",
             )
         )
-    plain: list[tuple[str, int | float | bool]] = []
+    plain: list[tuple[str, Plain]] = []
     for name, value in arguments:
-        if not isinstance(value, int | Fraction):
-            message = f"`{name}` of a Python operation must be a number or a boolean"
-            evaluator.fail("NAS203", message, span, f"`{name}` is {kind(value)}")
-        plain.append((name, float(value) if isinstance(value, Fraction) else value))
+        items = [_scalar(item) for item in value] if isinstance(value, tuple) else [_scalar(value)]
+        known = tuple(item for item in items if item is not None)
+        if len(known) < len(items):
+            message = f"`{name}` of a Python operation must be a number, a boolean, a string, or an array of these"
+            label = f"`{name}` is {kind(value)}" + (" of something else" if isinstance(value, tuple) else "")
+            evaluator.fail("NAS203", message, span, label)
+        plain.append((name, known if isinstance(value, tuple) else known[0]))
     return Primitive(PythonOp(definition.name.name, definition.target, tuple(plain)), span)
+
+
+def _scalar(value: Value) -> Scalar | None:
+    """A value for Python; None if it is not a number, a boolean or a string."""
+    return float(value) if isinstance(value, Fraction) else value if isinstance(value, int | str) else None
 
 
 def _bound(

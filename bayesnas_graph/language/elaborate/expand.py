@@ -282,6 +282,11 @@ class _Writer:
             code = "NAS106" if op.is_python else "NAS201" if op.is_join else "NAS211"
             reads = "used here" if code == "NAS106" else f"input is {', '.join(map(shape_text, shapes))}"
             self.report.fail(Diagnostic(code, str(error), Label(operation.span, reads)))
+        if op.is_python and not op.counts_all_flops(*shapes):
+            message = f"the multiply-adds of `{op.label}` cannot be counted"
+            help = "every number of multiply-adds of this network is a lower bound, also for `require flops`"
+            label = Label(operation.span, "used here")
+            self.report.add(Diagnostic("NAS108", message, label, help=help, severity="warning"))
         return self._compute(self._free(name), op, inputs, shape, operation.span)
 
     def _optional(self, optional: Perhaps, inputs: list[int], name: Name, span: Span) -> int:

@@ -242,6 +242,11 @@ def nodes_in(value: Value) -> tuple[MotifNode, ...] | None:
     return None
 
 
+def is_string(text: str) -> bool:
+    """Whether a text can be a string of the language: it has no quotes, no line breaks and only valid characters."""
+    return not any(c in '"\n\r' or "\ud800" <= c <= "\udfff" for c in text)
+
+
 def parts_of(value: Value) -> tuple[Value, ...]:
     """The values that a value consists of."""
     match value:
