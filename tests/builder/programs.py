@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from random import Random
 from typing import Any
 
 from bayesnas_graph.builder import (
     Body,
+    Node,
+    Nodes,
     Number,
     Operation,
     Set,
@@ -65,7 +68,8 @@ class Planner:
         return {"sets": sets, "motifs": motifs, "net": self.body(), "width": self.random.randint(1, 6)}
 
     def body(self) -> list[Plan]:
-        names, plans = ["x"], []
+        names = ["x"]
+        plans: list[Plan] = []
         for i in range(self.random.randint(0, 3)):
             kind = self.random.choice(("node", "join", "array", "loop", "if", "let"))
             source, name = self.random.choice(names), f"n{i}"
@@ -77,7 +81,9 @@ class Planner:
 
     def operation(self, depth: int = 2) -> Plan:
         """An operation that gives an image of the width of the motif."""
-        steps = [(self.random.choice(("relu", "bn", "identity")),) for _ in range(self.random.randint(0, 2))]
+        steps: list[Plan] = [
+            (self.random.choice(("relu", "bn", "identity")),) for _ in range(self.random.randint(0, 2))
+        ]
         if self.random.random() < 0.2:
             steps.append(("optional", ("bn",) if self.random.random() < 0.5 else ("chain", [("relu",), ("bn",)])))
         kind = self.random.randint(0, 5) if depth else 0
@@ -221,6 +227,10 @@ def _condition(plan: Plan) -> str:
 # ------------------------------------------------------------------------------ with the builder
 
 
+def _before(start: Node, h: Nodes, k: Value) -> Node:
+    return when(k == 0, start, h[k - 1])
+
+
 def build(space: dict[str, Any]) -> Space:
     return _Builder(space).network()
 
@@ -267,7 +277,7 @@ class _Builder:
                     g.edge(start, nodes[name], op)
                     g.edge(start, nodes[name], op)
                 case "array":
-                    h = g.nodes(f"{name}_h", 2, lambda h, k, s=start: when(k == 0, s, h[k - 1]), op, index="k")
+                    h = g.nodes(f"{name}_h", 2, partial(_before, start), op, index="k")
                     nodes[name] = g.node(name, concat(h[:2]))
                 case "loop":
                     for _ in g.range(2):
@@ -295,11 +305,13 @@ class _Builder:
             case ("when", condition, yes, no):
                 return when(self.condition(condition, w), self.op(yes, w), self.op(no, w))
             case ("repeat", inner, times):
-                return self.op(inner, w) * times
+                repeated: Operation = self.op(inner, w) * times
+                return repeated
             case ("std", k):
-                return std.relu_conv_bn(w, k)
+                block: Operation = std.relu_conv_bn(w, k)
+                return block
             case ("conv", width, k):
-                return ops.conv(self.width(*width, w), k)
+                return ops.conv(self.width(width[0], width[1], w), k)
             case _:
                 found: Operation = getattr(ops, plan[0])()
                 return found
