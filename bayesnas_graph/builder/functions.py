@@ -37,10 +37,12 @@ def set_of(*operations: Operation, **named: Operation) -> Set:
     return Set(f"{{ {', '.join(items)} }}" if items else "{}", needs=Needs.of([*operations, *named.values()]))
 
 
-def choose(*candidates: Operation | Set, limit: int | None = None, **named: Operation) -> Operation:
+def choose(
+    *candidates: Operation | Set, limit: Number | None = None, exactly: bool = False, **named: Operation
+) -> Operation:
     """All candidates side by side, each with a switch, of which a search keeps any number, or at most `limit`.
 
-    Keywords are names for candidates.
+    With `exactly`, it keeps `limit` candidates, no fewer. Other keywords are names for candidates.
 
     >>> from bayesnas_graph.builder import ops
     >>> print(choose(ops.conv(k=3), ops.conv(k=5), limit=1))
@@ -51,8 +53,14 @@ def choose(*candidates: Operation | Set, limit: int | None = None, **named: Oper
     listed = [one for one in candidates if isinstance(one, Operation) and not (alone and sets)]
     first, *others = [set_of(*listed, **named), *sets] if listed or named or not sets else sets
     united = reduce(or_, others, first)
-    number = "" if limit is None else f"{piece(limit).text} "
-    return Operation(f"choose {number}{united.within(Level.UNION)}", Level.SWITCH, united.needs)
+    options = united.within(Level.UNION)
+    if limit is None:
+        if exactly:
+            raise TypeError("`exactly` needs a `limit`")
+        return Operation(f"choose {options}", Level.SWITCH, united.needs)
+    number = piece(limit)
+    words = f"{number.text} {options}" if isinstance(limit, int) else f"{number.within(Level.UNION)} of {options}"
+    return Operation(f"choose {'exactly ' * exactly}{words}", Level.SWITCH, Needs.of([number, united]))
 
 
 def optional(operation: Operation) -> Operation:
@@ -177,12 +185,19 @@ def classes(count: Number) -> ValueType:
 class Requirement(Piece):
     """A limit on the network that a search finds."""
 
+    def implies(self, other: Requirement) -> Requirement:
+        """That the other holds whenever this does: `has_edge(x, h).implies(has_edge(x, g))`."""
+        return Requirement(f"{self.text} implies {other.text}", needs=Needs.of([self, other]))
+
 
 @dataclass(frozen=True, eq=False)
-class Quantity:
+class Quantity(Piece):
     """Something that `g.require` limits: `params < 20_000`."""
 
-    text: str
+    def __eq__(self, bound: object) -> Requirement:  # type: ignore[override]  # a part of the text
+        return self._limited("==", bound)
+
+    __hash__ = Piece.__hash__
 
     def __lt__(self, bound: Number) -> Requirement:
         return self._limited("<", bound)
@@ -196,14 +211,24 @@ class Quantity:
     def __ge__(self, bound: Number) -> Requirement:
         return self._limited(">=", bound)
 
-    def _limited(self, comparison: str, bound: Number) -> Requirement:
+    def _limited(self, comparison: str, bound: object) -> Requirement:
         limit = piece(bound)
         text = limit.text
         for suffix, unit in (("M", 10**6), ("K", 10**3)):
             if isinstance(bound, int) and bound and bound % unit == 0:
                 text = f"{bound // unit}{suffix}"
                 break
-        return Requirement(f"{self.text} {comparison} {text}", needs=limit.needs)
+        return Requirement(f"{self.text} {comparison} {text}", needs=Needs.of([self, limit]))
 
 
-params, flops, memory = Quantity("params"), Quantity("flops"), Quantity("memory")
+params, flops, memory, edges = (Quantity(name) for name in ("params", "flops", "memory", "edges"))
+
+
+def inputs(node: Node) -> Quantity:
+    """The number of edges into a node that a search keeps: `g.require(inputs(h) == 2)`."""
+    return call(Quantity, "inputs", node)
+
+
+def has_edge(source: Node, target: Node) -> Requirement:
+    """That a search keeps the edge between two nodes."""
+    return call(Requirement, "edge", source, target)

@@ -88,7 +88,7 @@ class Planner:
             steps.append(("optional", ("bn",) if self.random.random() < 0.5 else ("chain", [("relu",), ("bn",)])))
         kind = self.random.randint(0, 5) if depth else 0
         if kind == 1:
-            last: Plan = ("choose", self.random.choice((None, 1, 2)), self.options())
+            last: Plan = ("choose", self.random.choice((None, "1", "2", "exactly 1", "w * 0 + 1 of")), self.options())
         elif kind == 2 and self.motifs:
             last = ("use", self.random.choice(self.motifs))
         elif kind == 3:
@@ -170,7 +170,7 @@ def _op(plan: Plan) -> str:
         case ("optional", inner):
             return f"optional ({_op(inner)})"
         case ("choose", limit, options):
-            return f"choose {'' if limit is None else limit} ({_set(options)})"
+            return f"choose {limit or ''} ({_set(options)})"
         case ("use", name):
             return f"{name}(w)"
         case ("when", condition, yes, no):
@@ -299,7 +299,8 @@ class _Builder:
             case ("optional", inner):
                 return optional(self.op(inner, w))
             case ("choose", limit, options):
-                return choose(self.set(options, w), limit=limit)
+                limits = {None: None, "1": 1, "2": 2, "exactly 1": 1, "w * 0 + 1 of": w * 0 + 1}
+                return choose(self.set(options, w), limit=limits[limit], exactly=limit == "exactly 1")
             case ("use", name):
                 return self.motifs[name](w)
             case ("when", condition, yes, no):

@@ -19,7 +19,10 @@ from bayesnas_graph.builder import (
     Space,
     both,
     choose,
+    edges,
+    has_edge,
     image,
+    inputs,
     motif,
     named_set,
     network,
@@ -219,6 +222,25 @@ def test_libraries() -> None:
     assert 'import "nasbench201.nas" as bench' in str(built)
     assert "x -> out : bench.stage(choose 1 bench.candidates, cells = 2)" in str(built)
     assert not api.check(built)
+
+
+def test_requirements() -> None:
+    def body(g: Body, x: Any) -> None:
+        a, b, h = g.node("a", x, ops.relu()), g.node("b", x, ops.tanh()), g.node("h")
+        for source in (a, b):
+            g.edge(source, h, optional(ops.conv()))
+            g.edge(source, g.out)
+        g.edge(h, g.out)
+        g.require(inputs(h) == 1)
+        g.require(edges <= 9)
+        g.require(has_edge(a, h).implies(has_edge(b, h)))
+
+    built = space(body)
+    assert not api.check(built)
+    for line in ("inputs(h) == 1", "edges <= 9", "edge(a, h) implies edge(b, h)"):
+        assert f"    require {line}\n" in str(built)
+    with pytest.raises(TypeError, match="`exactly` needs a `limit`"):
+        choose(ops.relu(), exactly=True)
 
 
 def test_control_of_the_language() -> None:

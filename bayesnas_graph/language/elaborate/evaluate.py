@@ -287,7 +287,17 @@ class Evaluator:
                 "nothing to choose from",
                 "add at least one operation",
             )
-        return Selection(options.items, limit, expr.span, options.names)
+        count = len(options.items)
+        if expr.exact and expr.limit is not None and limit is not None and limit > count:
+            self.fail(
+                "NAS205",
+                f"the number to choose must be at most {count}",
+                expr.limit.span,
+                f"this is {limit}",
+                f"there are only {count} candidates" if count > 1 else "there is one candidate",
+            )
+        least = limit if expr.exact and limit else 0
+        return Selection(options.items, limit, expr.span, options.names, least)
 
     def as_operation(self, expr: ast.Expr, value: Value, scope: NameScope) -> Operation:
         """A value as an operation: a bare name is a call without arguments."""

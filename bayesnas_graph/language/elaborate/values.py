@@ -75,9 +75,11 @@ class Selection:
     limit: int | None
     span: Span = field(compare=False, repr=False)
     names: tuple[str, ...] = ()  # one per candidate, empty for those without
+    least: int = 0  # how many must be kept
 
     def __str__(self) -> str:
-        return f"choose {{{', '.join(candidate_texts(self.candidates, self.names))}}}"
+        words = ["choose"] + ["exactly"] * bool(self.least) + [str(self.limit)] * (self.limit is not None)
+        return f"{' '.join(words)} {{{', '.join(candidate_texts(self.candidates, self.names))}}}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,8 +158,14 @@ class TreeBuilder(Transformer[Token, Any]):
     def assert_(self, c: Children) -> ast.Assert:
         return ast.Assert(self._span(c), c[1], self._string(c[3])[0] if len(c) == 4 else None)
 
-    def require(self, c: Children) -> ast.Require:
-        return ast.Require(self._span(c), self._identifier(c[1]), str(c[2]), c[3])
+    def require(self, c: Children) -> ast.Require | ast.RequireEdges:
+        if len(c) == 4:
+            return ast.RequireEdges(self._span(c), c[1], c[3])
+        match c[1]:
+            case ast.Chain(operands=(ast.Reference() as name, bound), operators=(comparison,)) if name.name != "edges":
+                return ast.Require(self._span(c), ast.Identifier(name.span, name.name), comparison, bound)
+            case _:
+                return ast.RequireEdges(self._span(c), c[1])
 
     # ---- expressions
 
@@ -178,8 +184,11 @@ class TreeBuilder(Transformer[Token, Any]):
         return ast.Chain(self._span(c), tuple(c[::2]), tuple(map(str, c[1::2])))
 
     def choose(self, c: Children) -> ast.Choose:
-        limit = self.number(c[1:2]) if len(c) == 3 else None
-        return ast.Choose(self._span(c), limit, c[-1])
+        """`choose`, perhaps `exactly`, perhaps a number and `of`, and the candidates."""
+        exact = isinstance(c[1], Token) and c[1].type == "EXACTLY"
+        count = c[1 + exact : -1]
+        limit = (self.number(count) if isinstance(count[0], Token) else count[0]) if count else None
+        return ast.Choose(self._span(c), limit, c[-1], exact)
 
     def optional(self, c: Children) -> ast.Optional:
         return ast.Optional(self._span(c), c[1])
