@@ -17,9 +17,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from bayesnas_graph.builder import Space
 from bayesnas_graph.diagnostics import Diagnostic, NasError, Report
 from bayesnas_graph.diagnostics.resources import shipped_space
-from bayesnas_graph.language.elaborate import Checker, Network, load_network
+from bayesnas_graph.language.elaborate import Checker, Network, Text, load_network
 from bayesnas_graph.report.results import CompressResult, SearchResult, TrainResult
 from bayesnas_graph.runs.config.groups import DataSettings, Group
 from bayesnas_graph.runs.opening import Run, open_run
@@ -44,45 +45,84 @@ if TYPE_CHECKING:
     from bayesnas_graph.train.evaluate import Evaluation
     from bayesnas_graph.train.events import TrainWatcher
 
+__all__ = [
+    "Text",
+    "check",
+    "compile",
+    "compress",
+    "derive",
+    "evaluate",
+    "export",
+    "load",
+    "search",
+    "sweep",
+    "train",
+]
+
 File = str | Path
+AnySpace = File | Text | Space  # a file, the name of a shipped space, a text, or a space written in Python
 Value = int | float | bool | Fraction
 C = TypeVar("C", bound=Group)
 
 
-def load(file: File, network: str | None = None, *, allow_python: bool = False, **parameters: Value) -> Network:
-    """Load a network from a file or a shipped space, with values for its parameters. Raises NasError."""
-    values = parameter_values(parameters)
-    return load_network(Path(file), network, values, allow_python=allow_python).network
+def load(
+    file: AnySpace | None = None,
+    network: str | None = None,
+    *,
+    text: str | None = None,
+    name: str = "text.nas",
+    folder: File | None = None,
+    allow_python: bool = False,
+    **parameters: Value,
+) -> Network:
+    """Load a network with values for its parameters. Raises NasError.
+
+    It is from a file, a shipped space, a text, or a space written in Python (`bayesnas_graph.builder`). `name` is the
+    name of the text in messages, and `folder` is where its imports are looked up, by default the current folder.
+    `Text(text, name, folder)` is the same for the other functions.
+    """
+    if (file is None) == (text is None):
+        raise TypeError("load takes a file or a text")
+    space = Text(text, name, _path(folder)) if text is not None else _space(file or "")
+    return load_network(space, network, parameter_values(parameters), allow_python=allow_python).network
 
 
-def check(file: File) -> tuple[Diagnostic, ...]:
-    """Return all errors and warnings of a file."""
+def check(file: AnySpace) -> tuple[Diagnostic, ...]:
+    """Return all errors and warnings of a file or a text."""
     report = Report()
-    shipped = None if Path(file).is_file() else shipped_space(str(file))
-    Checker(report).path(shipped or Path(file), str(file))
+    space = _space(file)
+    if isinstance(space, Text):
+        try:
+            Checker(report).text(space.source(), space.path())
+        except NasError as error:  # it cannot be a text
+            return error.diagnostics
+        return report.diagnostics
+    shipped = None if space.is_file() else shipped_space(str(file))
+    Checker(report).path(shipped or space, str(file))
     return report.diagnostics
 
 
 def compile(
-    network: Network | File,
+    network: Network | AnySpace,
     *,
     zero: Literal["before", "after"] = "after",
     mode: Mode = "written",
     fuse: bool = True,
     device: DeviceKind = "cpu",
     batch: int = 64,
+    allow_python: bool = False,
 ) -> Supernet:
     """Return one torch module with all candidates of a network, each behind its gate."""
     from bayesnas_graph import passes
     from bayesnas_graph.codegen.supernet import Supernet
 
-    loaded = network if isinstance(network, Network) else load(network)
+    loaded = network if isinstance(network, Network) else load(network, allow_python=allow_python)
     graph = passes.run(loaded.graph(), passes.SWITCHES, passes.Options(zero, mode))
     return Supernet.of(graph, device, batch, fuse=fuse)
 
 
 def search(
-    file: File | None = None,
+    file: AnySpace | None = None,
     *,
     output: File | None = None,
     resume: File | None = None,
@@ -109,7 +149,7 @@ def search(
     if resume is not None:
         with resume_run(kind, Path(resume), where, allow_python=allow_python) as (task, device):
             return SearchResult(task.folder.path, run_to_end(kind, task, device, watch), task.subject.network)
-    path = Path(file or "")
+    path = _space(file or "")
     config = config or merged(_search_settings(path, recipe, settings), SearchConfig, allow_python=allow_python)
     subject = _warned(load_subject(path, config, allow_python=allow_python), watch)
     with create_run(kind, subject, config, where or Path("data"), _path(output), path.stem) as (task, device):
@@ -120,7 +160,7 @@ def search(
 
 
 def sweep(
-    file: File | None = None,
+    file: AnySpace | None = None,
     *,
     axes: Mapping[str, Sequence[Value | str]] | None = None,
     seeds: int = 1,
@@ -148,7 +188,7 @@ def sweep(
         with resume_sweep(Path(resume), data_dir=where, allow_python=allow_python) as resumed:
             run_to_end(resumed, watcher, jobs, ray=ray)
             return resumed
-    path = Path(file or "")
+    path = _space(file or "")
     chosen = _search_settings(path, recipe, settings)
     texts = [f"{key}={','.join(map(_toml, values))}" for key, values in _renamed(axes or {}).items()]
     out = _path(output)
@@ -158,7 +198,7 @@ def sweep(
 
 
 def derive(
-    source: SearchResult | File,
+    source: SearchResult | AnySpace,
     *,
     keep_per_edge: int | None = None,
     keep_per_node: int | None = None,
@@ -166,7 +206,7 @@ def derive(
     flops: int | None = None,
     rank: Ranking = "relevance",
     architecture: str | None = None,
-    space: File | None = None,
+    space: AnySpace | None = None,
     network: str | None = None,
     parameters: Mapping[str, Value] | None = None,
     allow_python: bool = False,
@@ -180,27 +220,32 @@ def derive(
     from bayesnas_graph.derive import Rule, of_string
     from bayesnas_graph.runs.searched import architecture_of
 
-    path = source.path if isinstance(source, SearchResult) else Path(source)
+    path = source.path if isinstance(source, SearchResult) else _space(source)
     values = parameter_values({**(parameters or {}), **more_parameters})
     if architecture is not None:
         return of_string(path, architecture, network=network, parameters=values, allow_python=allow_python)
+    if isinstance(path, Text):
+        help = "give a run folder, or the `architecture`"
+        raise NasError([Diagnostic("NAS602", f"`{path}` is a text, not a run folder", help=help)])
     rule = Rule(keep_per_edge, keep_per_node, params, flops, rank)
     run = open_run(path, "search", allow_python=allow_python)
-    return architecture_of(run, rule, space=_path(space), network=network, parameters=values)
+    target = None if space is None else _space(space)
+    return architecture_of(run, rule, space=target, network=network, parameters=values)
 
 
 def export(
-    source: Architecture | Network | File,
+    source: Architecture | Network | AnySpace,
     path: File | None = None,
     *,
     weights: File | None = None,
     force: bool = False,
+    allow_python: bool = False,
 ) -> Model:
     """Return a network without choices as source that needs only torch, and as weights. Raises NasError.
 
     A file is written for each given path; an existing one that would change is replaced only with `force`. The source
-    is that of an architecture, a network, a file, a shipped space, or a training or compression run. `build` builds the
-    network, and `program.text` is its source.
+    is that of an architecture, a network, a file, a shipped space, a text, or a training or compression run. `build`
+    builds the network, and `program.text` is its source.
     """
     from bayesnas_graph.codegen.export import model_of
     from bayesnas_graph.derive import Architecture
@@ -209,11 +254,11 @@ def export(
         model = source.model(weights=weights is not None)
     elif isinstance(source, Network):
         model = model_of(source, source.name)
-    elif (run := _run(source)) is not None:
+    elif (run := _run(source, allow_python=allow_python)) is not None:
         subject, tensors = run.result
         model = model_of(subject.network, subject.name, tensors)
     else:
-        model = model_of(load(source), str(source))
+        model = model_of(load(source, allow_python=allow_python), str(_space(source)))
     if weights is not None and model.weights is None:
         message = f"network `{model.graph.name}` comes from a `.nas` file and has no weights"
         help = "use a search run, or train it: `bayesnas-graph train` writes weights for the exported source"
@@ -223,7 +268,7 @@ def export(
 
 
 def train(
-    source: Architecture | File | None = None,
+    source: Architecture | AnySpace | None = None,
     *,
     output: File | None = None,
     resume: File | None = None,
@@ -235,7 +280,7 @@ def train(
 ) -> TrainResult:
     """Train a network without choices in a new folder, or resume. Raises NasError, or Interrupted after Ctrl-C.
 
-    The source is an architecture, a file, a shipped space, or the folder of a search. Settings are those of
+    The source is an architecture, a file, a shipped space, a text, or the folder of a search. Settings are those of
     `bayesnas-graph train --settings`; `config` replaces them.
     """
     from bayesnas_graph.runs.config.train import TrainConfig
@@ -250,7 +295,7 @@ def train(
     assert source is not None, "checked by _check_source"
     config = config or _settings(TrainConfig, None, settings)
     subject, config = _fixed(source, config, allow_python=allow_python)
-    name = f"{Path(source).stem if isinstance(source, File) else 'derived'}-train"
+    name = f"{_space(source).stem if isinstance(source, AnySpace) else 'derived'}-train"
     _warned(subject, watch)
     with create_run(kind, subject, config, where or Path("data"), _path(output), name) as (task, device):
         _warn_of_data(task.problem.data, device, watch)
@@ -258,7 +303,7 @@ def train(
 
 
 def compress(
-    source: SearchResult | TrainResult | File | None = None,
+    source: SearchResult | TrainResult | AnySpace | None = None,
     *,
     weights: File | None = None,
     output: File | None = None,
@@ -297,7 +342,7 @@ def compress(
 
 
 def evaluate(
-    source: SearchResult | TrainResult | CompressResult | File,
+    source: SearchResult | TrainResult | CompressResult | AnySpace,
     *,
     weights: File | None = None,
     data_dir: File | None = None,
@@ -335,9 +380,11 @@ def evaluate(
         return evaluate(subject, tensors, data, config, device, runs)
 
 
-def _located(source: SearchResult | TrainResult | CompressResult | File, *, allow_python: bool) -> tuple[Path, bool]:
+def _located(
+    source: SearchResult | TrainResult | CompressResult | AnySpace, *, allow_python: bool
+) -> tuple[Path | Text, bool]:
     """Return the path of a source, and whether its Python code may run: that of a result has run in this process."""
-    return (Path(source), allow_python) if isinstance(source, File) else (source.path, True)
+    return (_space(source), allow_python) if isinstance(source, AnySpace) else (source.path, True)
 
 
 def _with_settings_of(run: Run, config: EvalConfig) -> EvalConfig:
@@ -349,7 +396,7 @@ def _with_settings_of(run: Run, config: EvalConfig) -> EvalConfig:
 S = TypeVar("S", bound=DataSettings)
 
 
-def _fixed(source: Architecture | File, config: S, *, allow_python: bool) -> tuple[Subject, S]:
+def _fixed(source: Architecture | AnySpace, config: S, *, allow_python: bool) -> tuple[Subject, S]:
     """Return the network without choices of a source, and settings that fit it. Raises NasError.
 
     The text of an architecture has no parameters, so settings for them are dropped.
@@ -358,9 +405,10 @@ def _fixed(source: Architecture | File, config: S, *, allow_python: bool) -> tup
     from bayesnas_graph.runs.searched import architecture_of
 
     name = "derived"
-    if isinstance(source, File):
-        path, name = Path(source), str(source)
-        if _run(path) is None:
+    if isinstance(source, AnySpace):
+        path = _space(source)
+        name = str(path)
+        if isinstance(path, Text) or _run(path) is None:
             subject = load_subject(path, config, allow_python=allow_python)
             check_fixed(subject.network)
             return subject, config
@@ -385,7 +433,7 @@ def _settings(kind: type[C], recipe: Path | None, settings: Mapping[str, Any], *
     return merged(layers, kind, allow_python=allow_python)
 
 
-def _search_settings(file: Path, recipe: str | None, settings: Mapping[str, Any]) -> list[Settings]:
+def _search_settings(file: Path | Text, recipe: str | None, settings: Mapping[str, Any]) -> list[Settings]:
     """Return the settings of a recipe and the keyword arguments that override them. Raises NasError."""
     from bayesnas_graph.runs.recipes import choose_recipe, device_of
     from bayesnas_graph.runs.settings import from_values, read_settings
@@ -419,10 +467,18 @@ def _warn(diagnostics: Sequence[Diagnostic], watch: tuple[Watcher, ...]) -> None
         watcher.warned(diagnostics)
 
 
-def _run(path: File, *, allow_python: bool = False) -> Run | None:
+def _run(path: AnySpace, *, allow_python: bool = False) -> Run | None:
     """Open a run folder; None if there is no `run.json`."""
+    if isinstance(path, Text | Space):
+        return None
     is_run = (Path(path) / "run.json").is_file()
     return open_run(Path(path), allow_python=allow_python) if is_run else None
+
+
+def _space(space: AnySpace) -> Path | Text:
+    if isinstance(space, Space):
+        return space.as_text()
+    return space if isinstance(space, Text) else Path(space)
 
 
 def _path(file: File | None) -> Path | None:

@@ -17,7 +17,16 @@ from bayesnas_graph.bayes.proximal import (
     weighted_soft_threshold,
 )
 from bayesnas_graph.bayes.ranking import magnitude, relevance, removal, score
-from bayesnas_graph.bayes.repair import close_dead_ends, enforce_limits, grow_to_fit, limits, reconnect, shrink_to_fit
+from bayesnas_graph.bayes.repair import (
+    close_dead_ends,
+    enforce_limits,
+    grow_to_fit,
+    keep_enough,
+    meet_requirements,
+    reconnect,
+    shrink_to_fit,
+    with_kept,
+)
 from bayesnas_graph.bayes.switches import Switches
 from bayesnas_graph.bayes.units import contributions
 from bayesnas_graph.bayes.update import LARGEST, State, omega_squared, posterior_variance, strength, update
@@ -79,8 +88,9 @@ __all__ = [
     "in_units",
     "independent",
     "keep",
-    "limits",
+    "keep_enough",
     "magnitude",
+    "meet_requirements",
     "no_looks",
     "off_below",
     "omega_squared",
@@ -105,5 +115,6 @@ __all__ = [
     "weighted_soft_threshold",
     "whole_path",
     "with_best_kept",
+    "with_kept",
     "worth",
 ]

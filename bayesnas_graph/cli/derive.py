@@ -44,7 +44,7 @@ def derive(
         typer.echo(line)
     verdicts = architecture.decision.verdicts
     typer.echo(f"{sum(verdict.keep for verdict in verdicts)} of {len(verdicts)} switches stay: {architecture.rule}")
-    typer.echo(f"{architecture.cost.parameters:,} parameters, {architecture.cost.flops:,} multiply-adds")
+    typer.echo(f"{architecture.cost.parameters:,} parameters, {architecture.cost.flops_text} multiply-adds")
     for path in paths.values():
         typer.echo(f"wrote {path}")
     typer.echo(f"draw it with\n  bayesnas-graph draw {shlex.quote(str(paths['network.nas']))}")

@@ -14,6 +14,7 @@ from bayesnas_graph.cli.network_options import AllowPython, check_parameters
 from bayesnas_graph.cli.options import DataDir, settings_options
 from bayesnas_graph.diagnostics import Diagnostic
 from bayesnas_graph.diagnostics.json_text import json_text
+from bayesnas_graph.diagnostics.words import at_least
 from bayesnas_graph.runs.config.train import EvalConfig
 from bayesnas_graph.runs.settings import Settings, merged
 
@@ -79,7 +80,7 @@ def _lines(evaluation: Evaluation) -> Iterator[str]:
         )
         yield labelled("loss", f"{evaluation.score.loss:.4f}")
     yield labelled("parameters", f"{evaluation.parameters:,} ({evaluation.bytes:,} bytes)")
-    yield labelled("multiply-adds", f"{evaluation.flops:,} per sample")
+    yield labelled("multiply-adds", f"{at_least(evaluation.flops, evaluation.flops_at_least)} per sample")
     for one in evaluation.latencies:
         spread = f"{short_time(one.low)} to {short_time(one.high)}"
         images = "1 image" if one.batch == 1 else f"{one.batch} images"

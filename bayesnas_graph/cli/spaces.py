@@ -75,7 +75,7 @@ def _definition(definition: ast.Definition) -> tuple[str, str, str]:
     doc = definition.doc.replace("\n", " ")
     match definition:
         case ast.Let():
-            return "let", f"{definition.name.name} = {definition.value.span.text}", doc
+            return "let", f"{definition_signature(definition)} = {definition.value.span.text}", doc
         case ast.Motif(role=role):
             return role, definition_signature(definition), doc
         case ast.SetDefinition():
@@ -98,6 +98,7 @@ def _network(network: Network) -> None:
     if graph.gates:
         rows.append(("switches", f"{len(groups):,} ({len(graph.gates):,} counting every use of a cell)"))
     rows += [("requires", str(budget)) for budget in network.budgets]
+    rows += [("requires", text) for text in dict.fromkeys(map(str, graph.constraints))]
     typer.echo(f"\nnetwork {network.name}")
     for label, value in rows:
         if value:

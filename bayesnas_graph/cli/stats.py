@@ -26,18 +26,20 @@ def stats(
     loaded = load_network(file, network, parameters, allow_python=allow_python)
     graph = loaded.graph()
     counted, costs, ends = switches(graph), cost(graph), extremes(graph)
+    required = list(dict.fromkeys(map(str, graph.constraints)))
     if as_json:
-        typer.echo(json_text(_json(loaded, counted, costs, ends)))
+        typer.echo(json_text({**_json(loaded, counted, costs, ends), "requirements": required}))
         return
     typer.echo(
         f"network {loaded.name}: {', '.join(map(show, loaded.inputs))} -> {', '.join(map(show, loaded.outputs))}"
     )
-    for label, value in _rows(loaded, counted, costs, ends):
+    for label, value in [*_rows(loaded, counted, costs, ends), *(("requires", text) for text in required)]:
         typer.echo(f"  {label:<14} {value}")
 
 
 def _rows(network: Network, counted: SwitchCounts, costs: Cost, ends: Extremes) -> list[tuple[str, str]]:
     rows = [("arguments", ", ".join(f"{name} = {show(value)}" for name, value in network.arguments) or "none")]
+    uncounted = "at least " if costs.flops_at_least else ""
     if counted.choices:
         rows += [
             ("architectures", f"{scientific(counted.settings)}{_exact(counted.settings)}"),
@@ -46,15 +48,15 @@ def _rows(network: Network, counted: SwitchCounts, costs: Cost, ends: Extremes) 
             ("operations", f"{network.block.nodes:,}"),
             ("parameters", f"{costs.parameters:,} with all candidates"),
             ("parameters", f"{_span(ends.parameters)} in one architecture"),
-            ("multiply-adds", f"{costs.flops:,} per sample with all candidates"),
-            ("multiply-adds", f"{_span(ends.flops)} per sample in one architecture"),
+            ("multiply-adds", f"{costs.flops_text} per sample with all candidates"),
+            ("multiply-adds", f"{uncounted}{_span(ends.flops)} per sample in one architecture"),
         ]
     else:
         rows += [
             ("architectures", "1, a fixed network"),
             ("operations", f"{network.block.nodes:,}"),
             ("parameters", f"{costs.parameters:,}"),
-            ("multiply-adds", f"{costs.flops:,} per sample"),
+            ("multiply-adds", f"{costs.flops_text} per sample"),
         ]
     rows += [("activations", f"{costs.memory(batch) / 2**20:,.1f} MiB at batch {batch}") for batch in BATCHES]
     rows += [("requires", str(budget)) for budget in network.budgets]
@@ -99,6 +101,7 @@ def _json(network: Network, counted: SwitchCounts, costs: Cost, ends: Extremes) 
         "edges": network.block.edges,
         "weights": costs.parameters,
         "flops": costs.flops,
+        "flops_at_least": costs.flops_at_least,
         "architecture": {"weights": _ends(ends.parameters), "flops": _ends(ends.flops)},
         "activation_bytes": {str(batch): costs.memory(batch) for batch in BATCHES},
         "budgets": [str(budget) for budget in network.budgets],

@@ -99,9 +99,9 @@ def _size(record: RunRecord) -> list[tuple[str, str]]:
     """Return the size of the architecture so far, beside that of all candidates."""
     outline, sizes, rows = record.outline, record.sizes, []
     if sizes is not None:
-        totals = (f" of {outline.parameters:,}", f" of {outline.flops:,}") if outline else ("", "")
+        totals = (f" of {outline.parameters:,}", f" of {outline.flops_text}") if outline else ("", "")
         rows.append(("parameters", f"{sizes[0]:,}{totals[0]}"))
-        rows.append(("multiply-adds", f"{sizes[1]:,}{totals[1]}"))
+        rows.append(("multiply-adds", f"{record.flops_text}{totals[1]}"))
     if outline is not None:
         rows += [("target", f"{text}{_met(record, text)}") for text in outline.wanted]
         rows.append(("switches", f"{len(record.alive):,} of {len(outline.switches):,} open"))
@@ -191,7 +191,7 @@ def _training_rows(record: RunRecord) -> list[tuple[str, str]]:
         rows.append(("epoch time", duration(last["seconds"])))
     if record.result is not None:
         rows.append(("parameters", f"{record.result['parameters']:,}"))
-        rows.append(("multiply-adds", f"{record.result['flops']:,}"))
+        rows.append(("multiply-adds", record.flops_text))
     return rows
 
 

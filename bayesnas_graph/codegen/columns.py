@@ -61,4 +61,9 @@ def all_equal(values: Sequence[object]) -> bool:
     >>> all_equal([1, 1]), all_equal([1, True])
     (True, False)
     """
-    return len({(type(value), value) for value in values}) == 1
+    return len({typed(value) for value in values}) == 1
+
+
+def typed(value: object) -> object:
+    """A key for a value that differs for `1` and `True`, also inside arrays."""
+    return type(value), tuple(map(typed, value)) if isinstance(value, tuple) else value

@@ -24,7 +24,7 @@ from bayesnas_graph.diagnostics.json_text import json_text
 from bayesnas_graph.diagnostics.outputs import write_outputs
 from bayesnas_graph.diagnostics.reading import read_file, read_json
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.language.elaborate import Network, load_network
+from bayesnas_graph.language.elaborate import Network, Text, load_network
 from bayesnas_graph.language.elaborate.load import Number
 from bayesnas_graph.language.elaborate.values import show
 from bayesnas_graph.language.json import fingerprint
@@ -123,7 +123,7 @@ class Architecture:
             f"Network `{network_text(self.network)}` of {self.name}: {kept} of {len(self.decision.verdicts)} switches",
             f"were kept: {self.rule}.",
             "",
-            f"{self.cost.parameters:,} weights, {self.cost.flops:,} multiply-adds.",
+            f"{self.cost.parameters:,} weights, {self.cost.flops_text} multiply-adds.",
             f"Fingerprint of the space: {fingerprint(self.network.graph())[:16]}.",
         ]
         return "\n".join([*lines, self.origin.provenance] if self.origin else lines)
@@ -144,6 +144,7 @@ class Architecture:
             "fingerprint": fingerprint(self.written.graph),
             "weights": self.cost.parameters,
             "multiply_adds": self.cost.flops,
+            **({"multiply_adds_at_least": True} if self.cost.flops_at_least else {}),
             "files": {name: digest(content) for name, content in contents.items()},
         }
         contents["derived.json"] = _json(about)
@@ -152,7 +153,9 @@ class Architecture:
         return {name: folder / name for name in contents}
 
     def __repr__(self) -> str:
-        return f"<architecture of {self.name}: {self.cost.parameters:,} parameters, {self.cost.flops:,} multiply-adds>"
+        return (
+            f"<architecture of {self.name}: {self.cost.parameters:,} parameters, {self.cost.flops_text} multiply-adds>"
+        )
 
     def _repr_html_(self) -> str:
         """The card that a notebook shows."""
@@ -165,7 +168,7 @@ class Architecture:
             columns=("left", "all candidates"),
             rows=(
                 ("parameters", f"{own_cost.parameters:,}", f"{space_cost.parameters:,}"),
-                ("multiply-adds", f"{own_cost.flops:,}", f"{space_cost.flops:,}"),
+                ("multiply-adds", own_cost.flops_text, space_cost.flops_text),
                 ("switches", f"{kept:,}", f"{len(self.decision.verdicts):,}"),
             ),
             picture=notebook.architecture_svg(self.network, self.graph),
@@ -189,7 +192,7 @@ def _unchanged(folder: Path) -> set[Path]:
 
 
 def of_string(
-    file: Path,
+    file: Path | Text,
     string: str,
     *,
     network: str | None = None,

@@ -42,6 +42,7 @@ CODES: Mapping[str, Code] = {
         Code("NAS105", "Python code not allowed"),
         Code("NAS106", "invalid Python operation"),
         Code("NAS107", "unknown network"),
+        Code("NAS108", "multiply-adds that cannot be counted"),
         # 2xx: values and shapes
         Code("NAS201", "joined values have different shapes"),
         Code("NAS202", "wrong arguments"),
@@ -56,6 +57,7 @@ CODES: Mapping[str, Code] = {
         Code("NAS211", "operation does not accept this shape"),
         Code("NAS212", "network output does not match its declaration"),
         Code("NAS213", "invalid budget"),
+        Code("NAS214", "invalid condition on edges"),
         # 3xx: the graph
         Code("NAS301", "cycle in the graph"),
         Code("NAS302", "node without input"),
@@ -64,6 +66,7 @@ CODES: Mapping[str, Code] = {
         Code("NAS305", "no output"),
         Code("NAS306", "unused input"),
         Code("NAS307", "duplicate candidate"),
+        Code("NAS308", "requirement that cannot be met"),
         # 4xx: limits
         Code("NAS401", "too many nodes or edges"),
         Code("NAS402", "recursion too deep"),
@@ -104,6 +107,7 @@ CODES: Mapping[str, Code] = {
         Code("NAS620", "unknown pattern or layer"),
         Code("NAS621", "penalty disconnects the network"),
         Code("NAS622", "weights that are not finite"),
+        Code("NAS623", "architecture breaks a rule of its space"),
         # 7xx: architecture strings
         Code("NAS701", "invalid architecture string"),
         Code("NAS702", "architecture string for another space"),

@@ -9,7 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from string import Formatter
 
-Plain = int | float | bool
+Scalar = int | float | bool | str
+Plain = Scalar | tuple[Scalar, ...]  # only classes of the user take strings and arrays
+
+_UNQUOTED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:/ ")
 
 # Defaults of torch for omitted keywords.
 DEFAULTS: Mapping[str, Plain] = {
@@ -26,7 +29,7 @@ DEFAULTS: Mapping[str, Plain] = {
 
 @dataclass(frozen=True, slots=True)
 class NumberArgument:
-    """A number in a call, and its role there."""
+    """A number in a call, or a string or array for a class of the user, and its role there."""
 
     role: str
     value: Plain
@@ -39,6 +42,23 @@ def numbers(**values: Plain) -> tuple[NumberArgument, ...]:
     (NumberArgument(role='stride', value=2),)
     """
     return tuple(NumberArgument(role, value) for role, value in values.items())
+
+
+def python_literal(value: Plain) -> str:
+    r"""A value as Python. In a string, all but letters, digits and a few others are escaped: no text can end it.
+
+    >>> python_literal((3, True)), python_literal("bilinear"), python_literal('"), (')
+    ('(3, True)', '"bilinear"', '"\\x22\\x29\\x2c \\x28"')
+    """
+    if isinstance(value, tuple):
+        return f"({', '.join(map(python_literal, value))}{',' * (len(value) == 1)})"
+    if isinstance(value, str):
+        return '"' + "".join(c if c in _UNQUOTED else _escaped(ord(c)) for c in value) + '"'
+    return repr(value)
+
+
+def _escaped(code: int) -> str:
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +97,12 @@ class ModuleCall:
         """
         shown = list(texts) or [None] * len(self.numbers)
         split = len(self.args)
-        arguments = [text or repr(number.value) for text, number in zip(shown[:split], self.args, strict=True)]
+        arguments = [
+            text or python_literal(number.value) for text, number in zip(shown[:split], self.args, strict=True)
+        ]
         for text, number in zip(shown[split:], self.kwargs, strict=True):
             if text or not self._is_default(number):
-                arguments.append(f"{number.role}={text or repr(number.value)}")
+                arguments.append(f"{number.role}={text or python_literal(number.value)}")
         return f"{self.constructor}({', '.join(arguments)})"
 
     def _is_default(self, number: NumberArgument) -> bool:
@@ -132,7 +154,7 @@ class Expression:
                 continue
             text, value = next(next_values)
             enclosed = before.endswith(("(", ", ")) and after.startswith((")", ","))
-            source += repr(value) if text is None else text if enclosed or " " not in text else f"({text})"
+            source += python_literal(value) if text is None else text if enclosed or " " not in text else f"({text})"
         return source
 
     def encloses(self, position: int) -> bool:

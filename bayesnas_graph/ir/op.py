@@ -9,12 +9,12 @@ from functools import reduce
 from math import prod
 from typing import Any, ClassVar, Literal
 
-from bayesnas_graph.ir.call import Expression, ModuleCall
+from bayesnas_graph.ir.call import Expression, ModuleCall, Plain
 from bayesnas_graph.ir.coupling import Coupling, Mask, union
 
 Shape = tuple[int, ...]  # of one sample: (channels, height, width), or (features,)
 ArgumentKind = Literal["integer", "rational", "boolean"]
-Value = int | float | Fraction | bool | None
+Value = Plain | Fraction | None
 
 
 class ShapeError(Exception):
@@ -29,6 +29,7 @@ class Argument:
     minimum: int | Fraction | None = None
     maximum: int | Fraction | None = None
     absent: str | None = None  # what omitting it means, if it has no fixed default
+    is_recent: bool = False  # not in documents that have its default, so that fingerprints stay as they were
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,11 @@ class Op:
         return None
 
     @property
+    def candidate_least(self) -> int:
+        """The number of candidates a search must keep while the choice is used; 0 if it may keep none."""
+        return 0
+
+    @property
     def parts(self) -> int:
         """The number of equal parts its input is divided into, if its output is one of them; else 0."""
         return 0
@@ -112,6 +118,10 @@ class Op:
     def flops(self, *inputs: Shape) -> int:
         """Multiply-adds per sample, one each. Only convolutions and linear layers count, as in the literature."""
         return 0
+
+    def counts_all_flops(self, *inputs: Shape) -> bool:
+        """Return whether `flops` counts all of them; if not, it is a lower bound."""
+        return True
 
     def operations(self, *inputs: Shape) -> int:
         """Additions and multiplications per sample of the same operations, counted as in papers on compression."""
@@ -228,6 +238,10 @@ class Op:
 
 
 def _text(value: Value) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_text, value))}]"
+    if isinstance(value, str):
+        return f'"{value}"'
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -1,4 +1,4 @@
-"""Adds a zero switch to every choice."""
+"""Adds a zero switch to every choice that may keep nothing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bayesnas_graph.passes.options import DEFAULT, Options
 
 
 def insert_zero_identity(graph: Graph, options: Options = DEFAULT) -> Graph:
-    """Add an identity with its own gate to every choice: when off, it turns all candidates off.
+    """Add an identity with its own gate to every choice that may keep nothing: when off, it turns all candidates off.
 
     `options.zero` says where. `before`, as in the paper, all candidates of the choice read the identity:
 
@@ -23,10 +23,10 @@ def insert_zero_identity(graph: Graph, options: Options = DEFAULT) -> Graph:
 
     The logic is the same. But a candidate that begins with a norm ignores the scale of its input, so the gate affects
     the loss only with `after`. Choices that already have a zero switch are not changed, nor are optional operations,
-    whose gate acts as one.
+    whose gate acts as one, nor choices that must keep some candidates.
     """
     done = {gate.choice for gate in graph.gates if gate.is_zero}
-    choices = [node for node in graph if node.op.is_choice and node.name not in done]
+    choices = [node for node in graph if node.op.is_choice and not node.op.candidate_least and node.name not in done]
     return _after(graph, choices) if options.zero == "after" else _before(graph, choices)
 
 
@@ -47,7 +47,10 @@ def _after(graph: Graph, choices: list[Node]) -> Graph:
         if node.name in zeros:
             nodes.append(replace(node, name=zeros[node.name], op=Zero(), label="zero"))
             edges.append(Edge(node.name, zeros[node.name], 0, _gate(graph, node), node.span))
-    return graph.replace(nodes, edges, [zeros.get(name, name) for name in graph.outputs])
+    sources = {(edge.source, edge.target): zeros[edge.source] for edge in graph.edges if edge.source in zeros}
+    sources |= {(choice, ""): zero for choice, zero in zeros.items()}
+    constraints = [constraint.moved(sources) for constraint in graph.constraints]
+    return graph.replace(nodes, edges, [zeros.get(name, name) for name in graph.outputs], constraints)
 
 
 def _before(graph: Graph, choices: list[Node]) -> Graph:
@@ -74,7 +77,9 @@ def _before(graph: Graph, choices: list[Node]) -> Graph:
         for name, choice in zeros[node.name]:
             waiting.append(replace(choice, name=name, op=Zero(), shape=node.shape, label="zero"))
             edges.append(Edge(node.name, name, 0, _gate(graph, choice), choice.span))
-    return graph.replace(nodes, edges, graph.outputs)
+    sources = {(edge.source, edge.target): source for edge, source in entry.items()}
+    constraints = [constraint.moved(sources) for constraint in graph.constraints]
+    return graph.replace(nodes, edges, graph.outputs, constraints)
 
 
 def _members(graph: Graph, choice: str) -> dict[str, None]:

@@ -42,7 +42,7 @@ def _results(runs: Runs) -> Table:
     rows = []
     for label, run in runs.items():
         accuracy = run.result and f"{run.result['accuracy']:.4f}"
-        sizes = [f"{size:,}" for size in run.sizes or ()] or ["", ""]
+        sizes = [f"{run.sizes[0]:,}" if run.sizes else "", run.flops_text]
         alive = f"{len(run.alive):,} of {len(run.switches):,}" if run.switches else ""
         updates = f"{run.iteration:,}" if run.updates else ""
         rows.append((label, kind_of(run), run.state, accuracy or "", *sizes, alive, updates, f"{run.step:,}"))

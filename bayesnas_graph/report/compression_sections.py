@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
+from bayesnas_graph.diagnostics.words import at_least
 from bayesnas_graph.report.charts import compression
 from bayesnas_graph.report.section import Section, Table, build_section
 from bayesnas_graph.report.training_section import training_section
@@ -65,8 +66,8 @@ def _numbers(network: NetworkRecord) -> dict[str, str]:
         "widths": network.widths,
         "error": f"{network.error:.2f} %",
         "parameters": f"{network.parameters:,}",
-        "multiply-adds": f"{network.flops:,}",
-        "operations": f"{network.operations:,}",
+        "multiply-adds": at_least(network.flops, network.flops_at_least),
+        "operations": at_least(network.operations, network.flops_at_least),
         **dict(latency_cells(batch, seconds) for batch, seconds in network.latency.items()),
     }
 

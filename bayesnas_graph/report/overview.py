@@ -50,9 +50,9 @@ def _tiles(run: ReportedRun) -> Iterator[Tile]:
     elif record.updates:
         yield Tile("accuracy", f"{100 * record.updates[-1]['accuracy']:.2f} %", "on held-out samples")
     if record.sizes is not None:
-        totals = (f"of {outline.parameters:,}", f"of {outline.flops:,}") if outline else ("", "")
+        totals = (f"of {outline.parameters:,}", f"of {outline.flops_text}") if outline else ("", "")
         yield Tile("parameters", f"{record.sizes[0]:,}", totals[0])
-        yield Tile("multiply-adds", f"{record.sizes[1]:,}", totals[1])
+        yield Tile("multiply-adds", record.flops_text, totals[1])
     if outline is not None:
         yield Tile("open switches", f"{len(record.alive):,}", f"of {len(outline.switches):,}")
     if record.updates:

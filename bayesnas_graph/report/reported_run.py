@@ -75,6 +75,7 @@ def _with_outline(record: RunRecord, graph: Graph) -> RunRecord:
         switches=tuple(switches_of(graph)),
         parameters=size.parameters,
         flops=size.flops,
+        flops_at_least=size.flops_at_least,
         wanted=(),
         strategy=config.get("strategy", DEFAULT),
     )

@@ -41,7 +41,7 @@ class SearchResult:
             rows=(
                 ("accuracy on the test set", f"{outcome.accuracy:.4f}", ""),
                 ("parameters", f"{outcome.cost.parameters:,}", f"{whole.parameters:,}"),
-                ("multiply-adds", f"{outcome.cost.flops:,}", f"{whole.flops:,}"),
+                ("multiply-adds", outcome.cost.flops_text, whole.flops_text),
                 ("switches", f"{kept:,}", f"{len(outcome.decision.verdicts):,}"),
             ),
             picture=architecture_svg(self.network, outcome.graph),
@@ -70,7 +70,7 @@ class TrainResult:
                 ("accuracy on the test set", f"{score.accuracy:.4f}"),
                 ("loss on the test set", f"{score.loss:.4g}"),
                 ("parameters", f"{size.parameters:,}"),
-                ("multiply-adds", f"{size.flops:,}"),
+                ("multiply-adds", size.flops_text),
             ),
             picture=network_svg(self.network),
             folder=self.path,
@@ -112,7 +112,7 @@ _LABELS = ("widths", "error on the test set", "parameters", "multiply-adds", "op
 def _numbers(network: NetworkSummary) -> tuple[str, ...]:
     """The values for the labels above."""
     size, error = network.size, f"{100 * (1 - network.score.accuracy):.2f} %"
-    return (network.widths, error, *(f"{number:,}" for number in (size.parameters, size.flops, size.operations)))
+    return (network.widths, error, f"{size.parameters:,}", size.flops_text, size.operations_text)
 
 
 def _subject(path: Path, network: Network) -> str:

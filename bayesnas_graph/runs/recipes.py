@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError, nearest
 from bayesnas_graph.diagnostics.resources import shipped_space
+from bayesnas_graph.language.elaborate import Text
 
 if TYPE_CHECKING:
     from bayesnas_graph.runs.settings import Settings
@@ -64,13 +65,16 @@ def settings_files(file: Path) -> tuple[Path, ...]:
     return (*(path for path in unnamed if path is not None), *named_recipes(file).values())
 
 
-def choose_recipe(file: Path, name: str | None = None, device: str = "auto") -> Recipe | None:
+def choose_recipe(file: Path | Text, name: str | None = None, device: str = "auto") -> Recipe | None:
     """Return the recipe of a space with this name, or None for `none`. Raises NasError if there is no such recipe.
 
-    Without a name, it is `SPACE.toml` or, if there is none, `paper` on CUDA and `quick` elsewhere.
+    Without a name, it is `SPACE.toml` or, if there is none, `paper` on CUDA and `quick` elsewhere. A text has none.
     """
-    if name == NO_RECIPE:
+    if name == NO_RECIPE or (name is None and isinstance(file, Text)):
         return None
+    if isinstance(file, Text):
+        help = "recipes are files beside the file of a space"
+        raise NasError([Diagnostic("NAS601", f"`{file}` is a text, which has no recipe `{name}`", help=help)])
     if name is not None:
         return Recipe(_named(file, name))
     unnamed = recipe_of(file)

@@ -18,7 +18,7 @@ from bayesnas_graph.diagnostics.atomic_files import reason
 from bayesnas_graph.diagnostics.checksums import help_for, problem_of
 from bayesnas_graph.diagnostics.reading import read_json
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.language.elaborate import Network, load_network
+from bayesnas_graph.language.elaborate import Network, Text, load_network
 from bayesnas_graph.language.elaborate.load import Number
 from bayesnas_graph.passes.analysis import cuts
 from bayesnas_graph.runs.checkpoints import Checkpoints, check_like
@@ -46,7 +46,7 @@ def architecture_of(
     run: Run,
     rule: Rule | None = None,
     *,
-    space: Path | None = None,
+    space: Path | Text | None = None,
     network: str | None = None,
     parameters: Mapping[str, Number] | None = None,
 ) -> Architecture:
@@ -72,7 +72,7 @@ def architecture_of(
 
 
 def _target(
-    run: Run, manifest: SearchManifest, space: Path | None, network: str | None, parameters: Mapping[str, Number]
+    run: Run, manifest: SearchManifest, space: Path | Text | None, network: str | None, parameters: Mapping[str, Number]
 ) -> Network:
     """Return the network that the decision is applied to."""
     if space is not None:

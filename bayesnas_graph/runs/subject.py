@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.checksums import digest
-from bayesnas_graph.language.elaborate import Loaded, Network, load_network
+from bayesnas_graph.language.elaborate import Loaded, Network, Text, load_network
 from bayesnas_graph.language.elaborate.load import Number, number
 from bayesnas_graph.language.json import fingerprint
 from bayesnas_graph.runs.config.groups import DataSettings
@@ -57,8 +57,8 @@ class Subject:
         return {str(path.relative_to(root)): digest(text.encode()) for path, text in self.files}
 
 
-def load_subject(file: Path, config: DataSettings, *, allow_python: bool = False) -> Subject:
-    """Load the network that the settings name from a file or a shipped space. Raises NasError."""
+def load_subject(file: Path | Text, config: DataSettings, *, allow_python: bool = False) -> Subject:
+    """Load the network that the settings name from a file, a shipped space or a text. Raises NasError."""
     loaded = load_network(file, config.network, parameter_values(config.parameters), allow_python=allow_python)
     return Subject.of(loaded, str(file), allow_python=allow_python)
 

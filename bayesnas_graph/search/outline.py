@@ -27,6 +27,7 @@ def outline_of(space: str, problem: Problem, device: Device, progress: SearchPro
         switches=tuple(switches_of(problem.graph)),
         parameters=whole.parameters,
         flops=whole.flops,
+        flops_at_least=whole.flops_at_least,
         wanted=(*map(str, problem.budgets), *targets(config)),
         strategy=config.strategy,
     )

@@ -38,6 +38,7 @@ class Evaluation:
     latencies: tuple[Latency, ...]
     score: Score | None  # on the test set, if there is one
     samples: int = 0  # in the test set
+    flops_at_least: bool = False  # whether some multiply-adds cannot be counted
     warnings: tuple[Diagnostic, ...] = ()  # about the data
     not_finite: tuple[str, ...] = ()  # weights that hold NaN or infinite values
 
@@ -49,6 +50,7 @@ class Evaluation:
             "samples": self.samples,
             "parameters": self.parameters,
             "flops": self.flops,
+            "flops_at_least": self.flops_at_least,
             "bytes": self.bytes,
             "latency": [asdict(latency) for latency in self.latencies],
         }
@@ -87,6 +89,7 @@ def evaluate(
         device=str(device.torch_device),
         parameters=size.parameters,
         flops=size.flops,
+        flops_at_least=size.flops_at_least,
         bytes=size_in_bytes,
         latencies=latencies,
         score=test_score,

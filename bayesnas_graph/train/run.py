@@ -59,6 +59,7 @@ class TrainRun(RunKind[TrainingProblem, TrainConfig, TrainWatcher, TrainOutcome]
             "loss": outcome.score.loss,
             "parameters": size.parameters,
             "flops": size.flops,
+            **({"flops_at_least": True} if size.flops_at_least else {}),
             "bytes": bytes_of(outcome.weights),
         }
         folder.write_json(folder.result, result)

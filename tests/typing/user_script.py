@@ -12,6 +12,27 @@ from torch.nn.functional import cross_entropy
 from torch.utils.data import TensorDataset
 
 from bayesnas_graph import api as nas
+from bayesnas_graph.builder import (
+    Body,
+    Number,
+    Operation,
+    Set,
+    Space,
+    cell,
+    choose,
+    classes,
+    concat,
+    image,
+    named_set,
+    network,
+    ops,
+    optional,
+    params,
+    python_op,
+    set_of,
+    std,
+    when,
+)
 from bayesnas_graph.data import Data, InMemory, load, statistics
 from bayesnas_graph.derive import Architecture, Rule, derive
 from bayesnas_graph.diagnostics import NasError, render
@@ -56,6 +77,43 @@ class Swap(nn.Module):
         return x.roll(self.groups, dims=1)
 
 
+swap = python_op(Swap)
+
+
+@named_set
+def candidates(width: Number, kernels: tuple[int, ...] = (3, 5)) -> Set:
+    """A set of a space in Python."""
+    return set_of(*(std.relu_conv_bn(width, k) for k in kernels), ops.identity())
+
+
+@cell
+def block(g: Body, edge: Operation, width: Number, skip: bool = True) -> None:
+    """A cell of a space in Python."""
+    x = g.input()
+    entry = g.node("entry", x, ops.conv(width, 1, bias=False) >> ops.bn())
+    h = g.nodes("h", 2)
+    for j in g.range(2):
+        g.edge([entry, h[:j]], h[j], edge)
+    total = g.let("total", 2 * width)
+    g.edge(concat(h), g.out, when(total > 4, ops.relu(), ops.tanh()) >> ops.conv(width, 1))
+
+
+@network
+def small(g: Body, width: Number = 4) -> None:
+    """A network of a space in Python."""
+    x = g.input("x", image(1, 8, 8))
+    g.returns(classes(10))
+    edge = choose(candidates(width), limit=1)
+    h = g.node("h", x, block(edge, width, skip=False) >> optional(swap(2)) >> block(edge=edge, width=2 * width))
+    g.edge(h, g.out, ops.global_avg_pool() >> ops.linear(10))
+    g.require(params < 20_000)
+
+
+assert_type(small, Space)
+assert_type(block(ops.relu(), 8), Operation)
+assert_type(candidates(8), Set)
+
+
 def stripes() -> tuple[TensorDataset, TensorDataset]:
     """Data for `--data user_script:stripes`."""
     images, labels = torch.rand(20, 1, 8, 8), torch.arange(20) % 2
@@ -90,6 +148,9 @@ def main(folder: Path) -> int:
     try:
         for diagnostic in nas.check("quickstart"):
             print(render(diagnostic))
+        assert "choose 1 candidates(width)" in str(small)
+        nas.load(text=str(small), name="small.nas", folder=folder, allow_python=True)
+        nas.load(small, width=8, allow_python=True)
         losses = Losses()
         found = nas.search("quickstart", output=folder / "run", watch=(losses,), iterations=2, warmup=20, steps=20)
         assert_type(found.outcome.accuracy, float)

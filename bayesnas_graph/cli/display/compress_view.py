@@ -81,8 +81,8 @@ def _column(network: NetworkSummary) -> dict[str, str]:
         "widths": network.widths,
         "error": f"{100 * (1 - network.score.accuracy):.2f} %",
         "parameters": f"{network.size.parameters:,}",
-        "multiply-adds": f"{network.size.flops:,}",
-        "operations": f"{network.size.operations:,}",
+        "multiply-adds": network.size.flops_text,
+        "operations": network.size.operations_text,
         **dict(latency_cells(one.batch, one.median) for one in network.latencies),
     }
 

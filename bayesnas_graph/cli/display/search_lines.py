@@ -97,7 +97,7 @@ def head(state: SearchState) -> list[str]:
         ("steps", f"{outline.total_steps:,}: {warmup}{outline.iterations:,} iterations of {outline.steps:,}{finish}"),
         ("switches", f"{len(outline.switches):,}, zero switches included"),
         ("parameters", f"{outline.parameters:,} with all candidates"),
-        ("multiply-adds", f"{outline.flops:,} per sample with all candidates"),
+        ("multiply-adds", f"{outline.flops_text} per sample with all candidates"),
         *(("target", text) for text in outline.wanted),
     ]
     if state.shrink is not None:

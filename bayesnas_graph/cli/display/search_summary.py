@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesnas_graph.cli.console import labelled
 from bayesnas_graph.diagnostics import Diagnostic
+from bayesnas_graph.diagnostics.words import at_least
 from bayesnas_graph.runs.reading.outline import Outline, OutlineSwitch, at_most
 from bayesnas_graph.runs.strategies import strategy_info
 
@@ -28,7 +29,7 @@ def outcome_lines(outline: Outline, outcome: SearchOutcome, missed: Container[st
     rows = [
         ("closed", reasons_text(outcome.decision)),
         ("parameters", f"{outcome.cost.parameters:,} of {outline.parameters:,}"),
-        ("multiply-adds", f"{outcome.cost.flops:,} of {outline.flops:,}"),
+        ("multiply-adds", f"{outcome.cost.flops_text} of {outline.flops_text}"),
         ("accuracy", f"{outcome.accuracy:.4f} on the test set, with the weights of the search"),
         *(("target", f"{text}: {'not met' if text in missed else 'met'}") for text in outline.wanted),
     ]
@@ -74,6 +75,7 @@ def too_large(result: Mapping[str, Any], missed: Sequence[str], config: SearchCo
     if not missed:
         return None
     requirements = " and ".join(f"`{text}`" for text in missed)
-    size = f"{result['parameters']:,} parameters and takes {result['flops']:,} multiply-adds"
+    flops = at_least(result["flops"], bool(result.get("flops_at_least")))
+    size = f"{result['parameters']:,} parameters and takes {flops} multiply-adds"
     message, help = f"the architecture has {size}, not {requirements}", strategy_info(config.strategy).advice
     return Diagnostic("NAS608", message, help=help, severity="warning")

@@ -115,7 +115,7 @@ def header(subject: str, problem: TrainingProblem, progress: TrainProgress) -> l
         ("train", subject),
         ("epochs", f"{config.epochs:,} of {problem.steps_per_epoch:,} steps, {problem.total_steps:,} in total"),
         ("parameters", f"{size.parameters:,}"),
-        ("multiply-adds", f"{size.flops:,} per sample"),
+        ("multiply-adds", f"{size.flops_text} per sample"),
     ]
     if config.drop_path:
         rows.append(("paths", f"{len(paths(problem.graph)):,}, dropped with probability up to {config.drop_path:g}"))

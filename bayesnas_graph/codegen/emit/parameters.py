@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from bayesnas_graph.codegen.columns import Column, Term, all_equal
+from bayesnas_graph.codegen.columns import Column, Term, all_equal, typed
 from bayesnas_graph.codegen.names import identifier
 from bayesnas_graph.ir import NumberArgument, Plain
-from bayesnas_graph.ir.call import DEFAULTS
+from bayesnas_graph.ir.call import DEFAULTS, python_literal
 
 # Sizes are positional arguments, in this order: of the input, between, of the output. All others are keywords.
 SIZES = ("channels", "inner", "width", "size")
@@ -32,15 +32,14 @@ class ClassParameter:
 
     @property
     def declaration(self) -> str:
-        kinds = {type(value) for value in self.values}
-        kind = next(kind.__name__ for kind in (float, int, bool) if kind in kinds)
-        return f"{self.name}: {kind}" + ("" if self.default is None else f" = {self.default!r}")
+        default = "" if self.default is None else f" = {python_literal(self.default)}"
+        return f"{self.name}: {_type(self.values)}{default}"
 
     def argument(self, value: Plain, term: Term | None) -> str | None:
         """The argument in a call, as a term or else as the value itself; None if it is the default."""
         if term is None and value == self.default:
             return None
-        text = repr(value) if term is None else str(term)
+        text = python_literal(value) if term is None else str(term)
         return text if self.role in SIZES else f"{self.name}={text}"
 
 
@@ -66,7 +65,7 @@ def class_parameters(
             continue
         role = entries[0].role
         is_size = role in SIZES or role in ("norm", "groups")
-        key = "size" if is_size else role, tuple(map(type, values)), values
+        key = "size" if is_size else role, typed(values)
         if key not in columns:
             if role == "norm":
                 role = "width" if any(column.role in SIZES for column in columns.values()) else "channels"
@@ -78,6 +77,16 @@ def class_parameters(
     names = _names([column for column in distinct if column.base is None], taken)
     terms = [None if column is None else column.term(names) for column in by_number]
     return terms, [ClassParameter(name, column.role, column.values) for column, name in names.items()]
+
+
+def _type(values: Sequence[Plain]) -> str:
+    """The type of some values in Python."""
+    kinds = {type(value) for value in values}
+    shown = [next(kind.__name__ for kind in (float, int, bool) if kind in kinds)] if kinds - {str, tuple} else []
+    shown += ["str"] if str in kinds else []
+    items = [item for value in values if isinstance(value, tuple) for item in value]
+    shown += [f"tuple[{_type(items) if items else 'int'}, ...]"] if tuple in kinds else []
+    return " | ".join(shown)
 
 
 def _derive_paddings(columns: list[Column[Plain]]) -> None:

@@ -66,7 +66,7 @@ def emit(graph: Graph, doc: str = "", *, standalone: bool = False, constants: bo
     used = [name for name in ("gated_sum", "Rescale", "Select") if f"{name}(" in body]
     included = {name: _definition(name) for name in used if standalone}
     body = "".join(included.values()) + body
-    about = docstring(doc or f"Network `{graph.name}`.")
+    about = docstring(_with_imports(doc or f"Network `{graph.name}`.", graph))
     text = f"{about}\n\n{_imports(body, graph, included)}{width}{body}"
     modules: dict[str, Slot] = {}
     gates: dict[str, Slot] = {}
@@ -88,17 +88,27 @@ def _definition(name: str) -> str:
     return f"\n\nclass {text.partition('class ')[2]}"
 
 
+def _with_imports(doc: str, graph: Graph) -> str:
+    """A docstring that also says which modules and classes of the user the source needs."""
+    classes: dict[str, set[str]] = {}
+    for call in _user_calls(graph):
+        classes.setdefault(call.package, set()).add(call.target)
+    if not classes:
+        return doc
+    listed = "; ".join(f"`{', '.join(sorted(names))}` of `{package}`" for package, names in sorted(classes.items()))
+    ending = "\n" if doc.endswith("\n") else ""
+    return f"{doc.rstrip()}\n\nBesides torch, it imports {listed}.{ending}"
+
+
 def _imports(body: str, graph: Graph, included: Collection[str]) -> str:
     """The imports of a source: torch, our `runtime` except what is included, and packages of the user."""
-    users: set[str] = set()
+    users = {call.package for call in _user_calls(graph)}
     ours = {"gated_sum"} if "gated_sum(" in body else set()
     for call in _calls(graph):
         if isinstance(call, Expression):
             ours |= {call.helper} if call.helper else set()
         elif call.package == "runtime":
             ours.add(call.target)
-        elif call.package != "nn" and not call.package.startswith("torch."):
-            users.add(call.package)
     ours = ours.difference(included)
     lines = ["import torch"] if "torch." in body else []
     lines.append("from torch import Tensor, nn")
@@ -111,6 +121,14 @@ def _calls(graph: Graph) -> Iterator[ModuleCall | Expression]:
     for node in graph:
         if not node.op.is_input:
             yield node.op.torch(*graph.input_shapes(node.name))
+
+
+def _user_calls(graph: Graph) -> Iterator[ModuleCall]:
+    """The calls of classes that are neither from torch nor from our `runtime`."""
+    for call in _calls(graph):
+        known = isinstance(call, Expression) or call.package in ("nn", "runtime", "torch")
+        if not known and isinstance(call, ModuleCall) and not call.package.startswith("torch."):
+            yield call
 
 
 def _import_order(name: str) -> tuple[bool, str]:

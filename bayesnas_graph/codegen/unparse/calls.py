@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from bayesnas_graph.ir import Op, Value
 from bayesnas_graph.language.elaborate.arithmetic import out_of_bounds
+from bayesnas_graph.language.elaborate.values import is_string
 
 # Arguments that people give by position: sizes and windows. All others are clearer with their names.
 POSITIONAL = ("width", "k", "stride", "n", "p")
@@ -60,11 +61,17 @@ def call_arguments(op: Op, texts: Sequence[str]) -> list[CallArgument]:
 
 
 def literal(value: Value) -> str:
-    """A number or boolean as text. Raises ValueError for a number that the language cannot express.
+    """A value as text. Raises ValueError for a number or string that the language cannot express.
 
-    >>> literal(Fraction(1, 100_000)), literal(Fraction(1, 3)), literal(True), literal(-0.5)
-    ('0.00001', '1 / 3', 'true', '-0.5')
+    >>> literal(Fraction(1, 100_000)), literal(Fraction(1, 3)), literal(True), literal(-0.5), literal((3, "same"))
+    ('0.00001', '1 / 3', 'true', '-0.5', '[3, "same"]')
     """
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(literal, value))}]"
+    if isinstance(value, str):
+        if not is_string(value):
+            raise ValueError("a string with a quote or a line break cannot be written")
+        return f'"{value}"'
     if isinstance(value, bool):
         return str(value).lower()
     exact = Fraction(repr(value)) if isinstance(value, float) else Fraction(value or 0)

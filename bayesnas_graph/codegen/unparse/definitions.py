@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from bayesnas_graph.codegen.columns import typed
 from bayesnas_graph.codegen.units import Item, OpUse, Unit, UnitUse, by_height, common_scope
 from bayesnas_graph.codegen.unparse.calls import call_arguments, call_text
 from bayesnas_graph.codegen.unparse.names import defined_words, unique
@@ -118,7 +119,7 @@ class Definitions:
     def _values(self, unit: Unit) -> object:
         """All its numbers."""
         values = [entry.value for item in unit.items for entry in self._entries(item)]
-        return tuple((type(value), value) for value in values)
+        return tuple(map(typed, values))
 
     def _entries(self, item: Item) -> list[OperationArgument]:
         """The arguments of the operation of an item, or its motif with its arguments."""

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bayesnas_graph.codegen.columns import Column, all_equal
+from bayesnas_graph.codegen.columns import Column, all_equal, typed
 from bayesnas_graph.codegen.unparse.calls import POSITIONAL, CallArgument, call_text, literal
 from bayesnas_graph.codegen.unparse.names import unique
 from bayesnas_graph.ir import Value
@@ -79,7 +79,15 @@ def written(text: Text) -> str:
     return call_text(text.definition.name, arguments)
 
 
-_Shared = Value | Column[Content] | tuple["Definition", tuple["_Shared", ...]]
+@dataclass(frozen=True, slots=True)
+class _SharedMotif:
+    """A motif that all uses have as an argument, with what they share of its arguments."""
+
+    definition: Definition
+    arguments: tuple[_Shared, ...]
+
+
+_Shared = Value | Column[Content] | _SharedMotif
 
 
 def motif_parameters(
@@ -115,11 +123,11 @@ def _shared(entries: Sequence[OperationArgument], columns: dict[object, Column[C
     uses = [value for value in values if isinstance(value, Applied)]
     if uses and len(uses) == len(values) and len({use.definition for use in uses}) == 1:
         inner = zip(*(_entries(use) for use in uses), strict=True)
-        return uses[0].definition, tuple(_shared(each, columns) for each in inner)
+        return _SharedMotif(uses[0].definition, tuple(_shared(each, columns) for each in inner))
     if not isinstance(first.value, Applied) and all_equal(values):
         return first.value
     role = OPERATION if uses else "width" if first.role == INNER else first.role
-    return columns.setdefault((role, tuple(map(type, values)), values), Column(role, values, first.default))
+    return columns.setdefault((role, typed(values)), Column(role, values, first.default))
 
 
 def _entries(use: Applied) -> list[OperationArgument]:
@@ -156,6 +164,6 @@ def _position(parameter: MotifParameter) -> tuple[bool, int]:
 
 
 def _text(shared: _Shared, names: dict[Column[Content], str]) -> Text:
-    if isinstance(shared, tuple):
-        return MotifCall(shared[0], tuple(_text(each, names) for each in shared[1]))
+    if isinstance(shared, _SharedMotif):
+        return MotifCall(shared.definition, tuple(_text(each, names) for each in shared.arguments))
     return str(shared.term(names)) if isinstance(shared, Column) else literal(shared)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import Coupling, Link, Mask, ModuleCall, Op, Plain, Shape, ShapeError, Value, numbers
 from bayesnas_graph.ir.ops.curvature import Local
+from bayesnas_graph.ir.ops.tracing import multiply_adds
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -47,11 +48,23 @@ class PythonOp(Op):
 
     def shape(self, *inputs: Shape) -> Shape:
         self._check()
-        return _trace(self, inputs)[0]
+        return _trace(self, repr(self.values), inputs)[0]
 
     def parameters(self, *inputs: Shape) -> int:
         self._check()
-        return _trace(self, inputs)[1]
+        return _trace(self, repr(self.values), inputs)[1]
+
+    def flops(self, *inputs: Shape) -> int:
+        """Counted by running it on the meta device, with the functions of torch that it calls."""
+        self._check()
+        return _count(self, repr(self.values), inputs)[0]
+
+    def counts_all_flops(self, *inputs: Shape) -> bool:
+        self._check()
+        return _count(self, repr(self.values), inputs)[1]
+
+    def operations(self, *inputs: Shape) -> int:
+        return 2 * self.flops(*inputs)
 
     def torch(self, *inputs: Shape) -> ModuleCall:
         self._check()
@@ -115,7 +128,8 @@ def _load(op: PythonOp) -> type[nn.Module]:
 
 
 @cache
-def _trace(op: PythonOp, inputs: tuple[Shape, ...]) -> tuple[Shape, int]:
+def _trace(op: PythonOp, _: str, inputs: tuple[Shape, ...]) -> tuple[Shape, int]:
+    """The shape and the number of parameters. The text distinguishes `1` and `True`, which are equal in Python."""
     import torch
 
     cls = _load(op)
@@ -128,6 +142,18 @@ def _trace(op: PythonOp, inputs: tuple[Shape, ...]) -> tuple[Shape, int]:
     if not isinstance(output, torch.Tensor) or output.ndim < 2 or output.shape[0] != 2:
         raise ShapeError(f"`{op.target}` did not return one tensor with the batch dimension first")
     return tuple(output.shape[1:]), sum(p.numel() for p in module.parameters())
+
+
+@cache
+def _count(op: PythonOp, _: str, inputs: tuple[Shape, ...]) -> tuple[int, bool]:
+    """The multiply-adds for one sample, and whether these are all."""
+    import torch
+
+    def run() -> None:
+        with torch.device("meta"), torch.no_grad():
+            _load(op)(**dict(op.values)).eval()(*(torch.empty(1, *shape) for shape in inputs))
+
+    return multiply_adds(run)
 
 
 def _recorded(local: Local) -> tuple[tuple[Tensor, ...], dict[str, Tensor], Tensor]:

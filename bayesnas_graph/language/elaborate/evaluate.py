@@ -10,16 +10,18 @@ from typing import Any, NoReturn
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError, Report
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir.ops import PRIMITIVES
-from bayesnas_graph.language.elaborate.arithmetic import COMPARISONS, calculate, out_of_bounds
-from bayesnas_graph.language.elaborate.arrays import combine, element, items, option_set
+from bayesnas_graph.language.elaborate.arithmetic import COMPARISONS, out_of_bounds
+from bayesnas_graph.language.elaborate.arrays import element, items, option_set
 from bayesnas_graph.language.elaborate.builtins import BUILTINS
 from bayesnas_graph.language.elaborate.calls import call, call_operation, call_set
 from bayesnas_graph.language.elaborate.files import Module
 from bayesnas_graph.language.elaborate.limits import Meter
+from bayesnas_graph.language.elaborate.operators import arithmetic
 from bayesnas_graph.language.elaborate.scope import NameScope
 from bayesnas_graph.language.elaborate.values import (
     POISON,
     Builtin,
+    LetFunction,
     MotifFunction,
     MotifNode,
     Namespace,
@@ -40,6 +42,7 @@ from bayesnas_graph.language.elaborate.values import (
     kind,
     nodes_in,
     parts_of,
+    show,
     size_of,
 )
 from bayesnas_graph.language.syntax import ast
@@ -60,11 +63,12 @@ class Evaluator:
             ast.Reference: self._name,
             ast.Number: self._number,
             ast.Boolean: lambda e, _: e.value,
+            ast.String: lambda e, _: e.value,
             ast.Member: self._member,
             ast.Call: lambda e, scope: call(self, e, scope),
             ast.Index: lambda e, scope: element(self, e, scope),
             ast.Prefix: self._prefix,
-            ast.Arithmetic: self._arithmetic,
+            ast.Arithmetic: lambda e, scope: arithmetic(self, e, scope),
             ast.Logical: self._logical,
             ast.Chain: self._chain,
             ast.RangeOf: self._range,
@@ -96,7 +100,12 @@ class Evaluator:
         return value
 
     def integer(self, expr: ast.Expr, scope: NameScope, what: str, minimum: int | None = None) -> int:
-        value = self.number(expr, scope)
+        return self.as_integer(expr, self.value(expr, scope), what, minimum)
+
+    def as_integer(self, expr: ast.Expr, value: Value, what: str, minimum: int | None = None) -> int:
+        """A value as an integer that is not too small."""
+        if isinstance(value, bool) or not isinstance(value, int | Fraction):
+            self.wrong_kind(expr, value, "a number")
         if isinstance(value, Fraction):
             self.fail(
                 "NAS204",
@@ -131,8 +140,11 @@ class Evaluator:
         value = self.value(expr, scope)
         nodes = nodes_in(value)
         if nodes is None:
+            if value == 0 and isinstance(expr, ast.Call) and isinstance(expr.function, ast.Reference):
+                join = expr.function.name  # the sum of no nodes is that of no numbers
+                self.fail("NAS210", f"`{join}` has nothing to join", expr.span, "no nodes", "this array is empty")
             help = None
-            if not isinstance(value, int | Fraction | bool | tuple | Range | OptionSet):
+            if not isinstance(value, int | Fraction | bool | str | tuple | Range | OptionSet):
                 help = "apply an operation to nodes: `relu(x)`, `conv(16)(x)`"
             self.wrong_kind(expr, value, "a node", help)
         return nodes
@@ -186,6 +198,8 @@ class Evaluator:
             return SetFunction(module, definition)
         if isinstance(definition, ast.PythonOperation):
             return PythonFunction(module, definition)
+        if definition.parameters is not None:
+            return LetFunction(module, definition)
         key = module, definition.name.name
         if key not in self._constants:
             self._constants[key] = POISON  # seen by a constant that depends on itself or has failed before
@@ -221,28 +235,6 @@ class Evaluator:
         value = self.number(expr.operand, scope)
         return -value if expr.operator == "-" else value
 
-    def _arithmetic(self, expr: ast.Arithmetic, scope: NameScope) -> Value:
-        left = self.value(expr.operands[0], scope)
-        for operator, operand in zip(expr.operators, expr.operands[1:], strict=True):
-            if operator == "|" or (operator == "-" and isinstance(left, OptionSet | SetFunction)):
-                first = left if isinstance(left, OptionSet) else self.options(expr.operands[0], scope)
-                left = combine(operator, first, self.options(operand, scope))
-                continue
-            if isinstance(left, bool) or not isinstance(left, int | Fraction):
-                self.wrong_kind(expr.operands[0], left, "a number")
-            left = self._calculate(operator, left, self.number(operand, scope), expr.span)
-        return left
-
-    def _calculate(self, operator: str, left: Number, right: Number, span: Span) -> Number:
-        try:
-            return calculate(operator, left, right)
-        except ZeroDivisionError:
-            self.fail("NAS208", "division by zero", span, f"`{left} {operator} {right}` is undefined")
-        except ValueError as error:
-            self.fail("NAS208", str(error), span, f"the exponent is {right}")
-        except OverflowError:
-            self.meter.number_too_large(span)
-
     def _logical(self, expr: ast.Logical, scope: NameScope) -> Value:
         decisive = expr.operator == "or"
         return next((decisive for operand in expr.operands if self.truth(operand, scope) is decisive), not decisive)
@@ -250,8 +242,11 @@ class Evaluator:
     def _chain(self, expr: ast.Chain, scope: NameScope) -> Value:
         values = [self.value(operand, scope) for operand in expr.operands]
         if all(operator == ">" for operator in expr.operators) and not isinstance(values[0], int | Fraction):
-            steps = tuple(self.as_operation(e, v, scope) for e, v in zip(expr.operands, values, strict=True))
-            return Sequence(steps, expr.span)
+            steps: list[Operation] = []
+            for operand, value in zip(expr.operands, values, strict=True):
+                step = self.as_operation(operand, value, scope)
+                steps += step.steps if isinstance(step, Sequence) and step.repeated else (step,)
+            return Sequence(tuple(steps), expr.span)
         if len(values) > 2:
             self.fail(
                 "NAS203",
@@ -292,7 +287,17 @@ class Evaluator:
                 "nothing to choose from",
                 "add at least one operation",
             )
-        return Selection(options.items, limit, expr.span)
+        count = len(options.items)
+        if expr.exact and expr.limit is not None and limit is not None and limit > count:
+            self.fail(
+                "NAS205",
+                f"the number to choose must be at most {count}",
+                expr.limit.span,
+                f"this is {limit}",
+                f"there are only {count} candidates" if count > 1 else "there is one candidate",
+            )
+        least = limit if expr.exact and limit else 0
+        return Selection(options.items, limit, expr.span, options.names, least)
 
     def as_operation(self, expr: ast.Expr, value: Value, scope: NameScope) -> Operation:
         """A value as an operation: a bare name is a call without arguments."""
@@ -303,6 +308,8 @@ class Evaluator:
         help = None
         if isinstance(value, OptionSet | SetFunction):
             help = "to choose from it, write `choose { ... }`"
+        elif isinstance(value, LetFunction | Builtin):
+            help = f"call it: `{show(value)}(...)`"
         elif isinstance(value, MotifNode):
             help = "apply an operation to a node with `:`: `node y = x : relu`"
         self.wrong_kind(expr, value, "an operation", help)
@@ -317,6 +324,8 @@ class Evaluator:
         """Report that a value is not of the expected kind."""
         if isinstance(value, Poison):
             raise NasError([])
+        if isinstance(value, str) and value.isidentifier() and not wanted.startswith("true"):
+            help = f"write a name without quotes: `{value}`"
         self.fail("NAS203", f"expected {wanted}", expr.span, f"this is {kind(value)}", help)
 
 

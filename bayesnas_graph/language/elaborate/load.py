@@ -1,4 +1,4 @@
-"""Loading a network from a file."""
+"""Loading a network from a file or a text."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from bayesnas_graph.diagnostics.resources import folder, shipped_space
 from bayesnas_graph.language.elaborate.files import Module
 from bayesnas_graph.language.elaborate.limits import Limits
 from bayesnas_graph.language.elaborate.space import Checker, Network
+from bayesnas_graph.language.elaborate.text import Text
 
 Number = int | Fraction | bool
 
@@ -40,22 +41,27 @@ class Loaded:
 
 
 def load_network(
-    file: Path,
+    file: Path | Text,
     name: str | None = None,
     parameters: Mapping[str, Number] | None = None,
     *,
     called: str | None = None,
     allow_python: bool = False,
 ) -> Loaded:
-    """Load the named network, or the first, from a file or a shipped space. Raises NasError.
+    """Load the named network, or the first, from a file, a shipped space or a text. Raises NasError.
 
     Only this network is elaborated. `called` is the file name shown in messages, if the file is a copy of another.
     """
-    path, shown = _located(file)
-    shown = called or shown
     report = Report()
     checker = Checker(report, Limits(), allow_python=allow_python)
-    module = checker.module(path, shown)
+    module: Module | None
+    if isinstance(file, Text):
+        shown = file.name
+        module = checker.text_module(file.source(), file.path())
+    else:
+        path, shown = _located(file)
+        shown = called or shown
+        module = checker.module(path, shown)
     if module is None or report.has_errors:
         raise NasError(report.diagnostics)
     if name is None and not module.networks:

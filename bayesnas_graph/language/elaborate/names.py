@@ -17,7 +17,7 @@ from bayesnas_graph.language.elaborate.builtins import BUILTINS
 from bayesnas_graph.language.elaborate.files import Module
 from bayesnas_graph.language.elaborate.library import library_names
 from bayesnas_graph.language.syntax import ast
-from bayesnas_graph.language.syntax.ast import declared
+from bayesnas_graph.language.syntax.ast import declared, is_about_edges
 
 Kind = Literal["node", "value"]
 
@@ -60,7 +60,7 @@ class _Checker:
     def definition(self, definition: ast.Definition) -> None:
         names = _Names()
         if isinstance(definition, ast.Let):
-            self.expr(definition.value, names)
+            self.let(definition, names)
             return
         for parameter in definition.parameters:
             if parameter.default is not None:
@@ -95,8 +95,8 @@ class _Checker:
             case ast.OutJoin(join=join):
                 self.expr(join, names)
             case ast.Let(name=name, value=value):
-                self.expr(value, names)
-                self.declare(name, self.kind(value, names), names)
+                self.let(statement, names)
+                self.declare(name, "value" if statement.parameters is not None else self.kind(value, names), names)
             case ast.For():
                 self.expr(statement.values, names)
                 inner = _Names(names)
@@ -108,6 +108,27 @@ class _Checker:
                 self.expr(condition, names)
             case ast.Require(bound=bound):
                 self.expr(bound, names)
+            case ast.RequireEdges(condition=ast.Reference(name=name), implied=None) if not self.is_known(name, names):
+                help = "write `require params < 3.5M`, `require edges <= 9` or `require inputs(h) == 2`"
+                label = Label(statement.span, "incomplete")
+                self.report.add(Diagnostic("NAS001", "`require` without a budget", label, help=help))
+            case ast.RequireEdges(condition=condition, implied=implied):
+                self.about_edges(condition, names)
+                if implied is not None:
+                    self.about_edges(implied, names)
+
+    def let(self, let: ast.Let, names: _Names) -> None:
+        inner = names
+        if let.parameters is not None:
+            inner = _Names(names)
+            if names.parent is not None:  # in a body, a function may use itself
+                inner.known[let.name.name] = "value", let.name.span
+            inner = _Names(inner)
+            for parameter in let.parameters:
+                if parameter.default is not None:
+                    self.expr(parameter.default, inner)
+                self.declare(parameter.name, "value", inner)
+        self.expr(let.value, inner)
 
     def node(self, statement: ast.NodeDeclaration, names: _Names) -> None:
         inner = _Names(names)
@@ -117,7 +138,8 @@ class _Checker:
             self.declare(slot.name, "node", names)
             if slot.variable is not None:
                 self.declare(slot.variable, "value", inner)
-        self.exprs([*statement.sources, *([statement.label] if statement.label else [])], inner)
+        label = [statement.label] if statement.label else []
+        self.exprs([*statement.sources, *statement.following, *label], inner)
 
     def branches(self, statement: ast.If, names: _Names) -> None:
         branch: ast.If | ast.StatementBlock | None = statement
@@ -127,6 +149,22 @@ class _Checker:
             branch = branch.no
         if branch is not None:
             self.block(branch, _Names(names))
+
+    def is_known(self, name: str, names: _Names) -> bool:
+        return bool(names.find(name)) or self.module.knows(name)
+
+    def about_edges(self, expr: ast.Expr, names: _Names) -> None:
+        """A condition of `require`, in which `edges`, `inputs` and `edge` are known."""
+        match expr:
+            case ast.Logical(operands=operands) | ast.Chain(operands=operands):
+                for operand in operands:
+                    self.about_edges(operand, names)
+            case ast.Prefix(operator="not", operand=operand):
+                self.about_edges(operand, names)
+            case ast.Call(arguments=arguments, keywords=keywords) if is_about_edges(expr):
+                self.exprs([*arguments, *(keyword.value for keyword in keywords)], names)
+            case _ if not is_about_edges(expr):
+                self.expr(expr, names)
 
     # ---- expressions
 
@@ -154,8 +192,8 @@ class _Checker:
                 self.exprs([start, stop], names)
             case ast.Conditional(condition=condition, yes=yes, no=no):
                 self.exprs([condition, yes, no], names)
-            case ast.Choose(options=options):
-                self.expr(options, names)
+            case ast.Choose(limit=limit, options=options):
+                self.exprs([options] if limit is None else [limit, options], names)
             case ast.Optional(operation=operation):
                 self.expr(operation, names)
             case ast.Array() | ast.SetLiteral():
@@ -213,13 +251,15 @@ class _Checker:
         definition: ast.Definition | None = None
         if isinstance(function, ast.Reference) and names.find(function.name) is None:
             if function.name in PRIMITIVES:
+                if PRIMITIVES[function.name].is_join:
+                    return None  # it takes nodes, and `sum` also numbers
                 return primitive_signature(PRIMITIVES[function.name])
             match = self.module.find(function.name)
             definition = match[1] if match else None
         elif isinstance(function, ast.Member) and isinstance(function.owner, ast.Reference):
             alias = self.module.aliases.get(function.owner.name)
             definition = alias[0].own.get(function.name.name) if alias else None
-        if definition is None or isinstance(definition, ast.Let):
+        if definition is None or (isinstance(definition, ast.Let) and definition.parameters is None):
             return None
         return signature_of(definition)
 

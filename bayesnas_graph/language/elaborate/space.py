@@ -97,6 +97,13 @@ class Checker:
             self._check_names()
             return module
 
+    def text_module(self, source: Source, path: Path | None = None) -> Module:
+        """Check the names of a text, without elaborating its networks; `path` is where its imports are looked up."""
+        with deep_stack():
+            module = self.loader.text(source, path)
+            self._check_names()
+            return module
+
     def _check_names(self) -> None:
         for loaded in self.loader:
             if loaded not in self._named:

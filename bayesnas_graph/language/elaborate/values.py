@@ -1,6 +1,7 @@
 """Values of expressions.
 
-Numbers are `int` or `Fraction`, truth values are `bool`, and arrays are tuples. Everything else is a class here.
+Numbers are `int` or `Fraction`, truth values are `bool`, strings are `str`, and arrays are tuples. Everything else is a
+class here.
 All values except nodes are hashable and compare by content: sets and caches rely on this.
 """
 
@@ -56,10 +57,11 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """One operation after another."""
+    """One operation after another. The steps of a `repeated` one become steps of the chain that it is in."""
 
     steps: tuple[Operation, ...]
     span: Span = field(compare=False, repr=False)
+    repeated: bool = field(default=False, compare=False)  # written as `block * 3`
 
     def __str__(self) -> str:
         return " > ".join(map(str, self.steps))
@@ -72,9 +74,12 @@ class Selection:
     candidates: tuple[Operation, ...]
     limit: int | None
     span: Span = field(compare=False, repr=False)
+    names: tuple[str, ...] = ()  # one per candidate, empty for those without
+    least: int = 0  # how many must be kept
 
     def __str__(self) -> str:
-        return f"choose {{{', '.join(map(str, self.candidates))}}}"
+        words = ["choose"] + ["exactly"] * bool(self.least) + [str(self.limit)] * (self.limit is not None)
+        return f"{' '.join(words)} {{{', '.join(candidate_texts(self.candidates, self.names))}}}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +98,16 @@ Operation = Primitive | Use | Sequence | Selection | Perhaps
 
 @dataclass(frozen=True, slots=True)
 class OptionSet:
-    """A set of operations, in the order of the text."""
+    """A set of operations, in the order of the text, each with the name of its candidate or an empty one."""
 
     items: tuple[Operation, ...]
+    names: tuple[str, ...]
+
+
+def candidate_texts(candidates: tuple[Operation, ...], names: tuple[str, ...]) -> list[str]:
+    """Candidates as they would be written."""
+    pairs = zip(candidates, names or [""] * len(candidates), strict=True)
+    return [f"{name} = {candidate}" if name else str(candidate) for candidate, name in pairs]
 
 
 # -------------------------------------------------------------------- what can be called
@@ -133,13 +145,22 @@ class PythonFunction:
 
 
 @dataclass(frozen=True, slots=True)
+class LetFunction:
+    """A `let` with parameters. `scope` is the body that it is defined in; None at the top of a file."""
+
+    module: Module
+    definition: ast.Let
+    scope: object = field(default=None, repr=False)  # a `NameScope`, which needs this module
+
+
+@dataclass(frozen=True, slots=True)
 class Builtin:
     """A function of the language."""
 
     name: str
 
 
-Function = PrimitiveFunction | MotifFunction | SetFunction | PythonFunction | Builtin
+Function = PrimitiveFunction | MotifFunction | SetFunction | PythonFunction | LetFunction | Builtin
 
 # ----------------------------------------------------------------------------- the rest
 
@@ -190,6 +211,7 @@ Value = (
     int
     | Fraction
     | bool
+    | str
     | tuple["Value", ...]
     | Range
     | Primitive
@@ -202,6 +224,7 @@ Value = (
     | MotifFunction
     | SetFunction
     | PythonFunction
+    | LetFunction
     | Builtin
     | Namespace
     | ValueType
@@ -219,6 +242,11 @@ def nodes_in(value: Value) -> tuple[MotifNode, ...] | None:
         if all(nodes is not None for nodes in inside):
             return tuple(node for nodes in inside if nodes is not None for node in nodes)
     return None
+
+
+def is_string(text: str) -> bool:
+    """Whether a text can be a string of the language: it has no quotes, no line breaks and only valid characters."""
+    return not any(c in '"\n\r' or "\ud800" <= c <= "\udfff" for c in text)
 
 
 def parts_of(value: Value) -> tuple[Value, ...]:
@@ -264,6 +292,8 @@ def kind(value: Value) -> str:
             return "a boolean"
         case int() | Fraction():
             return "a number"
+        case str():
+            return "a string"
         case tuple():
             return "an array"
         case Range():
@@ -274,7 +304,7 @@ def kind(value: Value) -> str:
             return "a node"
         case Namespace():
             return "an imported file"
-        case Builtin():
+        case Builtin() | LetFunction():
             return "a function"
         case ValueType():
             return "a type"
@@ -289,15 +319,17 @@ def show(value: Value) -> str:
     match value:
         case bool():
             return str(value).lower()
+        case str():
+            return f'"{value}"'
         case tuple():
             return f"[{', '.join(map(show, value))}]"
         case Range():
             return f"{value.start}..{value.stop}"
         case OptionSet():
-            return f"{{{', '.join(map(str, value.items))}}}"
+            return f"{{{', '.join(candidate_texts(value.items, value.names))}}}"
         case PrimitiveFunction():
             return value.cls.name
-        case MotifFunction() | SetFunction() | PythonFunction():
+        case MotifFunction() | SetFunction() | PythonFunction() | LetFunction():
             return value.definition.name.name
         case Builtin() | MotifNode():
             return value.name

@@ -12,11 +12,12 @@ from pydantic import JsonValue
 
 from bayesnas_graph.diagnostics import Diagnostic, did_you_mean
 from bayesnas_graph.diagnostics.source import Source, Span
-from bayesnas_graph.ir import Argument, Op, Plain, Value
+from bayesnas_graph.ir import Argument, Op, Plain, Scalar, Value
 from bayesnas_graph.ir.ops import COMPILED, PRIMITIVES
 from bayesnas_graph.ir.ops.python import PythonOp
 from bayesnas_graph.language.elaborate.arguments import accept
 from bayesnas_graph.language.elaborate.arithmetic import out_of_bounds
+from bayesnas_graph.language.elaborate.values import is_string
 from bayesnas_graph.language.json.problems import Step, fail, shown
 from bayesnas_graph.language.json.schema import OpDocument
 
@@ -25,11 +26,15 @@ _NOWHERE = Source("", "")  # a document has no spans: the offset is the index of
 
 
 def op_document(op: Op) -> OpDocument:
-    """An operation as plain JSON, with all its arguments."""
+    """An operation as plain JSON, with all its arguments except recent ones that have their default."""
     if isinstance(op, PythonOp):
-        values: dict[str, JsonValue] = dict(op.values)
+        values: dict[str, JsonValue] = {name: _plain(value) for name, value in op.values}
         return OpDocument(name=op.name, args={"called": op.called, "target": op.target, "values": values})
-    return OpDocument(name=op.name, args={name: _plain(value) for name, value in op.settings().items()})
+    recent = {name for name, argument in op.arguments().items() if argument.is_recent}
+    values_of = {
+        name: value for name, value in op.settings().items() if name not in recent or value != op.default(name)
+    }
+    return OpDocument(name=op.name, args={name: _plain(value) for name, value in values_of.items()})
 
 
 def read_op(document: OpDocument, source_name: str, path: Sequence[Step], *, allow_python: bool) -> Op:
@@ -63,6 +68,8 @@ def read_op(document: OpDocument, source_name: str, path: Sequence[Step], *, all
 
 
 def _plain(value: Value) -> JsonValue:
+    if isinstance(value, tuple):
+        return list(value)
     return str(value) if isinstance(value, Fraction) else value
 
 
@@ -119,9 +126,21 @@ def _python(args: Mapping[str, JsonValue], source_name: str, path: Sequence[Step
         here = [*path, "values", name]
         if not name.isidentifier():  # it becomes a keyword in emitted source
             fail(source_name, here, "is not the name of an argument")
-        if not isinstance(value, int | float) or (isinstance(value, float) and not math.isfinite(value)):
-            fail(source_name, here, f"should be a number, true or false, got {shown(value)}")
-        if isinstance(value, int) and out_of_bounds(value):
-            fail(source_name, here, "is too large, more than 10^18")
-        plain.append((name, value))
+        if isinstance(value, list):
+            plain.append((name, tuple(_scalar(item, source_name, [*here, i]) for i, item in enumerate(value))))
+        else:
+            plain.append((name, _scalar(value, source_name, here)))
     return PythonOp(texts["called"], texts["target"], tuple(plain))
+
+
+def _scalar(value: JsonValue, source_name: str, path: Sequence[Step]) -> Scalar:
+    """An argument of a Python operation, or an element of one."""
+    if not isinstance(value, int | float | str) or (isinstance(value, float) and not math.isfinite(value)):
+        fail(
+            source_name, path, f"should be a number, a string, true or false, or an array of these, got {shown(value)}"
+        )
+    if isinstance(value, str) and not is_string(value):
+        fail(source_name, path, "has a quote, a line break or an invalid character")
+    if isinstance(value, int) and out_of_bounds(value):
+        fail(source_name, path, "is too large, more than 10^18")
+    return value

@@ -47,6 +47,11 @@ class Boolean(Syntax):
 
 
 @dataclass(frozen=True, slots=True)
+class String(Syntax):
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
 class Member(Syntax):
     """`file.name`, from a file imported `as file`."""
 
@@ -120,8 +125,9 @@ class Conditional(Syntax):
 
 @dataclass(frozen=True, slots=True)
 class Choose(Syntax):
-    limit: Number | None  # how many candidates can be kept; None for no limit
+    limit: Expr | None  # how many candidates can be kept; None for no limit
     options: Expr
+    exact: bool = False  # whether exactly that many are kept, not at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,16 +153,18 @@ class Array(Syntax):
 
 @dataclass(frozen=True, slots=True)
 class SetLiteral(Syntax):
-    """`{a, b}` or `{a for ...}`: a set of operations."""
+    """`{a, b}` or `{a for ...}`: a set of operations. `names` has one entry per item: `{small = a}`."""
 
     items: tuple[Expr, ...]
-    comprehension: Comprehension | None = None
+    comprehension: Comprehension | None
+    names: tuple[Identifier | None, ...]
 
 
 Expr = (
     Reference
     | Number
     | Boolean
+    | String
     | Member
     | Call
     | Index
@@ -196,6 +204,7 @@ class NodeDeclaration(Syntax):
     slots: tuple[DeclarationSlot, ...]
     sources: tuple[Expr, ...] = ()
     label: Expr | None = None  # operation of the edges if there are sources, otherwise the join
+    following: tuple[Expr, ...] = ()  # the sources of all elements of an array but the first
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,8 +231,11 @@ class OutJoin(Syntax):
 
 @dataclass(frozen=True, slots=True)
 class Let(Syntax):
+    """A name for a value, or a function if there are parameters: `let double(x) = 2 * x`."""
+
     name: Identifier
     value: Expr
+    parameters: tuple[Parameter, ...] | None = None
     doc: str = ""
 
 
@@ -261,7 +273,25 @@ class Require(Syntax):
     bound: Expr
 
 
-Statement = In | NodeDeclaration | EdgeStatement | Out | OutJoin | Let | For | If | Assert | Require
+@dataclass(frozen=True, slots=True)
+class RequireEdges(Syntax):
+    """A constraint on edges: `require inputs(h) == 2`, `require edge(a, b) implies edge(b, c)`."""
+
+    condition: Expr
+    implied: Expr | None = None
+
+
+Statement = In | NodeDeclaration | EdgeStatement | Out | OutJoin | Let | For | If | Assert | Require | RequireEdges
+
+
+EDGE_FUNCTIONS = {"inputs": 1, "edge": 2}  # in requirements, and their number of arguments
+
+
+def is_about_edges(expr: Expr) -> bool:
+    """Return whether an expression of a requirement is `edges`, `inputs(...)` or `edge(...)`."""
+    if isinstance(expr, Reference):
+        return expr.name == "edges"
+    return isinstance(expr, Call) and isinstance(expr.function, Reference) and expr.function.name in EDGE_FUNCTIONS
 
 
 def declared(statement: Statement) -> list[str]:

@@ -3,7 +3,11 @@
 from bayesnas_graph.passes.analysis.choices import ChoiceSwitches, choices
 from bayesnas_graph.passes.analysis.cost import Cost, cost, cost_by_switch, operations, operations_by_node
 from bayesnas_graph.passes.analysis.extremes import CostRange, Extreme, Extremes, extremes
+from bayesnas_graph.passes.analysis.feasible import check_feasible
+from bayesnas_graph.passes.analysis.limits import Limit, limits
 from bayesnas_graph.passes.analysis.narrowing import Cut, cuts
+from bayesnas_graph.passes.analysis.obey import obey, openings
+from bayesnas_graph.passes.analysis.rules import Rules, violated
 from bayesnas_graph.passes.analysis.settings import SwitchCounts, switches
 
 __all__ = [
@@ -13,13 +17,20 @@ __all__ = [
     "Cut",
     "Extreme",
     "Extremes",
+    "Limit",
+    "Rules",
     "SwitchCounts",
+    "check_feasible",
     "choices",
     "cost",
     "cost_by_switch",
     "cuts",
     "extremes",
+    "limits",
+    "obey",
+    "openings",
     "operations",
     "operations_by_node",
     "switches",
+    "violated",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bayesnas_graph.diagnostics.words import at_least
 from bayesnas_graph.ir import Graph, Node
 
 
@@ -14,9 +15,16 @@ class Cost:
     parameters: int
     flops: int  # multiply-adds for one sample, of convolutions and linear layers
     values: int  # stored by the operations for one sample
+    flops_at_least: bool = False  # whether there are more, in Python operations that cannot be counted
 
     def __add__(self, other: Cost) -> Cost:
-        return Cost(self.parameters + other.parameters, self.flops + other.flops, self.values + other.values)
+        at_least = self.flops_at_least or other.flops_at_least
+        return Cost(self.parameters + other.parameters, self.flops + other.flops, self.values + other.values, at_least)
+
+    @property
+    def flops_text(self) -> str:
+        """The multiply-adds as text; it says so if there may be more."""
+        return at_least(self.flops, self.flops_at_least)
 
     def memory(self, batch: int, size: int = 4) -> int:
         """Bytes that the forward pass of a batch stores for the backward pass, with `size` bytes per value."""
@@ -32,8 +40,9 @@ def cost_of(graph: Graph, node: Node) -> Cost:
     """The cost of one operation of a graph."""
     if node.op.is_input:
         return Cost(0, 0, 0)
-    inputs = graph.input_shapes(node.name)
-    return Cost(node.op.parameters(*inputs), node.op.flops(*inputs), node.op.stored_values(*inputs))
+    op, inputs = node.op, graph.input_shapes(node.name)
+    counts = op.parameters(*inputs), op.flops(*inputs), op.stored_values(*inputs)
+    return Cost(*counts, flops_at_least=not op.counts_all_flops(*inputs))
 
 
 def cost_by_switch(graph: Graph) -> dict[str, Cost]:

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Set
 from itertools import cycle
 
+from bayesnas_graph.passes.analysis.limits import Limit
 from bayesnas_graph.passes.analysis.nesting import Nesting
-from bayesnas_graph.passes.analysis.prices import Limit, NodeInput, Prices
+from bayesnas_graph.passes.analysis.prices import NodeInput, Prices
 
 PATIENCE = 1_000_000  # nodes a search may visit before it returns its best result: a second or two
 
@@ -50,7 +51,7 @@ class Descent:
     def _start(self) -> tuple[On, int]:
         """The cheapest paths or, if they do not fit together, at least one candidate of every choice."""
         everywhere = filled(self.prices, sorted(self.prices.groups, key=self.worth.__getitem__))
-        for on in (self._way(), everywhere):
+        for on in (self._way(), self._completed(everywhere)):
             if on is not None and self.prices.of(on) is not None:
                 on = self._halved(on, sorted(on, key=lambda group: (-self.worth[group], group)))
                 cost = self.prices.of(on)
@@ -74,7 +75,8 @@ class Descent:
         both = on | added
         for limit in self.prices.limits:
             if limit.exceeded(both):
-                both -= limit.groups - added
+                both -= set(limit.groups) - added
+        both = self._completed(both)
         less = self._reduced(both, on)
         return None if less >= on else self._reduced(less, added)
 
@@ -107,9 +109,17 @@ class Descent:
                 return None
             exceeded = next((limit for limit in self.prices.limits if limit.exceeded(passed.keys())), None)
             if exceeded is None:
-                return frozenset(passed)
-            ranked = sorted(exceeded.groups & passed.keys(), key=lambda group: (-passed[group], group))
+                return self._completed(frozenset(passed), forbidden)
+            ranked = sorted(passed.keys() & set(exceeded.groups), key=lambda group: (-passed[group], group))
             forbidden = forbidden | set(ranked[exceeded.most :])
+
+    def _completed(self, on: On, forbidden: Set[str] = frozenset()) -> On:
+        """Open and close switches so that all rules are kept, preferring cheap ones; unchanged if none are found."""
+        scores = {
+            group: -self.worth[group] - (self.surcharge if group in forbidden else 0) for group in self.prices.groups
+        }
+        found = self.prices.obeying(on, scores)
+        return on if found is None else found
 
     def _ways(self, forbidden: Set[str] = frozenset(), on: Set[str] | None = None) -> dict[int, list[int]]:
         """For every node that can be computed, the positions of the inputs with which it is cheapest.

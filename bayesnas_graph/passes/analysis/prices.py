@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from typing import Literal, NamedTuple
 
 from bayesnas_graph.ir import Graph, Shape, ShapeError
 from bayesnas_graph.ir.walks import reached
+from bayesnas_graph.passes.analysis.limits import limits
+from bayesnas_graph.passes.analysis.obey import obey
+from bayesnas_graph.passes.analysis.rules import Rules
 
 Measure = Literal["parameters", "flops"]
 
@@ -17,17 +20,6 @@ class NodeInput(NamedTuple):
 
     node: int
     group: str | None
-
-
-class Limit(NamedTuple):
-    """At most `most` of these switches are on."""
-
-    groups: frozenset[str]
-    most: int
-
-    def exceeded(self, on: Set[str]) -> bool:
-        """Return whether too many of them are on."""
-        return len(self.groups & on) > self.most
 
 
 class Prices:
@@ -43,15 +35,14 @@ class Prices:
         self.shapes = [node.shape for node in graph]
         self.outputs = [number[name] for name in graph.outputs]
         self.inputs: list[list[NodeInput]] = []
-        limits: dict[Limit, None] = {}
         for node in graph:
             always_on = node.op.is_zero_switch
             edges = graph.inputs(node.name)
             sources = [NodeInput(number[e.source], e.gate.group if e.gate and not always_on else None) for e in edges]
             self.inputs.append(sources)
-            if node.op.candidate_limit is not None:
-                limits[Limit(frozenset(s.group for s in sources if s.group), node.op.candidate_limit)] = None
-        self.limits = tuple(limits)
+        self.limits = tuple(limits(graph))
+        self.rules = Rules(graph)
+        self.constrained = _constrained(graph)
         self.tolerates_missing_inputs = [op.tolerates_missing_inputs for op in self.ops]
         self._fixed = [[s.node for s in sources if s.group is None] for sources in self.inputs]
         self._switched: dict[str, list[tuple[int, int]]] = defaultdict(list)  # targets and sources
@@ -60,6 +51,7 @@ class Prices:
                 if group is not None:
                     self._switched[group].append((target, source))
         self.groups = tuple(self._switched)
+        self._zeros = dict.fromkeys(graph.switches.keys() - self._switched.keys(), 0.0)
         alike = {op: i for i, op in enumerate(self.ops)}
         self._kind = [alike[op] for op in self.ops]  # a number is faster to look up than an operation
         self._known: dict[tuple[int, tuple[Shape, ...]], tuple[Shape, int]] = {}
@@ -78,12 +70,23 @@ class Prices:
     def of(self, on: Set[str]) -> int | None:
         """The price of the architecture with these switches on and no others.
 
-        It equals the `cost` of the pruned graph. None if an output is lost, if the remaining shapes do not match, or
-        if more candidates of a choice are on than it may keep.
+        It equals the `cost` of the pruned graph. None if an output is lost, if the remaining shapes do not match, if
+        more candidates of a choice are on than it may keep, or if a rule of the space is broken.
         """
         self.visited += len(self.limits)
-        if any(limit.exceeded(on) for limit in self.limits):
+        if any(limit.exceeded(on) for limit in self.limits) or self.breaks_rules(on):
             return None
+        return self.unruled(on)
+
+    def breaks_rules(self, on: Set[str]) -> bool:
+        """Return whether a rule of the space is broken with these switches on and no others."""
+        if not self.rules:
+            return False
+        self.visited += 3 * len(self.ops)
+        return bool(self.rules.violated(frozenset(self.groups) - on))
+
+    def unruled(self, on: Set[str]) -> int | None:
+        """The price with these switches on and no others, whatever the rules and limits say."""
         arriving = self._arriving(self._wanted(on))
         if not all(output in arriving for output in self.outputs):
             return None
@@ -97,6 +100,18 @@ class Prices:
             total += price
         fits = all(shapes[output] == self.shapes[output] for output in self.outputs)
         return total if fits else None
+
+    def obeying(self, on: Set[str], scores: Mapping[str, float]) -> frozenset[str] | None:
+        """Switches that are near these and obey all rules, preferring higher scores; None if there are none."""
+        if not self.rules:
+            return frozenset(on)
+        before = self.rules.visited
+        off = obey(self.rules, self.limits, frozenset(self.groups) - on, {**self._zeros, **scores}, self._fits)
+        self.visited += self.rules.visited - before
+        return None if off is None else frozenset(self.groups) - off
+
+    def _fits(self, off: frozenset[str]) -> bool:
+        return self.of(frozenset(self.groups) - off) is not None
 
     def _wanted(self, on: Set[str]) -> dict[int, list[int]]:
         """All nodes that the outputs need through open switches."""
@@ -123,3 +138,13 @@ class Prices:
             if len(brought) == len(self.inputs[i]) or (brought and self.tolerates_missing_inputs[i]):
                 arriving[i] = brought
         return arriving
+
+
+def _constrained(graph: Graph) -> list[tuple[str, ...]]:
+    """The switches on the edges of every requirement; shared ones are listed once."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    for gate in graph.gates:
+        if not gate.is_zero:
+            groups[gate.choice].append(gate.group)
+    edges = ([choice for term in constraint.terms for choice in term.edge.inside] for constraint in graph.constraints)
+    return list(dict.fromkeys(tuple(group for choice in inside for group in groups[choice]) for inside in edges))

@@ -27,6 +27,7 @@ class NetworkRecord:
     operations: int
     accuracy: float
     latency: dict[int, float]  # seconds by batch size
+    flops_at_least: bool = False  # whether some multiply-adds and operations cannot be counted
 
     @property
     def error(self) -> float:
@@ -143,6 +144,7 @@ def _network(plain: Any) -> NetworkRecord | None:
             operations=int(_finite(plain["operations"])),
             accuracy=_finite(plain["accuracy"]),
             latency={int(timing["batch"]): _finite(timing["median"]) for timing in plain["latency"]},
+            flops_at_least=bool(plain.get("flops_at_least")),
         )
     except (KeyError, TypeError, ValueError, OverflowError):
         return None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from bayesnas_graph.diagnostics.checksums import checked, with_checksum
 from bayesnas_graph.diagnostics.reading import parse_json
+from bayesnas_graph.diagnostics.words import at_least
 from bayesnas_graph.ir import Graph, Kind, switch_text
 from bayesnas_graph.runs.strategies import DEFAULT, strategy_info
 
@@ -63,12 +64,18 @@ class Outline:
     strategy: str = DEFAULT
     finalists: int = 0  # architectures trained and compared at the end; once one is selected, the actual number
     finalist_steps: int = 0  # of each
+    flops_at_least: bool = False  # whether some multiply-adds cannot be counted
 
     def __post_init__(self) -> None:
         if self.warmup < 0 or self.steps < 1 or self.iterations < bool(self.switches) or self.finish < 0:
             raise ValueError("a search has steps and iterations")
         if self.finalists < 0 or self.finalist_steps < 0:
             raise ValueError("a search has steps and iterations")
+
+    @property
+    def flops_text(self) -> str:
+        """The multiply-adds of all candidates together."""
+        return at_least(self.flops, self.flops_at_least)
 
     @property
     def total_steps(self) -> int:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from bayesnas_graph.diagnostics import Diagnostic, NasError, reading
 from bayesnas_graph.diagnostics.checksums import Changed, help_for
 from bayesnas_graph.diagnostics.reading import LARGEST_JSON, read_file
+from bayesnas_graph.diagnostics.words import at_least
 from bayesnas_graph.runs.paths import RunPaths, not_a_run
 from bayesnas_graph.runs.reading.outline import Outline, OutlineSwitch
 
@@ -79,6 +80,14 @@ class RunRecord:
         """Parameters and multiply-adds of the current architecture."""
         last = self.result or (self.updates[-1] if self.updates else None)
         return None if last is None else (int(last["parameters"]), int(last["flops"]))
+
+    @property
+    def flops_text(self) -> str:
+        """Multiply-adds of the current architecture; empty if there is none yet."""
+        is_lower_bound = bool((self.result or {}).get("flops_at_least"))
+        if self.result is None and self.outline is not None:
+            is_lower_bound = self.outline.flops_at_least
+        return "" if self.sizes is None else at_least(self.sizes[1], is_lower_bound)
 
     @property
     def switches(self) -> tuple[OutlineSwitch, ...]:

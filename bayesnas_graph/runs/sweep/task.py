@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.language.elaborate import Text
 from bayesnas_graph.runs.consent import check_consent
 from bayesnas_graph.runs.folder import new_folder, now, versions
 from bayesnas_graph.runs.settings import Settings, configured
@@ -22,7 +23,7 @@ from bayesnas_graph.runs.sweep.schedule import Sweep, SweepWatcher
 
 @contextmanager
 def create_sweep(
-    file: Path,
+    file: Path | Text,
     settings: Sequence[Settings],
     axes: Sequence[str],
     seeds: int = 1,

@@ -48,7 +48,7 @@ class NetworkSummary:
         """Return dictionaries, lists, strings and numbers."""
         return {
             "widths": self.widths,
-            **asdict(self.size),
+            **self.size.to_plain(),
             "accuracy": self.score.accuracy,
             "loss": self.score.loss,
             "latency": [asdict(latency) for latency in self.latencies],
@@ -121,6 +121,7 @@ class CompressRun(RunKind[CompressionProblem, CompressConfig, CompressWatcher, C
             "accuracy": outcome.left.score.accuracy,
             "parameters": outcome.left.size.parameters,
             "flops": outcome.left.size.flops,
+            **({"flops_at_least": True} if outcome.left.size.flops_at_least else {}),
             "whole": outcome.whole.to_plain(),
             "left": outcome.left.to_plain(),
             "cut": asdict(outcome.cut),

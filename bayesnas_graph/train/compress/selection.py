@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph.codegen.emit.weights import ByNode
+from bayesnas_graph.diagnostics.words import at_least
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes.analysis import Cost, cost, operations
 from bayesnas_graph.passes.shrink import Shrunk, shrink
@@ -28,11 +29,27 @@ class Size:
     parameters: int
     flops: int  # multiply-adds
     operations: int  # as papers on compression count them
+    flops_at_least: bool = False  # whether some of both cannot be counted
+
+    @property
+    def flops_text(self) -> str:
+        """The multiply-adds as text; it says so if there may be more."""
+        return at_least(self.flops, self.flops_at_least)
+
+    @property
+    def operations_text(self) -> str:
+        """The operations as text; it says so if there may be more."""
+        return at_least(self.operations, self.flops_at_least)
+
+    def to_plain(self) -> dict[str, int]:
+        """Return the numbers by name."""
+        plain = {"parameters": self.parameters, "flops": self.flops, "operations": self.operations}
+        return {**plain, **({"flops_at_least": True} if self.flops_at_least else {})}
 
     @staticmethod
     def of(graph: Graph) -> Size:
         totals: Cost = cost(graph)
-        return Size(totals.parameters, totals.flops, operations(graph))
+        return Size(totals.parameters, totals.flops, operations(graph), totals.flops_at_least)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 from bayesnas_graph.codegen.emit.weights import ByNode
 from bayesnas_graph.codegen.export.weights import weights_by_node
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.language.elaborate import Text
 from bayesnas_graph.language.elaborate.load import check_fixed
 from bayesnas_graph.runs.config.compress import CompressConfig
 from bayesnas_graph.runs.manifest import kind_of
@@ -28,14 +29,14 @@ class Start:
 
 
 def start_of(
-    path: Path, config: CompressConfig, weights: Path | None = None, *, allow_python: bool
+    path: Path | Text, config: CompressConfig, weights: Path | None = None, *, allow_python: bool
 ) -> tuple[Start, CompressConfig]:
-    """Return the network at a path, and the settings; a run adds its data settings to them.
+    """Return a network, and the settings; a run adds its data settings to them.
 
-    The path names a file, a shipped space, or a run folder. Raises NasError if there are choices left, or if the
-    weights do not fit.
+    The network is a text, or that of a file, a shipped space, or a run folder. Raises NasError if there are choices
+    left, or if the weights do not fit.
     """
-    if kind_of(path) is None:
+    if isinstance(path, Text) or kind_of(path) is None:
         subject = load_subject(path, config, allow_python=allow_python)
         check_fixed(subject.network)
         tensors = None if weights is None else weights_by_node(subject.network, weights)
@@ -54,6 +55,6 @@ def _with_data_of(run: Run, config: CompressConfig) -> CompressConfig:
     return CompressConfig.model_validate(values | config.model_dump(by_alias=True, exclude_unset=True))
 
 
-def recipe_for(path: Path) -> Path | None:
-    """Return the settings file of a network; None for a run, which has its own settings."""
-    return None if kind_of(path) else recipe_of(path, "compress")
+def recipe_for(path: Path | Text) -> Path | None:
+    """Return the settings file of a network; None for a text, and for a run, which has its own settings."""
+    return None if isinstance(path, Text) or kind_of(path) else recipe_of(path, "compress")

@@ -99,7 +99,7 @@ class CompressionProblem:
                 f"Network `{self.subject.network.name}` of {self.subject.name}, compressed:",
                 f"{widths(graph)}.",
                 "",
-                f"{size.parameters:,} weights, {size.flops:,} multiply-adds.",
+                f"{size.parameters:,} weights, {size.flops_text} multiply-adds.",
                 f"Fingerprint of the whole network: {self.subject.fingerprint[:16]}.",
                 f"On {config.data or ''} with seed {config.seed}, lambda {self.intensity:.3g}.",
             ]

@@ -183,7 +183,10 @@ def test_what_two_nodes_replace() -> None:
 @pytest.mark.parametrize(
     ("values", "reason"),
     [
-        ({"a": "text"}, "values.a: should be a number, true or false"),
+        ({"a": None}, "values.a: should be a number, a string, true or false, or an array of these, got null"),
+        ({"a": [1, [2]]}, "values.a[1]: should be a number, a string, true or false, or an array of these"),
+        ({"a": 'x"'}, "values.a: has a quote, a line break or an invalid character"),
+        ({"a": ["\ud800"]}, "values.a[0]: has a quote, a line break or an invalid character"),
         ({"a": 10**30}, "values.a: is too large"),
         ({"a b": 1}, "values.a b: is not the name of an argument"),
         ([], "values: should be an object, got a list"),
