@@ -165,25 +165,30 @@ def derive(
     params: int | None = None,
     flops: int | None = None,
     rank: Ranking = "relevance",
-    architecture: str | None = None,
+    architecture: str | Sequence[str] | None = None,
+    keep: Sequence[str] | None = None,
     space: File | None = None,
     network: str | None = None,
     parameters: Mapping[str, Value] | None = None,
     allow_python: bool = False,
     **more_parameters: Value,
 ) -> Architecture:
-    """Return the architecture found by a search, or described by a string in a space. Raises NasError.
+    """Return the architecture found by a search, or one of a space that is given. Raises NasError.
 
+    A given architecture is a text in one of the notations of `--architecture`, or the switches to `keep`, by name.
     `network`, `space` and parameters put its cells into another network. Parameters are given by name or, if the name
     is taken, in `parameters`.
     """
-    from bayesnas_graph.derive import Rule, of_string
+    from bayesnas_graph.derive import Rule, given_architecture
     from bayesnas_graph.runs.searched import architecture_of
 
     path = source.path if isinstance(source, SearchResult) else Path(source)
     values = parameter_values({**(parameters or {}), **more_parameters})
-    if architecture is not None:
-        return of_string(path, architecture, network=network, parameters=values, allow_python=allow_python)
+    if architecture is not None and keep is not None:
+        raise TypeError("derive takes an architecture or the switches to keep, not both")
+    given = architecture if architecture is not None else keep
+    if given is not None:
+        return given_architecture(path, given, network=network, parameters=values, allow_python=allow_python)
     rule = Rule(keep_per_edge, keep_per_node, params, flops, rank)
     run = open_run(path, "search", allow_python=allow_python)
     return architecture_of(run, rule, space=_path(space), network=network, parameters=values)

@@ -13,6 +13,7 @@ from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes import Disconnected, Misfit, prune
+from bayesnas_graph.passes.analysis import limits
 
 SHOWN = 6  # switches named in a message
 
@@ -84,6 +85,24 @@ def given(graph: Graph, kept: Collection[str]) -> Decision:
             for group, names in gates.items()
         )
     )
+
+
+def check_limits(derived: Derived) -> None:
+    """Raise NasError if a choice of an architecture keeps more or fewer candidates than its text says."""
+    problems: dict[str, Diagnostic] = {}
+    for name, limit in limits(derived.graph).items():
+        kept = len(limit.groups)
+        if limit.least <= kept <= limit.most:
+            continue
+        first = derived.graph.switches[limit.groups[0]]
+        place = f"`{first.part} {first.place}`"
+        bound = f"at most {limit.most}" if kept > limit.most else f"at least {limit.least}"
+        message = f"{place} keeps {_listed([derived.graph.switches[group].operation for group in limit.groups])}"
+        help = f"keep {bound} of its candidates"
+        label = _label(derived.graph, limit.groups[0], f"keeps {bound}")
+        problems.setdefault(message, Diagnostic("NAS705", f"{message}, but may keep {bound}", label, help=help))
+    if problems:
+        raise NasError(list(problems.values()))
 
 
 def _disconnected(graph: Graph, error: Disconnected) -> Diagnostic:
