@@ -88,7 +88,7 @@ def given_drawing(
     *,
     allow_python: bool = False,
 ) -> Drawing:
-    """Return the drawing of an architecture of a space: a text, or the names of the switches to keep. Raises NasError."""
+    """Return the drawing of an architecture of a space, given as a text or as names of switches. Raises NasError."""
     if path.is_dir() and shipped_space(str(path)) is None:
         message = f"`{path}` is a folder, and an architecture is given for a space"
         raise NasError([Diagnostic("NAS602", message, help="pass the file of the space")])

@@ -90,7 +90,7 @@ def given(graph: Graph, kept: Collection[str]) -> Decision:
 def check_limits(derived: Derived) -> None:
     """Raise NasError if a choice of an architecture keeps more or fewer candidates than its text says."""
     problems: dict[str, Diagnostic] = {}
-    for name, limit in limits(derived.graph).items():
+    for limit in limits(derived.graph).values():
         kept = len(limit.groups)
         if limit.least <= kept <= limit.most:
             continue
