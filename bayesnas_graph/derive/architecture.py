@@ -15,7 +15,7 @@ from bayesnas_graph.bayes import Decision
 from bayesnas_graph.codegen.emit.weights import ByNode
 from bayesnas_graph.codegen.export import Model
 from bayesnas_graph.codegen.export.describe import network_text
-from bayesnas_graph.derive.derived import Derived, check_limits, derive, given, kept_groups
+from bayesnas_graph.derive.derived import Derived, derive, given, kept_groups
 from bayesnas_graph.derive.explain import ExplainedLine, explained
 from bayesnas_graph.derive.text import Written, strength_notes, written
 from bayesnas_graph.diagnostics import Diagnostic, NasError
@@ -200,5 +200,4 @@ def given_architecture(
     loaded = load_network(file, network, parameters, allow_python=allow_python)
     graph = passes.run(loaded.network.graph(), passes.SWITCHES)
     derived = derive(graph, given(graph, read_architecture(architecture, graph)))
-    check_limits(derived)
     return Architecture(str(file), loaded.network, graph, derived, "an architecture that was given", None, allow_python)

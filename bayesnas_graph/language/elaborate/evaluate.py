@@ -292,7 +292,17 @@ class Evaluator:
                 "nothing to choose from",
                 "add at least one operation",
             )
-        return Selection(options.items, limit, expr.span)
+        if expr.exact and expr.limit is not None and limit is not None and limit > len(options.items):
+            self.fail(
+                "NAS205",
+                f"the number to choose must be at most {len(options.items)}",
+                expr.limit.span,
+                f"this is {limit}",
+                f"there are only {len(options.items)} candidates"
+                if len(options.items) > 1
+                else "there is one candidate",
+            )
+        return Selection(options.items, limit, expr.span, limit if expr.exact and limit else 0)
 
     def as_operation(self, expr: ast.Expr, value: Value, scope: NameScope) -> Operation:
         """A value as an operation: a bare name is a call without arguments."""

@@ -311,7 +311,9 @@ class _Writer:
             ]
             message = "candidates of a choice have different shapes"
             self.report.fail(different_shapes("NAS209", message, "chosen here", selection.span, labels, shapes))
-        return self._compute(name, Choice(selection.limit), values, shapes[0], selection.span, tuple(gates))
+        return self._compute(
+            name, Choice(selection.limit, selection.least), values, shapes[0], selection.span, tuple(gates)
+        )
 
     def _behind(self, gate: Gate, operation: Operation, inputs: list[int], name: Name, span: Span) -> int:
         """Expand the operation behind a gate; return its only value."""

@@ -3,8 +3,9 @@
 from bayesnas_graph.passes.analysis.choices import ChoiceSwitches, choices
 from bayesnas_graph.passes.analysis.cost import Cost, cost, cost_by_switch, operations, operations_by_node
 from bayesnas_graph.passes.analysis.extremes import CostRange, Extreme, Extremes, extremes
-from bayesnas_graph.passes.analysis.limits import Limit, limits
+from bayesnas_graph.passes.analysis.limits import Limit, Shortage, limits, shortages
 from bayesnas_graph.passes.analysis.narrowing import Cut, cuts
+from bayesnas_graph.passes.analysis.networks import NetworkCount, Networks, networks
 from bayesnas_graph.passes.analysis.settings import SwitchCounts, switches
 
 __all__ = [
@@ -15,6 +16,9 @@ __all__ = [
     "Extreme",
     "Extremes",
     "Limit",
+    "NetworkCount",
+    "Networks",
+    "Shortage",
     "SwitchCounts",
     "choices",
     "cost",
@@ -22,7 +26,9 @@ __all__ = [
     "cuts",
     "extremes",
     "limits",
+    "networks",
     "operations",
     "operations_by_node",
+    "shortages",
     "switches",
 ]

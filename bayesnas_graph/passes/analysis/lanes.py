@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bayesnas_graph.passes.analysis.skeleton import BundleLimit, Component, Part
+from bayesnas_graph.passes.analysis.skeleton import BundleLimit, Component, Part, Vertex
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,8 @@ def evaluate(component: Component, always: frozenset[int], wanted: Mapping[int, 
     """Find the networks among the settings of a component.
 
     `wanted` has the lanes of every bundle that may be on or off, `everything` all lanes. A choice that must keep some
-    candidates is tried with all of them open where a lane wants none: it then must not be on a path.
+    candidates is tried with all of them open where a lane wants none: it then must not be on a path. Elsewhere it keeps
+    enough of those that arrive. This agrees with `shortages`.
     """
     opened = {bundle: wanted.get(bundle, everything) for bundle in component.bundles}
     for limit in component.limits:
@@ -62,7 +63,10 @@ def evaluate(component: Component, always: frozenset[int], wanted: Mapping[int, 
 
 
 def _flow(part: Part, opened: Mapping[int, int], alive: dict[int, int], everything: int) -> int:
-    """The lanes in which the end of a part is reached. Adds the lanes in which its bundles are on a path to `alive`."""
+    """The lanes in which the end of a part is reached and its choices keep enough.
+
+    Adds the lanes in which its bundles are on a path to `alive`.
+    """
     arrives = [everything]
     for vertex in part.vertices:
         lanes = everything if vertex.needs_all else 0
@@ -74,25 +78,40 @@ def _flow(part: Part, opened: Mapping[int, int], alive: dict[int, int], everythi
         arrives.append(lanes)
     used = [0] * len(arrives)
     used[-1] = arrives[-1]
+    short = 0
     for i in range(len(part.vertices), 0, -1):
         needed = used[i]
         if not needed:
             continue
-        for source, bundle in part.vertices[i - 1].ways:
+        vertex = part.vertices[i - 1]
+        if vertex.least > 1:
+            short |= needed & _short(vertex, arrives, opened, everything)
+        for source, bundle in vertex.ways:
             lanes = needed & arrives[source]
             if bundle is not None:
                 lanes &= opened[bundle]
                 alive[bundle] |= lanes
             used[source] |= lanes
-    return arrives[-1]
+    return arrives[-1] & ~short
+
+
+def _short(vertex: Vertex, arrives: Sequence[int], opened: Mapping[int, int], everything: int) -> int:
+    """The lanes in which a choice keeps fewer candidates than it must, of those that arrive."""
+    kept = [arrives[way.source] & opened[way.bundle] for way in vertex.ways if way.bundle is not None]
+    arriving = [arrives[way.source] for way in vertex.ways]
+    short, more_arrive = 0, everything
+    most = vertex.least - 1
+    for exactly, arrive in zip(counted(kept, most, everything), counted(arriving, most, everything), strict=True):
+        more_arrive &= ~arrive
+        short |= exactly & more_arrive
+    return short
 
 
 def within(limit: BundleLimit, wanted: Mapping[int, int], everything: int) -> int:
-    """The lanes that keep as many bundles as a limit allows; with `least`, also those that keep none."""
-    exact = counted([wanted[bundle] for bundle in limit.bundles], limit.most, everything)
-    lanes = exact[0]
-    for size in range(max(limit.least, 1), len(exact)):
-        lanes |= exact[size]
+    """The lanes that keep no more bundles than a limit allows."""
+    lanes = 0
+    for exact in counted([wanted[bundle] for bundle in limit.bundles], limit.most, everything):
+        lanes |= exact
     return lanes
 
 

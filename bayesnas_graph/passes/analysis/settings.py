@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.passes.analysis.limits import Limit, limits
+from bayesnas_graph.passes.analysis.limits import Limit, all_limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def _nested(graph: Graph) -> dict[Limit, str | None]:
     """Every choice with the innermost switch that is around all its uses, outer choices first."""
     group_of = {gate.name: gate.group for gate in graph.gates}
     around: dict[Limit, list[str]] = {}
-    for name, limit in limits(graph).items():
+    for name, limit in all_limits(graph).items():
         groups = [group_of[gate] for gate in graph[name].behind if gate in group_of]
         known = around.setdefault(limit, groups)
         if known is not groups:

@@ -14,7 +14,7 @@ from math import comb
 from typing import NamedTuple
 
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.passes.analysis.limits import Limit, limits
+from bayesnas_graph.passes.analysis.limits import Limit, all_limits
 
 
 class Way(NamedTuple):
@@ -29,6 +29,7 @@ class Vertex(NamedTuple):
 
     ways: tuple[Way, ...]
     needs_all: bool
+    least: int = 0  # for a choice with several bundles, how many it must keep while it is used
 
 
 class Bundle(NamedTuple):
@@ -45,7 +46,7 @@ class Bundle(NamedTuple):
 
 
 class BundleLimit(NamedTuple):
-    """The limit of a choice with several bundles, in bundles. With `least`, some are on if the choice is used."""
+    """The limit of a choice with several bundles, in bundles. `least` matters only where the choice is used."""
 
     bundles: tuple[int, ...]
     least: int
@@ -90,8 +91,9 @@ class Skeleton:
     def of(graph: Graph) -> Skeleton:
         """Reduce an elaborated graph, which has no zero switches."""
         vertices, choices, number = _vertices(graph)
-        bundles, bundle_of, always, bundle_limits = _bundled(vertices, choices, limits(graph))
-        found = [Vertex(_distinct(vertex, bundle_of), vertex.needs_all) for vertex in vertices]
+        bundles, bundle_of, always, bundle_limits = _bundled(vertices, choices, all_limits(graph))
+        least = {limit.bundles: limit.least for limit in bundle_limits}
+        found = [_vertex(vertex, bundle_of, least) for vertex in vertices]
         ends = [number[name] for name in graph.outputs]
         parts = _cut([*found, Vertex(tuple(Way(end, None) for end in dict.fromkeys(ends)), needs_all=True)])
         return Skeleton(tuple(bundles), frozenset(always), tuple(_components(parts, bundle_limits)))
@@ -152,18 +154,17 @@ def _bundled(
         for source, group in vertices[target].inputs:
             if group is not None:
                 uses[group][target, source] = None
-        if by_node[name].is_strict:
-            for group in by_node[name].groups:
-                bound[group].add(by_node[name])
+        for group in by_node[name].groups:
+            bound[group].add(by_node[name])
     alike: dict[tuple[tuple[int, int], ...], list[str]] = defaultdict(list)
     for group, places in uses.items():
         alike[tuple(places)].append(group)
     bundles: list[Bundle] = []
     whole: dict[Limit, int] = {}  # limits of a single bundle
     for members in alike.values():
-        groups, strict = tuple(members), bound[members[0]]
-        only = next(iter(strict)) if len(strict) == 1 else None
-        if not strict:
+        groups, of = tuple(members), bound[members[0]]
+        only = next(iter(of)) if len(of) == 1 else None
+        if not any(limit.is_strict for limit in of):
             bundles.append(Bundle(groups, 1, len(groups)))
         elif only is not None and set(only.groups) == set(groups):
             whole[only] = len(bundles)
@@ -180,9 +181,11 @@ def _bundled(
     return bundles, bundle_of, always, list(several)
 
 
-def _distinct(vertex: _Raw, bundle_of: dict[str, int]) -> tuple[Way, ...]:
-    ways = (Way(source, None if group is None else bundle_of[group]) for source, group in vertex.inputs)
-    return tuple(dict.fromkeys(ways))
+def _vertex(vertex: _Raw, bundle_of: dict[str, int], least: dict[tuple[int, ...], int]) -> Vertex:
+    inputs = (Way(source, None if group is None else bundle_of[group]) for source, group in vertex.inputs)
+    ways = tuple(dict.fromkeys(inputs))
+    bundles = tuple(way.bundle for way in ways if way.bundle is not None)
+    return Vertex(ways, vertex.needs_all, least.get(bundles, 0))
 
 
 def _cut(vertices: Sequence[Vertex]) -> list[Part]:
@@ -210,7 +213,7 @@ def _cut(vertices: Sequence[Vertex]) -> list[Part]:
 
 
 def _renumbered(vertex: Vertex, place: dict[int, int], start: int) -> Vertex:
-    return Vertex(tuple(Way(place[way.source] - start, way.bundle) for way in vertex.ways), vertex.needs_all)
+    return vertex._replace(ways=tuple(Way(place[way.source] - start, way.bundle) for way in vertex.ways))
 
 
 def _components(parts: Sequence[Part], bundle_limits: Sequence[BundleLimit]) -> list[Component]:
