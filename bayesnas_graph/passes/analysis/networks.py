@@ -11,6 +11,7 @@ from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes.analysis.lanes import Lanes, evaluate, every_setting
 from bayesnas_graph.passes.analysis.misfits import may_misfit
 from bayesnas_graph.passes.analysis.prices import Prices
+from bayesnas_graph.passes.analysis.settings import switches
 from bayesnas_graph.passes.analysis.skeleton import Bundle, Component, Skeleton
 
 MOST_BITS = 2**31  # edges times settings to evaluate in one space: a second or less
@@ -152,10 +153,13 @@ class Networks:
     @cached_property
     def bound(self) -> int:
         """The number of networks, or more where a component is not enumerated."""
-        return prod(
+        if self.is_enumerated:
+            return prod(found.count for found in self.enumerated if found is not None)
+        most = prod(
             self._settings(component) if found is None else found.count
             for component, found in zip(self.skeleton.components, self.enumerated, strict=True)
         )
+        return min(most, switches(self.graph).settings)
 
     def _settings(self, component: Component) -> int:
         """The ways to set the switches of a component, ignoring limits on several bundles."""
@@ -201,4 +205,4 @@ def networks(graph: Graph) -> NetworkCount:
     Two settings of the switches that leave the same operations are one network. An operation is left if it is on a path
     from an input to an output.
     """
-    return Networks(graph).count()
+    return Networks(graph).count() if graph.gates else NetworkCount(1, exact=True)
