@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from bayesnas_graph.data import Data
     from bayesnas_graph.derive import Architecture
     from bayesnas_graph.passes import DeviceKind, Mode
+    from bayesnas_graph.passes.analysis.sample import Sample
     from bayesnas_graph.runs.config.compress import CompressConfig
     from bayesnas_graph.runs.config.search import SearchConfig
     from bayesnas_graph.runs.config.train import EvalConfig, TrainConfig
@@ -61,6 +62,18 @@ def check(file: File) -> tuple[Diagnostic, ...]:
     shipped = None if Path(file).is_file() else shipped_space(str(file))
     Checker(report).path(shipped or Path(file), str(file))
     return report.diagnostics
+
+
+def sample(network: Network | File, count: int = 1, *, seed: int = 0, with_replacement: bool = False) -> Sample:
+    """Draw architectures of a network at random: connected, distinct, and meeting what the network requires.
+
+    Each is as likely as any other (see `Sample.is_uniform`). `derive` takes the switches of one as `keep`. Fewer are
+    returned if there are not so many. Raises NasError if none is found.
+    """
+    from bayesnas_graph.passes.analysis.sample import sample
+
+    loaded = network if isinstance(network, Network) else load(network)
+    return sample(loaded, count, seed, with_replacement=with_replacement)
 
 
 def compile(

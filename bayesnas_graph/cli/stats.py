@@ -53,7 +53,7 @@ def _rows(
     if counted.choices:
         rows += [
             ("architectures", f"{scientific(counted.settings)}{_exact(counted.settings)}"),
-            ("networks", f"{_number(distinct)} distinct and connected"),
+            ("networks", f"{_number(distinct)}, distinct and connected"),
             ("choices", f"{counted.choices:,} ({network.block.choices:,} in all uses)"),
             ("switches", f"{counted.candidates:,} ({counted.gates:,} in all uses)"),
             ("operations", f"{network.block.nodes:,}"),

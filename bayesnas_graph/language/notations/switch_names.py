@@ -46,6 +46,11 @@ class SwitchNames:
         id = name.strip()
         return (self.ids[id],) if id in self.ids else self.texts.get(_squeezed(name), ())
 
+    def shown(self, group: str, graph: Graph) -> str:
+        """Return the displayed name of a switch, or its id if the name is ambiguous."""
+        text = graph.switches[group].text
+        return text if self.find(text) == (group,) else group
+
     def suggested(self, name: str) -> str | None:
         """Return a help text with the nearest name, if one is near."""
         return did_you_mean(_squeezed(name), self.texts) or did_you_mean(name.strip(), self.ids)
@@ -110,9 +115,11 @@ def is_json(text: str) -> bool:
 
 
 def is_list(text: str, graph: Graph) -> bool:
-    """Return whether a line of a text is the name of a switch, or the first nearly is."""
+    """Return whether a line of a text is the name of a switch, or the first nearly is, or all are comments."""
     known = SwitchNames.of(graph)
     lines = [line for line, _ in _lines(text)]
+    if not lines:
+        return bool(text.strip())
     return any(known.find(line) for line in lines) or (bool(lines) and known.suggested(lines[0]) is not None)
 
 

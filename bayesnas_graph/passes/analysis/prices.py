@@ -10,7 +10,7 @@ from bayesnas_graph.ir import Graph, Shape, ShapeError
 from bayesnas_graph.ir.walks import reached
 from bayesnas_graph.passes.analysis.limits import limits
 
-Measure = Literal["parameters", "flops"]
+Measure = Literal["parameters", "flops", "stored_values"]
 
 
 class NodeInput(NamedTuple):
