@@ -52,7 +52,7 @@ def write_architecture(kept: Collection[str], graph: Graph) -> str | None:
 
     Raises NasError if the notation cannot express the architecture.
     """
-    if DARTS.fits(graph):
+    if DARTS.sized(graph).fits(graph):
         return str(genotype_of(kept, graph))
     if NASBENCH201.fits(graph):
         return str(cell_of(kept, graph))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from bayesnas_graph.diagnostics import did_you_mean
@@ -11,6 +11,7 @@ from bayesnas_graph.ir import Gate, Graph, switch_text
 from bayesnas_graph.language.notations.problems import shown, unfitting
 
 NONE = "none"  # an edge without an operation, in both notations
+MOST_NODES = 16  # of a cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,12 @@ class Notation:
     inputs: tuple[str, ...]  # of a cell
     nodes: int  # of a cell
     operations: Mapping[str, str]  # the name in the notation -> the label of the candidate
+    output: str = "out"  # the node that joins the nodes of a cell; each may have a switch on its way there
+
+    def sized(self, graph: Graph) -> Notation:
+        """The notation for cells with as many nodes as those of a graph, or this one if none fits."""
+        sizes = (replace(self, nodes=nodes) for nodes in range(1, MOST_NODES + 1))
+        return self if self.fits(graph) else next((other for other in sizes if other.fits(graph)), self)
 
     @cached_property
     def edges(self) -> dict[CellEdge, str]:
@@ -53,16 +60,28 @@ class Notation:
         return {(edge.cell, place): edge for edge, place in self.edges.items()}
 
     @cached_property
+    def _joined_at(self) -> dict[tuple[str, str], tuple[str, int]]:
+        """The switches between nodes and the output of their cell, by their places."""
+        first = len(self.inputs)
+        return {(cell, f"{self.output} <- h[{j}]"): (cell, first + j) for cell in self.cells for j in range(self.nodes)}
+
+    @cached_property
     def _name_of(self) -> dict[str, str]:
         return {label: name for name, label in self.operations.items()}
 
     def fits(self, graph: Graph) -> bool:
         """Return whether a graph, pruned or not, has switches, all on edges of the notation."""
-        return bool(graph.gates) and all(self._edge(gate) is not None for gate in graph.gates)
+        return bool(graph.gates) and all(map(self._is_known, graph.gates))
 
-    def _edge(self, gate: Gate) -> CellEdge | None:
+    def _is_known(self, gate: Gate) -> bool:
         is_shared = gate.group != gate.name  # by all uses of the cell
-        return self._edge_at.get((gate.part, gate.place)) if is_shared else None
+        place = (gate.part, gate.place)
+        return is_shared and (place in self._edge_at or (gate.kind == "optional" and place in self._joined_at))
+
+    def joins(self, graph: Graph) -> dict[tuple[str, int], str]:
+        """The switches between nodes and the outputs of their cells, by cell and node; empty if there are none."""
+        places = ((gate, self._joined_at.get((gate.part, gate.place))) for gate in graph.switches.values())
+        return {place: gate.group for gate, place in places if place is not None and gate.kind == "optional"}
 
     def _switches(self, graph: Graph) -> dict[CellEdge, list[Gate]]:
         """The switches of a graph by edge. Raises NasError if the notation does not apply to the graph."""
@@ -72,8 +91,15 @@ class Notation:
             unfitting(f"network {shown(graph.name)} does not have the switches of {self.name}", help)
         gates: dict[CellEdge, list[Gate]] = {edge: [] for edge in self.edges}
         for gate in graph.switches.values():
-            gates[self._edge_at[gate.part, gate.place]].append(gate)
+            if (gate.part, gate.place) in self._edge_at:
+                gates[self._edge_at[gate.part, gate.place]].append(gate)
         return gates
+
+    def missing(self, operations: Iterable[str], graph: Graph) -> list[str]:
+        """Those of some operations that no candidate of a graph computes."""
+        labels = {gate.label for gate in graph.switches.values()}
+        known = (name for name in dict.fromkeys(operations) if name in self.operations)
+        return [name for name in known if self.operations[name] not in labels]
 
     def groups(self, operations: Iterable[tuple[CellEdge, str]], graph: Graph) -> frozenset[str]:
         """The groups to keep for these operations, including the zero switches of their choices. Raises NasError.

@@ -32,7 +32,12 @@ def unreadable(span: Span, message: str, label: str, help: str) -> NoReturn:
 
 def unfitting(message: str, help: str) -> NoReturn:
     """Raise NasError for an architecture that the space or the notation cannot express."""
-    raise NasError([Diagnostic("NAS702", message, help=help)])
+    raise NasError([unfit(message, help)])
+
+
+def unfit(message: str, help: str) -> Diagnostic:
+    """The diagnostic for an architecture that the space or the notation cannot express."""
+    return Diagnostic("NAS702", message, help=help)
 
 
 def shown(name: object) -> str:

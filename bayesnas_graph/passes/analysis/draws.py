@@ -196,7 +196,7 @@ class Chain:
         if not lanes.valid:
             return 0.0
         odds = 1.0
-        for bundle in skeleton.always.intersection(component.bundles):
+        for bundle in (bundle for bundle in component.bundles if bundle in skeleton.always):
             groups, ways = skeleton.bundles[bundle].groups, skeleton.bundles[bundle].ways
             has = not state.isdisjoint(groups)
             if lanes.on[bundle] and not has:
