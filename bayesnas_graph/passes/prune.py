@@ -56,7 +56,8 @@ def prune(graph: Graph, off: Collection[str]) -> Graph:
     remaining = [node for node in graph if node.name in used or node.op.is_input]
     edges = {node.name: [replace(e, slot=slot) for slot, e in enumerate(arriving[node.name])] for node in remaining}
     nodes = _fitted(graph, remaining, edges)
-    return graph.replace(nodes, [edge for node in remaining for edge in edges[node.name]], graph.outputs)
+    constraints = [constraint for constraint in graph.constraints if not used.isdisjoint(constraint.around)]
+    return graph.replace(nodes, [edge for node in remaining for edge in edges[node.name]], graph.outputs, constraints)
 
 
 def _arriving(graph: Graph, closed: frozenset[str]) -> dict[str, list[Edge]]:

@@ -59,6 +59,7 @@ class Baseline(Strategy):
         raw = decision_of(learner, judgement)
         sound = bayes.close_dead_ends(graph, bayes.reconnect(graph, raw, scores))
         chosen = bayes.enforce_limits(graph, sound, scores)
+        sound = bayes.with_kept(sound, chosen)
         if problem.has_target and not self.closes:
             chosen = fitting(graph, chosen, scores, problem.on_target)
         elif problem.has_target and problem.on_target(prune(graph, chosen.off)):

@@ -3,9 +3,12 @@
 from bayesnas_graph.passes.analysis.choices import ChoiceSwitches, choices
 from bayesnas_graph.passes.analysis.cost import Cost, cost, cost_by_switch, operations, operations_by_node
 from bayesnas_graph.passes.analysis.extremes import CostRange, Extreme, Extremes, extremes
-from bayesnas_graph.passes.analysis.limits import Limit, Shortage, limits, shortages
+from bayesnas_graph.passes.analysis.feasible import check_feasible
+from bayesnas_graph.passes.analysis.limits import Limit, limits
 from bayesnas_graph.passes.analysis.narrowing import Cut, cuts
 from bayesnas_graph.passes.analysis.networks import NetworkCount, Networks, networks
+from bayesnas_graph.passes.analysis.obey import obey, openings
+from bayesnas_graph.passes.analysis.rules import Rules, violated
 from bayesnas_graph.passes.analysis.settings import SwitchCounts, switches
 
 __all__ = [
@@ -18,8 +21,9 @@ __all__ = [
     "Limit",
     "NetworkCount",
     "Networks",
-    "Shortage",
+    "Rules",
     "SwitchCounts",
+    "check_feasible",
     "choices",
     "cost",
     "cost_by_switch",
@@ -27,8 +31,10 @@ __all__ = [
     "extremes",
     "limits",
     "networks",
+    "obey",
+    "openings",
     "operations",
     "operations_by_node",
-    "shortages",
     "switches",
+    "violated",
 ]

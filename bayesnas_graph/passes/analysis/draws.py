@@ -8,7 +8,10 @@ that it can reach.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from fractions import Fraction
+from math import comb, prod
 from random import Random
 
 from bayesnas_graph.passes.analysis.lanes import evaluate
@@ -83,44 +86,82 @@ class _Settings:
 
 
 class _Unit:
-    """Bundles of one choice, of which at most `most` are on: a set is as likely as it has ways."""
+    """Bundles of which certain numbers are on, such as those of a choice: a set is as likely as it has ways."""
 
-    def __init__(self, bundles: tuple[int, ...], ways: list[int], most: int) -> None:
+    def __init__(self, bundles: tuple[int, ...], ways: list[int], sizes: Collection[int]) -> None:
         self.bundles = bundles
-        self.ways = ways
-        # For every place and number: the ways to have at most that many of the bundles from there on.
-        self.table = [[1] * (most + 1)]
+        self.ways = dict(zip(bundles, ways, strict=True))
+        self.sizes = sorted(size for size in sizes if size <= len(bundles))
+        # For every place and number: the ways to have exactly that many of the bundles from there on.
+        self.table = [[1] + [0] * self.sizes[-1]]
         for way in reversed(ways):
             after = self.table[-1]
-            self.table.append([after[k] + (way * after[k - 1] if k else 0) for k in range(most + 1)])
+            self.table.append([after[k] + (way * after[k - 1] if k else 0) for k in range(len(after))])
         self.table.reverse()
-        self.most = most
 
-    def draw(self, random: Random) -> Iterable[int]:
+    def draw(self, random: Random) -> list[int]:
         """Return the bundles that are on."""
-        left = self.most
+        return self._of_size(self._size(random, self.table[0]), random)
+
+    def _size(self, random: Random, ways: Sequence[int]) -> int:
+        number = random.randrange(sum(ways[size] for size in self.sizes))
+        for size in self.sizes:
+            if number < ways[size]:
+                return size
+            number -= ways[size]
+        raise AssertionError("the numbers are those of the sizes")
+
+    def _of_size(self, left: int, random: Random) -> list[int]:
+        found = []
         for place, bundle in enumerate(self.bundles):
             if left and random.randrange(self.table[place][left]) >= self.table[place + 1][left]:
                 left -= 1
-                yield bundle
+                found.append(bundle)
+        return found
+
+    def propose(self, random: Random) -> list[int]:
+        """Return bundles, each of which is as likely to be on as off if they are few; see `odds`."""
+        size = random.choice(self.sizes)
+        return sorted(random.sample(self.bundles, size))
+
+    def odds(self, on: Collection[int]) -> Fraction:
+        """How much more likely a set should be than `propose` makes it, up to a factor."""
+        ways = prod(self.ways[bundle] for bundle in on)
+        return Fraction(ways * comb(len(self.bundles), len(on)))
 
 
 def _units(networks: Networks, component: Component) -> list[_Unit]:
-    """What is drawn independently. A bundle with several limits is drawn alone, and the limits are checked later."""
+    """What is drawn independently. A bundle with several limits is drawn alone, and the limits are checked later.
+
+    The edges into a node that must have two inputs are drawn together: two of them, or none if the node is not used.
+    """
     bundles = networks.skeleton.bundles
-    times: dict[int, int] = {}
-    for limit in component.limits:
-        for bundle in limit.bundles:
-            times[bundle] = times.get(bundle, 0) + 1
-    units = []
     alone = dict.fromkeys(networks.free(component))
+    units = []
+    for some, sizes in (*_limited(component), *_required(component)):
+        if all(bundle in alone for bundle in some):
+            units.append(_Unit(some, [bundles[i].ways for i in some], sizes))
+            for bundle in some:
+                del alone[bundle]
+    return units + [_Unit((bundle,), [bundles[bundle].ways], (0, 1)) for bundle in alone]
+
+
+def _limited(component: Component) -> Iterator[tuple[tuple[int, ...], Collection[int]]]:
+    """The bundles of every choice, and how many may be on. Those in several are left out."""
+    times = Counter(bundle for limit in component.limits for bundle in limit.bundles)
     for limit in component.limits:
         if all(times[bundle] == 1 for bundle in limit.bundles):
-            most = min(limit.most, len(limit.bundles))
-            units.append(_Unit(limit.bundles, [bundles[i].ways for i in limit.bundles], most))
-            for bundle in limit.bundles:
-                alone.pop(bundle, None)
-    return units + [_Unit((bundle,), [bundles[bundle].ways], 1) for bundle in alone]
+            yield limit.bundles, range(limit.most + 1)
+
+
+def _required(component: Component) -> Iterator[tuple[tuple[int, ...], Collection[int]]]:
+    """The bundles of edges that a rule counts, and how many may be on, if every edge has one bundle."""
+    for rule in component.rules:
+        edges = [term.closed_by for term in rule.terms]
+        if all(term.counts_if_kept for term in rule.terms) and all(len(edge) == 1 for edge in edges):
+            some = tuple(dict.fromkeys(edge[0] for edge in edges))
+            if len(some) == len(edges):
+                yield some, {0, *range(rule.least, rule.most + 1)}
 
 
 class Chain:
@@ -139,7 +180,7 @@ class Chain:
                 self.moves.append((i, None))
                 continue
             always = (bundle for bundle in component.bundles if bundle in networks.skeleton.always)
-            units = [*_units(networks, component), *(_Unit((bundle,), [1], 1) for bundle in always)]
+            units = [*_units(networks, component), *(_Unit((bundle,), [1], (0, 1)) for bundle in always)]
             self.moves += [(i, unit) for unit in units]
 
     def _groups(self, component: Component) -> frozenset[str]:
@@ -156,7 +197,7 @@ class Chain:
         count = 1
         while count < len(self.moves) and self.random.random() < LONG:
             count += 1
-        before, odds = list(self._state), 1.0
+        before, odds = list(self._state), Fraction(1)
         touched = set()
         for i, unit in self.random.sample(self.moves, count):
             found = self._kinds[i][1]
@@ -164,7 +205,8 @@ class Chain:
                 assert found is not None, "bundles are drawn again only where there are no numbers"
                 self._state[i] = frozenset(_numbered(found, self.random))
             else:
-                self._state[i] = self._redrawn(self._state[i], unit)
+                self._state[i], better = self._redrawn(self._state[i], unit)
+                odds *= better
                 touched.add(i)
         for i in sorted(touched):
             odds *= self._completed(i)
@@ -173,18 +215,19 @@ class Chain:
         if self.random.random() >= odds or not self.fits(self.network):
             self._state = before
 
-    def _redrawn(self, state: frozenset[str], unit: _Unit) -> frozenset[str]:
-        """A state with other bundles of a unit; for a choice that must have some, with others if it has any."""
+    def _redrawn(self, state: frozenset[str], unit: _Unit) -> tuple[frozenset[str], Fraction]:
+        """A state with other bundles of a unit; for a choice that must have some, with others if it has any.
+
+        Also returns by how much the proposal underestimates it, compared with the state before.
+        """
         bundles, always = self.networks.skeleton.bundles, self.networks.skeleton.always
         without = state.difference(*(bundles[i].groups for i in unit.bundles))
-        if always.isdisjoint(unit.bundles):
-            on = list(unit.draw(self.random))
-        else:
-            on = list(unit.bundles) if without != state else []
+        before = [i for i in unit.bundles if not state.isdisjoint(bundles[i].groups)]
+        on = unit.propose(self.random) if always.isdisjoint(unit.bundles) else before
         some = (subset(bundles[i], self.random.randrange(bundles[i].ways)) for i in on)
-        return without.union(*some)
+        return without.union(*some), unit.odds(on) / unit.odds(before)
 
-    def _completed(self, i: int) -> float:
+    def _completed(self, i: int) -> Fraction:
         """Draw candidates of choices that must have some and are now used, and remove those that are not.
 
         Returns how likely to accept the result: 0 if it is not a network. It is less likely where candidates were
@@ -194,8 +237,8 @@ class Chain:
         wanted = {b: int(not state.isdisjoint(skeleton.bundles[b].groups)) for b in self.networks.free(component)}
         lanes = evaluate(component, skeleton.always, wanted, 1)
         if not lanes.valid:
-            return 0.0
-        odds = 1.0
+            return Fraction(0)
+        odds = Fraction(1)
         for bundle in (bundle for bundle in component.bundles if bundle in skeleton.always):
             groups, ways = skeleton.bundles[bundle].groups, skeleton.bundles[bundle].ways
             has = not state.isdisjoint(groups)

@@ -9,6 +9,7 @@ from operator import itemgetter
 
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes.analysis.descent import PATIENCE, Descent, filled
+from bayesnas_graph.passes.analysis.feasible import check_feasible
 from bayesnas_graph.passes.analysis.nesting import Nesting
 from bayesnas_graph.passes.analysis.prices import Measure, Prices
 
@@ -39,10 +40,10 @@ class Extremes:
 
 
 def extremes(graph: Graph) -> Extremes:
-    """Find the smallest and the largest architectures.
+    """Find the smallest and the largest architectures. Raises NasError if no architecture meets all requirements.
 
-    An architecture is a setting of the switches that `prune` accepts and that respects the limits of choices. Its
-    cost is that of the pruned graph.
+    An architecture is a setting of the switches that `prune` accepts and that respects the limits of choices and the
+    requirements of the space. Its cost is that of the pruned graph.
 
     Opening a switch adds operations and widens concatenations, so it never makes an architecture cheaper. The largest
     one therefore has all switches on, except that a choice that may keep k candidates keeps the k most expensive,
@@ -54,6 +55,7 @@ def extremes(graph: Graph) -> Extremes:
     Otherwise all settings are tried if there are few; if there are many, it is the smallest that a search finds (see
     `Descent`).
     """
+    check_feasible(graph)
     return Extremes(_range(graph, "parameters"), _range(graph, "flops"))
 
 
@@ -81,7 +83,9 @@ def _least(prices: Prices) -> tuple[frozenset[str], int]:
 
 
 def _largest(prices: Prices, nesting: Nesting) -> Extreme:
-    on = filled(prices, sorted(prices.groups, key=lambda group: -nesting.worth[group]))
+    most = filled(prices, sorted(prices.groups, key=lambda group: -nesting.worth[group]))
+    on = prices.obeying(most, {group: float(nesting.worth[group]) for group in prices.groups})
+    assert on is not None, "`check_feasible` found an architecture"
     cost = prices.of(on)
     assert cost is not None, "with a candidate on in every choice, no output is lost"
     stop = prices.visited + PATIENCE

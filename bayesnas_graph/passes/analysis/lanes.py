@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bayesnas_graph.passes.analysis.skeleton import BundleLimit, Component, Part, Vertex
+from bayesnas_graph.passes.analysis.skeleton import BundleLimit, Component, EdgeTerm, Part
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def evaluate(component: Component, always: frozenset[int], wanted: Mapping[int, 
 
     `wanted` has the lanes of every bundle that may be on or off, `everything` all lanes. A choice that must keep some
     candidates is tried with all of them open where a lane wants none: it then must not be on a path. Elsewhere it keeps
-    enough of those that arrive. This agrees with `shortages`.
+    enough of those that arrive. This agrees with `Rules`, which says the same about one setting of a graph.
     """
     opened = {bundle: wanted.get(bundle, everything) for bundle in component.bundles}
     for limit in component.limits:
@@ -59,7 +59,8 @@ def evaluate(component: Component, always: frozenset[int], wanted: Mapping[int, 
         valid &= ~(alive[bundle] ^ lanes)
     for limit in component.limits:
         valid &= within(limit, wanted, everything)
-    return Lanes(valid, {b: alive[b] if b in always else wanted[b] for b in component.bundles})
+    on = {b: alive[b] if b in always else wanted[b] for b in component.bundles}
+    return Lanes(valid & _obeying(component, always, on, everything) if component.rules else valid, on)
 
 
 def _flow(part: Part, opened: Mapping[int, int], alive: dict[int, int], everything: int) -> int:
@@ -67,15 +68,7 @@ def _flow(part: Part, opened: Mapping[int, int], alive: dict[int, int], everythi
 
     Adds the lanes in which its bundles are on a path to `alive`.
     """
-    arrives = [everything]
-    for vertex in part.vertices:
-        lanes = everything if vertex.needs_all else 0
-        for source, bundle in vertex.ways:
-            if vertex.needs_all:
-                lanes &= arrives[source]
-            else:
-                lanes |= arrives[source] if bundle is None else arrives[source] & opened[bundle]
-        arrives.append(lanes)
+    arrives = _arriving(part, opened, everything)
     used = [0] * len(arrives)
     used[-1] = arrives[-1]
     short = 0
@@ -85,7 +78,8 @@ def _flow(part: Part, opened: Mapping[int, int], alive: dict[int, int], everythi
             continue
         vertex = part.vertices[i - 1]
         if vertex.least > 1:
-            short |= needed & _short(vertex, arrives, opened, everything)
+            kept = [arrives[way.source] & opened[way.bundle] for way in vertex.ways if way.bundle is not None]
+            short |= needed & _short(kept, [arrives[way.source] for way in vertex.ways], vertex.least, everything)
         for source, bundle in vertex.ways:
             lanes = needed & arrives[source]
             if bundle is not None:
@@ -95,15 +89,71 @@ def _flow(part: Part, opened: Mapping[int, int], alive: dict[int, int], everythi
     return arrives[-1] & ~short
 
 
-def _short(vertex: Vertex, arrives: Sequence[int], opened: Mapping[int, int], everything: int) -> int:
-    """The lanes in which a choice keeps fewer candidates than it must, of those that arrive."""
-    kept = [arrives[way.source] & opened[way.bundle] for way in vertex.ways if way.bundle is not None]
-    arriving = [arrives[way.source] for way in vertex.ways]
-    short, more_arrive = 0, everything
-    most = vertex.least - 1
-    for exactly, arrive in zip(counted(kept, most, everything), counted(arriving, most, everything), strict=True):
-        more_arrive &= ~arrive
-        short |= exactly & more_arrive
+def _arriving(part: Part, opened: Mapping[int, int], everything: int) -> list[int]:
+    """For every vertex of a part, the lanes in which it is computed."""
+    arrives = [everything]
+    for vertex in part.vertices:
+        lanes = everything if vertex.needs_all else 0
+        for source, bundle in vertex.ways:
+            if vertex.needs_all:
+                lanes &= arrives[source]
+            else:
+                lanes |= arrives[source] if bundle is None else arrives[source] & opened[bundle]
+        arrives.append(lanes)
+    return arrives
+
+
+def _obeying(component: Component, always: frozenset[int], on: Mapping[int, int], everything: int) -> int:
+    """The lanes in which all rules hold, of those that are connected.
+
+    As in `Rules`, a vertex is used if it is needed and could be computed with all demanded switches on.
+    """
+    demanded = component.demanded | always | {b for limit in component.limits if limit.least for b in limit.bundles}
+    freely = {bundle: everything if bundle in demanded else lanes for bundle, lanes in on.items()}
+    arrives, used = [_arriving(part, on, everything) for part in component.parts], []
+    lanes = everything
+    for part, arriving in zip(component.parts, arrives, strict=True):
+        could = _arriving(part, freely, everything)
+        needed = [0] * len(could)
+        needed[-1] = everything
+        for i in range(len(part.vertices), 0, -1):
+            vertex = part.vertices[i - 1]
+            least = vertex.least or int(any(way.bundle in always for way in vertex.ways))
+            if least:
+                kept = [arriving[way.source] & on[way.bundle] for way in vertex.ways if way.bundle is not None]
+                lanes &= ~(needed[i] & _short(kept, [could[way.source] for way in vertex.ways], least, everything))
+            for source, bundle in vertex.ways:
+                needed[source] |= needed[i] & could[source] & (everything if bundle is None else on[bundle])
+        used.append(needed)
+
+    def holds(term: EdgeTerm) -> int:
+        kept = arrives[term.source.part][term.source.vertex]
+        kept &= used[(term.target or term.source).part][(term.target or term.source).vertex]
+        if term.bundles:
+            entering = 0
+            for bundle in term.bundles:
+                entering |= on[bundle]
+            kept &= entering
+        return kept if term.counts_if_kept else everything & ~kept
+
+    for rule in component.rules:
+        around = 0
+        for place in rule.around:
+            around |= used[place.part][place.vertex]
+        enough = 0
+        for exact in counted([holds(term) for term in rule.terms], rule.most, everything)[rule.least :]:
+            enough |= exact
+        lanes &= enough | ~around
+    return lanes
+
+
+def _short(kept: Sequence[int], could: Sequence[int], least: int, everything: int) -> int:
+    """The lanes in which fewer than `least` candidates are kept, although more could be."""
+    short, more_could = 0, everything
+    exact = counted(kept, least - 1, everything), counted(could, least - 1, everything)
+    for are_kept, could_be in zip(*exact, strict=True):
+        more_could &= ~could_be
+        short |= are_kept & more_could
     return short
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from typing import Literal, NamedTuple
 
 from bayesnas_graph.ir import Graph, Shape, ShapeError
 from bayesnas_graph.ir.walks import reached
 from bayesnas_graph.passes.analysis.limits import limits
+from bayesnas_graph.passes.analysis.obey import obey
+from bayesnas_graph.passes.analysis.rules import Rules
 
 Measure = Literal["parameters", "flops", "stored_values"]
 
@@ -39,7 +41,7 @@ class Prices:
             sources = [NodeInput(number[e.source], e.gate.group if e.gate and not always_on else None) for e in edges]
             self.inputs.append(sources)
         self.limits = tuple(limits(graph))
-        self._least = {i: op.candidate_least for i, op in enumerate(self.ops) if op.candidate_least}
+        self.rules = Rules(graph)
         self.tolerates_missing_inputs = [op.tolerates_missing_inputs for op in self.ops]
         self._fixed = [[s.node for s in sources if s.group is None] for sources in self.inputs]
         self._switched: dict[str, list[tuple[int, int]]] = defaultdict(list)  # targets and sources
@@ -48,6 +50,7 @@ class Prices:
                 if group is not None:
                     self._switched[group].append((target, source))
         self.groups = tuple(self._switched)
+        self._zeros = dict.fromkeys(graph.switches.keys() - self._switched.keys(), 0.0)
         alike = {op: i for i, op in enumerate(self.ops)}
         self._kind = [alike[op] for op in self.ops]  # a number is faster to look up than an operation
         self._known: dict[tuple[int, tuple[Shape, ...]], tuple[Shape, int]] = {}
@@ -66,18 +69,19 @@ class Prices:
     def of(self, on: Set[str]) -> int | None:
         """The price of the architecture with these switches on and no others.
 
-        It equals the `cost` of the pruned graph. None if an output is lost, if the remaining shapes do not match, or
-        if more or fewer candidates of a choice are on than it may keep.
+        It equals the `cost` of the pruned graph. None if an output is lost, if the remaining shapes do not match, if
+        more candidates of a choice are on than it may keep, or if a rule of the space is broken.
         """
         self.visited += len(self.limits)
         if any(limit.exceeded(on) for limit in self.limits):
             return None
-        wanted = self._wanted(on)
-        arriving = self._arriving(wanted)
+        arriving = self._arriving(self._wanted(on))
         if not all(output in arriving for output in self.outputs):
             return None
-        if any(len(arriving.get(i, ())) < least for i, least in self._least.items() if i in wanted) and self.short(on):
-            return None
+        if self.rules:
+            self.visited += 3 * len(self.ops)
+            if self.rules.violated(frozenset(self.groups) - on):
+                return None
         total = 0
         shapes: dict[int, Shape] = {}
         for i in sorted(reached(self.outputs, arriving.__getitem__)):
@@ -89,27 +93,17 @@ class Prices:
         fits = all(shapes[output] == self.shapes[output] for output in self.outputs)
         return total if fits else None
 
-    def short(self, on: Set[str]) -> list[list[NodeInput]]:
-        """For every choice that is used and has too few candidates on: those that are off and could be on.
+    def obeying(self, on: Set[str], scores: Mapping[str, float]) -> frozenset[str] | None:
+        """Switches that are near these and obey all rules, preferring higher scores; None if there are none."""
+        if not self.rules:
+            return frozenset(on)
+        before = self.rules.visited
+        off = obey(self.rules, self.limits, frozenset(self.groups) - on, {**self._zeros, **scores}, self._fits)
+        self.visited += self.rules.visited - before
+        return None if off is None else frozenset(self.groups) - off
 
-        See `shortages`, which says the same about a graph.
-        """
-        alive: list[bool] = []
-        for i, sources in enumerate(self.inputs):
-            here = [alive[s.node] and (s.group is None or s.group in on or i in self._least) for s in sources]
-            alive.append(all(here) or (any(here) and self.tolerates_missing_inputs[i]))
-        self.visited += len(alive)
-
-        def opened(i: int) -> list[int]:
-            return [s.node for s in self.inputs[i] if alive[s.node] and (s.group is None or s.group in on)]
-
-        used = reached([i for i in self.outputs if alive[i]], opened)
-        found = []
-        for i, least in self._least.items():
-            candidates = [s for s in self.inputs[i] if alive[s.node]]
-            if i in used and len(opened(i)) < min(least, len(candidates)):
-                found.append([s for s in candidates if s.group not in on])
-        return found
+    def _fits(self, off: frozenset[str]) -> bool:
+        return self.of(frozenset(self.groups) - off) is not None
 
     def _wanted(self, on: Set[str]) -> dict[int, list[int]]:
         """All nodes that the outputs need through open switches."""

@@ -53,6 +53,32 @@ class BundleLimit(NamedTuple):
     most: int
 
 
+class Location(NamedTuple):
+    """A vertex of a part of a component."""
+
+    part: int
+    vertex: int
+
+
+class EdgeTerm(NamedTuple):
+    """An edge that a requirement counts if it is kept, or if it is not."""
+
+    source: Location
+    target: Location | None  # None if the node has no other edges
+    bundles: tuple[int, ...]  # one of them is on where the edge enters its target; empty if it has no switch there
+    counts_if_kept: bool
+    closed_by: tuple[int, ...]  # the bundles that are off if it is
+
+
+class EdgeRule(NamedTuple):
+    """A requirement: so many of its terms hold while one of some vertices is used."""
+
+    terms: tuple[EdgeTerm, ...]
+    least: int
+    most: int
+    around: tuple[Location, ...]
+
+
 @dataclass(frozen=True)
 class Part:
     """The vertices between two cuts, numbered from the first cut, which is 0. The last is the second cut."""
@@ -77,6 +103,8 @@ class Component:
     parts: tuple[Part, ...]
     bundles: tuple[int, ...]
     limits: tuple[BundleLimit, ...]
+    rules: tuple[EdgeRule, ...] = ()
+    demanded: frozenset[int] = frozenset()  # bundles on edges that rules want to be kept
 
 
 @dataclass(frozen=True)
@@ -90,13 +118,24 @@ class Skeleton:
     @staticmethod
     def of(graph: Graph) -> Skeleton:
         """Reduce an elaborated graph, which has no zero switches."""
-        vertices, choices, number = _vertices(graph)
+        vertices, choices, number = _vertices(graph, _named_in_constraints(graph))
         bundles, bundle_of, always, bundle_limits = _bundled(vertices, choices, all_limits(graph))
         least = {limit.bundles: limit.least for limit in bundle_limits}
         found = [_vertex(vertex, bundle_of, least) for vertex in vertices]
         ends = [number[name] for name in graph.outputs]
-        parts = _cut([*found, Vertex(tuple(Way(end, None) for end in dict.fromkeys(ends)), needs_all=True)])
-        return Skeleton(tuple(bundles), frozenset(always), tuple(_components(parts, bundle_limits)))
+        parts, place = _cut([*found, Vertex(tuple(Way(end, None) for end in dict.fromkeys(ends)), needs_all=True)])
+        rules = _rules(graph, {name: place[i] for name, i in number.items() if i in place}, bundle_of)
+        return Skeleton(tuple(bundles), frozenset(always), tuple(_components(parts, bundle_limits, rules)))
+
+
+def _named_in_constraints(graph: Graph) -> frozenset[str]:
+    """The nodes that requirements are about: whether they are used matters, so they are not merged with others."""
+    named: set[str] = set()
+    for constraint in graph.constraints:
+        named.update(constraint.around)
+        for term in constraint.terms:
+            named.update(name for name in (term.edge.source, term.edge.target) if name)
+    return frozenset(named)
 
 
 class _Raw(NamedTuple):
@@ -108,21 +147,24 @@ class _Raw(NamedTuple):
 
 def vertex_numbers(graph: Graph) -> dict[str, int]:
     """A number for every node: nodes with the same number are lost together, and 0 is never lost."""
-    return _vertices(graph)[2]
+    return _vertices(graph, frozenset())[2]
 
 
-def _vertices(graph: Graph) -> tuple[list[_Raw], dict[int, str], dict[str, int]]:
+def _vertices(graph: Graph, own: frozenset[str]) -> tuple[list[_Raw], dict[int, str], dict[str, int]]:
     """The vertices, the choices among them with the names of their nodes, and the vertex of every node.
 
-    Vertex 0 stands for all inputs of the network.
+    Vertex 0 stands for all inputs of the network. The nodes in `own` are not merged with others.
     """
     vertices = [_Raw((), needs_all=True)]
     known: dict[_Raw, int] = {}
     choices: dict[int, str] = {}
     number: dict[str, int] = {}
 
-    def plain(sources: Iterable[int], *, needs_all: bool) -> int:
-        ordered = dict.fromkeys(source for source in sources if source or not needs_all)
+    def plain(sources: Iterable[int], *, needs_all: bool, alone: bool) -> int:
+        ordered = dict.fromkeys(source for source in sources if source or not needs_all or alone)
+        if alone:
+            vertices.append(_Raw(tuple((source, None) for source in ordered), needs_all))
+            return len(vertices) - 1
         if len(ordered) < 2:
             return next(iter(ordered), 0)
         vertex = _Raw(tuple((source, None) for source in ordered), needs_all)
@@ -140,7 +182,8 @@ def _vertices(graph: Graph) -> tuple[list[_Raw], dict[int, str], dict[str, int]]
             vertices.append(_Raw(inputs, needs_all=False))
         else:
             sources = (number[edge.source] for edge in edges)
-            number[node.name] = plain(sources, needs_all=not node.op.tolerates_missing_inputs)
+            alone = node.name in own and not node.op.is_input
+            number[node.name] = plain(sources, needs_all=not node.op.tolerates_missing_inputs, alone=alone)
     return vertices, choices, number
 
 
@@ -188,8 +231,11 @@ def _vertex(vertex: _Raw, bundle_of: dict[str, int], least: dict[tuple[int, ...]
     return Vertex(ways, vertex.needs_all, least.get(bundles, 0))
 
 
-def _cut(vertices: Sequence[Vertex]) -> list[Part]:
-    """The parts between the vertices that all paths to the last one pass."""
+def _cut(vertices: Sequence[Vertex]) -> tuple[list[Part], dict[int, Location]]:
+    """The parts between the vertices that all paths to the last one pass, and the place of every vertex.
+
+    A cut is the last vertex of a part, and also the first of the next.
+    """
     used = {len(vertices) - 1}
     for i in range(len(vertices) - 1, 0, -1):
         if i in used:
@@ -202,43 +248,122 @@ def _cut(vertices: Sequence[Vertex]) -> list[Part]:
         for way in vertices[i].ways:
             farthest[place[way.source]] = max(farthest[place[way.source]], place[i])
     parts, start = [], 0
+    at = {order[0]: Location(0, 0)}
     for i in range(1, len(order)):
+        at[order[i]] = Location(len(parts), i - start)
         reach = max(reach, farthest[i - 1])
         if reach > i:
             continue
         inside = [vertices[order[j]] for j in range(start + 1, i + 1)]
         parts.append(Part(tuple(_renumbered(vertex, place, start) for vertex in inside)))
         start = i
-    return parts
+    return parts, at
+
+
+def _rules(graph: Graph, at: dict[str, Location], bundle_of: dict[str, int]) -> list[tuple[EdgeRule, frozenset[int]]]:
+    """The requirements, each with the bundles that it demands."""
+    of_choice: dict[str, dict[int, None]] = defaultdict(dict)
+    for gate in graph.gates:
+        of_choice[gate.choice][bundle_of[gate.group]] = None
+    found = []
+    for constraint in graph.constraints:
+        terms = []
+        for term in constraint.terms:
+            edge = term.edge
+            source, target = at[edge.source], at[edge.target] if edge.target else None
+            if target is not None and source.part != target.part:
+                source = Location(target.part, 0)  # the cut before the part
+            into = graph.inputs(edge.target) if edge.target else ()
+            gates = [e.gate for e in into if e.source == edge.source]
+            entering = tuple(dict.fromkeys(bundle_of[gate.group] for gate in gates if gate is not None))
+            inside = tuple(dict.fromkeys(bundle for choice in edge.inside for bundle in of_choice[choice]))
+            own = entering if all(gates) else ()
+            terms.append(EdgeTerm(source, target, own, term.kept, inside if edge.closable else ()))
+        around = tuple(at[name] for name in constraint.around if name in at)
+        demands = constraint.least > 0 and all(term.kept for term in constraint.terms)
+        choices = (choice for term in constraint.terms for choice in term.edge.inside) if demands else ()
+        demanded = frozenset(bundle for choice in choices for bundle in of_choice[choice])
+        found.append((EdgeRule(tuple(terms), constraint.least, constraint.most, around), demanded))
+    return found
 
 
 def _renumbered(vertex: Vertex, place: dict[int, int], start: int) -> Vertex:
     return vertex._replace(ways=tuple(Way(place[way.source] - start, way.bundle) for way in vertex.ways))
 
 
-def _components(parts: Sequence[Part], bundle_limits: Sequence[BundleLimit]) -> list[Component]:
-    """Parts that share bundles or limits together; equal parts once, and parts without switches not at all."""
-    leader: dict[int, int] = {}
-
-    def find(bundle: int) -> int:
-        leader.setdefault(bundle, bundle)
-        while leader[bundle] != bundle:
-            leader[bundle] = leader[leader[bundle]]
-            bundle = leader[bundle]
-        return bundle
-
-    for together in [*(part.bundles for part in parts), *(limit.bundles for limit in bundle_limits)]:
-        first, *others = sorted(together) or [None]
-        for other in others:
-            leader[find(other)] = find(first)  # type: ignore[arg-type]  # there are others, so there is a first
-    by_leader: dict[int, dict[Part, None]] = defaultdict(dict)
-    for part in parts:
-        if part.bundles:
-            by_leader[find(min(part.bundles))][part] = None
-    limits_of: dict[int, list[BundleLimit]] = defaultdict(list)
+def _components(
+    parts: Sequence[Part], bundle_limits: Sequence[BundleLimit], rules: Sequence[tuple[EdgeRule, frozenset[int]]]
+) -> list[Component]:
+    """Parts that share bundles, limits or rules together; equal parts once, and parts without switches not at all."""
+    together = _Together(len(parts))
+    for i, part in enumerate(parts):
+        for bundle in part.bundles:
+            together.join(i, ("bundle", bundle))
     for limit in bundle_limits:
-        limits_of[find(limit.bundles[0])].append(limit)
+        for bundle in limit.bundles:
+            together.join(("limit", limit), ("bundle", bundle))
+    for rule, _ in rules:
+        for i in _parts_of(rule):
+            together.join(("rule", id(rule)), i)
+    members: dict[object, list[int]] = defaultdict(list)
+    ruled = set[int]().union(*(_parts_of(rule) for rule, _ in rules))
+    for i, part in enumerate(parts):
+        if part.bundles or i in ruled:
+            members[together.find(i)].append(i)
+    limits_of: dict[object, list[BundleLimit]] = defaultdict(list)
+    for limit in bundle_limits:
+        limits_of[together.find(("limit", limit))].append(limit)
+    rules_of: dict[object, list[tuple[EdgeRule, frozenset[int]]]] = defaultdict(list)
+    for rule in rules:
+        rules_of[together.find(("rule", id(rule[0])))].append(rule)
     return [
-        Component(tuple(own), tuple(sorted(set().union(*(part.bundles for part in own)))), tuple(limits_of[first]))
-        for first, own in by_leader.items()
+        _component([(i, parts[i]) for i in own], limits_of[leader], rules_of[leader]) for leader, own in members.items()
     ]
+
+
+def _parts_of(rule: EdgeRule) -> set[int]:
+    """The parts that the vertices of a rule are in."""
+    ends = [place for term in rule.terms for place in (term.source, term.target) if place is not None]
+    return {place.part for place in (*ends, *rule.around)}
+
+
+def _component(
+    own: Sequence[tuple[int, Part]],
+    bundle_limits: Sequence[BundleLimit],
+    rules: Sequence[tuple[EdgeRule, frozenset[int]]],
+) -> Component:
+    distinct = {part: i for i, part in enumerate(dict.fromkeys(part for _, part in own))}
+    index = {i: distinct[part] for i, part in own}
+
+    def moved(place: Location) -> Location:
+        return place._replace(part=index[place.part])
+
+    placed: dict[EdgeRule, None] = {}
+    for rule, _ in rules:
+        terms = (
+            term._replace(source=moved(term.source), target=moved(term.target) if term.target else None)
+            for term in rule.terms
+        )
+        placed[rule._replace(terms=tuple(terms), around=tuple(map(moved, rule.around)))] = None
+    bundles = sorted(set[int]().union(*(part.bundles for part in distinct)))
+    demanded = frozenset[int]().union(*(some for _, some in rules))
+    return Component(tuple(distinct), tuple(bundles), tuple(bundle_limits), tuple(placed), demanded)
+
+
+class _Together:
+    """Sets of things that belong together."""
+
+    def __init__(self, count: int) -> None:
+        self._leader: dict[object, object] = {i: i for i in range(count)}
+
+    def find(self, thing: object) -> object:
+        """The thing that stands for all that belong together with this one."""
+        self._leader.setdefault(thing, thing)
+        while self._leader[thing] != thing:
+            self._leader[thing] = self._leader[self._leader[thing]]
+            thing = self._leader[thing]
+        return thing
+
+    def join(self, one: object, other: object) -> None:
+        """Say that two things belong together."""
+        self._leader[self.find(other)] = self.find(one)

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.passes.analysis import limits, networks, shortages, switches
+from bayesnas_graph.passes.analysis import limits, networks, switches, violated
 from bayesnas_graph.passes.analysis.networks import Networks
 from bayesnas_graph.passes.prune import Disconnected, Misfit, prune
 from tests.helpers import body, check, graph
@@ -30,13 +30,29 @@ def pruned(found: Graph) -> set[frozenset[str]]:
             except (Disconnected, Misfit):
                 continue
             closed = set(groups) - kept
-            if not any(limit.exceeded(kept) for limit in limits(found)) and not shortages(found, closed):
+            if not any(limit.exceeded(kept) for limit in limits(found)) and not violated(found, closed):
                 left.add(kept)
     return left
 
 
-class ExactSpace(Space):
-    """A random space, some of whose choices must keep candidates."""
+class RuledSpace(Space):
+    """A random space, some of whose choices must keep candidates, and some of whose edges are required."""
+
+    def _body(self) -> str:
+        text = super()._body()
+        for _ in range(self.random.randint(0, 2)):
+            ends = self.random.choice(("n0", "n1", "n2", "out"))
+            number = self.random.randint(1, 2)
+            text += self.random.choice(
+                (
+                    "",
+                    f" require edges {self.random.choice(('<=', '>='))} {number}",
+                    f" require inputs({ends}) == {number}",
+                    f" require edge(x, {ends}) implies edge(n0, out)",
+                    f" require not edge(n0, {ends}) or edge(x, n0)",
+                )
+            )
+        return text
 
     def _edge(self, width: int | str) -> str:
         text = super()._edge(width)
@@ -50,8 +66,11 @@ class ExactSpace(Space):
 
 def random_space(random: Random, most: int = 9) -> Graph | None:
     """The graph of a random space with a moderate number of switches."""
-    space, diagnostics = check(ExactSpace(random).text())
-    if diagnostics:
+    for _ in range(5):
+        space, diagnostics = check(RuledSpace(random).text())
+        if not diagnostics:
+            break
+    else:
         return None
     found = space.networks[0].graph()
     return found if 0 < len(found.switches) <= most else None
@@ -60,7 +79,7 @@ def random_space(random: Random, most: int = 9) -> Graph | None:
 SPACES = st.randoms(use_true_random=False).map(random_space)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(found=SPACES)
 def test_all_networks_of_random_spaces(found: Graph | None) -> None:
     assume(found is not None)
@@ -124,6 +143,52 @@ def test_shapes_that_do_not_fit() -> None:
     found = graph(body(f"{halves} sum(y, conv(6, 1)(x)) -> out : conv(3, 1)"))
     assert Networks(found).may_misfit
     assert networks(found).count == 2, "both or none of the two are left"
+
+
+def required_space(random: Random) -> Graph | None:
+    """A cell with few switches and many requirements, or None if they contradict each other."""
+    kinds = (
+        "choose 1 { relu, bn }",
+        "optional relu",
+        "optional relu",
+        "optional identity",
+        "tanh",
+        "choose exactly 1 { relu, bn }",
+    )
+    ends = [("x", "h[0]"), ("y", "h[0]"), ("x", "h[1]"), ("h[0]", "h[1]"), ("y", "h[1]"), ("h[0]", "out"), ("x", "out")]
+    edges = [*random.sample(ends, random.randint(4, 6)), ("h[1]", "out")]
+    lines = [f"{source} -> {target} : {random.choice(kinds)}" for source, target in edges]
+    for _ in range(random.randint(1, 3)):
+        number, compare = random.randint(1, 3), random.choice(("==", "<=", ">="))
+        (a, b), (c, d) = random.sample(edges, 2)
+        rules = (
+            f"require edges {compare} {number}",
+            f"require inputs({random.choice(('h[0]', 'h[1]', 'out'))}) {compare} {number}",
+            f"require edge({a}, {b}) implies edge({c}, {d})",
+            f"require not edge({a}, {b}) or not edge({c}, {d})",
+        )
+        lines.append(random.choice(rules))
+    uses = random.choice(("out c(x, x)", "node a = c(x, x) out c(a, x)", "x -> out : optional bn c(x, x) -> out"))
+    space, diagnostics = check(f"cell c {{ in x, y node h[2] {' '.join(lines)} }} {body(uses)}")
+    found = None if diagnostics else space.networks[0].graph()
+    return found if found is not None and found.constraints and len(found.switches) <= 8 else None
+
+
+def test_requirements_are_met() -> None:
+    spaces = [found for seed in range(400) if (found := required_space(Random(seed))) is not None]
+    assert len(spaces) > 30
+    for found in spaces[:30]:
+        assert set(Networks(found).all()) == pruned(found)
+
+
+def test_two_inputs_for_every_node() -> None:
+    text = "node h[3] for j in 0..3 { x, y, h[0..j] -> h[j] : choose exactly 1 { relu, tanh, bn } } out sum(h)"
+    cell = f"cell c {{ in x, y {text} }} "
+    fixed = graph(cell + body("node a = c(x, x) out c(x, a)"))
+    assert networks(fixed).count == 3**9
+    edges = text.replace("exactly 1", "1").replace("}} out", "} } out")
+    free = graph(cell.replace(text, edges.replace("bn } }", "bn } require inputs(h[j]) == 2 }")) + body("out c(x, x)"))
+    assert networks(free).count == 3**6 * 1 * 3 * 6
 
 
 def test_a_long_chain_is_exact() -> None:
