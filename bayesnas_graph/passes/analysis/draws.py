@@ -8,15 +8,14 @@ that it can reach.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable
 from fractions import Fraction
-from math import comb, prod
 from random import Random
 
 from bayesnas_graph.passes.analysis.lanes import evaluate
 from bayesnas_graph.passes.analysis.networks import Enumerated, Networks, subset
 from bayesnas_graph.passes.analysis.skeleton import Component
+from bayesnas_graph.passes.analysis.units import Unit, units_of
 
 LANES = 256  # settings drawn at once
 MOST_SETTINGS = 20_000  # settings to draw for one network
@@ -56,7 +55,7 @@ class _Settings:
         self.skeleton = networks.skeleton
         self.component = component
         self.random = random
-        self.units = _units(networks, component)
+        self.units = units_of(networks.skeleton, component)
         self._ready: list[set[str]] = []
 
     def draw(self) -> set[str] | None:
@@ -85,85 +84,6 @@ class _Settings:
         return found
 
 
-class _Unit:
-    """Bundles of which certain numbers are on, such as those of a choice: a set is as likely as it has ways."""
-
-    def __init__(self, bundles: tuple[int, ...], ways: list[int], sizes: Collection[int]) -> None:
-        self.bundles = bundles
-        self.ways = dict(zip(bundles, ways, strict=True))
-        self.sizes = sorted(size for size in sizes if size <= len(bundles))
-        # For every place and number: the ways to have exactly that many of the bundles from there on.
-        self.table = [[1] + [0] * self.sizes[-1]]
-        for way in reversed(ways):
-            after = self.table[-1]
-            self.table.append([after[k] + (way * after[k - 1] if k else 0) for k in range(len(after))])
-        self.table.reverse()
-
-    def draw(self, random: Random) -> list[int]:
-        """Return the bundles that are on."""
-        return self._of_size(self._size(random, self.table[0]), random)
-
-    def _size(self, random: Random, ways: Sequence[int]) -> int:
-        number = random.randrange(sum(ways[size] for size in self.sizes))
-        for size in self.sizes:
-            if number < ways[size]:
-                return size
-            number -= ways[size]
-        raise AssertionError("the numbers are those of the sizes")
-
-    def _of_size(self, left: int, random: Random) -> list[int]:
-        found = []
-        for place, bundle in enumerate(self.bundles):
-            if left and random.randrange(self.table[place][left]) >= self.table[place + 1][left]:
-                left -= 1
-                found.append(bundle)
-        return found
-
-    def propose(self, random: Random) -> list[int]:
-        """Return bundles, each of which is as likely to be on as off if they are few; see `odds`."""
-        size = random.choice(self.sizes)
-        return sorted(random.sample(self.bundles, size))
-
-    def odds(self, on: Collection[int]) -> Fraction:
-        """How much more likely a set should be than `propose` makes it, up to a factor."""
-        ways = prod(self.ways[bundle] for bundle in on)
-        return Fraction(ways * comb(len(self.bundles), len(on)))
-
-
-def _units(networks: Networks, component: Component) -> list[_Unit]:
-    """What is drawn independently. A bundle with several limits is drawn alone, and the limits are checked later.
-
-    The edges into a node that must have two inputs are drawn together: two of them, or none if the node is not used.
-    """
-    bundles = networks.skeleton.bundles
-    alone = dict.fromkeys(networks.free(component))
-    units = []
-    for some, sizes in (*_limited(component), *_required(component)):
-        if all(bundle in alone for bundle in some):
-            units.append(_Unit(some, [bundles[i].ways for i in some], sizes))
-            for bundle in some:
-                del alone[bundle]
-    return units + [_Unit((bundle,), [bundles[bundle].ways], (0, 1)) for bundle in alone]
-
-
-def _limited(component: Component) -> Iterator[tuple[tuple[int, ...], Collection[int]]]:
-    """The bundles of every choice, and how many may be on. Those in several are left out."""
-    times = Counter(bundle for limit in component.limits for bundle in limit.bundles)
-    for limit in component.limits:
-        if all(times[bundle] == 1 for bundle in limit.bundles):
-            yield limit.bundles, range(limit.most + 1)
-
-
-def _required(component: Component) -> Iterator[tuple[tuple[int, ...], Collection[int]]]:
-    """The bundles of edges that a rule counts, and how many may be on, if every edge has one bundle."""
-    for rule in component.rules:
-        edges = [term.closed_by for term in rule.terms]
-        if all(term.counts_if_kept for term in rule.terms) and all(len(edge) == 1 for edge in edges):
-            some = tuple(dict.fromkeys(edge[0] for edge in edges))
-            if len(some) == len(edges):
-                yield some, {0, *range(rule.least, rule.most + 1)}
-
-
 class Chain:
     """Moves from network to network by drawing some choices again, and stays where the result is not a network."""
 
@@ -174,13 +94,13 @@ class Chain:
         self._kinds = list(zip(networks.skeleton.components, networks.enumerated, strict=True))
         self._state = [start & groups for groups in map(self._groups, networks.skeleton.components)]
         # What a move draws again: a whole component that is numbered, or bundles of another.
-        self.moves: list[tuple[int, _Unit | None]] = []
+        self.moves: list[tuple[int, Unit | None]] = []
         for i, (component, found) in enumerate(self._kinds):
             if found is not None:
                 self.moves.append((i, None))
                 continue
             always = (bundle for bundle in component.bundles if bundle in networks.skeleton.always)
-            units = [*_units(networks, component), *(_Unit((bundle,), [1], (0, 1)) for bundle in always)]
+            units = [*units_of(networks.skeleton, component), *(Unit((bundle,), [1], (0, 1)) for bundle in always)]
             self.moves += [(i, unit) for unit in units]
 
     def _groups(self, component: Component) -> frozenset[str]:
@@ -215,7 +135,7 @@ class Chain:
         if self.random.random() >= odds or not self.fits(self.network):
             self._state = before
 
-    def _redrawn(self, state: frozenset[str], unit: _Unit) -> tuple[frozenset[str], Fraction]:
+    def _redrawn(self, state: frozenset[str], unit: Unit) -> tuple[frozenset[str], Fraction]:
         """A state with other bundles of a unit; for a choice that must have some, with others if it has any.
 
         Also returns by how much the proposal underestimates it, compared with the state before.
@@ -234,7 +154,9 @@ class Chain:
         removed, because they would have to be drawn again on the way back.
         """
         skeleton, component, state = self.networks.skeleton, self._kinds[i][0], self._state[i]
-        wanted = {b: int(not state.isdisjoint(skeleton.bundles[b].groups)) for b in self.networks.free(component)}
+        wanted = {
+            b: int(not state.isdisjoint(skeleton.bundles[b].groups)) for b in self.networks.skeleton.free(component)
+        }
         lanes = evaluate(component, skeleton.always, wanted, 1)
         if not lanes.valid:
             return Fraction(0)

@@ -21,21 +21,6 @@ class Lanes:
     on: Mapping[int, int]
 
 
-def every_setting(count: int) -> list[int]:
-    """The lanes in which each of some bundles is on, for all 2^count settings.
-
-    >>> [bin(lanes) for lanes in every_setting(2)]
-    ['0b1010', '0b1100']
-    """
-    found = []
-    for i in range(count):
-        lanes = ((1 << (1 << i)) - 1) << (1 << i)
-        for j in range(i + 1, count):
-            lanes |= lanes << (1 << j)
-        found.append(lanes)
-    return found
-
-
 def evaluate(component: Component, always: frozenset[int], wanted: Mapping[int, int], everything: int) -> Lanes:
     """Find the networks among the settings of a component.
 

@@ -8,11 +8,12 @@ from functools import cached_property
 from math import comb, prod
 
 from bayesnas_graph.ir import Graph
-from bayesnas_graph.passes.analysis.lanes import Lanes, evaluate, every_setting
+from bayesnas_graph.passes.analysis.lanes import Lanes, evaluate
 from bayesnas_graph.passes.analysis.misfits import may_misfit
 from bayesnas_graph.passes.analysis.prices import Prices
 from bayesnas_graph.passes.analysis.settings import switches
 from bayesnas_graph.passes.analysis.skeleton import Bundle, Component, Skeleton
+from bayesnas_graph.passes.analysis.units import Unit, units_of
 
 MOST_BITS = 2**31  # edges times settings to evaluate in one space: a second or less
 MOST_LANES = 2**22  # settings at once
@@ -112,29 +113,31 @@ class Networks:
         left = MOST_BITS
         self.enumerated: list[Enumerated | None] = []
         for component in self.skeleton.components:
-            work = self._work(component)
-            found = None if work is None or work > left else self._enumerate(component)
+            units = units_of(self.skeleton, component)
+            work = self._work(component, units)
+            found = None if work is None or work > left else self._enumerate(component, units)
             left -= work if work is not None and found is not None else 0
             self.enumerated.append(found)
 
-    def free(self, component: Component) -> list[int]:
-        """The bundles of a component that may be on or off."""
-        return [bundle for bundle in component.bundles if bundle not in self.skeleton.always]
-
-    def _work(self, component: Component) -> int | None:
+    def _work(self, component: Component, units: list[Unit]) -> int | None:
         """Edges times settings; None if there are too many settings."""
-        lanes = 1 << min(len(self.free(component)), 64)
+        lanes = 1
+        for unit in units:
+            lanes *= unit.states
+            if lanes > MOST_LANES:
+                return None
         largest = max(len(part.vertices) for part in component.parts)
-        if lanes > MOST_LANES or lanes * largest > MOST_MEMORY:
-            return None
-        return lanes * sum(part.size for part in component.parts)
+        return None if lanes * largest > MOST_MEMORY else lanes * sum(part.size for part in component.parts)
 
-    def _enumerate(self, component: Component) -> Enumerated | None:
-        free = self.free(component)
-        wanted = dict(zip(free, every_setting(len(free)), strict=True))
-        lanes = evaluate(component, self.skeleton.always, wanted, (1 << (1 << len(free))) - 1)
+    def _enumerate(self, component: Component, units: list[Unit]) -> Enumerated | None:
+        count, stride = prod(unit.states for unit in units), 1
+        wanted: dict[int, int] = {}
+        for unit in units:
+            wanted |= unit.lanes(stride, count)
+            stride *= unit.states
+        lanes = evaluate(component, self.skeleton.always, wanted, (1 << count) - 1)
         states = {1: lanes.valid} if lanes.valid else {}
-        steps = MOST_BITS >> len(free)
+        steps = MOST_BITS // count
         for i in component.bundles:
             ways = self.skeleton.bundles[i].ways
             if ways == 1:
@@ -162,9 +165,9 @@ class Networks:
         return min(most, switches(self.graph).settings)
 
     def _settings(self, component: Component) -> int:
-        """The ways to set the switches of a component, ignoring limits on several bundles."""
-        sizes = [(self.skeleton.bundles[i].ways, i in self.skeleton.always) for i in component.bundles]
-        return prod(ways if is_always else ways + 1 for ways, is_always in sizes)
+        """The ways to set the switches of a component, ignoring whether they are on a path."""
+        always = (self.skeleton.bundles[i].ways for i in component.bundles if i in self.skeleton.always)
+        return prod(always) * prod(unit.total for unit in units_of(self.skeleton, component))
 
     def network(self, number: int) -> frozenset[str]:
         """The switches of the network of this number. All components must be enumerated."""

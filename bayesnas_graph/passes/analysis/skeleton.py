@@ -115,6 +115,10 @@ class Skeleton:
     always: frozenset[int]  # bundles that are on wherever they are used: `choose exactly 1`
     components: tuple[Component, ...]
 
+    def free(self, component: Component) -> list[int]:
+        """The bundles of a component that may be on or off."""
+        return [bundle for bundle in component.bundles if bundle not in self.always]
+
     @staticmethod
     def of(graph: Graph) -> Skeleton:
         """Reduce an elaborated graph, which has no zero switches."""

@@ -60,7 +60,7 @@ def assert_uniform(times: Counter[frozenset[str]], expected: set[frozenset[str]]
 def test_draws_are_uniform(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     spaces = small_spaces(12)
     if way == "by setting":
-        monkeypatch.setattr(COUNTING, "MOST_LANES", 0)
+        monkeypatch.setattr(COUNTING, "MOST_MEMORY", 0)
     for seed, (graph, expected) in enumerate(spaces):
         space = Networks(graph)
         assert space.is_enumerated == (way == "by number")
@@ -77,7 +77,7 @@ CHOICES = "x -> out : choose { conv(3, 1), conv(3, 3), conv(3, 5) } > choose exa
 @pytest.mark.parametrize("way", ["by number", "by setting", "by chain"])
 def test_all_are_found(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if way != "by number":
-        monkeypatch.setattr(COUNTING, "MOST_LANES", 0)
+        monkeypatch.setattr(COUNTING, "MOST_MEMORY", 0)
     if way == "by chain":
         monkeypatch.setattr(draws, "MOST_SETTINGS", 0)
     found = sample(net(body(CHOICES)), 21, seed=3)
@@ -86,7 +86,7 @@ def test_all_are_found(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_chain_is_nearly_uniform(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(COUNTING, "MOST_LANES", 0)
+    monkeypatch.setattr(COUNTING, "MOST_MEMORY", 0)
     monkeypatch.setattr(draws, "MOST_SETTINGS", 0)
     found = sample(net(body(CHOICES)), 21 * 60, seed=3, with_replacement=True)
     assert not found.is_uniform
@@ -97,7 +97,7 @@ def test_a_chain_is_nearly_uniform(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_chain_where_choices_come_and_go(monkeypatch: pytest.MonkeyPatch) -> None:
     """A choice that must keep a candidate has one only while the operation around it is on."""
-    monkeypatch.setattr(COUNTING, "MOST_LANES", 0)
+    monkeypatch.setattr(COUNTING, "MOST_MEMORY", 0)
     monkeypatch.setattr(draws, "MOST_SETTINGS", 0)
     inner = "choose exactly 1 { conv(3, 1), conv(3, 3), conv(3, 5), conv(3, 7) }"
     network = net(body(f"x -> out : optional relu > {inner} x -> out : optional bn > {inner} x -> out"))
