@@ -12,11 +12,13 @@ from dataclasses import replace
 
 from bayesnas_graph.bayes.decision import Decision, Why
 from bayesnas_graph.ir import Constraint, Graph
-from bayesnas_graph.passes.analysis import Rules, cost_by_switch, limits, obey, openings
+from bayesnas_graph.passes.analysis import Rules, choices, cost_by_switch, limits, obey, openings
 from bayesnas_graph.passes.prune import Disconnected, Misfit, prune
 
 Scores = Mapping[str, float]  # of every group; higher is better
 Fits = Callable[[Graph], bool]
+
+PATIENCE = 1_000_000  # nodes of pruned graphs before a search for smaller candidates ends
 
 
 def reconnect(graph: Graph, decision: Decision, scores: Scores) -> Decision:
@@ -120,20 +122,24 @@ def shrink_to_fit(graph: Graph, decision: Decision, scores: Scores, fits: Fits) 
 
 
 def _swap_to_fit(graph: Graph, decision: Decision, scores: Scores, fits: Fits) -> Decision:
-    """Keep smaller candidates in choices that must keep some, those with the smallest loss of score first."""
-    needy = [limit for limit in limits(graph) if limit.least]
+    """Keep smaller candidates in choices that must keep some, those with the smallest loss of score first.
+
+    Where the space has requirements, this may be any choice.
+    """
+    needy = [choice.candidates for choice in choices(graph) if choice.least or graph.constraints]
     if not needy or fits(prune(graph, decision.off)):
         return decision
     size = {group: (behind.parameters, behind.flops) for group, behind in cost_by_switch(graph).items()}
-    pairs = {(old, new) for limit in needy for old in limit.groups for new in limit.groups if size[new] < size[old]}
+    pairs = {(old, new) for groups in needy for old in groups for new in groups if size[new] < size[old]}
     swaps = sorted(pairs, key=lambda pair: (scores[pair[0]] - scores[pair[1]], *pair))
-    rules = Rules(graph)
+    rules, tries = Rules(graph), PATIENCE // len(graph)
     improved = True
-    while improved:
+    while improved and tries > 0:
         improved = False
         for old, new in swaps:
-            if old in decision.off or new not in decision.off:
+            if old in decision.off or new not in decision.off or tries <= 0:
                 continue
+            tries -= 1
             other = keep_enough(graph, decision.changed([old], Why.SIZE).changed([new], Why.LEAST), scores)
             if _holds(graph, other, rules, decision):
                 decision, improved = close_dead_ends(graph, other), True

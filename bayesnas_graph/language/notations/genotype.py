@@ -16,7 +16,7 @@ from bayesnas_graph.language.notations.problems import shown, unfit, unfitting
 
 DARTS = Notation(
     name="DARTS",
-    spaces=("darts", "darts_imagenet"),
+    spaces=("darts", "darts_imagenet", "nasnet"),
     cells=("normal", "reduction"),
     inputs=("p", "q"),
     nodes=4,
@@ -30,7 +30,12 @@ DARTS = Notation(
         "dil_conv_5x5": "dil_conv_5",
         "sep_conv_7x7": "sep_conv_7",
         "conv_7x1_1x7": "conv_7x1_1x7",
+        "conv_1x1": "conv_keep_1",
+        "conv_3x3": "conv_keep_3",
+        "max_pool_5x5": "max_pool_5",
+        "max_pool_7x7": "max_pool_7",
     },
+    aliases={"avg_pool": "avg_pool_3x3", "max_pool_3": "max_pool_3x3", "dil_conv": "dil_conv_3"},  # of `nasnet`
 )
 TWICE = ("max_pool_3x3", "avg_pool_3x3")  # have no weights, so the same one twice is the same value twice
 

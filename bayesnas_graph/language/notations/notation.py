@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from bayesnas_graph.diagnostics import did_you_mean
@@ -36,7 +36,7 @@ class Notation:
     inputs: tuple[str, ...]  # of a cell
     nodes: int  # of a cell
     operations: Mapping[str, str]  # the name in the notation -> the label of the candidate
-    output: str = "out"  # the node that joins the nodes of a cell; each may have a switch on its way there
+    aliases: Mapping[str, str] = field(default_factory=dict)  # another label of a candidate -> its usual label
 
     def sized(self, graph: Graph) -> Notation:
         """The notation for cells with as many nodes as those of a graph, or this one if none fits."""
@@ -60,10 +60,18 @@ class Notation:
         return {(edge.cell, place): edge for edge, place in self.edges.items()}
 
     @cached_property
-    def _joined_at(self) -> dict[tuple[str, str], tuple[str, int]]:
-        """The switches between nodes and the output of their cell, by their places."""
-        first = len(self.inputs)
-        return {(cell, f"{self.output} <- h[{j}]"): (cell, first + j) for cell in self.cells for j in range(self.nodes)}
+    def _nodes(self) -> dict[str, int]:
+        """The numbers of the nodes, by their names in gates."""
+        return {f"h[{j}]": len(self.inputs) + j for j in range(self.nodes)}
+
+    def _joined(self, gate: Gate) -> tuple[str, int] | None:
+        """The cell and the node whose way to the output a switch is on, if it is such a switch."""
+        if gate.kind != "optional" or gate.use or gate.target in self._nodes or gate.part not in self.cells:
+            return None
+        return (gate.part, self._nodes[gate.source]) if gate.source in self._nodes else None
+
+    def _label(self, gate: Gate) -> str:
+        return self.aliases.get(gate.label, gate.label)
 
     @cached_property
     def _name_of(self) -> dict[str, str]:
@@ -75,13 +83,12 @@ class Notation:
 
     def _is_known(self, gate: Gate) -> bool:
         is_shared = gate.group != gate.name  # by all uses of the cell
-        place = (gate.part, gate.place)
-        return is_shared and (place in self._edge_at or (gate.kind == "optional" and place in self._joined_at))
+        return is_shared and ((gate.part, gate.place) in self._edge_at or self._joined(gate) is not None)
 
     def joins(self, graph: Graph) -> dict[tuple[str, int], str]:
         """The switches between nodes and the outputs of their cells, by cell and node; empty if there are none."""
-        places = ((gate, self._joined_at.get((gate.part, gate.place))) for gate in graph.switches.values())
-        return {place: gate.group for gate, place in places if place is not None and gate.kind == "optional"}
+        places = ((gate.group, self._joined(gate)) for gate in graph.switches.values())
+        return {place: group for group, place in places if place is not None}
 
     def _switches(self, graph: Graph) -> dict[CellEdge, list[Gate]]:
         """The switches of a graph by edge. Raises NasError if the notation does not apply to the graph."""
@@ -97,7 +104,7 @@ class Notation:
 
     def missing(self, operations: Iterable[str], graph: Graph) -> list[str]:
         """Those of some operations that no candidate of a graph computes."""
-        labels = {gate.label for gate in graph.switches.values()}
+        labels = {self._label(gate) for gate in graph.switches.values()}
         known = (name for name in dict.fromkeys(operations) if name in self.operations)
         return [name for name in known if self.operations[name] not in labels]
 
@@ -119,7 +126,7 @@ class Notation:
             if edge.cell not in used:
                 continue
             label = self.operations[operation]
-            candidates = {gate.label: gate.group for gate in switches[edge] if not gate.is_zero}
+            candidates = {self._label(gate): gate.group for gate in switches[edge] if not gate.is_zero}
             if label not in candidates:
                 help = "use the full space: this one was pruned or lacks the candidate"
                 missing = switch_text(edge.cell, self.edges[edge], label)
@@ -143,8 +150,8 @@ class Notation:
             for gate in sorted(gates, key=lambda gate: gate.group):
                 if gate.is_zero or gate.group not in kept:
                     continue
-                if gate.label not in self._name_of:
+                if self._label(gate) not in self._name_of:
                     help = f"close it: {self.name} cannot express it"
                     unfitting(f"{self.name} has no name for switch {shown(gate.text)}", help)
-                operations[edge].append(self._name_of[gate.label])
+                operations[edge].append(self._name_of[self._label(gate)])
         return operations

@@ -7,10 +7,10 @@ that lead to it have more switches on, which prune to nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bayesnas_graph.passes.analysis.skeleton import BundleLimit, Component, EdgeTerm, Part
+from bayesnas_graph.passes.analysis.skeleton import Component, EdgeTerm, Part
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,8 @@ def evaluate(component: Component, always: frozenset[int], wanted: Mapping[int, 
     for bundle, lanes in wanted.items():
         valid &= ~(alive[bundle] ^ lanes)
     for limit in component.limits:
-        valid &= within(limit, wanted, everything)
+        kept = Number.of(wanted[bundle] for bundle in limit.bundles)
+        valid &= ~kept.at_least(limit.most + 1, everything)
     on = {b: alive[b] if b in always else wanted[b] for b in component.bundles}
     return Lanes(valid & _obeying(component, always, on, everything) if component.rules else valid, on)
 
@@ -125,39 +126,49 @@ def _obeying(component: Component, always: frozenset[int], on: Mapping[int, int]
         around = 0
         for place in rule.around:
             around |= used[place.part][place.vertex]
-        enough = 0
-        for exact in counted([holds(term) for term in rule.terms], rule.most, everything)[rule.least :]:
-            enough |= exact
-        lanes &= enough | ~around
+        holding = Number.of(map(holds, rule.terms))
+        right = holding.at_least(rule.least, everything) & ~holding.at_least(rule.most + 1, everything)
+        lanes &= right | ~around
     return lanes
 
 
 def _short(kept: Sequence[int], could: Sequence[int], least: int, everything: int) -> int:
     """The lanes in which fewer than `least` candidates are kept, although more could be."""
-    short, more_could = 0, everything
-    exact = counted(kept, least - 1, everything), counted(could, least - 1, everything)
-    for are_kept, could_be in zip(*exact, strict=True):
-        more_could &= ~could_be
-        short |= are_kept & more_could
+    are_kept, could_be = Number.of(kept), Number.of(could)
+    short = 0
+    for number in range(1, least + 1):
+        short |= could_be.at_least(number, everything) & ~are_kept.at_least(number, everything)
     return short
 
 
-def within(limit: BundleLimit, wanted: Mapping[int, int], everything: int) -> int:
-    """The lanes that keep no more bundles than a limit allows."""
-    lanes = 0
-    for exact in counted([wanted[bundle] for bundle in limit.bundles], limit.most, everything):
-        lanes |= exact
-    return lanes
+@dataclass(frozen=True)
+class Number:
+    """A number in every lane: its binary digits, the lowest first."""
 
+    digits: tuple[int, ...]
 
-def counted(some: Sequence[int], most: int, everything: int) -> list[int]:
-    """For every number up to `most`, the lanes in which exactly so many of some are on."""
-    exact = [everything]
-    for lanes in some:
-        up = [number & lanes for number in exact]
-        exact = [number & ~lanes for number in exact]
-        if len(exact) <= most:
-            exact.append(0)
-        for size in range(1, len(exact)):
-            exact[size] |= up[size - 1]
-    return exact
+    @staticmethod
+    def of(some: Iterable[int]) -> Number:
+        """How many of some are on.
+
+        >>> [bin(digit) for digit in Number.of([0b0111, 0b0011, 0b0001]).digits]
+        ['0b101', '0b11']
+        """
+        digits: list[int] = []
+        for carry in some:
+            for i, digit in enumerate(digits):
+                digits[i], carry = digit ^ carry, digit & carry
+                if not carry:
+                    break
+            if carry:
+                digits.append(carry)
+        return Number(tuple(digits))
+
+    def at_least(self, number: int, everything: int) -> int:
+        """The lanes in which it is at least so large."""
+        if number >> len(self.digits):
+            return 0
+        lanes = everything
+        for i, digit in enumerate(self.digits):
+            lanes = digit & lanes if number >> i & 1 else digit | lanes
+        return lanes

@@ -113,7 +113,7 @@ class Networks:
         left = MOST_BITS
         self.enumerated: list[Enumerated | None] = []
         for component in self.skeleton.components:
-            units = units_of(self.skeleton, component)
+            units = [part for unit in units_of(self.skeleton, component) for part in unit.split()]
             work = self._work(component, units)
             found = None if work is None or work > left else self._enumerate(component, units)
             left -= work if work is not None and found is not None else 0

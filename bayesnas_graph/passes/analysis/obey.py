@@ -74,13 +74,17 @@ def _repairs(state: State, violation: Violation, scores: Scores) -> Iterator[Off
 
 
 def openings(state: State, edges: Iterable[RuleEdge], scores: Scores) -> list[Off]:
-    """For each of these edges that can be kept, the switches to open for it, the best first."""
+    """For each of these edges that can be kept, the switches to open for it.
+
+    The best come first, but after them edges from values that are not computed yet.
+    """
     found = []
     for edge in edges:
-        if edge.source is not None and state.alive[edge.source]:
+        if edge.source is not None:
             opened = opening(state, edge.source, scores) | _own_switch(state, edge)
-            found += [opened] if opened else []
-    return sorted(found, key=lambda groups: (-_score(state, groups, scores), sorted(groups)))
+            if opened:
+                found.append((not state.alive[edge.source], -_score(state, opened, scores), sorted(opened)))
+    return [frozenset(opened) for _, _, opened in sorted(found)]
 
 
 def _cut(state: State, lost: int) -> set[str]:

@@ -42,6 +42,7 @@ class Prices:
             self.inputs.append(sources)
         self.limits = tuple(limits(graph))
         self.rules = Rules(graph)
+        self.constrained = _constrained(graph)
         self.tolerates_missing_inputs = [op.tolerates_missing_inputs for op in self.ops]
         self._fixed = [[s.node for s in sources if s.group is None] for sources in self.inputs]
         self._switched: dict[str, list[tuple[int, int]]] = defaultdict(list)  # targets and sources
@@ -73,15 +74,22 @@ class Prices:
         more candidates of a choice are on than it may keep, or if a rule of the space is broken.
         """
         self.visited += len(self.limits)
-        if any(limit.exceeded(on) for limit in self.limits):
+        if any(limit.exceeded(on) for limit in self.limits) or self.breaks_rules(on):
             return None
+        return self.unruled(on)
+
+    def breaks_rules(self, on: Set[str]) -> bool:
+        """Return whether a rule of the space is broken with these switches on and no others."""
+        if not self.rules:
+            return False
+        self.visited += 3 * len(self.ops)
+        return bool(self.rules.violated(frozenset(self.groups) - on))
+
+    def unruled(self, on: Set[str]) -> int | None:
+        """The price with these switches on and no others, whatever the rules and limits say."""
         arriving = self._arriving(self._wanted(on))
         if not all(output in arriving for output in self.outputs):
             return None
-        if self.rules:
-            self.visited += 3 * len(self.ops)
-            if self.rules.violated(frozenset(self.groups) - on):
-                return None
         total = 0
         shapes: dict[int, Shape] = {}
         for i in sorted(reached(self.outputs, arriving.__getitem__)):
@@ -130,3 +138,13 @@ class Prices:
             if len(brought) == len(self.inputs[i]) or (brought and self.tolerates_missing_inputs[i]):
                 arriving[i] = brought
         return arriving
+
+
+def _constrained(graph: Graph) -> list[tuple[str, ...]]:
+    """The switches on the edges of every requirement; shared ones are listed once."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    for gate in graph.gates:
+        if not gate.is_zero:
+            groups[gate.choice].append(gate.group)
+    edges = ([choice for term in constraint.terms for choice in term.edge.inside] for constraint in graph.constraints)
+    return list(dict.fromkeys(tuple(group for choice in inside for group in groups[choice]) for inside in edges))

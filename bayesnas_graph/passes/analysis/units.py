@@ -11,6 +11,9 @@ from random import Random
 
 from bayesnas_graph.passes.analysis.skeleton import Component, Skeleton
 
+MANY = 1000  # sets of bundles to list
+LARGEST_TABLE = 50_000  # numbers in the table of a unit
+
 
 class Unit:
     """Bundles of which certain numbers are on, such as those of a choice: a set is as likely as it has ways."""
@@ -38,18 +41,23 @@ class Unit:
 
     def lanes(self, stride: int, count: int) -> dict[int, int]:
         """The lanes of every bundle, of `count` lanes that go through all states, each for `stride` lanes in a row."""
-        found = dict.fromkeys(self.bundles, 0)
-        sets = (some for size in self.sizes for some in combinations(self.bundles, size))
-        for state, some in enumerate(sets):
-            for bundle in some:
-                found[bundle] |= ((1 << stride) - 1) << (state * stride)
-        for bundle, lanes in found.items():
-            length = stride * self.states
+        sets = [frozenset(some) for size in self.sizes for some in combinations(self.bundles, size)]
+        off, on = "0" * stride, "1" * stride
+        found = {}
+        for bundle in self.bundles:
+            lanes = int("".join(on if bundle in some else off for some in reversed(sets)), 2)
+            length = stride * len(sets)
             while length < count:
                 lanes |= lanes << length
                 length *= 2
             found[bundle] = lanes & ((1 << count) - 1)
         return found
+
+    def split(self) -> list[Unit]:
+        """The unit, or its bundles alone if there are many sets of them and hardly more without a rule."""
+        if self.states <= MANY or 2 ** len(self.bundles) > 4 * self.states:
+            return [self]
+        return [Unit((bundle,), [ways], (0, 1)) for bundle, ways in self.ways.items()]
 
     def draw(self, random: Random) -> list[int]:
         """Return the bundles that are on."""
@@ -91,7 +99,7 @@ def units_of(skeleton: Skeleton, component: Component) -> list[Unit]:
     alone = dict.fromkeys(skeleton.free(component))
     units = []
     for some, sizes in (*_limited(component), *_required(component)):
-        if all(bundle in alone for bundle in some):
+        if all(bundle in alone for bundle in some) and len(some) * max(sizes) <= LARGEST_TABLE:
             units.append(Unit(some, [bundles[i].ways for i in some], sizes))
             for bundle in some:
                 del alone[bundle]
