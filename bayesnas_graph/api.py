@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from bayesnas_graph.data import Data
     from bayesnas_graph.derive import Architecture
     from bayesnas_graph.passes import DeviceKind, Mode
+    from bayesnas_graph.passes.analysis.sample import Sample
     from bayesnas_graph.runs.config.compress import CompressConfig
     from bayesnas_graph.runs.config.search import SearchConfig
     from bayesnas_graph.runs.config.train import EvalConfig, TrainConfig
@@ -54,6 +55,7 @@ __all__ = [
     "evaluate",
     "export",
     "load",
+    "sample",
     "search",
     "sweep",
     "train",
@@ -100,6 +102,18 @@ def check(file: AnySpace) -> tuple[Diagnostic, ...]:
     shipped = None if space.is_file() else shipped_space(str(file))
     Checker(report).path(shipped or space, str(file))
     return report.diagnostics
+
+
+def sample(network: Network | AnySpace, count: int = 1, *, seed: int = 0, with_replacement: bool = False) -> Sample:
+    """Draw architectures of a network at random: connected, distinct, and meeting what the network requires.
+
+    Each is as likely as any other (see `Sample.is_uniform`). `derive` takes the switches of one as `keep`. Fewer are
+    returned if there are not so many. Raises NasError if none is found.
+    """
+    from bayesnas_graph.passes.analysis.sample import sample
+
+    loaded = network if isinstance(network, Network) else load(network)
+    return sample(loaded, count, seed, with_replacement=with_replacement)
 
 
 def compile(
@@ -205,27 +219,32 @@ def derive(
     params: int | None = None,
     flops: int | None = None,
     rank: Ranking = "relevance",
-    architecture: str | None = None,
+    architecture: str | Sequence[str] | None = None,
+    keep: Sequence[str] | None = None,
     space: AnySpace | None = None,
     network: str | None = None,
     parameters: Mapping[str, Value] | None = None,
     allow_python: bool = False,
     **more_parameters: Value,
 ) -> Architecture:
-    """Return the architecture found by a search, or described by a string in a space. Raises NasError.
+    """Return the architecture found by a search, or one of a space that is given. Raises NasError.
 
+    A given architecture is a text in one of the notations of `--architecture`, or the switches to `keep`, by name.
     `network`, `space` and parameters put its cells into another network. Parameters are given by name or, if the name
     is taken, in `parameters`.
     """
-    from bayesnas_graph.derive import Rule, of_string
+    from bayesnas_graph.derive import Rule, given_architecture
     from bayesnas_graph.runs.searched import architecture_of
 
     path = source.path if isinstance(source, SearchResult) else _space(source)
     values = parameter_values({**(parameters or {}), **more_parameters})
-    if architecture is not None:
-        return of_string(path, architecture, network=network, parameters=values, allow_python=allow_python)
+    if architecture is not None and keep is not None:
+        raise TypeError("derive takes an architecture or the switches to keep, not both")
+    given = architecture if architecture is not None else keep
+    if given is not None:
+        return given_architecture(path, given, network=network, parameters=values, allow_python=allow_python)
     if isinstance(path, Text):
-        help = "give a run folder, or the `architecture`"
+        help = "give a run folder, or an architecture with `architecture` or `keep`"
         raise NasError([Diagnostic("NAS602", f"`{path}` is a text, not a run folder", help=help)])
     rule = Rule(keep_per_edge, keep_per_node, params, flops, rank)
     run = open_run(path, "search", allow_python=allow_python)

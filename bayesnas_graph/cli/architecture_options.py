@@ -1,4 +1,4 @@
-"""Options that choose an architecture: the result of a search, or a string."""
+"""Options that choose an architecture: the result of a search, or one that is given."""
 
 from __future__ import annotations
 
@@ -22,6 +22,25 @@ if TYPE_CHECKING:
     from bayesnas_graph.derive import Architecture
 
 _RULE, _ELSEWHERE = "Which switches stay", "In another network"
+
+GivenText = Annotated[
+    str | None,
+    typer.Option(
+        "--architecture",
+        metavar="TEXT",
+        help="Names of switches, DARTS genotype or NAS-Bench-201 string, for a space; `@FILE` reads it from a file.",
+        rich_help_panel=_RULE,
+    ),
+]
+GivenSwitches = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep",
+        metavar="SWITCH,...",
+        help="Keep exactly these switches of a space; may be repeated.",
+        rich_help_panel=_RULE,
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -47,14 +66,8 @@ class ArchitectureOptions:
         Ranking,
         typer.Option(metavar="SCORE", help="Ranking by gamma, relevance, removal or magnitude.", rich_help_panel=_RULE),
     ] = "relevance"
-    architecture: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TEXT",
-            help="DARTS genotype or NAS-Bench-201 string, for a space; `@FILE` reads it from a file.",
-            rich_help_panel=_RULE,
-        ),
-    ] = None
+    architecture: GivenText = None
+    keep: GivenSwitches = None
     space: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Space with the same cells.", rich_help_panel=_ELSEWHERE)
     ] = None
@@ -81,7 +94,12 @@ class ArchitectureOptions:
     @property
     def is_fixed(self) -> bool:
         """Whether the target is a network without choices."""
-        return not self.is_run and self.architecture is None
+        return not self.is_run and not self.is_given
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the architecture is given, not found by a search."""
+        return self.architecture is not None or bool(self.keep)
 
     @property
     def has_rule(self) -> bool:
@@ -90,17 +108,18 @@ class ArchitectureOptions:
 
     def load(self) -> Architecture:
         """Return the architecture. Raises NasError if there is none."""
-        if self.architecture is None and not self.is_run:
-            help = "pass a search run folder, or an architecture with `--architecture`"
+        if not self.is_given and not self.is_run:
+            help = "pass a search run folder, or an architecture with `--architecture` or `--keep`"
             raise not_a_run(self.target, help)
-        if self.architecture is not None and (self.is_run or self.has_rule or self.space is not None):
-            raise typer.BadParameter("takes a space, and no options that select switches", param_hint="--architecture")
+        if self.is_given and (self.is_run or self.has_rule or self.space is not None):
+            hint = "--architecture" if self.architecture is not None else "--keep"
+            raise typer.BadParameter("takes a space, and no options that select switches", param_hint=hint)
         return api.derive(
             self.target,
             keep_per_edge=self.keep_per_edge,
             keep_per_node=self.keep_per_node,
             rank=self.rank,
-            architecture=None if self.architecture is None else _text(self.architecture),
+            architecture=given_architecture(self.architecture, self.keep),
             space=self.space,
             network=self.network,
             parameters=parameter_values(self.param or ()),
@@ -115,6 +134,16 @@ def _budget(text: str) -> tuple[str, int]:
     if name not in ("params", "flops"):
         raise typer.BadParameter(f"`{text}` is not of the form params=1.5M or flops=300M", param_hint="--budget")
     return name, size("--budget", most)
+
+
+def given_architecture(text: str | None, switches: list[str] | None) -> str | list[str] | None:
+    """Return the architecture that one of two options gives: a text, or names of switches. Raises NasError."""
+    if text is not None and switches:
+        raise typer.BadParameter("give the architecture once: with `--keep` or `--architecture`", param_hint="--keep")
+    names = [name for some in switches or () for name in some.split(",") if name.strip()]
+    if switches and not names:
+        raise typer.BadParameter("names no switch", param_hint="--keep")
+    return names or None if text is None else _text(text)
 
 
 def _text(string: str) -> str:

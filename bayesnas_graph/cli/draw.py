@@ -9,7 +9,8 @@ from typing import Annotated, Literal, get_args
 
 import typer
 
-from bayesnas_graph.cli.drawing import Drawing, drawing_of, motifs
+from bayesnas_graph.cli.architecture_options import GivenSwitches, GivenText, given_architecture
+from bayesnas_graph.cli.drawing import Drawing, drawing_of, given_drawing, motifs
 from bayesnas_graph.cli.network_options import AllowPython, NetworkName, Parameters
 from bayesnas_graph.cli.output_options import Force
 from bayesnas_graph.diagnostics import nearest
@@ -38,6 +39,8 @@ def draw(
     file: Annotated[Path, typer.Argument(metavar="FILE|RUN", help="File, shipped space, or folder of a run.")],
     network: NetworkName = None,
     param: Parameters = None,
+    architecture: GivenText = None,
+    keep: GivenSwitches = None,
     space: Annotated[bool, typer.Option("--space", help="For a run: draw the whole space, not the result.")] = False,
     cell: Annotated[
         list[str] | None, typer.Option("--cell", metavar="NAME", help="Draw only this motif; may be repeated.")
@@ -61,7 +64,12 @@ def draw(
         raise typer.BadParameter("use it with --figure", param_hint="--mono")
     if figure and picture_format in ("dot", "mermaid"):
         raise typer.BadParameter(f"a figure can be svg, pdf or png, not {picture_format}", param_hint="--figure")
-    drawing = drawing_of(file, network, param, whole=space, allow_python=allow_python).only(cell or [])
+    given = given_architecture(architecture, keep)
+    if given is None:
+        drawing = drawing_of(file, network, param, whole=space, allow_python=allow_python)
+    else:
+        drawing = given_drawing(file, network, param, given, allow_python=allow_python)
+    drawing = drawing.only(cell or [])
     path = output or Path(f"{drawing.name}{_ending(picture_format)}")
     if figure:
         panels = _named(drawing.diagram.panels, path)

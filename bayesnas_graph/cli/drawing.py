@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bayesnas_graph import passes
 from bayesnas_graph.cli.network_options import load_network, load_with_files
 from bayesnas_graph.diagnostics import Diagnostic, NasError, nearest
 from bayesnas_graph.diagnostics.atomic_files import reason
@@ -16,6 +17,7 @@ from bayesnas_graph.diagnostics.reading import read_json
 from bayesnas_graph.diagnostics.resources import shipped_space
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.load import number
+from bayesnas_graph.language.notations import read_architecture
 from bayesnas_graph.report.pictures import Diagram, Panel, diagram_of, prune_diagram
 from bayesnas_graph.runs.folder import RunFolder
 from bayesnas_graph.runs.opening import Run
@@ -76,6 +78,28 @@ def drawing_of(
     if is_derivation:
         return _of_derivation(path, whole=whole, allow_python=allow_python)
     return _of_run(path, whole=whole, allow_python=allow_python)
+
+
+def given_drawing(
+    path: Path,
+    name: str | None,
+    parameters: list[str] | None,
+    architecture: str | Sequence[str],
+    *,
+    allow_python: bool = False,
+) -> Drawing:
+    """Return the drawing of an architecture of a space, given as a text or as names of switches. Raises NasError."""
+    if path.is_dir() and shipped_space(str(path)) is None:
+        message = f"`{path}` is a folder, and an architecture is given for a space"
+        raise NasError([Diagnostic("NAS602", message, help="pass the file of the space")])
+    network = load_network(path, name, parameters, allow_python=allow_python)
+    graph = passes.run(network.graph(), passes.SWITCHES)
+    kept = read_architecture(architecture, graph)
+    diagram = prune_diagram(diagram_of(network), {gate.name for gate in graph.gates if gate.group in kept})
+    if not diagram.panels:
+        message = "nothing reaches the output through the kept switches"
+        raise NasError([Diagnostic("NAS612", message, help="keep more switches")])
+    return Drawing(network.name, diagram)
 
 
 def _of_run(path: Path, *, whole: bool, allow_python: bool) -> Drawing:

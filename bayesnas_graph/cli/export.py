@@ -47,7 +47,7 @@ def export(
         typer.Option("--torch-export", metavar="FILE", help="Write a torch.export program.", rich_help_panel=_FORMATS),
     ] = None,
 ) -> None:
-    """Write a network as source that needs only torch: of a run, of an architecture string, or of a file."""
+    """Write a network as source that needs only torch: of a run, of a given architecture, or of a file."""
     with_weights = weights is not None or bool(recalibrate)
     model = _model(options, with_weights=with_weights)
     path = output or Path(f"{model.graph.name}.py")
@@ -67,7 +67,7 @@ def _model(options: ArchitectureOptions, *, with_weights: bool) -> Model:
     from bayesnas_graph.codegen.export import model_of  # loads torch
 
     chosen = options.space is not None or options.has_rule
-    if options.architecture is None and kind_of(options.target) in ("train", "compress"):
+    if not options.is_given and kind_of(options.target) in ("train", "compress"):
         if chosen or options.network or options.param:
             raise typer.BadParameter("this run has only one network, so these options do not apply", param_hint="RUN")
         subject, tensors = open_run(options.target, allow_python=options.allow_python).result

@@ -28,6 +28,7 @@ VERBS = {
         "check": "Check spaces for errors.",
         "fmt": "Format spaces.",
         "stats": "Count the architectures of a space and their costs.",
+        "sample": "Draw random architectures of a space.",
         "draw": "Draw a space, or the result of a run.",
         "diff": "Compare two spaces.",
         "compile": "Compile a space to a graph, Python source and a picture.",

@@ -10,7 +10,17 @@ from bayesnas_graph.cli.network_options import AllowPython, NetworkName, Paramet
 from bayesnas_graph.diagnostics.json_text import json_text
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.values import show
-from bayesnas_graph.passes.analysis import Cost, CostRange, Extremes, SwitchCounts, cost, extremes, switches
+from bayesnas_graph.passes.analysis import (
+    Cost,
+    CostRange,
+    Extremes,
+    NetworkCount,
+    SwitchCounts,
+    cost,
+    extremes,
+    networks,
+    switches,
+)
 
 BATCHES = (1, 64, 256)
 
@@ -25,24 +35,27 @@ def stats(
     """Count the architectures of a space, and the cost of the smallest, the largest, and all candidates together."""
     loaded = load_network(file, network, parameters, allow_python=allow_python)
     graph = loaded.graph()
-    counted, costs, ends = switches(graph), cost(graph), extremes(graph)
+    counted, distinct, costs, ends = switches(graph), networks(graph), cost(graph), extremes(graph)
     required = list(dict.fromkeys(map(str, graph.constraints)))
     if as_json:
-        typer.echo(json_text({**_json(loaded, counted, costs, ends), "requirements": required}))
+        typer.echo(json_text({**_json(loaded, counted, distinct, costs, ends), "requirements": required}))
         return
     typer.echo(
         f"network {loaded.name}: {', '.join(map(show, loaded.inputs))} -> {', '.join(map(show, loaded.outputs))}"
     )
-    for label, value in [*_rows(loaded, counted, costs, ends), *(("requires", text) for text in required)]:
+    for label, value in [*_rows(loaded, counted, distinct, costs, ends), *(("requires", text) for text in required)]:
         typer.echo(f"  {label:<14} {value}")
 
 
-def _rows(network: Network, counted: SwitchCounts, costs: Cost, ends: Extremes) -> list[tuple[str, str]]:
+def _rows(
+    network: Network, counted: SwitchCounts, distinct: NetworkCount, costs: Cost, ends: Extremes
+) -> list[tuple[str, str]]:
     rows = [("arguments", ", ".join(f"{name} = {show(value)}" for name, value in network.arguments) or "none")]
     uncounted = "at least " if costs.flops_at_least else ""
     if counted.choices:
         rows += [
             ("architectures", f"{scientific(counted.settings)}{_exact(counted.settings)}"),
+            ("networks", f"{_number(distinct)}, distinct and connected"),
             ("choices", f"{counted.choices:,} ({network.block.choices:,} in all uses)"),
             ("switches", f"{counted.candidates:,} ({counted.gates:,} in all uses)"),
             ("operations", f"{network.block.nodes:,}"),
@@ -84,16 +97,24 @@ def scientific(number: int) -> str:
     return f"{head:.2f}e{len(digits) - 1}" if head < 10 else f"1.00e{len(digits)}"
 
 
+def _number(distinct: NetworkCount) -> str:
+    most = "" if distinct.exact else "at most "
+    return f"{most}{scientific(distinct.count)}{_exact(distinct.count)}"
+
+
 def _exact(number: int) -> str:
     return f" ({number:,})" if len(str(number)) <= 24 else " (`--json` prints all digits)"
 
 
-def _json(network: Network, counted: SwitchCounts, costs: Cost, ends: Extremes) -> dict[str, Any]:
+def _json(
+    network: Network, counted: SwitchCounts, distinct: NetworkCount, costs: Cost, ends: Extremes
+) -> dict[str, Any]:
     return {
         "version": 1,
         "network": network.name,
         "parameters": {name: show(value) for name, value in network.arguments},
         "architectures": str(counted.settings),  # JSON readers lose digits of large numbers
+        "networks": {"count": str(distinct.count), "exact": distinct.exact},  # distinct and connected
         "choices": counted.choices,
         "switches": counted.candidates,
         "gates": counted.gates,

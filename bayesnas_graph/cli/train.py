@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bayesnas_graph import api
+from bayesnas_graph.cli.architecture_options import GivenSwitches, GivenText, given_architecture
 from bayesnas_graph.cli.options import option_group, settings_options
 from bayesnas_graph.cli.run_options import RunOptions, exit_when_interrupted
 from bayesnas_graph.runs.config.train import TrainConfig
 from bayesnas_graph.runs.settings import Settings
+
+if TYPE_CHECKING:
+    from bayesnas_graph.derive import Architecture
 
 
 @settings_options(TrainConfig)
@@ -21,17 +25,20 @@ def train(
     file: Annotated[
         Path | None, typer.Argument(metavar="FILE|RUN", help="File, shipped space, or folder of a search.")
     ] = None,
+    architecture: GivenText = None,
+    keep: GivenSwitches = None,
     settings: list[Settings],
     options: RunOptions,
 ) -> None:
     """Train a network without choices from scratch, with the usual recipe for comparing architectures."""
-    options.check()
+    options.check(new_only=architecture is not None or bool(keep))
     config = options.config("train", TrainConfig, file, settings)
+    source = None if config is None or file is None else _source(file, config, architecture, keep, options)
     from bayesnas_graph.cli.display.train_view import TrainView  # loads torch
 
     with exit_when_interrupted():
         api.train(
-            None if config is None else file,
+            source,
             output=options.output,
             resume=options.resume,
             data_dir=options.data_dir,
@@ -39,3 +46,19 @@ def train(
             watch=(TrainView(live=options.live),),
             config=config,
         )
+
+
+def _source(
+    file: Path, config: TrainConfig, architecture: str | None, keep: list[str] | None, options: RunOptions
+) -> Architecture | Path:
+    """Return the file, or the architecture of its space that is given. Raises NasError."""
+    given = given_architecture(architecture, keep)
+    if given is None:
+        return file
+    return api.derive(
+        file,
+        architecture=given,
+        network=config.network,
+        parameters=config.parameters,
+        allow_python=options.allow_python,
+    )

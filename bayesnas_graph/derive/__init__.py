@@ -1,6 +1,6 @@
 """From the decision of a search to a network without choices."""
 
-from bayesnas_graph.derive.architecture import Architecture, Origin, of_string
+from bayesnas_graph.derive.architecture import Architecture, Origin, given_architecture
 from bayesnas_graph.derive.derived import Derived, about, derive, given
 from bayesnas_graph.derive.explain import ExplainedLine, as_text, explained
 from bayesnas_graph.derive.rules import Rule
@@ -18,6 +18,6 @@ __all__ = [
     "derive",
     "explained",
     "given",
-    "of_string",
+    "given_architecture",
     "written",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -191,16 +191,16 @@ def _unchanged(folder: Path) -> set[Path]:
     return found
 
 
-def of_string(
+def given_architecture(
     file: Path | Text,
-    string: str,
+    architecture: str | Sequence[str],
     *,
     network: str | None = None,
     parameters: Mapping[str, Number] | None = None,
     allow_python: bool = False,
 ) -> Architecture:
-    """Return the architecture described by a DARTS or NAS-Bench-201 string. Raises NasError."""
+    """Return the architecture that a text describes, or that keeps the switches of these names. Raises NasError."""
     loaded = load_network(file, network, parameters, allow_python=allow_python)
     graph = passes.run(loaded.network.graph(), passes.SWITCHES)
-    derived = derive(graph, given(graph, read_architecture(string, graph)))
+    derived = derive(graph, given(graph, read_architecture(architecture, graph)))
     return Architecture(str(file), loaded.network, graph, derived, "an architecture that was given", None, allow_python)

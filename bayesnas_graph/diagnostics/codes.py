@@ -108,8 +108,11 @@ CODES: Mapping[str, Code] = {
         Code("NAS621", "penalty disconnects the network"),
         Code("NAS622", "weights that are not finite"),
         Code("NAS623", "architecture breaks a rule of its space"),
-        # 7xx: architecture strings
+        # 7xx: given architectures
         Code("NAS701", "invalid architecture string"),
         Code("NAS702", "architecture string for another space"),
+        Code("NAS703", "unknown switch"),
+        Code("NAS704", "ambiguous name of a switch"),
+        Code("NAS705", "no architecture found"),
     )
 }

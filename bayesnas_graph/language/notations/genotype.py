@@ -1,4 +1,4 @@
-"""Genotypes: cells in the notation of DARTS.
+"""Genotypes: cells in the notation of DARTS, which also writes those of NASNet and AmoebaNet.
 
 H. Liu, K. Simonyan, Y. Yang: DARTS: Differentiable Architecture Search. ICLR 2019.
 """
@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.notations.genotype_text import read_fields
 from bayesnas_graph.language.notations.notation import NONE, CellEdge, Notation
-from bayesnas_graph.language.notations.problems import shown, unfitting
+from bayesnas_graph.language.notations.problems import shown, unfit, unfitting
 
 DARTS = Notation(
     name="DARTS",
-    spaces=("darts", "darts_imagenet"),
+    spaces=("darts", "darts_imagenet", "nasnet"),
     cells=("normal", "reduction"),
     inputs=("p", "q"),
     nodes=4,
@@ -27,22 +28,30 @@ DARTS = Notation(
         "sep_conv_5x5": "sep_conv_5",
         "dil_conv_3x3": "dil_conv_3",
         "dil_conv_5x5": "dil_conv_5",
+        "sep_conv_7x7": "sep_conv_7",
+        "conv_7x1_1x7": "conv_7x1_1x7",
+        "conv_1x1": "conv_keep_1",
+        "conv_3x3": "conv_keep_3",
+        "max_pool_5x5": "max_pool_5",
+        "max_pool_7x7": "max_pool_7",
     },
+    aliases={"avg_pool": "avg_pool_3x3", "max_pool_3": "max_pool_3x3", "dil_conv": "dil_conv_3"},  # of `nasnet`
 )
+TWICE = ("max_pool_3x3", "avg_pool_3x3")  # have no weights, so the same one twice is the same value twice
 
 Pairs = tuple[tuple[str, int], ...]
 
 PER_NODE = 2  # edges into a node
 FIRST = len(DARTS.inputs)  # the number of the first node
-CONCAT = tuple(range(FIRST, FIRST + DARTS.nodes))
+CONCAT = tuple(range(FIRST, FIRST + DARTS.nodes))  # in the shipped spaces
 
 
 @dataclass(frozen=True, slots=True)
 class Genotype:
     """Two cells, each as pairs of an operation and the number of its input: two pairs per node.
 
-    The inputs of a cell are 0 and 1, its nodes 2 to 5. A node sums its pairs, so their order does not affect the
-    network, but it matters when genotypes are compared.
+    The inputs of a cell are 0 and 1, its nodes 2, 3, and so on. A node sums its pairs, so their order does not affect
+    the network, but it matters when genotypes are compared.
     """
 
     normal: Pairs
@@ -82,55 +91,95 @@ def parse_genotype(text: str) -> Genotype:
 
 def groups_of(genotype: Genotype, graph: Graph) -> frozenset[str]:
     """The groups to keep in a graph of the space; a pair with `none` keeps none. Raises NasError."""
-    normal = _operations("normal", DARTS.cells[0], genotype.normal, genotype.normal_concat)
-    reduce = _operations("reduce", DARTS.cells[1], genotype.reduce, genotype.reduce_concat)
-    return DARTS.groups([*normal, *reduce], graph)
+    notation = DARTS.sized(graph)
+    cells = (("normal", genotype.normal, genotype.normal_concat), ("reduce", genotype.reduce, genotype.reduce_concat))
+    _check_space(notation, [pairs for _, pairs, _ in cells], graph)
+    joins, kept = notation.joins(graph), set[str]()
+    operations: list[tuple[CellEdge, str]] = []
+    for cell, (field, pairs, concat) in zip(notation.cells, cells, strict=True):
+        operations += _operations(field, cell, pairs)
+        _check_concat(notation, field, concat, is_free=any(of == cell for of, _ in joins))
+        kept |= {group for (of, node), group in joins.items() if of == cell and node in concat}
+    return notation.groups(operations, graph) | kept
 
 
-def _operations(field: str, cell: str, pairs: Pairs, concat: tuple[int, ...]) -> list[tuple[CellEdge, str]]:
-    """The operations of a cell with their edges. Raises NasError if the space has no such cell."""
-    if concat != CONCAT:
+def _check_space(notation: Notation, cells: list[Pairs], graph: Graph) -> None:
+    """Raise NasError for operations that are usual, but not in this space, and for cells with more or fewer nodes."""
+    notation.groups((), graph)  # raises if the graph has other switches
+    problems = []
+    if lacking := notation.missing((name for pairs in cells for name, _ in pairs), graph):
+        candidates = dict.fromkeys(gate.label for gate in graph.switches.values() if gate.kind == "candidate")
+        names = ", ".join(f"`{name}`" for name in lacking)
+        help = f"its candidates are {', '.join(f'`{label}`' for label in candidates)}"
+        problems.append(unfit(f"network {shown(graph.name)} has no operation {names}", help))
+    for field, pairs in zip(("normal", "reduce"), cells, strict=True):
+        if len(pairs) != PER_NODE * notation.nodes:
+            help = f"a cell of this space has {notation.nodes} nodes with {PER_NODE} pairs each"
+            problems.append(unfit(f"`{field}` has {len(pairs)} pairs, not {PER_NODE * notation.nodes}", help))
+            break
+    if problems:
+        raise NasError(problems)
+
+
+def _check_concat(notation: Notation, field: str, concat: tuple[int, ...], *, is_free: bool) -> None:
+    """Raise NasError if the cells of the space cannot output these nodes. `is_free` is true if they can output any."""
+    nodes = range(FIRST, FIRST + notation.nodes)
+    if not is_free and concat != tuple(nodes):
         help = "cells of this space must concatenate all their nodes in order"
-        unfitting(f"`{field}_concat` is {shown(_numbers(concat))}, not `{_numbers(CONCAT)}`", help)
-    if len(pairs) != PER_NODE * DARTS.nodes:
-        help = f"a cell of this space has {DARTS.nodes} nodes with {PER_NODE} pairs each"
-        unfitting(f"`{field}` has {len(pairs)} pairs, not {PER_NODE * DARTS.nodes}", help)
-    operations: dict[CellEdge, str] = {}
+        unfitting(f"`{field}_concat` is {shown(_numbers(concat))}, not `{_numbers(tuple(nodes))}`", help)
+    if list(concat) != sorted(set(concat)) or not set(concat) <= set(nodes):
+        help = f"list some of the nodes {nodes[0]} to {nodes[-1]}, in order"
+        unfitting(f"`{field}_concat` is {shown(_numbers(concat))}", help)
+
+
+def _operations(field: str, cell: str, pairs: Pairs) -> list[tuple[CellEdge, str]]:
+    """The operations of a cell with their edges. Raises NasError if the space has no such cell."""
+    operations: dict[tuple[CellEdge, str], None] = {}
     for i, (operation, input) in enumerate(pairs):
         edge = CellEdge(cell, FIRST + i // PER_NODE, input)
         if not 0 <= input < edge.node:
             help = f"node {edge.node} can use inputs 0 to {edge.node - 1}: 0 and 1 are the inputs of the cell"
             unfitting(f"node {edge.node} of `{field}` uses input {shown(input)}, which is not before it", help)
-        if operation != NONE and edge in operations:
-            help = "the two operations of a node must be on different edges"
-            unfitting(f"node {edge.node} of `{field}` uses input `{input}` twice", help)
+        if (edge, operation) in operations and operation not in TWICE:
+            help = "the two operations of a node must differ, or be on different edges"
+            unfitting(f"node {edge.node} of `{field}` uses input `{input}` twice with {shown(operation)}", help)
         if operation != NONE:
-            operations[edge] = operation
-    return list(operations.items())
+            operations[edge, operation] = None
+    return list(operations)
 
 
 def genotype_of(kept: Collection[str], graph: Graph) -> Genotype:
     """The genotype that keeps these groups. The pairs of a node are in the order of their inputs.
 
-    Raises NasError unless every node keeps two edges, with one operation on each.
+    Raises NasError unless every node keeps two operations.
     """
-    operations = DARTS.operations_of(kept, graph)
-    normal, reduce = (_pairs(cell, operations, graph) for cell in DARTS.cells)
-    return Genotype(normal, CONCAT, reduce, CONCAT)
+    notation = DARTS.sized(graph)
+    operations = notation.operations_of(kept, graph)
+    joins = notation.joins(graph)
+
+    def concat(cell: str) -> tuple[int, ...]:
+        switches = {node: group for (of, node), group in joins.items() if of == cell}
+        nodes = range(FIRST, FIRST + notation.nodes)
+        return tuple(node for node in nodes if not switches or switches.get(node) in kept)
+
+    normal, reduce = (_pairs(notation, cell, operations, graph) for cell in notation.cells)
+    return Genotype(normal, concat(notation.cells[0]), reduce, concat(notation.cells[1]))
 
 
-def _pairs(cell: str, operations: dict[CellEdge, list[str]], graph: Graph) -> Pairs:
+def _pairs(notation: Notation, cell: str, operations: dict[CellEdge, list[str]], graph: Graph) -> Pairs:
     if not any(gate.part == cell for gate in graph.gates):
         help = "a genotype needs both kinds of cells: use a network with at least three cells"
         unfitting(f"network {shown(graph.name)} has no switches of cell `{cell}`", help)
     pairs: list[tuple[str, int]] = []
-    for node in CONCAT:
+    for node in range(FIRST, FIRST + notation.nodes):
         edges = {edge.input: operations[edge] for edge in operations if (edge.cell, edge.node) == (cell, node)}
         here = [(name, input) for input, names in edges.items() for name in names]
-        count = sum(map(bool, edges.values()))
-        if (len(here), count) != (PER_NODE, PER_NODE):
+        if len(here) == 1 and here[0][0] in TWICE:
+            here *= 2
+        if len(here) != PER_NODE:
+            count = sum(map(bool, edges.values()))
             counts = f"{len(here)} operation{'s' * (len(here) != 1)} on {count} edge{'s' * (count != 1)}"
-            help = "a genotype has two edges into each node with one operation each: derive with `--keep-per-node 2`"
+            help = "a genotype has two operations into each node: derive with `--keep-per-node 2`"
             unfitting(f"node {node} of `{cell}` keeps {counts}", help)
         pairs += here
     return tuple(pairs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from bayesnas_graph.diagnostics import did_you_mean
@@ -11,6 +11,7 @@ from bayesnas_graph.ir import Gate, Graph, switch_text
 from bayesnas_graph.language.notations.problems import shown, unfitting
 
 NONE = "none"  # an edge without an operation, in both notations
+MOST_NODES = 16  # of a cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,12 @@ class Notation:
     inputs: tuple[str, ...]  # of a cell
     nodes: int  # of a cell
     operations: Mapping[str, str]  # the name in the notation -> the label of the candidate
+    aliases: Mapping[str, str] = field(default_factory=dict)  # another label of a candidate -> its usual label
+
+    def sized(self, graph: Graph) -> Notation:
+        """The notation for cells with as many nodes as those of a graph, or this one if none fits."""
+        sizes = (replace(self, nodes=nodes) for nodes in range(1, MOST_NODES + 1))
+        return self if self.fits(graph) else next((other for other in sizes if other.fits(graph)), self)
 
     @cached_property
     def edges(self) -> dict[CellEdge, str]:
@@ -53,16 +60,35 @@ class Notation:
         return {(edge.cell, place): edge for edge, place in self.edges.items()}
 
     @cached_property
+    def _nodes(self) -> dict[str, int]:
+        """The numbers of the nodes, by their names in gates."""
+        return {f"h[{j}]": len(self.inputs) + j for j in range(self.nodes)}
+
+    def _joined(self, gate: Gate) -> tuple[str, int] | None:
+        """The cell and the node whose way to the output a switch is on, if it is such a switch."""
+        if gate.kind != "optional" or gate.use or gate.target in self._nodes or gate.part not in self.cells:
+            return None
+        return (gate.part, self._nodes[gate.source]) if gate.source in self._nodes else None
+
+    def _label(self, gate: Gate) -> str:
+        return self.aliases.get(gate.label, gate.label)
+
+    @cached_property
     def _name_of(self) -> dict[str, str]:
         return {label: name for name, label in self.operations.items()}
 
     def fits(self, graph: Graph) -> bool:
         """Return whether a graph, pruned or not, has switches, all on edges of the notation."""
-        return bool(graph.gates) and all(self._edge(gate) is not None for gate in graph.gates)
+        return bool(graph.gates) and all(map(self._is_known, graph.gates))
 
-    def _edge(self, gate: Gate) -> CellEdge | None:
+    def _is_known(self, gate: Gate) -> bool:
         is_shared = gate.group != gate.name  # by all uses of the cell
-        return self._edge_at.get((gate.part, gate.place)) if is_shared else None
+        return is_shared and ((gate.part, gate.place) in self._edge_at or self._joined(gate) is not None)
+
+    def joins(self, graph: Graph) -> dict[tuple[str, int], str]:
+        """The switches between nodes and the outputs of their cells, by cell and node; empty if there are none."""
+        places = ((gate.group, self._joined(gate)) for gate in graph.switches.values())
+        return {place: group for group, place in places if place is not None}
 
     def _switches(self, graph: Graph) -> dict[CellEdge, list[Gate]]:
         """The switches of a graph by edge. Raises NasError if the notation does not apply to the graph."""
@@ -72,8 +98,15 @@ class Notation:
             unfitting(f"network {shown(graph.name)} does not have the switches of {self.name}", help)
         gates: dict[CellEdge, list[Gate]] = {edge: [] for edge in self.edges}
         for gate in graph.switches.values():
-            gates[self._edge_at[gate.part, gate.place]].append(gate)
+            if (gate.part, gate.place) in self._edge_at:
+                gates[self._edge_at[gate.part, gate.place]].append(gate)
         return gates
+
+    def missing(self, operations: Iterable[str], graph: Graph) -> list[str]:
+        """Those of some operations that no candidate of a graph computes."""
+        labels = {self._label(gate) for gate in graph.switches.values()}
+        known = (name for name in dict.fromkeys(operations) if name in self.operations)
+        return [name for name in known if self.operations[name] not in labels]
 
     def groups(self, operations: Iterable[tuple[CellEdge, str]], graph: Graph) -> frozenset[str]:
         """The groups to keep for these operations, including the zero switches of their choices. Raises NasError.
@@ -93,7 +126,7 @@ class Notation:
             if edge.cell not in used:
                 continue
             label = self.operations[operation]
-            candidates = {gate.label: gate.group for gate in switches[edge] if not gate.is_zero}
+            candidates = {self._label(gate): gate.group for gate in switches[edge] if not gate.is_zero}
             if label not in candidates:
                 help = "use the full space: this one was pruned or lacks the candidate"
                 missing = switch_text(edge.cell, self.edges[edge], label)
@@ -117,8 +150,8 @@ class Notation:
             for gate in sorted(gates, key=lambda gate: gate.group):
                 if gate.is_zero or gate.group not in kept:
                     continue
-                if gate.label not in self._name_of:
+                if self._label(gate) not in self._name_of:
                     help = f"close it: {self.name} cannot express it"
                     unfitting(f"{self.name} has no name for switch {shown(gate.text)}", help)
-                operations[edge].append(self._name_of[gate.label])
+                operations[edge].append(self._name_of[self._label(gate)])
         return operations

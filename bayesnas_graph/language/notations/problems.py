@@ -11,17 +11,17 @@ LONGEST_TEXT = 10_000  # characters of an architecture string; DARTS_V2 has 429
 LONGEST_NAME = 60  # characters of a name that a message repeats
 
 
-def string_source(text: str) -> Source:
+def string_source(text: str, longest: int | None = LONGEST_TEXT) -> Source:
     r"""The text of an architecture with normalised line ends. Raises NasError if it is too long.
 
     >>> string_source("a\r\nb").text
     'a\nb'
     """
     source = Source("architecture", text.replace("\r\n", "\n").replace("\r", "\n"))
-    if len(source.text) > LONGEST_TEXT:
-        label = f"the first {LONGEST_TEXT:,} characters end here"
+    if longest is not None and len(source.text) > longest:
+        label = f"the first {longest:,} characters end here"
         help = "give the architecture alone, without the text around it"
-        unreadable(Span(source, LONGEST_TEXT, LONGEST_TEXT + 1), "the architecture is too long", label, help)
+        unreadable(Span(source, longest, longest + 1), "the architecture is too long", label, help)
     return source
 
 
@@ -32,7 +32,12 @@ def unreadable(span: Span, message: str, label: str, help: str) -> NoReturn:
 
 def unfitting(message: str, help: str) -> NoReturn:
     """Raise NasError for an architecture that the space or the notation cannot express."""
-    raise NasError([Diagnostic("NAS702", message, help=help)])
+    raise NasError([unfit(message, help)])
+
+
+def unfit(message: str, help: str) -> Diagnostic:
+    """The diagnostic for an architecture that the space or the notation cannot express."""
+    return Diagnostic("NAS702", message, help=help)
 
 
 def shown(name: object) -> str:

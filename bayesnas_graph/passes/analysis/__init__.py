@@ -6,6 +6,7 @@ from bayesnas_graph.passes.analysis.extremes import CostRange, Extreme, Extremes
 from bayesnas_graph.passes.analysis.feasible import check_feasible
 from bayesnas_graph.passes.analysis.limits import Limit, limits
 from bayesnas_graph.passes.analysis.narrowing import Cut, cuts
+from bayesnas_graph.passes.analysis.networks import NetworkCount, Networks, networks
 from bayesnas_graph.passes.analysis.obey import obey, openings
 from bayesnas_graph.passes.analysis.rules import Rules, violated
 from bayesnas_graph.passes.analysis.settings import SwitchCounts, switches
@@ -18,6 +19,8 @@ __all__ = [
     "Extreme",
     "Extremes",
     "Limit",
+    "NetworkCount",
+    "Networks",
     "Rules",
     "SwitchCounts",
     "check_feasible",
@@ -27,6 +30,7 @@ __all__ = [
     "cuts",
     "extremes",
     "limits",
+    "networks",
     "obey",
     "openings",
     "operations",

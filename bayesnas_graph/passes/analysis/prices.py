@@ -12,7 +12,7 @@ from bayesnas_graph.passes.analysis.limits import limits
 from bayesnas_graph.passes.analysis.obey import obey
 from bayesnas_graph.passes.analysis.rules import Rules
 
-Measure = Literal["parameters", "flops"]
+Measure = Literal["parameters", "flops", "stored_values"]
 
 
 class NodeInput(NamedTuple):

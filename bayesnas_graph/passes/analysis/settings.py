@@ -1,11 +1,13 @@
-"""The number of architectures in a space."""
+"""The number of architectures in a space, as ways to set its switches."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
-from math import comb, prod
+from math import prod
 
 from bayesnas_graph.ir import Graph
+from bayesnas_graph.passes.analysis.limits import Limit, all_limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,23 +23,50 @@ class SwitchCounts:
 def switches(graph: Graph) -> SwitchCounts:
     """Count the switches of an elaborated graph, and the ways to set them.
 
-    A choice among n candidates can be set in 2^n ways, including all off; if it may keep at most k, in as many ways as
-    there are subsets of at most k candidates. If it must keep some, smaller subsets do not count. An optional operation
-    is on or off. Choices are set independently of each other, so the numbers multiply.
+    A choice among n candidates can be set in 2^n ways, including all off; if it keeps from k to l, in as many ways as
+    there are subsets of so many candidates. An optional operation is on or off. Choices are set independently of each
+    other, so the numbers multiply. But a choice inside a candidate counts only where that candidate is on. If it has
+    uses in several candidates, it is inside what is around all of them.
     """
-    ways: dict[tuple[str, ...], int] = {}
-    for node in graph:
-        if node.op.is_choice or node.op.is_optional:
-            groups = tuple(edge.gate.group for edge in graph.inputs(node.name) if edge.gate)
-            ways[groups] = _subsets(len(groups), node.op.candidate_limit, node.op.candidate_least)
-    candidates = {group for groups in ways for group in groups}
-    return SwitchCounts(len(ways), len(candidates), len(graph.gates), prod(ways.values()))
+    inside = _nested(graph)
+    ways: dict[Limit, int] = {}
+    behind: dict[str, int] = defaultdict(lambda: 1)  # switch -> the ways to set what is inside its candidate
+    outermost = 1
+    for limit, outer in reversed(inside.items()):  # inner choices first
+        ways[limit] = subsets([behind[group] for group in limit.groups], limit.least, limit.most)
+        if outer is None:
+            outermost *= ways[limit]
+        else:
+            behind[outer] *= ways[limit]
+    candidates = {group for limit in ways for group in limit.groups}
+    return SwitchCounts(len(ways), len(candidates), len(graph.gates), outermost)
 
 
-def _subsets(count: int, limit: int | None, least: int = 0) -> int:
-    """The number of subsets of a set with at least `least` and at most `limit` elements.
+def _nested(graph: Graph) -> dict[Limit, str | None]:
+    """Every choice with the innermost switch that is around all its uses, outer choices first."""
+    group_of = {gate.name: gate.group for gate in graph.gates}
+    around: dict[Limit, list[str]] = {}
+    for name, limit in all_limits(graph).items():
+        groups = [group_of[gate] for gate in graph[name].behind if gate in group_of]
+        known = around.setdefault(limit, groups)
+        if known is not groups:
+            around[limit] = [group for group in known if group in groups]
+    depth = {limit: len(groups) for limit, groups in around.items()}
+    return {limit: around[limit][-1] if around[limit] else None for limit in sorted(around, key=depth.__getitem__)}
 
-    >>> _subsets(4, None), _subsets(4, 1), _subsets(4, 9), _subsets(4, 1, 1)
-    (16, 5, 16, 4)
+
+def subsets(ways: list[int], least: int, most: int) -> int:
+    """The number of ways to keep from `least` to `most` of some candidates, each of which can be set in so many ways.
+
+    >>> subsets([1] * 4, 0, 4), subsets([1] * 4, 0, 1), subsets([1, 1, 5], 1, 1)
+    (16, 5, 7)
     """
-    return sum(comb(count, size) for size in range(least, min(count, count if limit is None else limit) + 1))
+    if least == 0 and most >= len(ways):
+        return prod(1 + way for way in ways)
+    by_size = [1]  # the ways to keep 0, 1, ... of the candidates so far
+    for way in ways:
+        longer = [*by_size, 0][: most + 1]
+        for size in range(1, len(longer)):
+            longer[size] += by_size[size - 1] * way
+        by_size = longer
+    return sum(by_size[least:])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from hypothesis import given
@@ -16,7 +17,8 @@ from bayesnas_graph.ir import Graph
 from bayesnas_graph.ir.ops import Choice, Zero
 from bayesnas_graph.language.notations import Genotype, genotype_of, parse_genotype, read_architecture
 from bayesnas_graph.language.notations.genotype import CONCAT, DARTS, Pairs, groups_of
-from bayesnas_graph.passes.analysis import cost
+from bayesnas_graph.passes.analysis import cost, violated
+from tests.helpers import graph
 from tests.language.notations.shipped import DARTS_V2, compiled, elaborated, groups
 
 V2 = parse_genotype(DARTS_V2)
@@ -66,7 +68,7 @@ def test_pairs_are_written_in_the_order_of_what_they_read() -> None:
 def in_order(genotype: Genotype) -> Genotype:
     def pairs(given: Pairs) -> Pairs:
         nodes = [given[i : i + 2] for i in range(0, len(given), 2)]
-        return tuple(pair for node in nodes for pair in sorted(node, key=lambda pair: pair[1]))
+        return tuple(pair for node in nodes for pair in sorted(node, key=lambda pair: (pair[1], pair[0])))
 
     return replace(genotype, normal=pairs(genotype.normal), reduce=pairs(genotype.reduce))
 
@@ -75,7 +77,7 @@ def in_order(genotype: Genotype) -> Genotype:
 
 
 def cells() -> st.SearchStrategy[Pairs]:
-    names = st.sampled_from(sorted(DARTS.operations))
+    names = st.sampled_from([name for name in sorted(DARTS.operations) if not DARTS.missing([name], small())])
 
     def pairs(node: int) -> st.SearchStrategy[list[tuple[str, int]]]:
         inputs = st.permutations(range(node)).map(lambda order: order[:2])
@@ -206,10 +208,123 @@ def test_what_a_genotype_cannot_say(more: tuple[str, ...], less: tuple[str, ...]
     assert "--keep-per-node 2" in (error.value.diagnostics[0].help or "")
 
 
-def test_two_operations_on_one_edge_are_no_two_edges() -> None:
+def test_two_operations_on_one_edge_are_two_pairs() -> None:
     kept = groups_of(V2, small()) - {"normal:h.0.q.sep_conv_3", "normal:h.0.q.zero"} | {"normal:h.0.p.skip"}
-    with pytest.raises(NasError, match="node 2 of `normal` keeps 2 operations on 1 edge"):
-        genotype_of(kept, small())
+    found = genotype_of(kept, small())
+    assert found.normal[:2] == (("sep_conv_3x3", 0), ("skip_connect", 0))
+    assert groups_of(found, small()) == kept
+
+
+# ---------------------------------------------------------------------- NASNet-A and AmoebaNet-A
+
+# As DARTS writes them. The papers: B. Zoph, V. Vasudevan, J. Shlens, Q. V. Le: Learning Transferable Architectures for
+# Scalable Image Recognition. CVPR 2018. E. Real, A. Aggarwal, Y. Huang, Q. V. Le: Regularized Evolution for Image
+# Classifier Architecture Search. AAAI 2019.
+NASNET = """
+Genotype(
+  normal=[('sep_conv_5x5', 1), ('sep_conv_3x3', 0), ('sep_conv_5x5', 0), ('sep_conv_3x3', 0), ('avg_pool_3x3', 1),
+          ('skip_connect', 0), ('avg_pool_3x3', 0), ('avg_pool_3x3', 0), ('sep_conv_3x3', 1), ('skip_connect', 1)],
+  normal_concat=[2, 3, 4, 5, 6],
+  reduce=[('sep_conv_5x5', 1), ('sep_conv_7x7', 0), ('max_pool_3x3', 1), ('sep_conv_7x7', 0), ('avg_pool_3x3', 1),
+          ('sep_conv_5x5', 0), ('skip_connect', 3), ('avg_pool_3x3', 2), ('sep_conv_3x3', 2), ('max_pool_3x3', 1)],
+  reduce_concat=[4, 5, 6])
+"""
+AMOEBANET = """
+Genotype(
+  normal=[('avg_pool_3x3', 0), ('max_pool_3x3', 1), ('sep_conv_3x3', 0), ('sep_conv_5x5', 2), ('sep_conv_3x3', 0),
+          ('avg_pool_3x3', 3), ('sep_conv_3x3', 1), ('skip_connect', 1), ('skip_connect', 0), ('avg_pool_3x3', 1)],
+  normal_concat=[4, 5, 6],
+  reduce=[('avg_pool_3x3', 0), ('sep_conv_3x3', 1), ('max_pool_3x3', 0), ('sep_conv_7x7', 2), ('sep_conv_7x7', 0),
+          ('avg_pool_3x3', 1), ('max_pool_3x3', 0), ('max_pool_3x3', 1), ('conv_7x1_1x7', 0), ('sep_conv_3x3', 5)],
+  reduce_concat=[3, 4, 6])
+"""
+FIVE_NODES = """
+import "darts.nas" as darts
+import "std.nas"
+
+set candidates(stride) = darts.candidates(stride, true) | { sep_conv(7, stride), conv_7x1_1x7(stride) }
+
+motif conv_7x1_1x7(stride) {
+    in x
+    x -> out : relu > conv(k = 7, stride = stride) > bn
+}
+
+cell normal(width, after_reduction, affine) {
+    in a, b
+    node p, q = darts.preprocess(width, after_reduction, affine)(a, b)
+    node h[5]
+    for j in 0..5 { p, q, h[0..j] -> h[j] : choose candidates(1) }
+    out : concat
+    h -> out : optional identity
+}
+
+cell reduction(width, after_reduction, affine) {
+    in a, b
+    node p, q = darts.preprocess(width, after_reduction, affine)(a, b)
+    node h[5]
+    for j in 0..5 {
+        p, q -> h[j] : choose candidates(2)
+        h[0..j] -> h[j] : choose candidates(1)
+    }
+    out : concat
+    h -> out : optional identity
+}
+
+network net : image(3, 16, 16) -> classes(10) {
+    in x
+    out darts.backbone(normal, reduction, 4, 3, affine = true)(x)
+}
+"""
+
+
+@cache
+def five_nodes() -> Graph:
+    return passes.run(graph(FIVE_NODES), passes.SWITCHES)
+
+
+@pytest.mark.parametrize("text", [NASNET, AMOEBANET], ids=["NASNet-A", "AmoebaNet-A"])
+def test_published_genotypes(text: str) -> None:
+    genotype = parse_genotype(text)
+    kept = groups_of(genotype, five_nodes())
+    assert genotype_of(kept, five_nodes()) == in_order(genotype)
+    left = passes.prune(five_nodes(), groups(five_nodes()) - kept)
+    assert groups(left) == kept, "all of it is used"
+    assert parse_genotype(str(genotype)) == genotype
+
+
+@pytest.mark.parametrize("text", [NASNET, AMOEBANET], ids=["NASNet-A", "AmoebaNet-A"])
+def test_published_genotypes_in_a_space_without_their_operations(text: str) -> None:
+    with pytest.raises(NasError) as error:
+        groups_of(parse_genotype(text), small())
+    operations, pairs = error.value.diagnostics
+    assert operations.message.startswith("network `search` has no operation `sep_conv_7x7`")
+    assert "its candidates are `sep_conv_3`, " in (operations.help or "")
+    assert pairs.message == "`normal` has 10 pairs, not 8"
+
+
+@pytest.mark.parametrize("concat", [(), (2,), (6,), (2, 3, 4, 5, 6), (3, 5)])
+def test_any_nodes_can_be_the_output(concat: tuple[int, ...]) -> None:
+    genotype = replace(parse_genotype(AMOEBANET), normal_concat=concat)
+    assert genotype_of(groups_of(genotype, five_nodes()), five_nodes()) == in_order(genotype)
+
+
+def test_genotypes_of_the_shipped_nasnet() -> None:
+    """It has five nodes, any of which may be the output, but none that reads an input twice."""
+    space = compiled("nasnet", width=4, cells=3)
+    pairs = (("sep_conv_7x7", 0), ("max_pool_3x3", 1), ("conv_1x1", 0), ("avg_pool_3x3", 2), ("skip_connect", 1))
+    pairs += (("dil_conv_3x3", 3), ("conv_3x3", 0), ("max_pool_5x5", 1), ("max_pool_7x7", 1), ("sep_conv_3x3", 4))
+    genotype = Genotype(pairs, (5, 6), pairs, (5, 6))
+    kept = groups_of(genotype, space)
+    assert genotype_of(kept, space) == genotype
+    assert not violated(space, groups(space) - kept)
+    with pytest.raises(NasError, match="NAS702: network `search` has no operation `conv_7x1_1x7`"):
+        groups_of(parse_genotype(AMOEBANET), space)
+
+
+@pytest.mark.parametrize("concat", [(7,), (0, 2), (3, 2), (2, 2)])
+def test_what_cannot_be_the_output(concat: tuple[int, ...]) -> None:
+    with pytest.raises(NasError, match="NAS702: `normal_concat` is "):
+        groups_of(replace(parse_genotype(AMOEBANET), normal_concat=concat), five_nodes())
 
 
 def test_a_switch_that_is_not_there() -> None:
