@@ -55,11 +55,15 @@ def ops(
 
 def vocabulary() -> list[VocabularyEntry]:
     """Return all operations and functions, in the order of their definitions."""
-    primitives = [VocabularyEntry(n, "primitive", _signature(cls), cls.__doc__ or "") for n, cls in PRIMITIVES.items()]
+    primitives = [VocabularyEntry(n, "primitive", _signature(cls), _doc(cls)) for n, cls in PRIMITIVES.items()]
     motifs = [d for d in library().own.values() if not isinstance(d, ast.Let)]
     written = [VocabularyEntry(d.name.name, "library", definition_signature(d), d.doc) for d in motifs]
     functions = [VocabularyEntry(n, "function", signature, doc) for n, (signature, doc) in BUILTINS.items()]
     return primitives + written + functions
+
+
+def _doc(cls: type[Op]) -> str:
+    return " ".join((cls.__doc__ or "").split())
 
 
 def _signature(cls: type[Op]) -> str:

@@ -56,6 +56,7 @@ CODES: Mapping[str, Code] = {
         Code("NAS211", "operation does not accept this shape"),
         Code("NAS212", "network output does not match its declaration"),
         Code("NAS213", "invalid budget"),
+        Code("NAS214", "even window without padding"),
         # 3xx: the graph
         Code("NAS301", "cycle in the graph"),
         Code("NAS302", "node without input"),
@@ -64,6 +65,7 @@ CODES: Mapping[str, Code] = {
         Code("NAS305", "no output"),
         Code("NAS306", "unused input"),
         Code("NAS307", "duplicate candidate"),
+        Code("NAS308", "join on separate edges"),
         # 4xx: limits
         Code("NAS401", "too many nodes or edges"),
         Code("NAS402", "recursion too deep"),

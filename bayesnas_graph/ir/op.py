@@ -14,7 +14,7 @@ from bayesnas_graph.ir.coupling import Coupling, Mask, union
 
 Shape = tuple[int, ...]  # of one sample: (channels, height, width), or (features,)
 ArgumentKind = Literal["integer", "rational", "boolean"]
-Value = int | float | Fraction | bool | None
+Value = int | float | Fraction | bool | str | None
 
 
 class ShapeError(Exception):
@@ -29,6 +29,7 @@ class Argument:
     minimum: int | Fraction | None = None
     maximum: int | Fraction | None = None
     absent: str | None = None  # what omitting it means, if it has no fixed default
+    words: tuple[str, ...] = ()  # strings that it accepts too
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,14 @@ class Op:
     def torch(self, *inputs: Shape) -> ModuleCall | Expression:
         """How torch computes it: a module if it has weights or depends on the mode, else an expression."""
         raise NotImplementedError(f"`{self.name}` has no torch call")
+
+    def resolved(self, *inputs: Shape) -> tuple[Op, ...]:
+        """The operations it stands for on inputs of these shapes, one after another: itself, unless they decide."""
+        return (self,)
+
+    def doubtful(self, *inputs: Shape) -> str | None:
+        """A warning about it on inputs of these shapes; None if there is nothing to say."""
+        return None
 
     def flops(self, *inputs: Shape) -> int:
         """Multiply-adds per sample, one each. Only convolutions and linear layers count, as in the literature."""
@@ -200,6 +209,10 @@ class Op:
 
     # Arguments.
 
+    def simplified(self) -> Op:
+        """The same operation, with arguments in their usual form."""
+        return self
+
     def invalid_argument(self) -> tuple[str, str] | None:
         """An argument with a value that is not allowed, and why; None if there is none."""
         return None
@@ -228,6 +241,8 @@ class Op:
 
 
 def _text(value: Value) -> str:
+    if isinstance(value, str):
+        return f'"{value}"'
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

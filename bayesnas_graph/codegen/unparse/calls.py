@@ -60,13 +60,15 @@ def call_arguments(op: Op, texts: Sequence[str]) -> list[CallArgument]:
 
 
 def literal(value: Value) -> str:
-    """A number or boolean as text. Raises ValueError for a number that the language cannot express.
+    """A number, boolean or string as text. Raises ValueError for a number that the language cannot express.
 
     >>> literal(Fraction(1, 100_000)), literal(Fraction(1, 3)), literal(True), literal(-0.5)
     ('0.00001', '1 / 3', 'true', '-0.5')
     """
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, str):
+        return f'"{value}"'
     exact = Fraction(repr(value)) if isinstance(value, float) else Fraction(value or 0)
     if out_of_bounds(exact) or (isinstance(value, float) and exact.denominator == 1):
         raise ValueError(f"`{value}` cannot be written as a number")

@@ -277,11 +277,21 @@ class _Writer:
             self.report.fail(wrong_inputs(op.label, wanted or 1, len(inputs), operation.span))
         shapes = [self.shapes[i] for i in inputs]
         try:
+            *before, op = op.resolved(*shapes)
+            for first in before:
+                shape = first.shape(*shapes)
+                inputs = [self._compute(self._free(name.inner(first.label)), first, inputs, shape, operation.span)]
+                shapes = [shape]
             shape = op.shape(*shapes)
         except ShapeError as error:
             code = "NAS106" if op.is_python else "NAS201" if op.is_join else "NAS211"
             reads = "used here" if code == "NAS106" else f"input is {', '.join(map(shape_text, shapes))}"
             self.report.fail(Diagnostic(code, str(error), Label(operation.span, reads)))
+        doubt = op.doubtful(*shapes)
+        if doubt is not None:
+            help = 'write `padding = "same"` to keep its size, or `padding = "valid"` for none'
+            label = Label(operation.span, "no `padding` is given")
+            self.report.add(Diagnostic("NAS214", doubt, label, help=help, severity="warning"))
         return self._compute(self._free(name), op, inputs, shape, operation.span)
 
     def _optional(self, optional: Perhaps, inputs: list[int], name: Name, span: Span) -> int:

@@ -15,10 +15,20 @@ from bayesnas_graph.ir.ops import Identity
 from bayesnas_graph.language.elaborate.evaluate import Evaluator
 from bayesnas_graph.language.elaborate.limits import LimitReached
 from bayesnas_graph.language.elaborate.scope import NameScope
-from bayesnas_graph.language.elaborate.values import POISON, LetFunction, MotifFunction, MotifNode, Primitive, Value
+from bayesnas_graph.language.elaborate.values import (
+    POISON,
+    LetFunction,
+    MotifFunction,
+    MotifNode,
+    Operation,
+    Primitive,
+    Value,
+)
+from bayesnas_graph.language.elaborate.values import Sequence as Chain
 from bayesnas_graph.language.elaborate.wiring import Budget, Wiring, WiringBuilder
 from bayesnas_graph.language.syntax import ast
 
+MOST_SHOWN = 4  # nodes in a message
 QUANTITIES = ("params", "flops", "memory")  # that a budget can limit
 
 
@@ -223,9 +233,23 @@ class _Run:
             self._fail(
                 "NAS210", f"`{join}` joins several values, but an edge carries one", label.span, "on an edge", help
             )
+        if label is not None and len(nodes) > 1:
+            self._check_joins(operation, nodes, label.span)
         for node in nodes:
             for target in targets:
                 self.builder.connect(operation, (node,), (target,), span)
+
+    def _check_joins(self, operation: Operation, nodes: Sequence[MotifNode], span: Span) -> None:
+        """Warn about `a, b -> c : concat > ...`, where each edge joins a single value."""
+        steps = operation.steps if isinstance(operation, Chain) else ()
+        join = next((step.op for step in steps if isinstance(step, Primitive) and step.op.is_join), None)
+        if join is None:
+            return
+        message = f"`{join}` joins a single value on each of {len(nodes)} edges"
+        shown = ", ".join(node.written for node in nodes) if len(nodes) <= MOST_SHOWN else "..."
+        help = f"to join the sources first, write `{join}({shown}) -> ...`"
+        label = Label(span, "each edge has its own operations")
+        self.report.add(Diagnostic("NAS308", message, label, help=help, severity="warning"))
 
     def _output(self, statement: ast.Out, scope: NameScope) -> None:
         if self.out_statement is not None:
