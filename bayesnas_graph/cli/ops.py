@@ -14,6 +14,7 @@ from bayesnas_graph.ir import Op
 from bayesnas_graph.ir.ops import PRIMITIVES
 from bayesnas_graph.language.elaborate.builtins import BUILTINS
 from bayesnas_graph.language.elaborate.library import library
+from bayesnas_graph.language.elaborate.other_names import other_name
 from bayesnas_graph.language.elaborate.values import show
 from bayesnas_graph.language.syntax import ast
 
@@ -37,7 +38,8 @@ def ops(
     if name is not None:
         names = [entry.name for entry in entries]
         if name not in names:
-            raise NasError([Diagnostic("NAS101", f"unknown operation `{name}`", help=did_you_mean(name, names))])
+            help = other_name(name) or did_you_mean(name, names)
+            raise NasError([Diagnostic("NAS101", f"unknown operation `{name}`", help=help)])
         entries = [entry for entry in entries if entry.name == name]
     if as_json:
         typer.echo(json_text([vars(entry) for entry in entries]))

@@ -22,6 +22,7 @@ from bayesnas_graph.language.elaborate.values import (
     MotifNode,
     Operation,
     Primitive,
+    Selection,
     Value,
 )
 from bayesnas_graph.language.elaborate.values import Sequence as Chain
@@ -132,6 +133,7 @@ class _Run:
             if slot.variable is not None:
                 self._comprehension(statement, slot, scope)
                 continue
+            self._check_reads_itself(statement, slot, scope)
             nodes = self._declare(slot, scope)
             if statement.sources:
                 for node in nodes:
@@ -139,6 +141,18 @@ class _Run:
             elif statement.label is not None:
                 join = self._join(statement.label, scope)
                 self.wiring.joins.update(dict.fromkeys(nodes, join))
+
+    def _check_reads_itself(self, statement: ast.NodeDeclaration, slot: ast.DeclarationSlot, scope: NameScope) -> None:
+        """`node h = h : relu` declares a new node, which cannot read the old one of the same name."""
+        name = slot.name.name
+        itself = [e for e in statement.sources if isinstance(e, ast.Reference) and e.name == name]
+        if not itself or name in scope.names:
+            return
+        outer = scope.find(name)
+        others = (Label(outer.span, f"not this `{name}`"),) if isinstance(outer, MotifNode) else ()
+        help = f"write `node {name}[i in 0..3] = x then {name}[i - 1] : ...`, or repeat an operation: `relu * 3`"
+        label = Label(itself[0].span, f"this is the new `{name}`")
+        self.report.fail(Diagnostic("NAS301", f"`{name}` reads itself: a node has one value", label, others, help))
 
     def _declare(self, slot: ast.DeclarationSlot, scope: NameScope) -> tuple[MotifNode, ...]:
         name = slot.name.name
@@ -305,6 +319,8 @@ class _Run:
         operation = self.evaluator.operation(expr, scope)
         if not isinstance(operation, Primitive) or not operation.op.is_join:
             help = "join with `sum`, `concat`, `mean` or `product`; to apply an operation: `node y = x : relu`"
+            if isinstance(operation, Selection):
+                help = f"a choice is made on an edge: `x -> y : {expr.span.text.split()[0]} ...`"
             self._fail("NAS203", "expected a join", expr.span, "this takes a single value", help)
         return operation
 
