@@ -38,7 +38,7 @@ motif residual_reduction(width) {
 /// Several cells in a row.
 motif stage(edge, cells) {
     in x
-    node c[k in 0..cells] = if k == 0 then x else c[k - 1] : dense(edge)
+    node c[k in 0..cells] = x then c[k - 1] : dense(edge)
     out c[cells - 1]
 }
 

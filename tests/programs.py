@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from bayesnas_graph.language.syntax import reserved_words
 
 _ACTIVATIONS = ("relu", "relu6", "swish", "gelu", "tanh", "bn", "identity", "dropout(0.3)", "layer_norm")
+_PADDED = ("conv", "depthwise", "max_pool", "avg_pool")
 _SHAPED = ("conv({w}, {k})", "conv({w}, 1)", "max_pool({k})", "avg_pool({k})", "depthwise({k})", "conv(k = {k})")
 _COUNTS = ("", "", "1 ", "1 ", "exactly 1 ", "exactly 1 ", "2 of ", "exactly 2 - 1 of ", "max(1, 2) of ")
 _CONDITIONS = (
@@ -26,11 +27,15 @@ class Program:
         self.fault = fault
         self.motifs: list[str] = []  # names of motifs that take a width and keep the size
         self.sets: list[str] = []
+        self.functions: list[str] = []  # names of functions of one number that return a positive integer
 
     def text(self) -> str:
         items = ['import "std.nas"'] if self.random.random() < 0.5 else []
         if self.random.random() < 0.5:
             items.append(f"let base = {self._number(1)}")
+        if self.random.random() < 0.5:
+            items.append(f"let scaled(v, by = {self._number(1)}) = {self._function()}")
+            self.functions.append("scaled")
         for i in range(self.random.randint(0, 2)):
             items.append(f"set s{i}(w = 4) = {self._set('w')}")
             self.sets.append(f"s{i}")
@@ -53,9 +58,15 @@ class Program:
             names.append(f"n{i}")
         if self.random.random() < 0.3:
             lines.append(f"let k = {self._number(1)}")
+        if self.random.random() < 0.2:
+            lines.append(f"let local(v = w) = {self._function()} assert local() > 0 and local({self._number(1)}) > 0")
         if self.random.random() < 0.3:
             lines.append(f"node h[{self.random.randint(1, 3)}] = {names[-1]} : {self._operation(width)}")
-            names.append("sum(h)")
+            names.append(self.random.choice(("sum(h)", "h[-1]", "sum(h + [a])")))
+        if self.random.random() < 0.2:
+            count = self.random.randint(1, 3)
+            lines.append(f"node r[i in 0..{count}] = {names[-1]} then r[i - 1] : {self._operation(width)}")
+            names.append(self.random.choice(("r[-1]", "sum(r[0..1])", "sum(r)")))
         if self.random.random() < 0.3:
             lines += self._required(names[0], width)
             names.append("sum(g)")
@@ -98,23 +109,43 @@ class Program:
             steps.append(f"{self.random.choice(self.motifs)}({width})")
         if self.random.random() < 0.2:
             steps.append(f"(if {self._truth()} then relu else tanh > bn)")
-        return " > ".join([*steps, self._shaped(width)])
+        steps = [self._repeated(step) for step in steps]
+        return " > ".join([*steps, self._repeated(self._shaped(width))])
+
+    def _repeated(self, step: str) -> str:
+        if self.random.random() < 0.8:
+            return step
+        times = self.random.choice(("0", "1", "2", "(1 + 1)", "len([3, 5])"))
+        return self.random.choice((f"{step} * {times}", f"{times} * {step}", f"({step} > relu) * {times}"))
 
     def _shaped(self, width: str) -> str:
-        return self.random.choice(_SHAPED).format(w=width, k=self.random.choice((1, 3, 5)))
+        shaped = self.random.choice(_SHAPED).format(w=width, k=self.random.choice((1, 3, 5)))
+        if self.random.random() < 0.1:
+            shaped = f'{self.random.choice(_PADDED)}(k = {self.random.choice((1, 2, 3, 4))}, padding = "same")'
+        return shaped
 
     def _set(self, width: str) -> str:
         if self.sets and self.random.random() < 0.3:
             return f"{self.random.choice(self.sets)}({width})"
         options = {f"conv({width}, {k})" for k in self.random.sample((1, 3, 5, 7), self.random.randint(1, 3))}
-        text = "{" + ", ".join(sorted(options)) + self.random.choice(("", ",")) + "}"
+        named = [self.random.choice((text, f"n{i} = {text}")) for i, text in enumerate(sorted(options))]
+        text = "{" + ", ".join(named) + self.random.choice(("", ",")) + "}"
         if self.random.random() < 0.3:
             text += f" | {{conv({width}, k) for k in [3, 9]}}"
         return text
 
     def _number(self, least: int) -> str:
         return self.random.choice(
-            (f"{self.random.randint(least, 9)}", "max(2, 3) * 2", "floor(7 / 2)", "2^3 - 1", "1 + 1/2 * 2")
+            (
+                *(f"{self.random.randint(least, 9)}", "max(2, 3) * 2", "floor(7 / 2)", "2^3 - 1", "1 + 1/2 * 2"),
+                *("2e0", "50e-1", "0_3", "sum([1, 2])", "sum(1..3)", "([1] + [2, 3])[1]", "[4, 5][-1]", "(2..5)[0]"),
+                *(f"{function}(3)" for function in self.functions),
+            )
+        )
+
+    def _function(self) -> str:
+        return self.random.choice(
+            ("max(1, floor(v))", "if v < 2 then 1 else 2", "ceil(v / 2) + 1", '(if "a" == "b" then 2 else 1) * ceil(v)')
         )
 
     def _truth(self) -> str:
@@ -154,7 +185,7 @@ def programs(fault: float) -> st.SearchStrategy[str]:
 
 _WORDS = [
     *sorted(reserved_words()),
-    *("x", "h", "w", "0", "1", "3", "2.5", "10^9", "0..10^9", "relu", "conv"),
+    *("x", "h", "w", "0", "1", "3", "2.5", "10^9", "0..10^9", "1e9", "1e-400", "1_000", "relu", "conv", '"same"'),
     *("->", ":", "=", "==", ">", "<", "|", "+", "-", "*", "/", "^", ",", ".", ".."),
     *("(", ")", "[", "]", "{", "}", '"', "/*", "*/", "//", "///", "//!"),
 ]

@@ -42,7 +42,7 @@ cell block {{
 network {name}(width = 16, blocks = 3) : image(3, 32, 32) -> classes(10) {{
     in picture
     node stem = picture : conv(width) > bn
-    node b[k in 0..blocks] = if k == 0 then stem else half(b[k - 1]) : block
+    node b[k in 0..blocks] = stem then half(b[k - 1]) : block
     b[blocks - 1] -> out : global_avg_pool > linear(10)
     require params < 1M
 }}

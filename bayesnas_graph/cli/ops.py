@@ -14,6 +14,7 @@ from bayesnas_graph.ir import Op
 from bayesnas_graph.ir.ops import PRIMITIVES
 from bayesnas_graph.language.elaborate.builtins import BUILTINS
 from bayesnas_graph.language.elaborate.library import library
+from bayesnas_graph.language.elaborate.other_names import other_name
 from bayesnas_graph.language.elaborate.values import show
 from bayesnas_graph.language.syntax import ast
 
@@ -37,7 +38,8 @@ def ops(
     if name is not None:
         names = [entry.name for entry in entries]
         if name not in names:
-            raise NasError([Diagnostic("NAS101", f"unknown operation `{name}`", help=did_you_mean(name, names))])
+            help = other_name(name) or did_you_mean(name, names)
+            raise NasError([Diagnostic("NAS101", f"unknown operation `{name}`", help=help)])
         entries = [entry for entry in entries if entry.name == name]
     if as_json:
         typer.echo(json_text([vars(entry) for entry in entries]))
@@ -55,11 +57,15 @@ def ops(
 
 def vocabulary() -> list[VocabularyEntry]:
     """Return all operations and functions, in the order of their definitions."""
-    primitives = [VocabularyEntry(n, "primitive", _signature(cls), cls.__doc__ or "") for n, cls in PRIMITIVES.items()]
+    primitives = [VocabularyEntry(n, "primitive", _signature(cls), _doc(cls)) for n, cls in PRIMITIVES.items()]
     motifs = [d for d in library().own.values() if not isinstance(d, ast.Let)]
     written = [VocabularyEntry(d.name.name, "library", definition_signature(d), d.doc) for d in motifs]
     functions = [VocabularyEntry(n, "function", signature, doc) for n, (signature, doc) in BUILTINS.items()]
     return primitives + written + functions
+
+
+def _doc(cls: type[Op]) -> str:
+    return " ".join((cls.__doc__ or "").split())
 
 
 def _signature(cls: type[Op]) -> str:

@@ -58,6 +58,7 @@ CODES: Mapping[str, Code] = {
         Code("NAS212", "network output does not match its declaration"),
         Code("NAS213", "invalid budget"),
         Code("NAS214", "invalid condition on edges"),
+        Code("NAS217", "even window without padding"),
         # 3xx: the graph
         Code("NAS301", "cycle in the graph"),
         Code("NAS302", "node without input"),
@@ -67,6 +68,7 @@ CODES: Mapping[str, Code] = {
         Code("NAS306", "unused input"),
         Code("NAS307", "duplicate candidate"),
         Code("NAS308", "requirement that cannot be met"),
+        Code("NAS309", "join on separate edges"),
         # 4xx: limits
         Code("NAS401", "too many nodes or edges"),
         Code("NAS402", "recursion too deep"),

@@ -70,6 +70,10 @@ class Report:
         self._suggested += 1
         return did_you_mean(name, known()) if self._suggested <= MOST_SUGGESTIONS else None
 
+    def has(self, code: str) -> bool:
+        """Return whether a diagnostic with this code was reported."""
+        return any(diagnostic.code == code for diagnostic in self._by_identity.values())
+
     def replace(self, old: Diagnostic, new: Diagnostic) -> None:
         """Replace a diagnostic, if it was reported."""
         if self._by_identity.get(old.identity) is old:

@@ -30,6 +30,7 @@ class Argument:
     maximum: int | Fraction | None = None
     absent: str | None = None  # what omitting it means, if it has no fixed default
     is_recent: bool = False  # not in documents that have its default, so that fingerprints stay as they were
+    words: tuple[str, ...] = ()  # strings that it accepts too
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,14 @@ class Op:
     def torch(self, *inputs: Shape) -> ModuleCall | Expression:
         """How torch computes it: a module if it has weights or depends on the mode, else an expression."""
         raise NotImplementedError(f"`{self.name}` has no torch call")
+
+    def resolved(self, *inputs: Shape) -> tuple[Op, ...]:
+        """The operations it stands for on inputs of these shapes, one after another: itself, unless they decide."""
+        return (self,)
+
+    def doubtful(self, *inputs: Shape) -> str | None:
+        """A warning about it on inputs of these shapes; None if there is nothing to say."""
+        return None
 
     def flops(self, *inputs: Shape) -> int:
         """Multiply-adds per sample, one each. Only convolutions and linear layers count, as in the literature."""
@@ -209,6 +218,10 @@ class Op:
         return ()
 
     # Arguments.
+
+    def simplified(self) -> Op:
+        """The same operation, with arguments in their usual form."""
+        return self
 
     def invalid_argument(self) -> tuple[str, str] | None:
         """An argument with a value that is not allowed, and why; None if there is none."""

@@ -52,9 +52,11 @@ def register(cls: OpClass) -> OpClass:
     return cls
 
 
-def count(default: int | None = None, *, minimum: int = 1, absent: str | None = None) -> Any:
-    """A whole number: a width, a kernel size, a stride. With `absent`, it may be omitted."""
-    metadata = {"argument": Argument("integer", minimum, absent=absent)}
+def count(
+    default: int | None = None, *, minimum: int = 1, absent: str | None = None, words: tuple[str, ...] = ()
+) -> Any:
+    """A whole number: a width, a kernel size, a stride. With `absent`, it may be omitted; it also takes the `words`."""
+    metadata = {"argument": Argument("integer", minimum, absent=absent, words=words)}
     if default is None and absent is None:
         return field(metadata=metadata)
     return field(default=default, metadata=metadata)
@@ -83,16 +85,3 @@ def vector(op: Op, shape: Shape) -> int:
     if len(shape) != 1:
         raise ShapeError(f"`{op.name}` needs a vector, got {named_shape(shape)}")
     return shape[0]
-
-
-def window(op: Op, size: int, k: int, stride: int, padding: int, dilation: int = 1) -> int:
-    """How many positions a sliding window has along one side of an image."""
-    reach = dilation * (k - 1) + 1
-    if size + 2 * padding < reach:
-        raise ShapeError(f"`{op.name}` has a window of {reach}, but the padded image is only {size + 2 * padding} wide")
-    return (size + 2 * padding - reach) // stride + 1
-
-
-def same(k: int, dilation: int = 1) -> int:
-    """The padding that keeps the size at stride 1 when the kernel is odd."""
-    return dilation * (k - 1) // 2

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from bayesnas_graph.ir import Axis, Coupling, Link, Mask, ModuleCall, Op, Shape, ShapeError, numbers
 from bayesnas_graph.ir.ops.activation import Relu
-from bayesnas_graph.ir.ops.base import count, flag, image, register, same, vector, window
+from bayesnas_graph.ir.ops.base import count, flag, image, register, vector
 from bayesnas_graph.ir.ops.curvature import Local, per_channel
 from bayesnas_graph.ir.ops.layout import Interleaved, Phases, Subsampled
+from bayesnas_graph.ir.ops.padding import Pad, Padding, Window, padding
 from bayesnas_graph.ir.ops.zeros import reached_outputs, read_inputs
 
 if TYPE_CHECKING:
@@ -66,19 +67,44 @@ class Convolution(Layer):
     starts_siblings: ClassVar[bool] = True
     weight_axes: ClassVar[str] = "ncmk"
 
+    @property
+    def window(self) -> Window:
+        """How its window slides."""
+        raise NotImplementedError(f"`{self.name}` has no window")
+
     def form(self, channels: int) -> _Form:
         """How torch computes it on this many channels."""
         raise NotImplementedError(f"`{self.name}` has no form")
 
+    def _padded(self, padding: Padding) -> Op:
+        """The same convolution with another padding."""
+        return replace(self, padding=padding)  # type: ignore[call-arg]  # every subclass has this field
+
+    def simplified(self) -> Op:
+        return self._padded(self.window.simple_padding())
+
+    def resolved(self, *inputs: Shape) -> tuple[Op, ...]:
+        window = self.window
+        if window.padding != "same":
+            return (self,)
+        _, height, width = image(self, inputs[0])
+        top, bottom = window.same_padding(height)
+        left, right = window.same_padding(width)
+        if top == bottom == left == right:
+            return (self._padded(top),)
+        return Pad(top, bottom, left, right), self._padded(0)
+
+    def doubtful(self, *inputs: Shape) -> str | None:
+        return self.window.doubtful(self, inputs[0])
+
     def shape(self, *inputs: Shape) -> Shape:
-        channels, *sizes = image(self, inputs[0])
+        channels, height, width = image(self, inputs[0])
         form = self.form(channels)
         for side, size in (("input", channels), ("output", form.width)):
             if size % form.groups:
                 groups = f"`{self.label}` has {form.groups} groups"
                 raise ShapeError(f"{groups}, which do not divide its {size} {side} channels")
-        rows, columns = (window(self, n, form.kernel, form.stride, form.padding, form.dilation) for n in sizes)
-        return form.width, rows, columns
+        return form.width, *self.window.positions(self, height, width)
 
     def parameters(self, *inputs: Shape) -> int:
         channels = inputs[0][0]
@@ -124,7 +150,11 @@ class Convolution(Layer):
 @register
 @dataclass(frozen=True)
 class Conv(Convolution):
-    """A square convolution. Without `width` it keeps the number of channels, without `padding` the size at stride 1."""
+    """A square convolution. Without `width` it keeps the number of channels.
+
+    `padding` is a number, "same" for a size of ceil(n / stride), or "valid" for none. Without it, odd kernels have same
+    padding, and even kernels no larger than the stride have none.
+    """
 
     name: ClassVar[str] = "conv"
 
@@ -133,16 +163,20 @@ class Conv(Convolution):
     stride: int = count(1)
     groups: int = count(1)
     dilation: int = count(1)
-    padding: int | None = count(absent="same", minimum=0)
+    padding: Padding = padding()
     bias: bool = flag(False)
 
     @property
     def reads_all_channels(self) -> bool:
         return self.groups == 1
 
+    @property
+    def window(self) -> Window:
+        return Window(self.dilation * (self.k - 1) + 1, self.stride, self.padding)
+
     def form(self, channels: int) -> _Form:
-        padding = same(self.k, self.dilation) if self.padding is None else self.padding
-        return _Form(self.width or channels, self.k, self.stride, padding, self.dilation, self.groups, self.bias)
+        width, padding = self.width or channels, self.window.equal_padding()
+        return _Form(width, self.k, self.stride, padding, self.dilation, self.groups, self.bias)
 
     def narrowed(self, inputs: tuple[Mask, ...], output: Mask) -> Conv:
         (mask,) = inputs
@@ -168,12 +202,16 @@ class Depthwise(Convolution):
     stride: int = count(1)
     dilation: int = count(1)
     multiplier: int = count(1)
-    padding: int | None = count(absent="same", minimum=0)
+    padding: Padding = padding()
     bias: bool = flag(False)
 
+    @property
+    def window(self) -> Window:
+        return Window(self.dilation * (self.k - 1) + 1, self.stride, self.padding)
+
     def form(self, channels: int) -> _Form:
-        padding = same(self.k, self.dilation) if self.padding is None else self.padding
-        return _Form(channels * self.multiplier, self.k, self.stride, padding, self.dilation, channels, self.bias)
+        width, padding = channels * self.multiplier, self.window.equal_padding()
+        return _Form(width, self.k, self.stride, padding, self.dilation, channels, self.bias)
 
     def absorbing(self, before: Op) -> Op | None:
         return ReluDepthwise(**vars(self)) if before == Relu() else None

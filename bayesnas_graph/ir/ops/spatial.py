@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from bayesnas_graph.ir import Coupling, Expression, Link, Mask, Op, Shape, ShapeError
-from bayesnas_graph.ir.ops.base import ChannelByChannel, count, image, register, same, window
+from bayesnas_graph.ir.ops.base import ChannelByChannel, count, image, register
 from bayesnas_graph.ir.ops.curvature import Local
+from bayesnas_graph.ir.ops.padding import Padding, Window, padding
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+
+class _Sliding(NamedTuple):
+    """A window as torch takes it."""
+
+    k: int
+    stride: int
+    padding: tuple[int, int]  # above and below, left and right
+    ceil_mode: bool = False  # whether the last window may extend beyond the padding
+    skipped: int = 0  # rows and columns of results to leave out at the start
 
 
 @dataclass(frozen=True)
@@ -22,22 +33,44 @@ class Pool(ChannelByChannel):
 
     k: int = count(3)
     stride: int = count(1)
-    padding: int | None = count(absent="same", minimum=0)
+    padding: Padding = padding()
 
     @property
-    def _window(self) -> tuple[int, int, int]:
-        """The window as torch takes it: size, stride and padding."""
-        return self.k, self.stride, same(self.k) if self.padding is None else self.padding
+    def window(self) -> Window:
+        """How its window slides."""
+        return Window(self.k, self.stride, self.padding)
+
+    def simplified(self) -> Op:
+        return replace(self, padding=self.window.simple_padding())
+
+    def doubtful(self, *inputs: Shape) -> str | None:
+        return self.window.doubtful(self, inputs[0])
 
     def shape(self, *inputs: Shape) -> Shape:
         channels, height, width = image(self, inputs[0])
-        k, stride, padding = self._window
-        if 2 * padding > k:
-            raise ShapeError(f"`{self.name}` has a padding of {padding}, more than half its window of {k}")
-        return channels, *(window(self, n, k, stride, padding) for n in (height, width))
+        if self.padding != "same" and 2 * self.window.equal_padding() > self.k:
+            padding = self.window.equal_padding()
+            raise ShapeError(f"`{self.name}` has a padding of {padding}, more than half its window of {self.k}")
+        return channels, *self.window.positions(self, height, width)
 
-    def _call(self, function: str, more: str = "") -> Expression:
-        return Expression(f"F.{function}({{0}}, {{kernel}}, {{stride}}, {{padding}}{more})", self._window)
+    def _sliding(self, height: int, width: int) -> _Sliding:
+        if self.padding != "same":
+            padding = self.window.equal_padding()
+            return _Sliding(self.k, self.stride, (padding, padding))
+        if self.stride == 1:  # torch pads equally on all sides: drop the first row and column of results
+            return _Sliding(self.k, self.stride, (self.k // 2, self.k // 2), skipped=1)
+        (top, bottom), (left, right) = map(self.window.same_padding, (height, width))
+        return _Sliding(self.k, self.stride, (top, left), ceil_mode=bottom > top or right > left)
+
+    def _call(self, function: str, shape: Shape, more: str = "") -> Expression:
+        sliding = self._sliding(*shape[1:])
+        k, stride, (rows, columns) = sliding.k, sliding.stride, sliding.padding
+        if self.padding != "same":
+            return Expression(f"F.{function}({{0}}, {{kernel}}, {{stride}}, {{padding}}{more})", (k, stride, rows))
+        more += ", ceil_mode=True" if sliding.ceil_mode else ""
+        more += ")[:, :, 1:, 1:]" if sliding.skipped else ")"
+        template = f"F.{function}({{0}}, {{kernel}}, {{stride}}, ({{padding}}, {{padding}}){more}"
+        return Expression(template, (k, stride, rows, columns))
 
 
 @register
@@ -48,13 +81,15 @@ class MaxPool(Pool):
     name: ClassVar[str] = "max_pool"
 
     def torch(self, *inputs: Shape) -> Expression:
-        return self._call("max_pool2d")
+        return self._call("max_pool2d", inputs[0])
 
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
         from torch.nn import functional as F
 
         (x,) = local.inputs
-        _, largest = F.max_pool2d(x, *self._window, return_indices=True)
+        *window, ceil_mode, skipped = self._sliding(*x.shape[2:])
+        _, largest = F.max_pool2d(x, *window, ceil_mode=ceil_mode, return_indices=True)
+        largest = largest[:, :, skipped:, skipped:]
         zeros = local.hessian.new_zeros(x.shape).flatten(2)
         return (zeros.scatter_add(2, largest.flatten(2), local.hessian.flatten(2)).reshape(x.shape),)
 
@@ -67,15 +102,18 @@ class AvgPool(Pool):
     name: ClassVar[str] = "avg_pool"
 
     def torch(self, *inputs: Shape) -> Expression:
-        return self._call("avg_pool2d", ", count_include_pad=False")
+        return self._call("avg_pool2d", inputs[0], ", count_include_pad=False")
 
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
         from torch import ones_like
         from torch.func import vjp
         from torch.nn import functional as F
 
+        *window, ceil_mode, skipped = self._sliding(*local.inputs[0].shape[2:])
+
         def totals(image: Tensor) -> Tensor:
-            return F.avg_pool2d(image, *self._window, divisor_override=1)
+            sums = F.avg_pool2d(image, *window, ceil_mode=ceil_mode, divisor_override=1)
+            return sums[:, :, skipped:, skipped:]
 
         # A window divides by the number of its pixels, fewer at the border; a total divides by 1.
         (x,) = local.inputs

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
 
-from bayesnas_graph.diagnostics import Diagnostic, Label, did_you_mean
+from bayesnas_graph.diagnostics import Diagnostic, Label, did_you_mean, nearest
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Argument, Op
 from bayesnas_graph.language.elaborate.values import MotifNode, Value, kind, show
@@ -83,7 +83,7 @@ def accept(cls: type[Op], arguments: Mapping[str, Value], spans: Mapping[str, Sp
         if problem is not None:
             return problem
         values[name] = Fraction(value) if argument.kind == "rational" and isinstance(value, int) else value
-    return cls(**values)
+    return cls(**values).simplified()
 
 
 def _problem(op: str, name: str, argument: Argument, value: Value, span: Span) -> Diagnostic | None:
@@ -100,6 +100,14 @@ def _problem(op: str, name: str, argument: Argument, value: Value, span: Span) -
             Label(span, f"this is {kind(value)}"),
             help="write `true` or `false`",
         )
+    if isinstance(value, str) and value in argument.words:
+        return None
+    if not is_number and argument.words:
+        words = " or ".join(f'"{word}"' for word in argument.words)
+        close = nearest(value, argument.words) if isinstance(value, str) else None
+        help = f'did you mean `"{close}"`?' if close else None
+        text = f"this is {show(value)}" if isinstance(value, str) else f"this is {kind(value)}"
+        return Diagnostic("NAS203", f"`{name}` of `{op}` must be a number, {words}", Label(span, text), help=help)
     if not is_number:
         text, help = f"this is {kind(value)}", None
         if isinstance(value, str) and value.strip().isdecimal():

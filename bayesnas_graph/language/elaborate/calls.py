@@ -192,6 +192,8 @@ def _python(
 ) -> Primitive:
     definition = function.definition
     if not evaluator.allow_python:
+        if evaluator.report.has("NAS105"):
+            raise NasError([])  # one flag, one message
         evaluator.report.fail(
             Diagnostic(
                 "NAS105",

@@ -17,6 +17,7 @@ from bayesnas_graph.language.elaborate.calls import call, call_operation, call_s
 from bayesnas_graph.language.elaborate.files import Module
 from bayesnas_graph.language.elaborate.limits import Meter
 from bayesnas_graph.language.elaborate.operators import arithmetic
+from bayesnas_graph.language.elaborate.other_names import other_name
 from bayesnas_graph.language.elaborate.scope import NameScope
 from bayesnas_graph.language.elaborate.values import (
     POISON,
@@ -172,7 +173,8 @@ class Evaluator:
         if value is None:
             if scope.module.may_define(expr.name):
                 raise NasError([])
-            help = self.report.suggest(expr.name, scope.visible)
+            help = other_name(expr.name) or self.report.suggest(expr.name, scope.visible)
+            scope.root().names.setdefault(expr.name, POISON)  # one message is enough
             self.fail("NAS101", f"unknown name `{expr.name}`", expr.span, "not defined", help)
         if isinstance(value, Poison):
             raise NasError([])

@@ -318,6 +318,11 @@ class _Writer:
             self.report.fail(wrong_inputs(op.label, wanted or 1, len(inputs), operation.span))
         shapes = [self.shapes[i] for i in inputs]
         try:
+            *before, op = op.resolved(*shapes)
+            for first in before:
+                shape = first.shape(*shapes)
+                inputs = [self._compute(self._free(name.inner(first.label)), first, inputs, shape, operation.span)]
+                shapes = [shape]
             shape = op.shape(*shapes)
         except ShapeError as error:
             code = "NAS106" if op.is_python else "NAS201" if op.is_join else "NAS211"
@@ -328,6 +333,11 @@ class _Writer:
             help = "every number of multiply-adds of this network is a lower bound, also for `require flops`"
             label = Label(operation.span, "used here")
             self.report.add(Diagnostic("NAS108", message, label, help=help, severity="warning"))
+        doubt = op.doubtful(*shapes)
+        if doubt is not None:
+            help = 'write `padding = "same"` to keep its size, or `padding = "valid"` for none'
+            label = Label(operation.span, "no `padding` is given")
+            self.report.add(Diagnostic("NAS217", doubt, label, help=help, severity="warning"))
         return self._compute(self._free(name), op, inputs, shape, operation.span)
 
     def _optional(self, optional: Perhaps, inputs: list[int], name: Name, span: Span) -> int:

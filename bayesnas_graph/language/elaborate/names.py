@@ -16,6 +16,7 @@ from bayesnas_graph.language.elaborate.arguments import Signature, arrange, prim
 from bayesnas_graph.language.elaborate.builtins import BUILTINS
 from bayesnas_graph.language.elaborate.files import Module
 from bayesnas_graph.language.elaborate.library import library_names
+from bayesnas_graph.language.elaborate.other_names import other_name
 from bayesnas_graph.language.syntax import ast
 from bayesnas_graph.language.syntax.ast import declared, is_about_edges
 
@@ -38,6 +39,10 @@ class _Names:
             scope = scope.parent
         return None
 
+    def root(self) -> _Names:
+        """The outermost scope."""
+        return self if self.parent is None else self.parent.root()
+
     def comes_later(self, name: str) -> bool:
         return name in self.later or (self.parent is not None and self.parent.comes_later(name))
 
@@ -56,6 +61,7 @@ class _Checker:
     def __init__(self, module: Module, report: Report) -> None:
         self.module = module
         self.report = report
+        self.has_inputs = True  # whether the body has `in`, as far as is known
 
     def definition(self, definition: ast.Definition) -> None:
         names = _Names()
@@ -70,6 +76,7 @@ class _Checker:
             self.expr(definition.value, names)
         elif isinstance(definition, ast.Motif):
             self.exprs([*definition.inputs, *definition.outputs], names)
+            self.has_inputs = any(isinstance(s, ast.In | ast.For | ast.If) for s in definition.body.statements)
             self.block(definition.body, _Names(names))
 
     # ---- statements
@@ -88,10 +95,14 @@ class _Checker:
             case ast.NodeDeclaration():
                 self.node(statement, names)
             case ast.EdgeStatement():
-                places = [t for t in statement.targets if not isinstance(t, ast.OutTarget)]
-                self.exprs([*statement.sources, *places, *([statement.label] if statement.label else [])], names)
+                for source in statement.sources:
+                    self.source(source, names)
+                for target in statement.targets:
+                    self.target(target, names)
+                self.exprs([statement.label] if statement.label else [], names)
             case ast.Out(values=values):
-                self.exprs(values, names)
+                for value in values:
+                    self.source(value, names)
             case ast.OutJoin(join=join):
                 self.expr(join, names)
             case ast.Let(name=name, value=value):
@@ -138,8 +149,9 @@ class _Checker:
             self.declare(slot.name, "node", names)
             if slot.variable is not None:
                 self.declare(slot.variable, "value", inner)
-        label = [statement.label] if statement.label else []
-        self.exprs([*statement.sources, *statement.following, *label], inner)
+        for source in (*statement.sources, *statement.following):
+            self.source(source, inner)
+        self.exprs([statement.label] if statement.label else [], inner)
 
     def branches(self, statement: ast.If, names: _Names) -> None:
         branch: ast.If | ast.StatementBlock | None = statement
@@ -209,7 +221,28 @@ class _Checker:
                 self.expr(expr.comprehension.condition, inner)
         self.exprs(expr.items, inner)
 
-    def name(self, expr: ast.Reference, names: _Names) -> None:
+    def source(self, expr: ast.Expr, names: _Names) -> None:
+        """A node to read. In a body without `in`, an unknown one is probably an input, and reported once."""
+        if isinstance(expr, ast.Reference) and not self.has_inputs and not self.is_known(expr, names):
+            self.name(expr, names, f"declare it as an input first: `in {expr.name}`")
+            names.root().known.setdefault(expr.name, ("node", expr.span))
+            return
+        self.expr(expr, names)
+
+    def target(self, expr: ast.Expr | ast.OutTarget, names: _Names) -> None:
+        """A node to lead an edge to. An unknown one is reported once."""
+        if isinstance(expr, ast.Reference) and not self.is_known(expr, names):
+            self.name(expr, names, f"declare it before this: `node {expr.name}`")
+            names.known.setdefault(expr.name, ("node", expr.span))
+        elif not isinstance(expr, ast.OutTarget):
+            self.expr(expr, names)
+
+    def is_known(self, expr: ast.Reference, names: _Names) -> bool:
+        known = names.find(expr.name) or self.module.knows(expr.name) or expr.name in BUILTINS
+        return bool(known or self.module.may_define(expr.name) or names.comes_later(expr.name))
+
+    def name(self, expr: ast.Reference, names: _Names, otherwise: str | None = None) -> None:
+        """A name that is used; `otherwise` is the help if there is nothing better to say about an unknown one."""
         known = names.find(expr.name) or self.module.knows(expr.name) or expr.name in BUILTINS
         if known or self.module.may_define(expr.name):
             return
@@ -222,6 +255,7 @@ class _Checker:
             help = "write a range as `0..4`"
         else:
             help = self.report.suggest(expr.name, lambda: names.all() | self.module.visible() | set(BUILTINS))
+            help = other_name(expr.name) or help or otherwise
         self.report.add(Diagnostic("NAS101", f"unknown name `{expr.name}`", Label(expr.span, "not defined"), help=help))
 
     def member(self, expr: ast.Member, names: _Names) -> None:

@@ -57,7 +57,9 @@ def different_shapes(
         merged.setdefault(label.span, []).append(label.text)
     secondary = tuple(Label(where, ", ".join(dict.fromkeys(texts))) for where, texts in merged.items())
     channels, sizes = {shape[0] for shape in shapes}, {shape[1:] for shape in shapes}
-    if len(sizes) > 1:
+    if len({len(shape) for shape in shapes}) > 1:
+        help = "images and vectors cannot be joined: make the images vectors first, for example with `global_avg_pool`"
+    elif len(sizes) > 1:
         help = "heights and widths differ: use the same stride and padding for all"
     elif len(channels) > 1:
         help = "channels differ: use the same width for all"

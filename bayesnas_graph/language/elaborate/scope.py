@@ -33,6 +33,10 @@ class NameScope:
             scope = scope.parent
         return None
 
+    def root(self) -> NameScope:
+        """The outermost scope, that of the parameters."""
+        return self if self.parent is None else self.parent.root()
+
     def visible(self) -> set[str]:
         """All names visible here."""
         names = self.module.visible() | set(BUILTINS)

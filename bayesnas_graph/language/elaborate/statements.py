@@ -16,10 +16,21 @@ from bayesnas_graph.language.elaborate.evaluate import Evaluator
 from bayesnas_graph.language.elaborate.limits import LimitReached
 from bayesnas_graph.language.elaborate.requirements import requirements
 from bayesnas_graph.language.elaborate.scope import NameScope
-from bayesnas_graph.language.elaborate.values import POISON, LetFunction, MotifFunction, MotifNode, Primitive, Value
+from bayesnas_graph.language.elaborate.values import (
+    POISON,
+    LetFunction,
+    MotifFunction,
+    MotifNode,
+    Operation,
+    Primitive,
+    Selection,
+    Value,
+)
+from bayesnas_graph.language.elaborate.values import Sequence as Chain
 from bayesnas_graph.language.elaborate.wiring import Budget, Wiring, WiringBuilder
 from bayesnas_graph.language.syntax import ast
 
+MOST_SHOWN = 4  # nodes in a message
 QUANTITIES = ("params", "flops", "memory")  # that a budget can limit
 
 
@@ -125,6 +136,7 @@ class _Run:
             if slot.variable is not None:
                 self._comprehension(statement, slot, scope)
                 continue
+            self._check_reads_itself(statement, slot, scope)
             nodes = self._declare(slot, scope)
             if statement.sources:
                 for node in nodes:
@@ -132,6 +144,18 @@ class _Run:
             elif statement.label is not None:
                 join = self._join(statement.label, scope)
                 self.wiring.joins.update(dict.fromkeys(nodes, join))
+
+    def _check_reads_itself(self, statement: ast.NodeDeclaration, slot: ast.DeclarationSlot, scope: NameScope) -> None:
+        """`node h = h : relu` declares a new node, which cannot read the old one of the same name."""
+        name = slot.name.name
+        itself = [e for e in statement.sources if isinstance(e, ast.Reference) and e.name == name]
+        if not itself or name in scope.names:
+            return
+        outer = scope.find(name)
+        others = (Label(outer.span, f"not this `{name}`"),) if isinstance(outer, MotifNode) else ()
+        help = f"write `node {name}[i in 0..3] = x then {name}[i - 1] : ...`, or repeat an operation: `relu * 3`"
+        label = Label(itself[0].span, f"this is the new `{name}`")
+        self.report.fail(Diagnostic("NAS301", f"`{name}` reads itself: a node has one value", label, others, help))
 
     def _declare(self, slot: ast.DeclarationSlot, scope: NameScope) -> tuple[MotifNode, ...]:
         name = slot.name.name
@@ -226,9 +250,23 @@ class _Run:
             self._fail(
                 "NAS210", f"`{join}` joins several values, but an edge carries one", label.span, "on an edge", help
             )
+        if label is not None and len(nodes) > 1:
+            self._check_joins(operation, nodes, label.span)
         for node in nodes:
             for target in targets:
                 self.builder.connect(operation, (node,), (target,), span)
+
+    def _check_joins(self, operation: Operation, nodes: Sequence[MotifNode], span: Span) -> None:
+        """Warn about `a, b -> c : concat > ...`, where each edge joins a single value."""
+        steps = operation.steps if isinstance(operation, Chain) else ()
+        join = next((step.op for step in steps if isinstance(step, Primitive) and step.op.is_join), None)
+        if join is None:
+            return
+        message = f"`{join}` joins a single value on each of {len(nodes)} edges"
+        shown = ", ".join(node.written for node in nodes) if len(nodes) <= MOST_SHOWN else "..."
+        help = f"to join the sources first, write `{join}({shown}) -> ...`"
+        label = Label(span, "each edge has its own operations")
+        self.report.add(Diagnostic("NAS309", message, label, help=help, severity="warning"))
 
     def _output(self, statement: ast.Out, scope: NameScope) -> None:
         if self.out_statement is not None:
@@ -284,6 +322,8 @@ class _Run:
         operation = self.evaluator.operation(expr, scope)
         if not isinstance(operation, Primitive) or not operation.op.is_join:
             help = "join with `sum`, `concat`, `mean` or `product`; to apply an operation: `node y = x : relu`"
+            if isinstance(operation, Selection):
+                help = f"a choice is made on an edge: `x -> y : {expr.span.text.split()[0]} ...`"
             self._fail("NAS203", "expected a join", expr.span, "this takes a single value", help)
         return operation
 

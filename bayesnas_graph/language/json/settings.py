@@ -47,7 +47,7 @@ def read_op(document: OpDocument, source_name: str, path: Sequence[Step], *, all
         help = did_you_mean(document.name, [*PRIMITIVES, *COMPILED, PythonOp.name])
         fail(source_name, [*path[:-1], "name"], f"unknown operation `{document.name}`", help)
     declared = cls.arguments()
-    given: dict[str, int | Fraction | bool] = {}
+    given: dict[str, int | Fraction | bool | str] = {}
     for name, value in document.args.items():
         if name not in declared:
             help = did_you_mean(name, declared)
@@ -75,12 +75,14 @@ def _plain(value: Value) -> JsonValue:
 
 def _value(
     argument: Argument, value: JsonValue, source_name: str, path: Sequence[Step]
-) -> int | Fraction | bool | None:
+) -> int | Fraction | bool | str | None:
     """A value of the language; None if the argument is omitted. Its kind and range are checked later."""
     if value is None:
         if argument.absent is None:
             fail(source_name, path, "cannot be null")
         return None
+    if isinstance(value, str) and value in argument.words:
+        return value
     if isinstance(value, str) and argument.kind == "rational":
         return _fraction(value, source_name, path)
     if isinstance(value, float) and argument.kind == "rational":

@@ -18,9 +18,9 @@ _PAIRS = {"(": ")", "[": "]", "{": "}"}
 # Operators at which long lines are broken, lowest precedence first.
 _BREAKABLE: tuple[frozenset[str], ...] = (
     frozenset({"then", "else"}),
-    frozenset({">", "<", ">=", "<=", "==", "!="}),
     frozenset({"or"}),
     frozenset({"and"}),
+    frozenset({">", "<", ">=", "<=", "==", "!="}),
     frozenset({"|"}),
     frozenset({"+", "-"}),
 )
@@ -141,7 +141,13 @@ def _rows(parts: Sequence[_Part], depth: int) -> list[Row]:
     forced = any(group.breaks for group in _groups(parts))
     if not inner_comments and not forced and len(INDENT * depth + text) <= MAX_COLUMNS:
         return [*above, _last(text, tokens[-1], depth)]
-    broken = _broken_group(parts, depth, forced) or _broken_operators(parts, depth) or _broken_group(parts, depth, True)
+    broken = (
+        _broken_clauses(parts, depth)
+        or _broken_label(parts, depth)
+        or _broken_group(parts, depth, forced)
+        or _broken_operators(parts, depth)
+        or _broken_group(parts, depth, True)
+    )
     if broken is None:
         broken = _broken_comments(tokens, depth) if inner_comments else [_last(text, tokens[-1], depth)]
     return [*above, *broken]
@@ -181,6 +187,30 @@ def _pieces(parts: Sequence[_Part]) -> Iterator[list[_Part]]:
             piece = []
     if piece:
         yield piece
+
+
+def _broken_clauses(parts: Sequence[_Part], depth: int) -> list[Row] | None:
+    """Break a comprehension before each `for` and before its `if`."""
+    cuts = [i for i, part in enumerate(parts) if i and isinstance(part, FormatToken) and part.text == "for"]
+    if not cuts:
+        return None
+    for i in range(cuts[-1], len(parts)):
+        part, left = parts[i], parts[i - 1]
+        last = left.closing if isinstance(left, _Group) else left
+        if isinstance(part, FormatToken) and part.text == "if" and last.type in OPERAND_ENDS:
+            cuts.append(i)
+            break
+    pieces = zip([0, *cuts], [*cuts, len(parts)], strict=True)
+    return [row for start, end in pieces for row in _rows(parts[start:end], depth)]
+
+
+def _broken_label(parts: Sequence[_Part], depth: int) -> list[Row] | None:
+    """Break before the `:` that follows a conditional source: `node h[i in 0..4] = if ... : relu`."""
+    texts = [part.text if isinstance(part, FormatToken) else "" for part in parts]
+    colon = texts.index(":") if ":" in texts else 0
+    if "then" not in texts[:colon]:
+        return None
+    return [*_rows(parts[:colon], depth), *_rows(parts[colon:], depth + 1)]
 
 
 def _broken_operators(parts: Sequence[_Part], depth: int) -> list[Row] | None:

@@ -19,6 +19,8 @@ MAX_NESTING = 64  # open brackets
 
 _DEFINITION_STARTS = {"IMPORT", "SET", "OP", "MOTIF", "CELL", "NETWORK"}
 _BEFORE_NAME = {*_DEFINITION_STARTS, "NODE", "IN", "LET", "FOR"} - {"IMPORT"}
+_STATEMENT_STARTS = {"NODE", "LET", "REQUIRE", "ASSERT"}
+_BEFORE_SET = ("CHOOSE", "EQUAL", "COLON", "COMMA", "VBAR", "SIGN", "LPAR", "COMPARE")
 _CLOSING = {"RBRACE": "LBRACE", "RPAR": "LPAR", "RSQB": "LSQB"}
 _CLOSER_TEXT = {"LBRACE": "}", "LPAR": ")", "LSQB": "]"}
 _OPENER_TEXT = {"RBRACE": "{", "RPAR": "(", "RSQB": "["}
@@ -66,6 +68,7 @@ def split_definitions(
     doc = ""
     gap: str = ""  # the last space or comment before a token
     failed = False
+    sets: set[int | None] = set()  # where braces start sets, not bodies
 
     def end_definition() -> None:
         nonlocal failed
@@ -85,18 +88,26 @@ def split_definitions(
                 pending_doc.append(token)
             continue
         starts_line = gap.endswith("\n") or not current
+        new_line = "\n" in gap
         gap = ""
         if _starts_definition(token, starts_line, open_brackets, current):
             end_definition()
             doc = doc_text(pending_doc)
         pending_doc.clear()
-        problem = _token_error(source, token, open_brackets)
+        last = current[-1] if current and new_line else None
+        problem = _token_error(source, token, open_brackets, last)
+        if not (failed or problem) and open_brackets and (token.type == "ARROW" or new_line):
+            opened = open_brackets[-1]
+            if opened.type != "LBRACE" or opened.start_pos in sets:
+                problem = _statement_inside(source, token, opened, current)
         if problem is not None:
             if not failed:  # report only the first error of a definition
                 report.add(problem)
             failed = True
         if token.type in _CLOSER_TEXT:
             open_brackets.append(token)
+            if token.type == "LBRACE" and _starts_set(current):
+                sets.add(token.start_pos)
         elif token.type in _CLOSING:
             _close(open_brackets, _CLOSING[token.type])
         current.append(token)
@@ -135,8 +146,11 @@ def _span(source: Source, token: Token) -> Span:
     return Span(source, token.start_pos or 0, token.end_pos or 0)
 
 
-def _token_error(source: Source, token: Token, open_brackets: Sequence[Token]) -> Diagnostic | None:
-    """What is wrong with a token, given the brackets that are open before it."""
+def _token_error(source: Source, token: Token, open_brackets: Sequence[Token], last: Token | None) -> Diagnostic | None:
+    """What is wrong with a token, given the brackets that are open before it.
+
+    `last` is the token before it if that is on another line.
+    """
     span = _span(source, token)
     if token.type == "OPEN_COMMENT":
         start = Label(Span(source, span.start, span.start + 2), "opened here")
@@ -158,14 +172,39 @@ def _token_error(source: Source, token: Token, open_brackets: Sequence[Token]) -
         opened = open_brackets[-1]
         if opened.type != _CLOSING[token.type]:
             closer = _CLOSER_TEXT[opened.type]
-            return Diagnostic(
-                "NAS002",
-                f"`{opened}` is never closed",
-                Label(_span(source, opened), "opened here"),
-                (Label(span, f"expected `{closer}` before this"),),
-                help=f"add the closing `{closer}`",
-            )
+            here = Label(span, f"expected `{closer}` before this")
+            return _unclosed(source, opened, here if last is None else _after(source, last, closer))
     return None
+
+
+def _statement_inside(source: Source, token: Token, opened: Token, tokens: Sequence[Token]) -> Diagnostic | None:
+    """A bracket that is open before a token that can only be in the next statement."""
+    end = len(tokens)  # of the statement with the bracket
+    if token.type == "ARROW":
+        while end > 1 and "\n" not in source.text[tokens[end - 2].end_pos : tokens[end - 1].start_pos]:
+            end -= 1
+        end -= 1
+    elif token.type not in _STATEMENT_STARTS:
+        return None
+    if end < 1 or _span(source, tokens[end - 1]).start < _span(source, opened).start:
+        return None
+    return _unclosed(source, opened, _after(source, tokens[end - 1], _CLOSER_TEXT[opened.type]))
+
+
+def _after(source: Source, token: Token, closer: str) -> Label:
+    end = token.end_pos or 0
+    return Label(Span(source, end, end + 1), f"expected `{closer}` here")
+
+
+def _unclosed(source: Source, opened: Token, expected: Label) -> Diagnostic:
+    message, help = f"`{opened}` is never closed", f"add the closing `{_CLOSER_TEXT[opened.type]}`"
+    return Diagnostic("NAS002", message, Label(_span(source, opened), "opened here"), (expected,), help)
+
+
+def _starts_set(before: Sequence[Token]) -> bool:
+    """Return whether a brace after these tokens starts a set, not a body."""
+    types = [token.type for token in before[-2:]]
+    return types == ["CHOOSE", "NUMBER"] or (bool(types) and types[-1] in _BEFORE_SET)
 
 
 def _never_closed(source: Source, bracket: Token, tokens: Sequence[Token]) -> Diagnostic:

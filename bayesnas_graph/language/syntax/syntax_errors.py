@@ -152,6 +152,37 @@ def _choose_count(context: ErrorContext) -> Diagnostic | None:
     return None
 
 
+def _nothing_to_choose(context: ErrorContext) -> Diagnostic | None:
+    """`choose 1` at the end of a line: what follows is the next statement, or the end of the body."""
+    end = context.position
+    if end > 2 and context.tokens[end - 1].type == "NAME" and not context.same_line(end - 1):
+        end -= 1  # the next statement starts with a name, which was taken for a set
+    start = end - 2 if end > 1 and context.tokens[end - 1].type == "NUMBER" else end - 1
+    if start < 0 or context.tokens[start].type != "CHOOSE":
+        return None
+    if end < len(context.tokens) and context.same_line(end) and context.tokens[end].type not in ("COMMA", "RBRACE"):
+        return None
+    span = Span(context.source, context.span(start).start, context.span(end - 1).end)
+    help = f"write the candidates in braces: `{span.text} {{ conv(16), max_pool(3) }}`"
+    return Diagnostic("NAS001", "`choose` without candidates", Label(span, "nothing to choose from"), help=help)
+
+
+def _arrow_for_chain(context: ErrorContext) -> Diagnostic | None:
+    """`x -> y : conv(16) -> relu`."""
+    if context.token is None or context.token.type != "ARROW" or not context.same_line(context.position):
+        return None
+    if context.previous is None or context.previous.type not in OPERAND_ENDS:
+        return None
+    match _before(context, context.position):
+        case "colon":
+            return context.unexpected(context.position, "expected `>`", "chain operations with `>`: `conv(16) > relu`")
+        case "arrow":
+            help = "one statement is one edge; chain operations after a colon: `a -> b : conv(16) > relu`"
+            return context.unexpected(context.position, "not in this statement", help)
+        case _:
+            return None
+
+
 def _bare_conditional(context: ErrorContext) -> Diagnostic | None:
     """`relu > if c then bn else tanh`."""
     if context.token is None or context.token.type != "IF" or not {"NAME", "LPAR"} <= context.expected:
@@ -258,7 +289,7 @@ def _misspelt_statement(context: ErrorContext) -> Diagnostic | None:
 
 
 def _missing_then(context: ErrorContext) -> Diagnostic | None:
-    if context.token is None or "LBRACE" in context.expected:
+    if context.token is None or not {"LBRACE", "COLON"}.isdisjoint(context.expected):
         return None
     missing = next((keyword for keyword in ("then", "else") if keyword.upper() in context.expected), None)
     if missing is None:
@@ -303,9 +334,11 @@ _RECOGNISERS: tuple[Callable[[ErrorContext], Diagnostic | None], ...] = (
     _missing_budget,
     _nested_definition,
     _foreign_syntax,
+    _nothing_to_choose,
     _reserved_word,
     _stray_comma,
     _choose_count,
+    _arrow_for_chain,
     _bare_conditional,
     _equals_for_colon,
     _wrong_equals,

@@ -78,6 +78,12 @@ CASES: list[Case] = [
     *(_op(name, IMAGE) for name in ("global_avg_pool", "global_max_pool", "flatten", "crop")),
     _op("flatten", (5,)),
     _op("crop", IMAGE, n=3),
+    _op("pad", IMAGE, top=1, right=2),
+    *(
+        _op(name, IMAGE, k=k, stride=stride, padding="same")
+        for name in ("max_pool", "avg_pool")
+        for k, stride in ((2, 1), (2, 2), (4, 2), (4, 3))
+    ),
     _op("pad_channels", IMAGE, width=7),
     _op("pad_channels", (5,), width=6),
     *(_op(name, *[shape] * n) for name in ("sum", "mean", "product") for shape in (IMAGE, (5,)) for n in (1, 2, 3)),

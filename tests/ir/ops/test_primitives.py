@@ -22,20 +22,25 @@ from bayesnas_graph.language.elaborate import Checker
 from tests.helpers import body, codes
 
 
+def omitted(window: int, stride: int) -> int:
+    """The padding of a window without `padding`."""
+    return 0 if window % 2 == 0 and window <= stride else (window - 1) // 2
+
+
 def conv(shape: Shape, op: Any) -> nn.Module:
-    padding = op.dilation * (op.k - 1) // 2 if op.padding is None else op.padding
+    padding = omitted(op.dilation * (op.k - 1) + 1, op.stride) if op.padding is None else op.padding
     out = op.width or shape[0]
     return nn.Conv2d(shape[0], out, op.k, op.stride, padding, op.dilation, op.groups, op.bias)
 
 
 def depthwise(shape: Shape, op: Any) -> nn.Module:
-    padding = op.dilation * (op.k - 1) // 2 if op.padding is None else op.padding
+    padding = omitted(op.dilation * (op.k - 1) + 1, op.stride) if op.padding is None else op.padding
     channels = shape[0]
     return nn.Conv2d(channels, channels * op.multiplier, op.k, op.stride, padding, op.dilation, channels, op.bias)
 
 
 def pool(module: type[nn.Module]) -> Callable[[Shape, Any], nn.Module]:
-    return lambda _, op: module(op.k, op.stride, (op.k - 1) // 2 if op.padding is None else op.padding)
+    return lambda _, op: module(op.k, op.stride, omitted(op.k, op.stride) if op.padding is None else op.padding)
 
 
 REFERENCE: dict[str, Callable[[Shape, Any], nn.Module]] = {
@@ -132,6 +137,7 @@ ELEMENTWISE: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "global_avg_pool": lambda x: x.flatten(2).mean(2),
     "global_max_pool": lambda x: x.flatten(2).max(2).values,
     "crop": lambda x: x[:, :, 1:, 1:],
+    "pad": lambda x: x,
 }
 
 
@@ -218,6 +224,8 @@ def test_every_convolution_that_torch_refuses_is_refused(
         ("scale", [(6,), (6,)], None),
         ("global_avg_pool", [(6,)], None),
         ("crop", [(3, 1, 1)], None),
+        ("pad", [IMAGE], IMAGE),
+        ("pad", [(6,)], None),
         ("linear", [IMAGE], None),
         ("conv", [(6,)], None),
     ],
