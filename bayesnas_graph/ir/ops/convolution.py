@@ -127,6 +127,7 @@ class Conv(Convolution):
     """A square convolution. Without `width` it keeps the number of channels, without `padding` the size at stride 1."""
 
     name: ClassVar[str] = "conv"
+    always_shown: ClassVar[tuple[str, ...]] = ("k",)
 
     width: int | None = count(absent="same")
     k: int = count(3)
@@ -163,6 +164,7 @@ class Depthwise(Convolution):
 
     name: ClassVar[str] = "depthwise"
     by_channel: ClassVar[bool] = True
+    always_shown: ClassVar[tuple[str, ...]] = ("k",)
 
     k: int = count(3)
     stride: int = count(1)

@@ -14,7 +14,7 @@ from bayesnas_graph.ir import Edge, Gate, Graph, Node, Op, Scope, Shape, inner_n
 from bayesnas_graph.ir.ops import Input
 from bayesnas_graph.ir.walks import reached
 from bayesnas_graph.language.elaborate.labels import Name
-from bayesnas_graph.language.elaborate.values import MotifNode
+from bayesnas_graph.language.elaborate.values import MotifNode, Value
 from bayesnas_graph.language.syntax import ast
 
 
@@ -61,6 +61,7 @@ class Block:
     steps: tuple[Compute | Nested, ...]
     outputs: tuple[int, ...]
     output_shapes: tuple[Shape, ...]
+    arguments: tuple[tuple[str, Value], ...] = ()  # the value of every parameter, in order
 
     @cached_property
     def nodes(self) -> int:

@@ -145,7 +145,8 @@ class _Writer:
         if not wiring.sound or problems or len(results) < len(outputs):
             raise NasError([*wiring.problems, *problems])
         inputs, steps = tuple(zip(wiring.inputs, shapes, strict=True)), tuple(self.steps)
-        return Block(use.function.definition, inputs, steps, results, tuple(self.shapes[i] for i in results))
+        shapes_out = tuple(self.shapes[i] for i in results)
+        return Block(use.function.definition, inputs, steps, results, shapes_out, use.arguments)
 
     def _value(
         self,
