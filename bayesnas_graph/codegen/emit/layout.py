@@ -58,7 +58,7 @@ class ClassLayout:
 
     def _attributes(self) -> set[str]:
         """The parameters that expressions read, which are therefore attributes too."""
-        return {term.name for name, _ in self._expressions() for term in self.cls.terms[name] if term}
+        return {term.name for name, _ in self._expressions() for term in self.cls.terms[name] if term and not term.is_global}
 
     def _helpers(self) -> set[str]:
         return {call.helper for _, call in self._expressions() if call.helper}

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from bayesnas_graph.codegen.align import aligned
 from bayesnas_graph.codegen.emit.classes import Classes
-from bayesnas_graph.codegen.emit.constants import name_widths
+from bayesnas_graph.codegen.emit.constants import Scaling, name_widths
 from bayesnas_graph.codegen.emit.layout import ClassLayout
 from bayesnas_graph.codegen.emit.printer import Printer
 from bayesnas_graph.codegen.emit.text import docstring
 from bayesnas_graph.codegen.units import Unit, UnitUse, units
 from bayesnas_graph.diagnostics.resources import folder
-from bayesnas_graph.ir import Expression, Graph, ModuleCall, inner_name
+from bayesnas_graph.ir import Expression, Graph, ModuleCall, Shape, inner_name
 from bayesnas_graph.passes.analysis import cost
 
 Paths = Callable[[Unit], dict[str, str]]
@@ -51,23 +51,29 @@ class Emitted:
     parameters: int = 0  # how many
 
 
-def emit(graph: Graph, doc: str = "", *, standalone: bool = False, constants: bool = False) -> Emitted:
+def emit(
+    graph: Graph, doc: str = "", *, about: str = "", standalone: bool = False, scalings: Iterable[Scaling] = ()
+) -> Emitted:
     """The source of a graph: a class per kind of motif, a line per operation.
 
     It needs torch and our `runtime`. Without optimising passes, a graph needs only a few definitions of the `runtime`:
-    a function for gates, and modules for factors and selections. A `standalone` source includes them. With `constants`,
-    widths are written in terms of one constant if possible.
+    a function for gates, and modules for factors and selections. A `standalone` source includes them. `doc` is about
+    the file, `about` about the network. With `scalings`, widths are written in terms of a parameter if possible.
     """
     root = aligned(units(graph))
     classes = Classes(root)
-    width = name_widths(classes, root) if constants else ""
+    width = name_widths(classes, scalings)
     layouts = {cls: ClassLayout(classes, cls) for cls in classes}
-    body = "".join(Printer(layout).text() for layout in layouts.values())
-    used = [name for name in ("gated_sum", "Rescale", "Select") if f"{name}(" in body]
+    docs = {classes.of(root): (about, _shapes(graph))}
+    printers = [Printer(layout, *docs.get(cls, ())) for cls, layout in layouts.items()]
+    bodies = [printer.body() for printer in printers]
+    code = "".join(bodies)  # without docstrings, which may say anything
+    used = [name for name in ("gated_sum", "Rescale", "Select") if f"{name}(" in code]
     included = {name: _definition(name) for name in used if standalone}
-    body = "".join(included.values()) + body
-    about = docstring(doc or f"Network `{graph.name}`.")
-    text = f"{about}\n\n{_imports(body, graph, included)}{width}{body}"
+    imports = _imports("".join(included.values()) + code, graph, included)
+    written = "".join(printer.head() + body for printer, body in zip(printers, bodies, strict=True))
+    heading = docstring(doc or f"Network `{graph.name}`.")
+    text = f"{heading}\n\n{imports}{width}{''.join(included.values())}{written}"
     modules: dict[str, Slot] = {}
     gates: dict[str, Slot] = {}
     for path, unit, paths in _located(root, "", lambda unit: layouts[classes.of(unit)].paths):
@@ -78,6 +84,18 @@ def emit(graph: Graph, doc: str = "", *, standalone: bool = False, constants: bo
                 modules.update(dict.fromkeys(parts, Slot(path + module, index, len(node.stands_for))))
     choices = frozenset(cls.name for cls in classes if cls.scope.role == "choice")
     return Emitted(text, classes.of(root).name, modules, gates, choices, cost(graph).parameters)
+
+
+def _shapes(graph: Graph) -> str:
+    """A sentence on the inputs and outputs of a network."""
+    inputs = [_shape(node.shape) for node in graph if node.op.is_input]
+    outputs = [_shape(graph[name].shape) for name in graph.outputs]
+    words = f"Input{'s' * (len(inputs) > 1)}", f"output{'s' * (len(outputs) > 1)}"
+    return f"{words[0]}: {', '.join(inputs)}; {words[1]}: {', '.join(outputs)}."
+
+
+def _shape(shape: Shape) -> str:
+    return f"({', '.join(['batch', *map(str, shape)])})"
 
 
 def _definition(name: str) -> str:

@@ -7,6 +7,7 @@ keeps checking fast, and limits are checked without flattening.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 
 from bayesnas_graph.diagnostics.source import Span
@@ -14,7 +15,7 @@ from bayesnas_graph.ir import Edge, Gate, Graph, Node, Op, Scope, Shape, inner_n
 from bayesnas_graph.ir.ops import Input
 from bayesnas_graph.ir.walks import reached
 from bayesnas_graph.language.elaborate.labels import Name
-from bayesnas_graph.language.elaborate.values import MotifNode, Value
+from bayesnas_graph.language.elaborate.values import MotifFunction, MotifNode, Value, show
 from bayesnas_graph.language.syntax import ast
 
 
@@ -82,6 +83,17 @@ class Block:
     def choice_around(self, step: Compute | Nested) -> str:
         """The id of the innermost choice that a step is part of a candidate of; empty if there is none."""
         return next((self.choice_of[gate] for gate in reversed(step.behind) if gate in self.choice_of), "")
+
+    @cached_property
+    def plain_arguments(self) -> tuple[tuple[str, int | str], ...]:
+        """The arguments that are numbers, booleans or motifs without arguments of their own; others are left out."""
+        plain: list[tuple[str, int | str]] = []
+        for name, value in self.arguments:
+            if isinstance(value, int):
+                plain.append((name, value))
+            elif isinstance(value, Fraction | MotifFunction):
+                plain.append((name, show(value)))
+        return tuple(plain)
 
     @cached_property
     def choices(self) -> int:
@@ -165,7 +177,8 @@ class _Flattener:
                 motif = step.block.definition
                 inner = position.enter(step, self._cell(motif) if motif.role == "cell" else None)
                 outputs = len(step.block.outputs)
-                self.scopes.append(Scope(name, motif.name.name, motif.role, outputs, step.span, label, text, scope))
+                facts = scope, step.block.plain_arguments, motif.doc
+                self.scopes.append(Scope(name, motif.name.name, motif.role, outputs, step.span, label, text, *facts))
                 values.extend(self.write(step.block, sources, inner))
                 continue
             if step.op.is_choice:

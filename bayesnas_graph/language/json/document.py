@@ -1,4 +1,4 @@
-"""Convert graphs to JSON documents and back. Only the spans are lost."""
+"""Convert graphs to JSON documents and back. Spans, and the arguments and documentation of motifs, are lost."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def test_names_of_nodes_stay_names(name: str) -> None:
     edges = [Edge(one.name, other.name, 0) for one, other in pairwise(nodes)]
     graph = Graph(name, nodes, edges, [nodes[-1].name], [Scope(f"{part}!", name, "motif")])
     for found in (graph, written(graph, name, {nodes[1].name: name}).graph):
-        source = emit(found, standalone=True, constants=True)
+        source = emit(found, standalone=True)
         tree = ast.parse(source.text)
         own = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
         calls = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
