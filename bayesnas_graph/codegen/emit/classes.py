@@ -52,6 +52,7 @@ class Classes:
     """All classes of a program, each after those it uses."""
 
     def __init__(self, root: Unit) -> None:
+        self.constant = ""  # the name of the constant that widths are written with, if there is one
         self._by_key: dict[object, Class] = {}
         self._of: dict[Unit, Class] = {}
         self._imported = {"nn", "torch", "F", "Tensor", *_imported(root)}

@@ -15,7 +15,7 @@ from bayesnas_graph.codegen.align import aligned
 from bayesnas_graph.codegen.columns import Term
 from bayesnas_graph.codegen.emit.classes import Classes
 from bayesnas_graph.codegen.names import identifier
-from bayesnas_graph.codegen.units import OpUse, Unit, UnitUse, units
+from bayesnas_graph.codegen.units import OpUse, units
 from bayesnas_graph.ir import Graph, Plain
 
 MIN_SIZES = 2  # numbers of channels that depend on a parameter, for a constant to be worth it
@@ -49,7 +49,7 @@ def name_widths(classes: Classes, scalings: Iterable[Scaling]) -> str:
     for scaling in scalings:
         found = _expressions(classes, scaling)
         if sum(place.role in _SIZES for place, _ in found) >= MIN_SIZES:
-            name = identifier(scaling.parameter.upper(), classes.names)
+            name = classes.constant = identifier(scaling.parameter.upper(), classes.names)
             for place, template in found:
                 place.terms[place.index] = Term(name, template, is_global=True)
             return f"\n{name} = {scaling.value}\n"

@@ -21,11 +21,8 @@ def docstring(text: str) -> str:
 def class_docstring(*paragraphs: str) -> list[str]:
     """The lines of the docstring of a class, indented, of any texts. Long lines are wrapped.
 
-    >>> print(*class_docstring("A stage.", "", "Of any size."), sep="\\n")
-        \"\"\"A stage.
-    <BLANKLINE>
-        Of any size.
-        \"\"\"
+    >>> class_docstring("A stage.", "", "Of any size.")[1:3]
+    ['', '    Of any size.']
     """
     lines: list[str] = []
     for paragraph in filter(str.strip, paragraphs):
