@@ -15,7 +15,7 @@ from bayesnas_graph.ir import Edge, Gate, Graph, Node, Op, Scope, Shape, inner_n
 from bayesnas_graph.ir.ops import Input
 from bayesnas_graph.ir.walks import reached
 from bayesnas_graph.language.elaborate.labels import Name
-from bayesnas_graph.language.elaborate.values import MotifFunction, MotifNode, Value, show
+from bayesnas_graph.language.elaborate.values import MotifFunction, MotifNode, Use, Value
 from bayesnas_graph.language.syntax import ast
 
 
@@ -86,13 +86,16 @@ class Block:
 
     @cached_property
     def plain_arguments(self) -> tuple[tuple[str, int | str], ...]:
-        """The arguments that are numbers, booleans or motifs without arguments of their own; others are left out."""
+        """The arguments that are numbers, booleans, or motifs, given by their names; others are left out."""
         plain: list[tuple[str, int | str]] = []
         for name, value in self.arguments:
             if isinstance(value, int):
                 plain.append((name, value))
-            elif isinstance(value, Fraction | MotifFunction):
-                plain.append((name, show(value)))
+            elif isinstance(value, Fraction):
+                plain.append((name, str(value)))
+            elif isinstance(value, MotifFunction | Use):
+                function = value.function if isinstance(value, Use) else value
+                plain.append((name, function.definition.name.name))
         return tuple(plain)
 
     @cached_property

@@ -64,10 +64,17 @@ def test_names_that_collide_are_numbered() -> None:
     assert {"MN1", "MN2"} <= set(names)
 
 
-@pytest.mark.parametrize("value", ["-3", "1/3", "123456789012345678", "true", "other"])
+def test_motifs_as_arguments() -> None:
+    motif = "motif m(first) { in x x -> out : first > bn > relu }"
+    firsts = "motif a { in x x -> out : conv(3) > relu } motif b(k) { in x x -> out : relu > conv(3, k) }"
+    text = source(motif + firsts + body("x -> out : m(a) > m(b(3)) > m(b(5))"))
+    assert classes(text) == ["A", "MFirstA", "B", "MFirstB", "N"]
+
+
+@pytest.mark.parametrize("value", ["-3", "1/3", "123456789012345678", "true", "other", "with(3)", "relu", "[1, 2]", "{ relu, tanh }"])
 def test_any_argument_makes_a_name(value: str) -> None:
     motif = "motif m(p, n) { in x x -> out : if n == 1 then conv(3) > relu else relu > conv(3) }"
-    other = "motif other { in x x -> out : relu > relu }"
+    other = "motif other { in x x -> out : relu > relu } motif with(n) { in x x -> out : relu }"
     text = source(motif + other + body(f"x -> out : m({value}, 1) > m(2, 2)"))
     names = classes(text)
     assert len(set(names)) == 3
