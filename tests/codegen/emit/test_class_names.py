@@ -71,7 +71,9 @@ def test_motifs_as_arguments() -> None:
     assert classes(text) == ["A", "MFirstA", "B", "MFirstB", "N"]
 
 
-@pytest.mark.parametrize("value", ["-3", "1/3", "123456789012345678", "true", "other", "with(3)", "relu", "[1, 2]", "{ relu, tanh }"])
+@pytest.mark.parametrize(
+    "value", ["-3", "1/3", "123456789012345678", "true", "other", "with(3)", "relu", "[1, 2]", "{ relu, tanh }"]
+)
 def test_any_argument_makes_a_name(value: str) -> None:
     motif = "motif m(p, n) { in x x -> out : if n == 1 then conv(3) > relu else relu > conv(3) }"
     other = "motif other { in x x -> out : relu > relu } motif with(n) { in x x -> out : relu }"

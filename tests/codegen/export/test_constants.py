@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 import torch
+from hypothesis import given, settings
 
 from bayesnas_graph.codegen.emit import build
 from bayesnas_graph.codegen.export import model_of
 from bayesnas_graph.language.elaborate import load_network
+from bayesnas_graph.language.elaborate.load import with_argument
 from bayesnas_graph.passes.analysis import cost
-from tests.helpers import network
+from tests.helpers import check, network
+from tests.programs import programs
 
 HEAD = "global_avg_pool > linear(10)"
 
@@ -105,8 +108,7 @@ def test_nodes_may_be_called_like_the_constant() -> None:
     assert [y.shape[1] for y in model.build()(torch.zeros(1, 3, 8, 8))] == [8, 24]
 
 
-@pytest.mark.parametrize("space", ["darts_v2", "resnet18_cifar"])
-@pytest.mark.parametrize("width", [4, 20])
+@pytest.mark.parametrize(("space", "width"), [("darts_v2", 4), ("resnet18_cifar", 20)])
 def test_the_constant_is_the_parameter(space: str, width: int) -> None:
     """With another value, the source is that of the network with another value of its parameter."""
     loaded = load_network(Path(space)).network
@@ -126,3 +128,19 @@ def test_arguments_from_outside_stay(tmp_path: Path) -> None:
     text = model_of(load_network(path, None, {"depth": 3}).network, "test").program.text
     assert text.count("nn.Conv2d(3, WIDTH, 3") == 3
     assert "nn.Linear(3 * WIDTH, 10)" in text
+
+
+@settings(max_examples=30, deadline=None)
+@given(programs(0.0))
+def test_random_networks(text: str) -> None:
+    """The constant is the parameter in every network that has one."""
+    space, diagnostics = check(text)
+    if diagnostics or not space.networks or space.networks[0].block.choices:
+        return
+    model = model_of(space.networks[0], "test")
+    for name, value in re.findall(r"^([A-Z]\w*) = (\d+)$", model.program.text, re.MULTILINE):
+        wide = with_argument(space.networks[0], "w", int(value) + 5)
+        if wide is not None:
+            line = f"\n{name} = {value}\n"
+            changed = replace(model.program, text=model.program.text.replace(line, f"\n{name} = {int(value) + 5}\n"))
+            assert sum(p.numel() for p in build(changed).parameters()) == cost(wide.graph()).parameters

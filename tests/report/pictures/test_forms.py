@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from random import Random
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bayesnas_graph.report.pictures import Diagram, Panel, diagram_of, lay_out, prune_diagram, svg_text
 from bayesnas_graph.report.pictures.settings import Setting, settings_lines
-from tests.helpers import network
+from tests.helpers import check, network
+from tests.programs import programs
+from tests.report.pictures.test_spaces import assert_apart, rectangles
 
 LAYER = "motif layer(k = 3) { in x x -> out : choose { conv(4, k), identity } }"
 HEAD = "global_avg_pool > linear(2)"
@@ -158,3 +164,20 @@ def test_more_forms_than_panels() -> None:
     assert sum(panel.title.startswith("motif stage") for panel in found.panels) == 6
     boxes = [box for box in found.panels[0].boxes if box.kind == "motif"]
     assert [box.opened for box in boxes] == [True] * 6 + [False] * 5
+
+
+@settings(max_examples=40, deadline=None)
+@given(programs(0.0), st.randoms(use_true_random=False))
+def test_random_programs_are_drawn(text: str, random: Random) -> None:
+    """Boxes do not overlap, every panel is reached, and any part of the candidates can be kept."""
+    space, diagnostics = check(text)
+    for network_ in () if diagnostics else space.networks:
+        diagram = diagram_of(network_)
+        for placed in lay_out(diagram).panels:
+            assert_apart(list(rectangles(placed)))
+        assert all(panel.uses for panel in diagram.panels)
+        opened = [box.opens for panel in diagram.panels for box in panel.boxes if box.opens is not None]
+        assert all(0 < number < len(diagram.panels) for number in opened)
+        kept = {gate for gate in sorted(diagram.gates) if random.random() < 0.6}
+        pruned = prune_diagram(diagram, kept)
+        assert pruned.gates <= kept
