@@ -19,7 +19,7 @@ class Printer:
     """Prints one class."""
 
     def __init__(self, layout: ClassLayout, about: str = "", shapes: str = "") -> None:
-        self.about = about or layout.cls.scope.doc  # what the text says about it
+        self.about = about  # what the text says about it
         self.shapes = shapes  # a sentence on inputs and outputs
         self.classes = layout.classes
         self.layout = layout

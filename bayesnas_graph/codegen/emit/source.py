@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from bayesnas_graph.codegen.align import aligned
 from bayesnas_graph.codegen.emit.classes import Classes
@@ -13,7 +13,7 @@ from bayesnas_graph.codegen.emit.printer import Printer
 from bayesnas_graph.codegen.emit.text import docstring
 from bayesnas_graph.codegen.units import Unit, UnitUse, units
 from bayesnas_graph.diagnostics.resources import folder
-from bayesnas_graph.ir import Expression, Graph, ModuleCall, Shape, inner_name
+from bayesnas_graph.ir import Expression, Graph, ModuleCall, Scope, Shape, inner_name
 from bayesnas_graph.passes.analysis import cost
 
 Paths = Callable[[Unit], dict[str, str]]
@@ -40,6 +40,21 @@ class Slot:
 
 
 @dataclass(frozen=True)
+class Docs:
+    """What a text says about a network and its motifs."""
+
+    network: str = ""
+    motifs: Mapping[str, str] = field(default_factory=dict)  # by name
+
+    def of(self, scope: Scope) -> str:
+        """What it says about the motif of a scope."""
+        return "" if scope.role == "choice" else self.motifs.get(scope.kind, "")
+
+
+NO_DOCS = Docs()
+
+
+@dataclass(frozen=True)
 class Emitted:
     """A source file, the name of its network, and where the weights and gates of the graph are in it."""
 
@@ -52,20 +67,24 @@ class Emitted:
 
 
 def emit(
-    graph: Graph, doc: str = "", *, about: str = "", standalone: bool = False, scalings: Iterable[Scaling] = ()
+    graph: Graph, doc: str = "", *, docs: Docs = NO_DOCS, standalone: bool = False, scalings: Iterable[Scaling] = ()
 ) -> Emitted:
     """The source of a graph: a class per kind of motif, a line per operation.
 
     It needs torch and our `runtime`. Without optimising passes, a graph needs only a few definitions of the `runtime`:
     a function for gates, and modules for factors and selections. A `standalone` source includes them. `doc` is about
-    the file, `about` about the network. With `scalings`, widths are written in terms of a parameter if possible.
+    the file, `docs` about the network and its motifs. With `scalings`, widths are written in terms of a parameter if
+    possible.
     """
     root = aligned(units(graph))
     classes = Classes(root)
     width = name_widths(classes, scalings)
     layouts = {cls: ClassLayout(classes, cls) for cls in classes}
-    docs = {classes.of(root): (about, _shapes(graph))}
-    printers = [Printer(layout, *docs.get(cls, ())) for cls, layout in layouts.items()]
+    network = classes.of(root)
+    printers = [
+        Printer(layout, docs.network, _shapes(graph)) if cls is network else Printer(layout, docs.of(cls.scope))
+        for cls, layout in layouts.items()
+    ]
     bodies = [printer.body() for printer in printers]
     code = "".join(bodies)  # without docstrings, which may say anything
     used = [name for name in ("gated_sum", "Rescale", "Select") if f"{name}(" in code]
@@ -83,7 +102,7 @@ def emit(
             for index, parts in enumerate(node.stands_for):
                 modules.update(dict.fromkeys(parts, Slot(path + module, index, len(node.stands_for))))
     choices = frozenset(cls.name for cls in classes if cls.scope.role == "choice")
-    return Emitted(text, classes.of(root).name, modules, gates, choices, cost(graph).parameters)
+    return Emitted(text, network.name, modules, gates, choices, cost(graph).parameters)
 
 
 def _shapes(graph: Graph) -> str:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bayesnas_graph.codegen.emit import Emitted, as_state, build, emit
+from bayesnas_graph.codegen.emit import Docs, Emitted, as_state, build, emit
 from bayesnas_graph.codegen.emit.constants import Scaling
 from bayesnas_graph.codegen.emit.memory import check_memory
+from bayesnas_graph.codegen.emit.source import NO_DOCS
 from bayesnas_graph.codegen.emit.weights import ByNode
-from bayesnas_graph.codegen.export.describe import network_text
+from bayesnas_graph.codegen.export.describe import docs_of, network_text
 from bayesnas_graph.codegen.export.weights import weights_file
 from bayesnas_graph.diagnostics.outputs import write_outputs
 from bayesnas_graph.ir import Graph, Shape
@@ -33,10 +34,10 @@ class Model:
 
     @staticmethod
     def of(
-        graph: Graph, doc: str, tensors: ByNode | None = None, *, about: str = "", scalings: Iterable[Scaling] = ()
+        graph: Graph, doc: str, tensors: ByNode | None = None, *, docs: Docs = NO_DOCS, scalings: Iterable[Scaling] = ()
     ) -> Model:
         """Emit a graph without choices, with the weights of its nodes if there are any."""
-        program = emit(graph, doc, about=about, standalone=True, scalings=scalings)
+        program = emit(graph, doc, docs=docs, standalone=True, scalings=scalings)
         state = None if tensors is None else as_state(tensors, {}, program)
         # The tensors may be views of larger ones.
         return Model(graph, program, state and {name: value.clone() for name, value in state.items()})
@@ -75,7 +76,7 @@ def model_of(network: Network, name: str, tensors: ByNode | None = None) -> Mode
     check_fixed(network)
     graph = network.graph()
     doc = f"Network `{network_text(network)}` of {name}.\n\nFingerprint: {fingerprint(graph)[:16]}.\n"
-    return Model.of(graph, doc, tensors, about=network.definition.doc, scalings=_scalings(network))
+    return Model.of(graph, doc, tensors, docs=docs_of(network), scalings=_scalings(network))
 
 
 def _scalings(network: Network) -> Iterator[Scaling]:

@@ -180,8 +180,8 @@ class _Flattener:
                 motif = step.block.definition
                 inner = position.enter(step, self._cell(motif) if motif.role == "cell" else None)
                 outputs = len(step.block.outputs)
-                facts = scope, step.block.plain_arguments, motif.doc
-                self.scopes.append(Scope(name, motif.name.name, motif.role, outputs, step.span, label, text, *facts))
+                facts = outputs, step.span, label, text, scope, step.block.plain_arguments
+                self.scopes.append(Scope(name, motif.name.name, motif.role, *facts))
                 values.extend(self.write(step.block, sources, inner))
                 continue
             if step.op.is_choice:

@@ -7,10 +7,9 @@ import ast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesnas_graph.codegen.emit import emit
 from bayesnas_graph.codegen.emit.text import LINE, class_docstring
 from bayesnas_graph.codegen.export import model_of
-from tests.helpers import body, graph, network
+from tests.helpers import body, network
 
 TEXT = """
 /// A block.
@@ -52,7 +51,6 @@ def test_a_docstring_is_not_code() -> None:
     assert words in source
     plain = model_of(network(text.partition("\n")[2]), "test").program.text
     assert source.replace(f'"""{words}\n\n    The motif `m`.\n    """', '"""The motif `m`."""') == plain
-    assert words in emit(graph(text)).text
     assert "import torch\n" not in source
     assert "functional" not in source
 
