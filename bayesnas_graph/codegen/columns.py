@@ -22,13 +22,14 @@ class Term:
 
     name: str
     template: str = "{}"
+    is_global: bool = False  # a constant of the file, not an attribute
 
     def __str__(self) -> str:
         return self.template.format(self.name)
 
     def of_self(self) -> Term:
         """The same term, read from an attribute."""
-        return Term(f"self.{self.name}", self.template)
+        return self if self.is_global else Term(f"self.{self.name}", self.template)
 
 
 @dataclass(eq=False)

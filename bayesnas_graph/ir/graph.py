@@ -156,6 +156,7 @@ class Scope:
     label: str = field(default="", compare=False, repr=False)  # what the text calls the use: `h[1]`
     text: str = field(default="", compare=False, repr=False)  # the same with all uses around it: `stage[0].h[1]`
     parent: str = field(default="", compare=False, repr=False)  # the scope it is directly in; empty if it is in none
+    arguments: tuple[tuple[str, int | str], ...] = field(default=(), compare=False, repr=False)  # numbers and names
 
 
 class Graph:

@@ -53,6 +53,7 @@ class Op:
     is_gated: ClassVar[bool] = False  # every edge into it has a gate
     is_join: ClassVar[bool] = False  # joins any number of values into one
     is_python: ClassVar[bool] = False  # a user-defined class
+    always_shown: ClassVar[tuple[str, ...]] = ()  # arguments that pictures show even if they have their defaults
 
     # Traits: what it computes.
     pure: ClassVar[bool] = True  # equal inputs give equal outputs: no weights, no randomness

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from bayesnas_graph.codegen.columns import Term
+from bayesnas_graph.codegen.emit.class_names import Arguments, class_word, distinguishing
 from bayesnas_graph.codegen.emit.parameters import ClassParameter, class_parameters
 from bayesnas_graph.codegen.names import identifier
 from bayesnas_graph.codegen.units import Item, OpUse, Unit, UnitUse, common_scope
@@ -21,6 +22,7 @@ class Class:
     members: list[Unit] = field(default_factory=list)
     parameters: list[ClassParameter] = field(default_factory=list)
     terms: dict[str, list[Term | None]] = field(default_factory=dict)  # item -> for each number its term, or None
+    telling: Arguments = ()  # the arguments that tell it from other classes of the same motif
 
     @property
     def unit(self) -> Unit:
@@ -50,17 +52,24 @@ class Classes:
     """All classes of a program, each after those it uses."""
 
     def __init__(self, root: Unit) -> None:
+        self.constant = ""  # the name of the constant that widths are written with, if there is one
         self._by_key: dict[object, Class] = {}
         self._of: dict[Unit, Class] = {}
         self._imported = {"nn", "torch", "F", "Tensor", *_imported(root)}
-        self._names = {"Motif", "WIDTH", *self._imported}  # of classes, for kinds without letters, and of a constant
+        self._names = {"Motif", *self._imported}  # of classes, and for kinds without letters
         self._classify(root)
+        self._tell_apart()
         for cls in self:
-            cls.name = self._class_name(cls.scope.kind)
+            cls.name = self._class_name(class_word(cls.scope.kind, cls.telling))
             self._parametrise(cls)
 
     def __iter__(self) -> Iterator[Class]:
         yield from self._by_key.values()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """All names of the file, of classes and imports."""
+        return frozenset(self._names)
 
     def of(self, unit: Unit) -> Class:
         """The class of a unit."""
@@ -105,8 +114,18 @@ class Classes:
             case _:
                 return ()
 
-    def _class_name(self, kind: str) -> str:
-        word = "".join(part[:1].upper() + part[1:] for part in kind.split("_"))
+    def _tell_apart(self) -> None:
+        """Find the arguments that tell classes of one motif apart."""
+        kinds: dict[str, list[Class]] = {}
+        for cls in self:
+            kinds.setdefault(cls.scope.kind, []).append(cls)
+        for alike in kinds.values():
+            if len(alike) > 1:
+                found = distinguishing([cls.members for cls in alike])
+                for cls, arguments in zip(alike, found, strict=True):
+                    cls.telling = arguments
+
+    def _class_name(self, word: str) -> str:
         separator = "_" if word[-1:].isdigit() else ""
         word = word if word.isidentifier() and word[0].isalpha() else f"Motif{word}"
         name = identifier(word, self._names, separator)

@@ -1,67 +1,112 @@
-"""Writes the widths of a network as multiples of one constant, so that a reader can change it."""
+"""Writes widths in terms of a parameter of the network, as one constant that a reader can change.
+
+Numbers alone cannot tell what they follow from: 64 may be eight times a width of 8, or just 64. So the network is
+elaborated with other values of the parameter too. What the sources have in common is written once, and a number that
+is different in them must be the same simple expression of the parameter in all of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
+from bayesnas_graph.codegen.align import aligned
 from bayesnas_graph.codegen.columns import Term
-from bayesnas_graph.codegen.emit.classes import Class, Classes
-from bayesnas_graph.codegen.units import Item, OpUse, Unit, UnitUse, results
-from bayesnas_graph.ir import ModuleCall, NumberArgument
+from bayesnas_graph.codegen.emit.classes import Classes
+from bayesnas_graph.codegen.names import identifier
+from bayesnas_graph.codegen.units import OpUse, units
+from bayesnas_graph.ir import Graph, Plain
 
+MIN_SIZES = 2  # numbers of channels that depend on a parameter, for a constant to be worth it
 _SIZES = ("channels", "inner", "width", "norm")
 
 
 @dataclass(frozen=True)
-class _Size:
-    """A number of channels that is printed somewhere."""
+class Scaling:
+    """A parameter of a network, and the graphs of the network for some other values of it."""
+
+    parameter: str
+    value: int
+    graphs: Mapping[int, Graph]
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A number that is printed as it is."""
 
     terms: list[Term | None]
     index: int
-    value: int
+    role: str
+    value: Plain
 
 
-def name_widths(classes: Classes, root: Unit) -> str:
-    """Write all widths in terms of a constant `WIDTH`, if they are multiples of the smallest. Return its definition.
+def name_widths(classes: Classes, scalings: Iterable[Scaling]) -> str:
+    """Write widths in terms of the first parameter for which that is possible. Return the definition of the constant.
 
-    The sizes of the inputs and outputs of the network do not count. All other widths must be multiples: if one of them
-    did not depend on the constant, changing the constant would break the network.
+    With another value of the constant, the source is that of the network with another value of the parameter.
     """
-    sizes = [size for cls in classes for size in _sizes(classes, cls, root if cls is classes.of(root) else None)]
-    smallest = min((size.value for size in sizes), default=1)
-    if smallest == 1 or len(sizes) < 2 or any(size.value % smallest for size in sizes):
-        return ""
-    for size in sizes:
-        times = size.value // smallest
-        size.terms[size.index] = Term("WIDTH", "{}" if times == 1 else f"{times} * {{}}")
-    return f"\nWIDTH = {smallest}\n"
+    for scaling in scalings:
+        found = _expressions(classes, scaling)
+        if sum(place.role in _SIZES for place, _ in found) >= MIN_SIZES:
+            name = classes.constant = identifier(scaling.parameter.upper(), classes.names)
+            for place, template in found:
+                place.terms[place.index] = Term(name, template, is_global=True)
+            return f"\n{name} = {scaling.value}\n"
+    return ""
 
 
-def _sizes(classes: Classes, cls: Class, root: Unit | None) -> Iterator[_Size]:
-    for item in cls.unit.items:
-        terms = cls.terms[item.name]
-        numbers = classes.numbers(item)
-        for i, number in enumerate(numbers):
-            is_size = number.role in _SIZES or _is_depthwise(item, number)
-            outside = root is not None and _is_outside(item, number.role, root)
-            if terms[i] is None and is_size and type(number.value) is int and not outside and _is_module(item):
-                yield _Size(terms, i, number.value)
+def _expressions(classes: Classes, scaling: Scaling) -> list[tuple[_Place, str]]:
+    """The numbers that depend on a parameter, with their expressions; empty if one of them has none."""
+    others = [Classes(aligned(units(graph))) for graph in scaling.graphs.values()]
+    form = _form(classes)
+    if any(_form(other) != form for other in others):
+        return []
+    values = scaling.value, *scaling.graphs
+    found = []
+    for same in zip(*(_places(each) for each in (classes, *others)), strict=True):
+        numbers = [place.value for place in same]
+        if all(number == numbers[0] for number in numbers):
+            continue
+        template = _template(values, numbers)
+        if template is None:
+            return []
+        found.append((same[0], template))
+    return found
 
 
-def _is_module(item: Item) -> bool:
-    return isinstance(item, UnitUse) or (isinstance(item, OpUse) and isinstance(item.call, ModuleCall))
+def _form(classes: Classes) -> list[object]:
+    """The source without its numbers."""
+    form: list[object] = []
+    for cls in classes:
+        form.append((cls.unit.scope.kind, [parameter.declaration for parameter in cls.parameters]))
+        for item in cls.unit.items:
+            call = item.call.skeleton if isinstance(item, OpUse) else None
+            form.append((item.name, item.inputs, call, cls.terms[item.name]))
+    return form
 
 
-def _is_depthwise(item: Item, number: NumberArgument) -> bool:
-    """Return whether a number is the groups of a convolution with a group for every channel."""
-    if not isinstance(item, OpUse) or number.role != "groups" or number.value == 1:
-        return False
-    return NumberArgument("channels", number.value) in item.call.numbers
+def _places(classes: Classes) -> Iterator[_Place]:
+    for cls in classes:
+        for item in cls.unit.items:
+            terms = cls.terms[item.name]
+            for i, number in enumerate(classes.numbers(item)):
+                if terms[i] is None:
+                    yield _Place(terms, i, number.role, number.value)
 
 
-def _is_outside(item: Item, role: str, root: Unit) -> bool:
-    """Return whether a number is the size of an input or output of the network."""
-    if role == "channels" and any(name in root.inputs for name in item.inputs):
-        return True
-    return role == "width" and any(name in root.outputs for name in results(item))
+def _template(values: Iterable[int], numbers: Iterable[Plain]) -> str | None:
+    """An expression for numbers in terms of the values of a parameter; None if there is no simple one.
+
+    >>> _template([8, 16, 24], [32, 64, 96]), _template([8, 16, 24], [4, 8, 12]), _template([8, 16, 24], [9, 17, 25])
+    ('4 * {}', '{} // 2', '{} + 1')
+    >>> _template([8, 16, 24], [64, 256, 576])
+    """
+    pairs = [(value, number) for value, number in zip(values, numbers, strict=True) if type(number) is int]
+    (x0, y0), (x1, y1), *_ = pairs
+    slope = Fraction(y1 - y0, x1 - x0)
+    shift = y0 - slope * x0
+    if any(y != slope * x + shift for x, y in pairs) or slope <= 0 or shift < 0 or (shift and slope.denominator > 1):
+        return None
+    text = "{}" if slope.numerator == 1 else f"{slope.numerator} * {{}}"
+    return text + (f" // {slope.denominator}" if slope.denominator > 1 else f" + {shift}" if shift else "")

@@ -22,7 +22,7 @@ class ClassLayout:
         self.items = list(rolled(self.unit, self._alike))
         self.attributes = self._attributes()
         self.names: dict[str, str] = {}
-        self._taken = {*RESERVED, *self.attributes, *self._helpers()}
+        self._taken = {*RESERVED, *self.attributes, *self._helpers(), classes.constant}
         self._taken_or_list = set(self._taken)
         for name, word in zip(self.unit.inputs, cls.words, strict=True):
             self._name(name, word, "")
@@ -58,7 +58,9 @@ class ClassLayout:
 
     def _attributes(self) -> set[str]:
         """The parameters that expressions read, which are therefore attributes too."""
-        return {term.name for name, _ in self._expressions() for term in self.cls.terms[name] if term}
+        return {
+            term.name for name, _ in self._expressions() for term in self.cls.terms[name] if term and not term.is_global
+        }
 
     def _helpers(self) -> set[str]:
         return {call.helper for _, call in self._expressions() if call.helper}

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from bayesnas_graph.codegen.emit.layout import ClassLayout
 from bayesnas_graph.codegen.emit.loops import Repeat
-from bayesnas_graph.codegen.emit.text import LINE, addend, docstring, operand, selected, wrapped
+from bayesnas_graph.codegen.emit.text import LINE, addend, class_docstring, operand, selected, wrapped
 from bayesnas_graph.codegen.names import plain
 from bayesnas_graph.codegen.units import Item, OpUse, Split, UnitUse, Weigh
 from bayesnas_graph.ir import Expression, ModuleCall
@@ -18,7 +18,9 @@ MIN_COMPREHENSION = 3  # equal modules in a row that are printed as one
 class Printer:
     """Prints one class."""
 
-    def __init__(self, layout: ClassLayout) -> None:
+    def __init__(self, layout: ClassLayout, about: str = "", shapes: str = "") -> None:
+        self.about = about  # what the text says about it
+        self.shapes = shapes  # a sentence on inputs and outputs
         self.classes = layout.classes
         self.layout = layout
         self.cls = layout.cls
@@ -31,17 +33,22 @@ class Printer:
                 self.uses.update(name for item in repeat.body for name in item.inputs)
         self.inline: dict[str, str] = {}  # values that are read once, to be printed where they are read
 
-    def text(self) -> str:
+    def head(self) -> str:
+        """The first line and the docstring."""
+        return "\n".join(["", "", f"class {self.cls.name}(nn.Module):", *self._doc(), ""])
+
+    def body(self) -> str:
+        """The code of all methods."""
         init = self._init()
-        lines = ["", "", f"class {self.cls.name}(nn.Module):", *self._doc(), "", *init, *([""] if init else [])]
-        return "\n".join([*lines, *self._forward(), ""])
+        return "\n".join(["", *init, *([""] if init else []), *self._forward(), ""])
 
     def _doc(self) -> list[str]:
         scope = self.cls.scope
         what = "A choice" if scope.role == "choice" else f"The {plain(scope.role)} `{plain(scope.kind)}`"
+        told = " and ".join(f"{name} = {str(value).lower()}" for name, value in self.cls.telling)
         count = len(self.unit.gates)
         switches = f", with {count} switch{'es' * (count != 1)} of its own" if count else ""
-        return [f"    {docstring(f'{what}{switches}.')}"]
+        return class_docstring(self.about, f"{what}{' with ' * bool(told)}{told}{switches}.", self.shapes)
 
     # ---- the constructor
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from bayesnas_graph.codegen.align import aligned
 from bayesnas_graph.codegen.emit.classes import Classes
-from bayesnas_graph.codegen.emit.constants import name_widths
+from bayesnas_graph.codegen.emit.constants import Scaling, name_widths
 from bayesnas_graph.codegen.emit.layout import ClassLayout
 from bayesnas_graph.codegen.emit.printer import Printer
 from bayesnas_graph.codegen.emit.text import docstring
 from bayesnas_graph.codegen.units import Unit, UnitUse, units
 from bayesnas_graph.diagnostics.resources import folder
-from bayesnas_graph.ir import Expression, Graph, ModuleCall, inner_name
+from bayesnas_graph.ir import Expression, Graph, ModuleCall, Scope, Shape, inner_name
 from bayesnas_graph.passes.analysis import cost
 
 Paths = Callable[[Unit], dict[str, str]]
@@ -40,6 +40,21 @@ class Slot:
 
 
 @dataclass(frozen=True)
+class Docs:
+    """What a text says about a network and its motifs."""
+
+    network: str = ""
+    motifs: Mapping[str, str] = field(default_factory=dict)  # by name
+
+    def of(self, scope: Scope) -> str:
+        """What it says about the motif of a scope."""
+        return "" if scope.role == "choice" else self.motifs.get(scope.kind, "")
+
+
+NO_DOCS = Docs()
+
+
+@dataclass(frozen=True)
 class Emitted:
     """A source file, the name of its network, and where the weights and gates of the graph are in it."""
 
@@ -51,23 +66,33 @@ class Emitted:
     parameters: int = 0  # how many
 
 
-def emit(graph: Graph, doc: str = "", *, standalone: bool = False, constants: bool = False) -> Emitted:
+def emit(
+    graph: Graph, doc: str = "", *, docs: Docs = NO_DOCS, standalone: bool = False, scalings: Iterable[Scaling] = ()
+) -> Emitted:
     """The source of a graph: a class per kind of motif, a line per operation.
 
     It needs torch and our `runtime`. Without optimising passes, a graph needs only a few definitions of the `runtime`:
-    a function for gates, and modules for factors and selections. A `standalone` source includes them. With `constants`,
-    widths are written in terms of one constant if possible.
+    a function for gates, and modules for factors and selections. A `standalone` source includes them. `doc` is about
+    the file, `docs` about the network and its motifs. With `scalings`, widths are written in terms of a parameter if
+    possible.
     """
     root = aligned(units(graph))
     classes = Classes(root)
-    width = name_widths(classes, root) if constants else ""
+    width = name_widths(classes, scalings)
     layouts = {cls: ClassLayout(classes, cls) for cls in classes}
-    body = "".join(Printer(layout).text() for layout in layouts.values())
-    used = [name for name in ("gated_sum", "Rescale", "Select") if f"{name}(" in body]
+    network = classes.of(root)
+    printers = [
+        Printer(layout, docs.network, _shapes(graph)) if cls is network else Printer(layout, docs.of(cls.scope))
+        for cls, layout in layouts.items()
+    ]
+    bodies = [printer.body() for printer in printers]
+    code = "".join(bodies)  # without docstrings, which may say anything
+    used = [name for name in ("gated_sum", "Rescale", "Select") if f"{name}(" in code]
     included = {name: _definition(name) for name in used if standalone}
-    body = "".join(included.values()) + body
-    about = docstring(_with_imports(doc or f"Network `{graph.name}`.", graph))
-    text = f"{about}\n\n{_imports(body, graph, included)}{width}{body}"
+    imports = _imports("".join(included.values()) + code, graph, included)
+    written = "".join(printer.head() + body for printer, body in zip(printers, bodies, strict=True))
+    heading = docstring(_with_imports(doc or f"Network `{graph.name}`.", graph))
+    text = f"{heading}\n\n{imports}{width}{''.join(included.values())}{written}"
     modules: dict[str, Slot] = {}
     gates: dict[str, Slot] = {}
     for path, unit, paths in _located(root, "", lambda unit: layouts[classes.of(unit)].paths):
@@ -77,7 +102,19 @@ def emit(graph: Graph, doc: str = "", *, standalone: bool = False, constants: bo
             for index, parts in enumerate(node.stands_for):
                 modules.update(dict.fromkeys(parts, Slot(path + module, index, len(node.stands_for))))
     choices = frozenset(cls.name for cls in classes if cls.scope.role == "choice")
-    return Emitted(text, classes.of(root).name, modules, gates, choices, cost(graph).parameters)
+    return Emitted(text, network.name, modules, gates, choices, cost(graph).parameters)
+
+
+def _shapes(graph: Graph) -> str:
+    """A sentence on the inputs and outputs of a network."""
+    inputs = [_shape(node.shape) for node in graph if node.op.is_input]
+    outputs = [_shape(graph[name].shape) for name in graph.outputs]
+    words = f"Input{'s' * (len(inputs) > 1)}", f"output{'s' * (len(outputs) > 1)}"
+    return f"{words[0]}: {', '.join(inputs)}; {words[1]}: {', '.join(outputs)}."
+
+
+def _shape(shape: Shape) -> str:
+    return f"({', '.join(['batch', *map(str, shape)])})"
 
 
 def _definition(name: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
+
 LINE = 110  # columns
 _OPENING, _CLOSING = "([", ")]"
 
@@ -14,6 +16,21 @@ def docstring(text: str) -> str:
     """
     safe = (c if c == "\n" or (c.isprintable() and c not in "\\#") else "?" for c in text.replace('"', "'"))
     return f'"""{"".join(safe)}"""'
+
+
+def class_docstring(*paragraphs: str) -> list[str]:
+    """The lines of the docstring of a class, indented, of any texts. Long lines are wrapped.
+
+    >>> class_docstring("A stage.", "", "Of any size.")[1:3]
+    ['', '    Of any size.']
+    """
+    lines: list[str] = []
+    for paragraph in filter(str.strip, paragraphs):
+        lines += [""] if lines else []
+        for line in paragraph.strip().split("\n"):
+            lines += wrap(line, LINE - 10, break_on_hyphens=False) or [""]
+    whole = docstring("\n".join([*lines, ""] if len(lines) > 1 else lines))
+    return [f"    {line}" if line else "" for line in whole.split("\n")]
 
 
 def operand(text: str) -> str:

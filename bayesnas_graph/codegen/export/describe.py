@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from bayesnas_graph.codegen.emit import Docs
+from bayesnas_graph.ir.walks import reached
 from bayesnas_graph.language.elaborate import Network
+from bayesnas_graph.language.elaborate.block import Block, Nested
 from bayesnas_graph.language.elaborate.values import show
 
 
@@ -10,3 +13,16 @@ def network_text(network: Network) -> str:
     """Return a network as a call, such as `net(width = 8)`, or just its name."""
     arguments = ", ".join(f"{name} = {show(value)}" for name, value in network.arguments)
     return f"{network.name}({arguments})" if arguments else network.name
+
+
+def docs_of(network: Network) -> Docs:
+    """Return what the text says about a network and its motifs; nothing about motifs of one name that differ."""
+    found: dict[str, set[str]] = {}
+    for block in reached([network.block], _inside):
+        if block is not network.block:
+            found.setdefault(block.definition.name.name, set()).add(block.definition.doc)
+    return Docs(network.definition.doc, {name: docs.pop() for name, docs in found.items() if len(docs) == 1})
+
+
+def _inside(block: Block) -> list[Block]:
+    return [step.block for step in block.steps if isinstance(step, Nested)]

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bayesnas_graph.codegen.emit import Emitted, as_state, build, emit
+from bayesnas_graph.codegen.emit import Docs, Emitted, as_state, build, emit
+from bayesnas_graph.codegen.emit.constants import Scaling
 from bayesnas_graph.codegen.emit.memory import check_memory
+from bayesnas_graph.codegen.emit.source import NO_DOCS
 from bayesnas_graph.codegen.emit.weights import ByNode
-from bayesnas_graph.codegen.export.describe import network_text
+from bayesnas_graph.codegen.export.describe import docs_of, network_text
 from bayesnas_graph.codegen.export.weights import weights_file
 from bayesnas_graph.diagnostics.outputs import write_outputs
 from bayesnas_graph.ir import Graph, Shape
 from bayesnas_graph.language.elaborate import Network
-from bayesnas_graph.language.elaborate.load import check_fixed
+from bayesnas_graph.language.elaborate.load import check_fixed, with_argument
 from bayesnas_graph.language.json import fingerprint
 
 if TYPE_CHECKING:
@@ -31,9 +33,11 @@ class Model:
     weights: Mapping[str, Tensor] | None = None
 
     @staticmethod
-    def of(graph: Graph, doc: str, tensors: ByNode | None = None) -> Model:
+    def of(
+        graph: Graph, doc: str, tensors: ByNode | None = None, *, docs: Docs = NO_DOCS, scalings: Iterable[Scaling] = ()
+    ) -> Model:
         """Emit a graph without choices, with the weights of its nodes if there are any."""
-        program = emit(graph, doc, standalone=True, constants=True)
+        program = emit(graph, doc, docs=docs, standalone=True, scalings=scalings)
         state = None if tensors is None else as_state(tensors, {}, program)
         # The tensors may be views of larger ones.
         return Model(graph, program, state and {name: value.clone() for name, value in state.items()})
@@ -72,4 +76,16 @@ def model_of(network: Network, name: str, tensors: ByNode | None = None) -> Mode
     check_fixed(network)
     graph = network.graph()
     doc = f"Network `{network_text(network)}` of {name}.\n\nFingerprint: {fingerprint(graph)[:16]}.\n"
-    return Model.of(graph, doc, tensors)
+    return Model.of(graph, doc, tensors, docs=docs_of(network), scalings=_scalings(network))
+
+
+def _scalings(network: Network) -> Iterator[Scaling]:
+    """The parameters that the widths of a network may follow from."""
+    if any(node.op.is_python for node in network.graph()):
+        return  # their code runs for each value, and only it knows what depends on what
+    for name, value in network.arguments:
+        if type(value) is int and value > 0:
+            others = {times * value: with_argument(network, name, times * value) for times in (2, 3)}
+            graphs = {other: found.graph() for other, found in others.items() if found is not None}
+            if len(graphs) == len(others):
+                yield Scaling(name, value, graphs)

@@ -157,6 +157,7 @@ class Conv(Convolution):
     """
 
     name: ClassVar[str] = "conv"
+    always_shown: ClassVar[tuple[str, ...]] = ("k",)
 
     width: int | None = count(absent="same")
     k: int = count(3)
@@ -197,6 +198,7 @@ class Depthwise(Convolution):
 
     name: ClassVar[str] = "depthwise"
     by_channel: ClassVar[bool] = True
+    always_shown: ClassVar[tuple[str, ...]] = ("k",)
 
     k: int = count(3)
     stride: int = count(1)

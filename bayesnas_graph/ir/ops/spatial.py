@@ -30,6 +30,7 @@ class Pool(ChannelByChannel):
     """Base class of pools: a window slides over each channel."""
 
     by_channel: ClassVar[bool] = True
+    always_shown: ClassVar[tuple[str, ...]] = ("k",)
 
     k: int = count(3)
     stride: int = count(1)

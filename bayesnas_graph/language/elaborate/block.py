@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 
 from bayesnas_graph.diagnostics.source import Span
@@ -15,7 +16,7 @@ from bayesnas_graph.ir import Constraint, Edge, Gate, Graph, Node, Op, Scope, Sh
 from bayesnas_graph.ir.ops import Input
 from bayesnas_graph.ir.walks import reached
 from bayesnas_graph.language.elaborate.labels import Name
-from bayesnas_graph.language.elaborate.values import MotifNode
+from bayesnas_graph.language.elaborate.values import MotifFunction, MotifNode, Use, Value
 from bayesnas_graph.language.syntax import ast
 
 
@@ -86,6 +87,7 @@ class Block:
     outputs: tuple[int, ...]
     output_shapes: tuple[Shape, ...]
     constraints: tuple[BlockConstraint, ...] = ()
+    arguments: tuple[tuple[str, Value], ...] = ()  # the value of every parameter, in order
 
     @cached_property
     def gated(self) -> tuple[str, ...]:
@@ -116,6 +118,20 @@ class Block:
     def choice_around(self, step: Compute | Nested) -> str:
         """The id of the innermost choice that a step is part of a candidate of; empty if there is none."""
         return next((self.choice_of[gate] for gate in reversed(step.behind) if gate in self.choice_of), "")
+
+    @cached_property
+    def plain_arguments(self) -> tuple[tuple[str, int | str], ...]:
+        """The arguments that are numbers, booleans, or motifs, given by their names; others are left out."""
+        plain: list[tuple[str, int | str]] = []
+        for name, value in self.arguments:
+            if isinstance(value, int):
+                plain.append((name, value))
+            elif isinstance(value, Fraction):
+                plain.append((name, str(value)))
+            elif isinstance(value, MotifFunction | Use):
+                function = value.function if isinstance(value, Use) else value
+                plain.append((name, function.definition.name.name))
+        return tuple(plain)
 
     @cached_property
     def choices(self) -> int:
@@ -234,7 +250,8 @@ class _Flattener:
                 motif = step.block.definition
                 inner = position.enter(step, self._cell(motif) if motif.role == "cell" else None)
                 outputs = len(step.block.outputs)
-                self.scopes.append(Scope(name, motif.name.name, motif.role, outputs, step.span, label, text, scope))
+                facts = outputs, step.span, label, text, scope, step.block.plain_arguments
+                self.scopes.append(Scope(name, motif.name.name, motif.role, *facts))
                 values.extend(self.write(step.block, sources, inner))
                 continue
             if step.op.is_choice:

@@ -149,7 +149,8 @@ class _Writer:
             raise NasError([*wiring.problems, *problems])
         inputs, steps = tuple(zip(wiring.inputs, shapes, strict=True)), tuple(self.steps)
         output_shapes = tuple(self.shapes[i] for i in results)
-        return Block(use.function.definition, inputs, steps, results, output_shapes, self._constraints(results))
+        constraints = self._constraints(results)
+        return Block(use.function.definition, inputs, steps, results, output_shapes, constraints, use.arguments)
 
     def _constraints(self, outputs: tuple[int, ...]) -> tuple[BlockConstraint, ...]:
         """The constraints of the block. Raises NasError if a requirement is not valid."""

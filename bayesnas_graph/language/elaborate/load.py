@@ -89,6 +89,13 @@ def _located(file: Path) -> tuple[Path, str]:
     return file, str(file)
 
 
+def with_argument(network: Network, name: str, value: int) -> Network | None:
+    """Return the network with another value of one of its parameters; None if it has errors then."""
+    if network.module is None:
+        return None
+    return Checker(Report()).network(network.module, network.name, {**dict(network.given), name: value})
+
+
 def check_fixed(network: Network) -> None:
     """Raise NasError if a network has choices."""
     if network.block.choices:

@@ -40,6 +40,8 @@ class Network:
     outputs: tuple[ValueType, ...]
     budgets: tuple[Budget, ...]
     definition: ast.Motif = field(repr=False)
+    module: Module | None = field(default=None, repr=False, compare=False)  # the file that defines it
+    given: tuple[tuple[str, int | Fraction | bool], ...] = ()  # the arguments that are not the defaults of the text
 
     def graph(self) -> Graph:
         """The network as one flat graph."""
@@ -167,7 +169,8 @@ class Checker:
         block = expander.block(use, tuple(t.shape for t in inputs), definition.name.span)
         self._compare_outputs(definition, block, outputs)
         budgets = tuple(expander.wiring(block).budgets)
-        return Network(definition.name.name, arguments, block, inputs, outputs, budgets, definition)
+        given = tuple(overrides.items())
+        return Network(definition.name.name, arguments, block, inputs, outputs, budgets, definition, module, given)
 
     def _compare_outputs(self, definition: ast.Motif, block: Block, declared: tuple[ValueType, ...]) -> None:
         if len(block.output_shapes) != len(declared):

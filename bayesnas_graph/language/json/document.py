@@ -84,7 +84,8 @@ def _gate(gate: Gate) -> GateDocument:
 
 
 def _scope(scope: Scope) -> ScopeDocument:
-    return ScopeDocument.model_validate({name: getattr(scope, name) for name in ScopeDocument.model_fields})
+    facts = {name: getattr(scope, name) for name in ScopeDocument.model_fields}
+    return ScopeDocument.model_validate({**facts, "arguments": dict(scope.arguments)})
 
 
 def _constraint(constraint: Constraint) -> ConstraintDocument:
@@ -169,7 +170,8 @@ def _scopes(document: GraphDocument | OldGraphDocument, source_name: str) -> dic
     for i, scope in enumerate(document.scopes):
         if scope.name in found:
             fail(source_name, ["scopes", i, "name"], f"duplicate scope `{scope.name}`")
-        found[scope.name] = Scope(**scope.model_dump())
+        facts = scope.model_dump()
+        found[scope.name] = Scope(**{**facts, "arguments": tuple(facts.get("arguments", {}).items())})
     return found
 
 

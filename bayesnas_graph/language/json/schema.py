@@ -21,6 +21,7 @@ VERSIONS: tuple[int, ...] = (*get_args(OldVersion), VERSION)
 Name = Annotated[str, Field(min_length=1)]
 Word = Annotated[str, Field(pattern="^[A-Za-z_][A-Za-z0-9_]*$")]  # an identifier of the language
 Size = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
+MotifArgument = Annotated[int, Field(ge=-LARGEST_NUMBER, le=LARGEST_NUMBER)] | bool | str
 Position = Annotated[int, Field(ge=1)]
 # Values are checked against the declaration of the operation, which is stricter than a type could be.
 Setting = Annotated[
@@ -132,12 +133,13 @@ class ScopeDocument(OldScopeDocument):
     """One use of the motif `kind`, or a choice.
 
     `parent` is the scope it is directly in, `label` what the text calls the use, and `text` the same with all uses
-    around it.
+    around it. `arguments` has those of the motif that are numbers, truth values, or names of motifs.
     """
 
     parent: str = ""
     label: str = ""
     text: str = ""
+    arguments: dict[str, MotifArgument] = {}
 
 
 class TermDocument(_Part):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bayesnas_graph.diagnostics.words import counted
@@ -13,10 +13,12 @@ from bayesnas_graph.language.syntax import ast
 from bayesnas_graph.report.pictures.choices import BlockChoice, choices_of
 from bayesnas_graph.report.pictures.diagram import Box, DrawnChoice, Kind, Wire
 from bayesnas_graph.report.pictures.runs import RepeatedUse, repeated_uses
-from bayesnas_graph.report.pictures.words import definition_text, place_of, settings_lines
+from bayesnas_graph.report.pictures.settings import merged_settings, settings_of, settings_of_motif
+from bayesnas_graph.report.pictures.words import definition_text, place_of, shortened
 
 OUT = "out"  # the node of `x -> out`
 MANY_BOXES = 12  # with this many, operations in a row share a box
+LONGEST_TITLE, LONGEST_LINE = 32, 44  # characters
 LARGEST = 400  # boxes and choices of a panel that is still readable
 
 
@@ -30,8 +32,8 @@ class PanelBody:
 
     @property
     def outline(self) -> object:
-        """A value that is equal for bodies of the same structure, regardless of widths and sizes."""
-        boxes = tuple((box.key, box.kind, box.title) for box in self.boxes)
+        """A value that is equal for bodies of the same structure, regardless of arguments and shapes."""
+        boxes = tuple((box.key, box.kind, box.title, box.opens, box.repeats) for box in self.boxes)
         choices = tuple((c.key, tuple(s.label for s in c.strands), c.limit, c.least, c.optional) for c in self.choices)
         return boxes, choices, self.wires
 
@@ -45,9 +47,24 @@ class Opened:
     inside: str = ""  # the inner use, if the block only passes its inputs on to it
 
 
-def body_of(block: Block, opened: Callable[[Block], Opened | None]) -> PanelBody:
-    """The body of a block. `opened` returns the panel of a block that has one."""
-    return grouped(_Builder(block, opened).build())
+def body_of(blocks: Sequence[Block], opened: Callable[[Block], Opened | None]) -> PanelBody:
+    """The body of blocks that look alike, as in the first, with the arguments of all of them.
+
+    `opened` returns the panel of a block that has one.
+    """
+    bodies = [ungrouped_body(block, opened) for block in blocks]
+    first = bodies[0]
+    alike = [body for body in bodies if body.outline == first.outline]
+    boxes = tuple(
+        replace(same[0], settings=merged_settings([box.settings for box in same]))
+        for same in zip(*(body.boxes for body in alike), strict=True)
+    )
+    return grouped(replace(first, boxes=boxes))
+
+
+def ungrouped_body(block: Block, opened: Callable[[Block], Opened | None]) -> PanelBody:
+    """The body of one block, with a box for each of its operations."""
+    return _Builder(block, opened).build()
 
 
 class _Builder:
@@ -97,13 +114,15 @@ class _Builder:
         opened = self.opened(nested)
         name = self._name(step, outputs) if repeated is None else ""
         lines = (repeated.text,) if repeated is not None else _lines(name)
-        shown = opened.title if opened else nested.definition.name.name
+        shown = shortened(opened.title if opened else nested.definition.name.name, LONGEST_TITLE)
         tip = f"{step.name}: {definition_text(nested)}\n{shapes}"
         if nested.choices:
             tip += f"\n{nested.choices} choices inside"
         caption = shapes if len(outputs) == 1 else ""
         opens = opened.panel if opened else None
-        key = self._box(Box(-1, "motif", shown, lines, caption, tip, name, opens, (_place(step, opened),)))
+        box = Box(-1, "motif", shown, lines, caption, tip, name, opens, (_place(step, opened),))
+        count = repeated.count if repeated is not None else 1
+        key = self._box(replace(box, settings=settings_of_motif(nested), repeats=count))
         self._read(key, step.inputs)
         if len(outputs) == 1:
             self.vertices[outputs[0]] = key
@@ -125,7 +144,9 @@ class _Builder:
         at = next(i for i, box in enumerate(self.boxes) if box.key == key)
         box = self.boxes[at]
         steps = *box.steps, _place(step, self.opened(step.block))
-        self.boxes[at] = replace(box, shape=shape_text(step.block.output_shapes[0]), steps=steps)
+        settings = merged_settings([box.settings, settings_of_motif(step.block)])
+        shape = shape_text(step.block.output_shapes[0])
+        self.boxes[at] = replace(box, shape=shape, steps=steps, settings=settings)
 
     def _choice(self, choice: BlockChoice, output: int) -> None:
         step = choice.step
@@ -158,7 +179,8 @@ class _Builder:
             box = Box(-1, kind, name, lines, shape, tip, stacks=step.op.concatenates)
         else:
             name = self._name(step, range(output, output + 1))
-            box = Box(-1, "operation", label, (*settings_lines(step.op), *_lines(name)), shape, tip, name=name)
+            title, settings = shortened(label, LONGEST_TITLE), settings_of(step.op)
+            box = Box(-1, "operation", title, _lines(name), shape, tip, name=name, settings=settings)
         key = self._box(box)
         self._read(key, step.inputs)
         self.vertices[output] = key
@@ -278,7 +300,9 @@ def grouped(body: PanelBody) -> PanelBody:
         first, last = boxes[head], row[-1]
         lines = [_line(first), *(line for box in row for line in (_line(box), *_lines(box.name)))]
         tip = "\n".join([first.tip, *(box.tip for box in row)])
-        boxes[head] = replace(first, title="", lines=tuple(lines), shape=last.shape, tip=tip, name=last.name)
+        boxes[head] = replace(
+            first, title="", lines=tuple(lines), shape=last.shape, tip=tip, name=last.name, settings=()
+        )
     tails = {head: key for key, head in heads.items()}
     ends_at = {tails[head]: head for head in tails}
     wires = [
@@ -288,5 +312,5 @@ def grouped(body: PanelBody) -> PanelBody:
 
 
 def _line(box: Box) -> str:
-    settings = [line for line in box.lines if line not in _lines(box.name)]
-    return " ".join([box.title, ", ".join(settings)]).strip()
+    settings = ", ".join(str(setting) for setting in box.settings if setting.shown)
+    return shortened(f"{box.title} {settings}".strip(), LONGEST_LINE)

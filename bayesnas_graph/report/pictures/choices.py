@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from bayesnas_graph.language.elaborate.block import Block, Compute, Nested
-from bayesnas_graph.report.pictures.diagram import Strand
+from bayesnas_graph.report.pictures.chains import candidate_labels
+from bayesnas_graph.report.pictures.diagram import Strand, limit_text
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,17 @@ def choices_of(block: Block) -> BlockChoices:
     return BlockChoices(dict(sorted(choices.items())), frozenset(search.inside), search.producers)
 
 
+@dataclass(frozen=True)
+class _Candidate:
+    """A candidate of a choice."""
+
+    parts: tuple[Compute | Nested, ...]  # its steps, without those of choices inside it
+    inner: tuple[Strand, ...]  # the candidates of the choices inside it
+    recipe: str  # all its operations
+    plain: bool  # only passes its input on
+    note: str  # the limits of the choices inside it
+
+
 class _Search:
     def __init__(self, block: Block, producers: tuple[int | None, ...]) -> None:
         self.block = block
@@ -72,23 +84,42 @@ class _Search:
         return inner if step.gates[0].name in inner.behind else None
 
     def _strands(self, step: Compute, depth: int, sources: dict[int, None]) -> tuple[list[Strand], set[int]]:
-        """The candidates of a choice, each followed by those of the choices in it, and all their steps."""
+        """The candidates of a choice, each followed by those of the choices in it; and the steps of all of them."""
+        members = [
+            self._members(gate.name, value, sources) for gate, value in zip(step.gates, step.inputs, strict=True)
+        ]
+        candidates = [self._candidate(steps, depth) for steps in members]
+        labels = candidate_labels([gate.label for gate in step.gates], [candidate.parts for candidate in candidates])
         strands: list[Strand] = []
-        steps: set[int] = set()
-        for gate, value in zip(step.gates, step.inputs, strict=True):
-            members = self._members(gate.name, value, sources)
-            parts = [self.block.steps[index] for index in sorted(members)]
+        for gate, label, candidate in zip(step.gates, labels, candidates, strict=True):
             switch = f"{gate.place}: {gate.operation}"
-            strands.append(Strand(gate.label, gate.name, gate.choice, depth, _recipe(parts), _hands_on(parts), switch))
-            done: set[int] = set()
-            for index in sorted(members, reverse=True):
-                part = self.block.steps[index]
-                if index not in done and isinstance(part, Compute) and part.gates:
-                    inner, inner_steps = self._strands(part, depth + 1, {})
-                    strands += inner
-                    done |= inner_steps
-            steps |= members
-        return strands, steps
+            facts = candidate.recipe, candidate.plain, switch, candidate.note
+            strands += [Strand(label, gate.name, gate.choice, depth, *facts), *candidate.inner]
+        return strands, set().union(*members)
+
+    def _candidate(self, members: set[int], depth: int) -> _Candidate:
+        """A candidate of these steps."""
+        inner: list[Strand] = []
+        parts: list[Compute | Nested] = []
+        recipe: list[str] = []
+        notes: list[str] = []
+        done: set[int] = set()
+        for index in sorted(members, reverse=True):  # a choice comes after the steps of its candidates
+            part = self.block.steps[index]
+            if index in done:
+                continue
+            parts.append(part)
+            if isinstance(part, Compute) and part.gates:
+                strands, steps = self._strands(part, depth + 1, {})
+                inner = [*strands, *inner]
+                done |= steps
+                notes.append(limit_text(part.op.candidate_limit, part.op.candidate_least, len(part.gates)))
+                recipe.append(_choice_recipe(part, [strand for strand in strands if strand.depth == depth + 1]))
+            else:
+                recipe.append(str(part.op) if isinstance(part, Compute) else part.block.definition.name.name)
+        plain = _hands_on(self.block.steps[index] for index in members)
+        note = ", ".join(filter(None, reversed(notes)))
+        return _Candidate(tuple(reversed(parts)), tuple(inner), " > ".join(reversed(recipe)) or "identity", plain, note)
 
     def _members(self, gate: str, value: int, sources: dict[int, None]) -> set[int]:
         """The steps of a candidate; values read from elsewhere are added to `sources`."""
@@ -110,7 +141,10 @@ def _hands_on(parts: Iterable[Compute | Nested]) -> bool:
     return all(part.op.passes_through if isinstance(part, Compute) else _hands_on(part.block.steps) for part in parts)
 
 
-def _recipe(parts: list[Compute | Nested]) -> str:
-    """The operations of a candidate."""
-    shown = [str(part.op) if isinstance(part, Compute) else part.block.definition.name.name for part in parts]
-    return " > ".join(shown) or "identity"
+def _choice_recipe(step: Compute, strands: list[Strand]) -> str:
+    """A choice inside a candidate, as it could be written."""
+    candidates = ", ".join(strand.tip for strand in strands)
+    if step.op.is_optional:
+        return f"optional {candidates}"
+    limit = step.op.candidate_limit
+    return f"choose {{{candidates}}}" if limit is None else f"choose {limit} {{{candidates}}}"

@@ -57,7 +57,7 @@ def _on(strands: Sequence[Strand], kept: Set[str]) -> Iterator[Strand]:
         end = next((i for i, other in enumerate(rest) if other.depth <= strand.depth), len(rest))
         within = tuple(_on(rest[:end], kept))
         if {other.choice for other in rest[:end] if other.depth == strand.depth + 1} <= {s.choice for s in within}:
-            yield strand
+            yield replace(strand, note="")
             yield from within
 
 

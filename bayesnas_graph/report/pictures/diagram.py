@@ -13,6 +13,7 @@ from typing import Literal
 
 from bayesnas_graph.ir import inner_name as inner_name  # also imported from here
 from bayesnas_graph.ir import zero_name
+from bayesnas_graph.report.pictures.settings import Settings, settings_lines
 
 Kind = Literal["input", "output", "node", "operation", "motif"]
 
@@ -24,13 +25,20 @@ class Box:
     key: int
     kind: Kind
     title: str
-    lines: tuple[str, ...] = ()  # smaller, below the title
+    lines: tuple[str, ...] = ()  # smaller, below the title and the arguments
     shape: str = ""  # of its value
     tip: str = ""  # shown when the pointer rests on it
     name: str = ""  # of the node that holds the result, if it is not the title
     opens: int | None = None  # the number of the panel that shows its inside
     steps: tuple[str, ...] = ()  # its uses, by names relative to the motif
     stacks: bool = False  # whether it concatenates, so that more inputs make it wider
+    settings: Settings = ()  # the arguments of its operation or motif
+    repeats: int = 1  # uses in a row that it stands for
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All that is written below its title."""
+        return *settings_lines(self.settings), *self.lines
 
     @property
     def opened(self) -> bool:
@@ -49,6 +57,12 @@ class Strand:
     tip: str = ""
     plain: bool = False  # only passes its input on
     switch: str = ""  # the displayed name of the switch, relative to the motif
+    note: str = ""  # the limits of the choices inside it, such as `1 of 2`
+
+    @property
+    def text(self) -> str:
+        """Its label, with the limits of the choices inside it."""
+        return f"{self.label} · {self.note}" if self.note else self.label
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +96,8 @@ class DrawnChoice:
     @property
     def note(self) -> str:
         """The limit, such as `1 of 4` or `exactly 1 of 4`; empty if any number may be on."""
-        if self.limit is None or self.is_decided:
-            return ""
         count = sum(strand.depth == 0 for strand in self.strands)
-        return f"{'exactly ' * bool(self.least)}{self.limit} of {count}"
+        return "" if self.is_decided else limit_text(self.limit, self.least, count)
 
     @property
     def dashed(self) -> bool:
@@ -145,6 +157,15 @@ class Panel:
         names = {**dict.fromkeys((other.key for other in self.choices), "choice"), **self.titles}
         sources = ", ".join(names[key] for key in self.sources(choice))
         return f"{sources} → {names[self.target(choice)]}"
+
+
+def limit_text(limit: int | None, least: int, count: int) -> str:
+    """How many of the candidates of a choice may be on, such as `1 of 4`; empty if any number may.
+
+    >>> limit_text(1, 1, 4), limit_text(2, 0, 3), limit_text(None, 0, 3)
+    ('exactly 1 of 4', '2 of 3', '')
+    """
+    return "" if limit is None else f"{'exactly ' * bool(least)}{limit} of {count}"
 
 
 def titled(role: str, names: Collection[str], variant: int = 1) -> str:

@@ -42,13 +42,13 @@ def _panel(prefix: str, panel: Panel, colours: dict[str, int]) -> list[str]:
         for strand in source.strands:
             colour = LIGHT[colours.get(strand.label, 0) % len(LIGHT)]
             style = ", style=dashed" if source.dashed else ""
-            label = _quoted("  " * strand.depth + strand.label)
+            label = _quoted("  " * strand.depth + strand.text)
             lines.append(f'{ends} [label={label}, tooltip={_quoted(strand.switch)}, color="{colour}"{style}];')
     return lines
 
 
 def _attributes(box: Box) -> str:
-    label = _quoted(*filter(None, (box.title, *box.lines, box.shape)))
+    label = _quoted(*filter(None, (box.title, *box.texts, box.shape)))
     opened = ", peripheries=2" if box.opened else ""
     return f"shape={_SHAPES[box.kind]}, label={label}, tooltip={_quoted(box.tip)}{opened}"
 

@@ -13,7 +13,7 @@ from bayesnas_graph.diagnostics.words import counted
 from bayesnas_graph.ir import Graph, Node, Scope, local_name, shape_text
 from bayesnas_graph.report.pictures.body import LARGEST, PanelBody, grouped, summarised
 from bayesnas_graph.report.pictures.diagram import Box, Diagram, DrawnChoice, Panel, Strand, Wire
-from bayesnas_graph.report.pictures.words import settings_lines
+from bayesnas_graph.report.pictures.settings import settings_of
 
 MOST_BOXES = 60  # boxes and choices of a readable picture
 MOST_STRANDS = 12  # of one choice; with more, it is drawn as a box
@@ -166,7 +166,7 @@ class _Builder:
             return Box(-1, "input", self._title(owner), (), shape, tip)
         if node.op.is_join:
             return Box(-1, "node", self._title(owner), (node.op.label,), shape, tip)
-        return Box(-1, "operation", node.op.label, settings_lines(node.op), shape, tip)
+        return Box(-1, "operation", node.op.label, (), shape, tip, settings=settings_of(node.op))
 
     def _title(self, owner: str) -> str:
         """The name of a node or use in the text; for a node added by a pass, its local name."""

@@ -49,13 +49,13 @@ def box_size(box: Box) -> VertexSize:
 
 def box_width(box: Box) -> float:
     """The width of the box itself, even if its shape is wider."""
-    widths = [text_width(box.title, TITLE, bold=True), *(text_width(line, SMALL) for line in box.lines)]
+    widths = [text_width(box.title, TITLE, bold=True), *(text_width(line, SMALL) for line in box.texts)]
     return max(max(widths) + 2 * PADDING, 34.0)
 
 
 def box_height(box: Box) -> float:
     """The height of the box itself."""
-    return 10.0 + (TITLE_LINE if box.title else 0) + SMALL_LINE * len(box.lines)
+    return 10.0 + (TITLE_LINE if box.title else 0) + SMALL_LINE * len(box.texts)
 
 
 def choice_head(panel: Panel, choice: DrawnChoice) -> str:
@@ -91,4 +91,4 @@ def lead(choice: DrawnChoice) -> float:
 def strand_room(choice: DrawnChoice, style: Style) -> float:
     """The width of the longest label."""
     beside = TICK + 8.0 if style.narrow else 8.0
-    return max(text_width(strand.label, SMALL) + DEPTH_INDENT * strand.depth for strand in choice.strands) + beside
+    return max(text_width(strand.text, SMALL) + DEPTH_INDENT * strand.depth for strand in choice.strands) + beside

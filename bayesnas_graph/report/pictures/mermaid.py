@@ -48,7 +48,7 @@ def _edges(prefix: str, panel: Panel, colours: dict[str, int]) -> list[tuple[str
             continue
         for strand in source.strands:
             arrow = "-.->" if source.dashed else "-->"
-            edges.append((_edge(ends, arrow, strand.label), colours.get(strand.label)))
+            edges.append((_edge(ends, arrow, strand.text), colours.get(strand.label)))
     return edges
 
 
@@ -58,7 +58,7 @@ def _edge(ends: tuple[str, str], arrow: str, label: str) -> str:
 
 def _box(box: Box) -> str:
     opening, closing = _BRACKETS[box.kind]
-    text = "<br/>".join(_escaped(line) for line in (box.title, *box.lines, box.shape) if line)
+    text = "<br/>".join(_escaped(line) for line in (box.title, *box.texts, box.shape) if line)
     return f'{opening}"{text}"{closing}'
 
 

@@ -11,12 +11,14 @@ from bayesnas_graph.ir import inner_name
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.block import Block, Compute, Nested
 from bayesnas_graph.language.syntax import ast
-from bayesnas_graph.report.pictures.body import LARGEST, Opened, PanelBody, body_of, summarised
+from bayesnas_graph.report.pictures.body import LARGEST, Opened, PanelBody, body_of, grouped, summarised, ungrouped_body
 from bayesnas_graph.report.pictures.diagram import Diagram, Panel, numbered, titled
+from bayesnas_graph.report.pictures.settings import merged_settings, settings_of_motif
 from bayesnas_graph.report.pictures.words import place_of
 
-MOST_VARIANTS = 3  # panels of one motif, where its arguments change its structure
+MOST_VARIANTS = 6  # panels of one motif, where its arguments change its structure
 LARGEST_FIXED = 24  # boxes of a motif without choices that is still drawn
+EMPTY = PanelBody((), (), ())
 
 
 def diagram_of(network: Network) -> Diagram:
@@ -28,20 +30,22 @@ def diagram_of(network: Network) -> Diagram:
 class _Entry:
     """A panel and the blocks that it shows."""
 
-    body: PanelBody
     block: Block
     names: list[ast.Motif] = field(default_factory=list)  # definitions that look like this
     blocks: list[Block] = field(default_factory=list)
     variant: int = 1
     number: int = 0
     uses: list[tuple[str, str]] = field(default_factory=list)  # with the names of their motifs
+    body: PanelBody = EMPTY  # built when all panels are known
 
 
 class _Collector:
     def __init__(self, network: Network) -> None:
         self.network = network
         self.fixed = not network.block.choices
-        self.entries: dict[object, _Entry] = {}
+        self.forms: dict[Block, int | None] = {}  # a number for each form of each motif; None if it is not drawn
+        self.numbers: dict[object, int] = {}
+        self.entries: dict[int, _Entry] = {}
         self.known: dict[Block, _Entry | None] = {}
         self.counts: dict[Block, Counter[Block]] = {}
         self.variants: Counter[ast.Motif] = Counter()
@@ -50,8 +54,8 @@ class _Collector:
     def diagram(self) -> Diagram:
         block = self.network.block
         self._enter(block)
-        for entry in list(self.entries.values()):  # rebuild, now that all panels are known
-            entry.body = body_of(entry.block, self._opened)
+        for entry in self.entries.values():
+            entry.body = body_of([_unwrapped(block) for block in entry.blocks], self._opened)
         self._find_uses(block, "")
         panels = [self._panel(entry) for entry in self.entries.values()]
         definition = self.network.definition
@@ -70,21 +74,17 @@ class _Collector:
         if block in self.known:
             return
         self.known[block] = None
+        form = self._form(block)
+        if form is None:
+            return
         inner = _unwrapped(block)
-        is_network = block is self.network.block
-        if not is_network and not self._worth_drawing(inner):
-            return
-        body = body_of(inner, lambda _: None)
-        if not is_network and self.fixed and len(body.boxes) > LARGEST_FIXED:
-            return
-        key = inner.definition, body.outline
-        entry = self.entries.get(key)
+        entry = self.entries.get(form)
         if entry is None:
             if self.variants[inner.definition] == MOST_VARIANTS:
                 return
             self.variants[inner.definition] += 1
             earlier = sum(block.definition in other.names for other in self.entries.values())
-            entry = self.entries[key] = _Entry(body, inner, variant=earlier + 1, number=len(self.entries))
+            entry = self.entries[form] = _Entry(inner, variant=earlier + 1, number=len(self.entries))
         if block.definition not in entry.names:
             entry.names.append(block.definition)
         entry.blocks.append(block)
@@ -92,6 +92,23 @@ class _Collector:
         for step in inner.steps:
             if isinstance(step, Nested):
                 self._enter(step.block)
+
+    def _form(self, block: Block) -> int | None:
+        """The number of the form of a block: blocks of one form look alike, and so do the blocks inside them."""
+        if block not in self.forms:
+            inner = _unwrapped(block)
+            is_network = block is self.network.block
+            self.forms[block] = None
+            if is_network or self._worth_drawing(inner):
+                body = ungrouped_body(inner, self._as_form)
+                if is_network or not self.fixed or len(grouped(body).boxes) <= LARGEST_FIXED:
+                    key = inner.definition, body.outline
+                    self.forms[block] = self.numbers.setdefault(key, len(self.numbers))
+        return self.forms[block]
+
+    def _as_form(self, block: Block) -> Opened | None:
+        form = self._form(block)
+        return None if form is None else Opened(block.definition.name.name, form)
 
     def _find_uses(self, block: Block, place: str) -> None:
         """Record the uses of every panel in the graph."""
@@ -111,7 +128,7 @@ class _Collector:
         if block not in self.worth:
             nested = [step.block for step in block.steps if isinstance(step, Nested)]
             sources = Counter(source for step in block.steps for source in step.inputs)
-            branches = bool(nested) and any(count > 1 for count in sources.values())
+            branches = any(count > 1 for count in sources.values())
             self.worth[block] = branches or any(self._worth_drawing(inner) for inner in dict.fromkeys(nested))
         return self.worth[block]
 
@@ -140,12 +157,27 @@ class _Collector:
         parts = body.boxes, body.choices, body.wires
         return Panel(title, tuple(notes), *parts, uses, named, role, alias, variant)
 
+    def _distinguishing(self, entry: _Entry) -> list[str]:
+        """The arguments that all uses in a panel share, and that are different in other panels of the motif."""
+        others = [other for other in self.entries.values() if other.block.definition is entry.block.definition]
+        if len(others) < 2:
+            return []
+        own, *rest = (
+            merged_settings([settings_of_motif(_unwrapped(block)) for block in other.blocks])
+            for other in sorted(others, key=lambda other: other is not entry)
+        )
+        return [
+            str(setting)
+            for i, setting in enumerate(own)
+            if len(setting.values) == 1 and any(setting.values != other[i].values for other in rest)
+        ]
+
     def _about(self, entry: _Entry) -> str:
         """A note for a panel: how often it is used, and whether its switches are shared."""
         definition = entry.names[0]
         inner = entry.block.definition
         alias = f"as {inner.name.name}, " if inner is not definition else ""
-        where = place_of(inner.name.span)
+        where = ", ".join([place_of(inner.name.span), *self._distinguishing(entry)])
         if definition.role == "network":
             return f"{alias}{where}"
         uses = sum(self._uses(self.network.block)[block] for block in entry.blocks)

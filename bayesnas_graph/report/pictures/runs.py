@@ -48,12 +48,22 @@ def repeated_uses(
 
 
 def _alike(last: tuple[int, int, Nested], new: tuple[int, int, Nested], opened: Callable[[Block], object]) -> bool:
-    """Return whether a use continues a run: the same motif and shape, reading at the same distances."""
+    """Return whether a use continues a run: the same motif and size, reading at the same distances.
+
+    Numbers among the arguments may only differ where the number of channels changes: they are shown as a range.
+    """
     blocks = last[2].block, new[2].block
     same_motif = blocks[0].definition is blocks[1].definition and opened(blocks[0]) == opened(blocks[1])
     same_size = last[2].block.output_shapes[0][1:] == new[2].block.output_shapes[0][1:]
+    same_arguments = _without_flags(blocks[0]) == _without_flags(blocks[1])
+    same_width = blocks[0].output_shapes == blocks[1].output_shapes
     distances = [[use[1] - source for source in use[2].inputs] for use in (last, new)]
-    return same_motif and same_size and distances[0] == distances[1] and 1 in distances[1] and new[0] == last[0] + 1
+    alike = same_motif and same_size and (same_arguments or not same_width)
+    return alike and distances[0] == distances[1] and 1 in distances[1] and new[0] == last[0] + 1
+
+
+def _without_flags(block: Block) -> list[tuple[str, object]]:
+    return [(name, value) for name, value in block.arguments if not isinstance(value, bool)]
 
 
 def _closed(

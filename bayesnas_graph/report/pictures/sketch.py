@@ -12,6 +12,7 @@ from functools import cached_property
 
 from bayesnas_graph.report.pictures.diagram import Box, DrawnChoice, Panel, Strand
 from bayesnas_graph.report.pictures.geometry import Gaps, Placement, VertexSize, place
+from bayesnas_graph.report.pictures.settings import settings_lines
 from bayesnas_graph.report.pictures.words import text_width
 
 COLUMN, PAGE = 238.0, 497.0  # widths in papers: 3.3 and 6.9 inches, in points
@@ -99,7 +100,8 @@ def _labels(choice: DrawnChoice) -> Iterator[CandidateLabel]:
     for index, strand in enumerate(strands):
         if strand.depth == 0:
             within = [other.label for other in _within(strands[index + 1 :])]
-            text = f"{strand.label} ({', '.join(within)})" if within else strand.label
+            limit = f"{strand.note}: " if strand.note else ""
+            text = f"{strand.label} ({limit}{', '.join(within)})" if within else strand.label
             yield CandidateLabel(text, strand.label, strand.plain, choice.dashed)
 
 
@@ -116,10 +118,11 @@ def width_of(text: str, size: float) -> float:
 
 
 def lines_of(box: Box) -> list[tuple[str, float]]:
-    """The texts of a box with their sizes. The join of a node is shown unless it is a sum."""
+    """The texts of a box with their sizes: no flags, no arguments that differ from use to use, and no sums."""
     unsaid = {f"node {box.name}", "sum"} if box.kind in ("node", "output", "input") else {f"node {box.name}"}
     title = [(box.title, NODE)] if box.title else []
-    return [*title, *((line, LABEL) for line in box.lines if line not in unsaid)]
+    settings = settings_lines(setting for setting in box.settings if setting.certain)
+    return [*title, *((line, LABEL) for line in (*settings, *box.lines) if line not in unsaid)]
 
 
 def text_height(box: Box) -> float:

@@ -138,7 +138,7 @@ def _box(box: Box, x: float, y: float) -> Iterable[str]:
     if box.title:
         yield text_element(x, line + 13, box.title, TITLE, bold=True, anchor="middle")
         line += TITLE_LINE
-    for text in box.lines:
+    for text in box.texts:
         yield text_element(x, line + 10.5, text, SMALL, anchor="middle")
         line += SMALL_LINE
     if box.shape:
@@ -190,12 +190,12 @@ def _strand(
     yield f"<title>{safe(f'{strand.label}: {strand.tip}')}\n{safe(f'switch {strand.switch}')}</title>"
     if style.narrow:
         label = left + TICK + 4
-        label_end = label + text_width(strand.label, SMALL)
+        label_end = label + text_width(strand.text, SMALL)
         yield _coloured(colour, f"{out}h{length(TICK)}M{length(label_end)} {length(y)}{back}")
-        yield text_element(label, y + 4, strand.label, SMALL)
+        yield text_element(label, y + 4, strand.text, SMALL)
     else:
         yield _coloured(colour, out + back)
-        yield text_element((left + right) / 2, y - 5, strand.label, SMALL, anchor="middle")
+        yield text_element((left + right) / 2, y - 5, strand.text, SMALL, anchor="middle")
 
 
 def _coloured(colour: int, path: str) -> str:

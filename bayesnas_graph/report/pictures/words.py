@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from bayesnas_graph.diagnostics.source import Span
-from bayesnas_graph.ir import Op
 from bayesnas_graph.language.elaborate.block import Block
+from bayesnas_graph.language.elaborate.values import Value, show, size_of
+
+LARGEST_VALUE = 100  # parts of a value that is still written out
 
 # Widths of characters in ems, from a wide font, so that text fits in any font.
 _NARROW = set("ijl.,:;'|!()[]{}I ftr")
@@ -17,16 +19,16 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
     return ems * size * (1.08 if bold else 1.0)
 
 
-def settings_lines(op: Op, room: int = 22) -> tuple[str, ...]:
-    """The non-default arguments of an operation, in lines of about `room` characters."""
-    lines: list[str] = []
-    for name, value in op.changed().items():
-        part = f"{name} {value}"
-        if lines and len(lines[-1]) + len(part) + 2 <= room:
-            lines[-1] += f", {part}"
-        else:
-            lines.append(part)
-    return tuple(lines)
+def shortened(text: str, room: int) -> str:
+    """A text without its middle if it is longer than `room` characters.
+
+    >>> shortened("separable", 9), shortened("separable_convolution_5", 14)
+    ('separable', 'separab…tion_5')
+    """
+    if len(text) <= room:
+        return text
+    tail = (room - 1) // 2
+    return f"{text[: room - 1 - tail]}…{text[len(text) - tail :]}"
 
 
 def place_of(span: Span) -> str:
@@ -40,6 +42,13 @@ def line_of(span: Span) -> str:
 
 
 def definition_text(block: Block) -> str:
-    """A motif with its file and line."""
+    """A motif with its arguments, its file and its line."""
     definition = block.definition
-    return f"{definition.role} {definition.name.name}, {place_of(definition.name.span)}"
+    arguments = ", ".join(f"{name} = {value_text(value)}" for name, value in block.arguments)
+    called = f"{definition.name.name}({arguments})" if arguments else definition.name.name
+    return f"{definition.role} {called}, {place_of(definition.name.span)}"
+
+
+def value_text(value: Value) -> str:
+    """A value as it would be written, unless that would be very long."""
+    return show(value) if size_of(value, LARGEST_VALUE) <= LARGEST_VALUE else "…"

@@ -46,7 +46,7 @@ def test_a_chain_in_an_array_is_called_after_it() -> None:
 def test_variants_of_a_motif_are_one_chain() -> None:
     motif = "motif m(deep) { in x x -> out : if deep then conv(3) > bn > conv(3) else conv(3) > bn }"
     text = source(motif + body("x -> out : m(true) > m(false) > m(true)"))
-    assert_has(text, "self.ms = nn.Sequential(M(), M2(), M())")
+    assert_has(text, "self.ms = nn.Sequential(MDeep(), M(), MDeep())")
 
 
 STACK = PAIR + "cell other(w) { in a, b node p = a : conv(w) node q = b : conv(w) > relu p, q -> out }"
@@ -228,10 +228,10 @@ def test_the_stack_of_darts() -> None:
                 Normal(108, 144, 36),
                 *(Normal(144, 144, 36) for _ in range(4)),
                 Reduction(144, 36, 72),
-                Normal2(144, 288, 36, 72),
+                NormalAfterReduction(144, 288, 36, 72),
                 *(Normal(288, 288, 72) for _ in range(5)),
                 Reduction(288, 72, 144),
-                Normal2(288, 576, 72, 144),
+                NormalAfterReduction(288, 576, 72, 144),
                 *(Normal(576, 576, 144) for _ in range(5)),
             ]
         )

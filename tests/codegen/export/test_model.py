@@ -6,7 +6,6 @@ import ast
 import re
 import subprocess
 import sys
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -127,7 +126,7 @@ def test_names_of_nodes_stay_names(name: str) -> None:
     edges = [Edge(one.name, other.name, 0) for one, other in pairwise(nodes)]
     graph = Graph(name, nodes, edges, [nodes[-1].name], [Scope(f"{part}!", name, "motif")])
     for found in (graph, written(graph, name, {nodes[1].name: name}).graph):
-        source = emit(found, standalone=True, constants=True)
+        source = emit(found, standalone=True)
         tree = ast.parse(source.text)
         own = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
         calls = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
@@ -148,26 +147,13 @@ def test_it_runs_where_this_package_is_not(tmp_path: Path) -> None:
     assert done.stdout == "(2, 10)\n", done.stderr
 
 
-@pytest.mark.parametrize(("space", "size"), [("darts_v2", 32), ("resnet18_cifar", 32)])
-def test_a_width_can_be_changed(space: str, size: int) -> None:
-    """All widths are told by one constant, so that another number there is another network that runs."""
-    model = model_of(load_network(Path(space)).network, space)
-    (line,) = (line for line in model.program.text.splitlines() if line.startswith("WIDTH = "))
-    narrow = replace(model.program, text=model.program.text.replace(line, "WIDTH = 4"))
-    network = build(narrow).eval()
-    assert network(torch.zeros(1, 3, size, size)).shape == (1, 10)
-    whole = sum(p.numel() for p in build(model.program).parameters())
-    assert sum(p.numel() for p in network.parameters()) < whole / 50
-
-
-def test_widths_that_are_not_multiples_are_written_out() -> None:
-    assert "WIDTH" not in model_of(load_network(Path("lenet5")).network, "lenet5").program.text
-
-
 def test_a_motif_may_be_called_like_the_constant() -> None:
     text = """
     motif WIDTH(w) { in x x -> out : conv(w) > relu > conv(w) }
-    network net : image(3, 8, 8) -> classes(10) { in x x -> out : WIDTH(4) > WIDTH(8) > global_avg_pool > linear(10) }
+    network net(width = 4) : image(3, 8, 8) -> classes(10) {
+        in x
+        x -> out : WIDTH(width) > WIDTH(2 * width) > global_avg_pool > linear(10)
+    }
     """
     model = model_of(network(text), "test")
     assert model.build()(torch.zeros(1, 3, 8, 8)).shape == (1, 10)

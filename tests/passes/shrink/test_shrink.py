@@ -297,7 +297,7 @@ def test_the_source_of_the_text_computes_the_same_with_the_weights() -> None:
     tensors = zeroed(found, 5)
     left = shrink(found, tensors)
     text = written(left.graph, "Shrunken.", {})
-    program = emit(text.graph, standalone=True, constants=True)
+    program = emit(text.graph, standalone=True)
     module = build(program).double().eval()
     module.load_state_dict(as_state({text.names[n]: of for n, of in left.tensors.items()}, {}, program))
     random = torch.Generator().manual_seed(0)

@@ -110,7 +110,7 @@ def test_an_optional_connection_is_dashed_until_it_is_settled() -> None:
 def test_candidates_within_a_candidate_are_named_behind_it() -> None:
     _, panel = drawn(body("node h x -> h : choose { conv(3) > choose { relu, tanh }, bn } out h"))
     assert [part.text for part in sketch_of(panel).parts if isinstance(part, CandidateLabel)] == [
-        "chain (relu, tanh)",
+        "conv > choice (relu, tanh)",
         "bn",
     ]
 

@@ -1,4 +1,4 @@
-"""Every tests/report/golden/<case>.nas, drawn, must give <case>.svg, .dot and .mmd.
+"""Every golden/<case>.nas, drawn, must give <case>.svg, .dot and .mmd.
 
 `pytest --update-golden` rewrites them; look at the pictures before committing.
 """
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bayesnas_graph.diagnostics import Report, render
+from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.language.elaborate import Checker
 from bayesnas_graph.report.pictures import diagram_of, dot_text, lay_out, mermaid_text, svg_text
 
@@ -30,3 +31,15 @@ def test_golden(case: Path, update_golden: bool) -> None:
             expected.write_text(actual, encoding="utf-8")
         assert actual == expected.read_text(encoding="utf-8")
     assert case.read_text().startswith("//"), "say why the case exists"
+
+
+def test_the_picture_in_the_readme(update_golden: bool) -> None:
+    """docs/example.svg is a picture of the first space in README.md."""
+    root = Path(__file__).parents[3]
+    text = (root / "README.md").read_text(encoding="utf-8").split("```nas\n")[1].split("```")[0]
+    space = Checker(Report()).text(Source("example.nas", text))
+    actual = svg_text(lay_out(diagram_of(space.networks[0])))
+    picture = root / "docs" / "example.svg"
+    if update_golden:
+        picture.write_text(actual, encoding="utf-8")
+    assert actual == picture.read_text(encoding="utf-8")

@@ -20,7 +20,7 @@ from tests.conftest import SPACES
 
 Rectangle = tuple[float, float, float, float]
 SVG = "{http://www.w3.org/2000/svg}"
-WIDEST = 1500  # of a page
+WIDEST = 1520  # of a page
 SMALLEST = 10  # size of text
 
 
