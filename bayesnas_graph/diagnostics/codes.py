@@ -56,6 +56,8 @@ CODES: Mapping[str, Code] = {
         Code("NAS211", "operation does not accept this shape"),
         Code("NAS212", "network output does not match its declaration"),
         Code("NAS213", "invalid budget"),
+        Code("NAS215", "number that cannot be chosen"),
+        Code("NAS216", "operation that cannot have a chosen width"),
         # 3xx: the graph
         Code("NAS301", "cycle in the graph"),
         Code("NAS302", "node without input"),

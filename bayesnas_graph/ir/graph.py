@@ -41,6 +41,9 @@ class Gate:
     # The node of the text that it reads, if others lead to the target too: `entry`.
     source: str = field(default="", compare=False, repr=False)
     span: Span | None = field(default=None, compare=False, repr=False)  # of its candidate
+    # The number that it chooses an option of, if any: its name, and the scope that it is chosen in.
+    number: str = field(default="", compare=False, repr=False)
+    home: str = field(default="", compare=False, repr=False)
 
     @property
     def is_zero(self) -> bool:

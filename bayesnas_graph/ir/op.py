@@ -51,6 +51,7 @@ class Op:
     is_gated: ClassVar[bool] = False  # every edge into it has a gate
     is_join: ClassVar[bool] = False  # joins any number of values into one
     is_python: ClassVar[bool] = False  # a user-defined class
+    is_mask: ClassVar[bool] = False  # its output is its input with some channels set to zero
 
     # Traits: what it computes.
     pure: ClassVar[bool] = True  # equal inputs give equal outputs: no weights, no randomness
@@ -161,6 +162,10 @@ class Op:
         return self
 
     # Channels.
+
+    def zeroed(self, width: int) -> range:
+        """The channels, out of `width`, that it sets to zero."""
+        return range(0)
 
     def coupling(self, *inputs: Shape) -> Coupling:
         """Which channels of its inputs, its output and its parameters can only be removed together."""

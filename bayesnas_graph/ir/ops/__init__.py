@@ -4,6 +4,7 @@ from bayesnas_graph.ir import Op
 from bayesnas_graph.ir.ops.activation import Identity, Relu
 from bayesnas_graph.ir.ops.base import PRIMITIVES
 from bayesnas_graph.ir.ops.convolution import Conv, Depthwise, ReluConv, ReluDepthwise
+from bayesnas_graph.ir.ops.first import First
 from bayesnas_graph.ir.ops.join import Sum
 from bayesnas_graph.ir.ops.layout import Interleaved, Part, Phases, Repeated, Subsampled
 from bayesnas_graph.ir.ops.norm import BatchNorm, LightBatchNorm
@@ -16,7 +17,7 @@ from bayesnas_graph.ir.ops.structure import Choice, Gated, Input, Maybe, Zero
 COMPILED: dict[str, type[Op]] = {
     cls.name: cls
     for cls in (
-        *(Input, Choice, Maybe, Zero),
+        *(Input, Choice, Maybe, Zero, First),
         *(Phases, Interleaved, Subsampled, Repeated, Part),
         *(LightBatchNorm, ReluConv, ReluDepthwise),
     )
@@ -29,6 +30,7 @@ __all__ = [
     "Choice",
     "Conv",
     "Depthwise",
+    "First",
     "Gated",
     "Identity",
     "Input",

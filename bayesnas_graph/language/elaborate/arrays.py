@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeGuard
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
 from bayesnas_graph.language.elaborate.scope import NameScope
-from bayesnas_graph.language.elaborate.values import Operation, OptionSet, Poison, Range, SetFunction, Value
+from bayesnas_graph.language.elaborate.values import Number, Operation, OptionSet, Poison, Range, SetFunction, Value, kind
 from bayesnas_graph.language.syntax import ast
 
 if TYPE_CHECKING:
@@ -43,12 +43,16 @@ def _rounds(
 
 
 def option_set(evaluator: Evaluator, expr: ast.SetLiteral, scope: NameScope) -> OptionSet:
-    """The operations in braces; none may occur twice."""
-    candidates: dict[Operation, ast.Expr] = {}
+    """The operations or numbers in braces; none may occur twice."""
+    candidates: dict[Operation | Number, ast.Expr] = {}
     for value, item in items(evaluator, expr, scope):
         if isinstance(value, OptionSet | SetFunction):
             evaluator.wrong_kind(item, value, "an operation", "combine sets with `|`: `{ a, b } | others`")
-        operation = evaluator.as_operation(item, value, scope)
+        operation = value if _is_number(value) else evaluator.as_operation(item, value, scope)
+        for other, first in list(candidates.items())[:1]:
+            if _is_number(other) != _is_number(operation):
+                message, here = "a set has operations or numbers, not both", Label(item.span, f"this is {kind(value)}")
+                evaluator.report.fail(Diagnostic("NAS203", message, here, (Label(first.span, f"this is {kind(other)}"),)))
         if operation in candidates:
             first = candidates[operation]
             evaluator.report.fail(
@@ -62,6 +66,10 @@ def option_set(evaluator: Evaluator, expr: ast.SetLiteral, scope: NameScope) -> 
             )
         candidates[operation] = item
     return OptionSet(tuple(candidates))
+
+
+def _is_number(value: Value) -> TypeGuard[Number]:
+    return isinstance(value, int | Fraction) and not isinstance(value, bool)
 
 
 def element(evaluator: Evaluator, expr: ast.Index, scope: NameScope) -> Value:

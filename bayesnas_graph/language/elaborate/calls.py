@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from collections.abc import Sequence as Seq
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from bayesnas_graph.diagnostics import Diagnostic, Label
@@ -11,6 +14,9 @@ from bayesnas_graph.ir.ops.python import PythonOp
 from bayesnas_graph.language.elaborate.arguments import Signature, accept, arrange, primitive_signature, signature_of
 from bayesnas_graph.language.elaborate.arithmetic import tidy
 from bayesnas_graph.language.elaborate.builtins import BUILTINS, call_builtin
+from bayesnas_graph.language.elaborate.channels import Channels, numbers_in, width_with
+from bayesnas_graph.language.elaborate.choosing import by_number, named, over_options, two_choices
+from bayesnas_graph.language.elaborate.number_choices import Chosen, Pending
 from bayesnas_graph.language.elaborate.scope import NameScope
 from bayesnas_graph.language.elaborate.values import (
     Builtin,
@@ -18,12 +24,9 @@ from bayesnas_graph.language.elaborate.values import (
     MotifNode,
     Operation,
     OptionSet,
-    Perhaps,
     Primitive,
     PrimitiveFunction,
     PythonFunction,
-    Selection,
-    Sequence,
     SetFunction,
     Use,
     Value,
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from bayesnas_graph.language.elaborate.evaluate import Evaluator
 
 OperationFunction = PrimitiveFunction | MotifFunction | PythonFunction
+Arguments = Seq[tuple[str, Value]]
 
 
 def call(evaluator: Evaluator, expr: ast.Call, scope: NameScope) -> Value:
@@ -45,7 +49,7 @@ def call(evaluator: Evaluator, expr: ast.Call, scope: NameScope) -> Value:
         return _call_builtin(evaluator, function, expr, scope)
     if isinstance(function, SetFunction):
         return call_set(evaluator, function, expr, scope)
-    if isinstance(function, Primitive | Use | Sequence | Selection | Perhaps):
+    if isinstance(function, Operation):
         values = [evaluator.value(argument, scope) for argument in expr.arguments]
         return _connect(evaluator, function, expr, scope, values)
     if not isinstance(function, OperationFunction):
@@ -64,15 +68,26 @@ def call_operation(evaluator: Evaluator, function: OperationFunction, expr: ast.
     """An operation with its arguments, not yet connected to anything."""
     if isinstance(function, PrimitiveFunction):
         expressions = _arranged(evaluator, primitive_signature(function.cls), expr)
-        values = {name: evaluator.value(e, scope) for name, e in expressions.items()}
-        op = accept(function.cls, values, {name: e.span for name, e in expressions.items()})
-        if isinstance(op, Diagnostic):
-            evaluator.report.fail(op)
-        return Primitive(op, expr.span)
+        values = [(name, named(evaluator.value(e, scope), name)) for name, e in expressions.items()]
+        spans = {name: e.span for name, e in expressions.items()}
+        return by_number(evaluator, values, partial(_primitive, evaluator, function, spans, expr.span), expr.span)
     arguments = _bound(evaluator, function, expr, scope)
     if isinstance(function, MotifFunction):
         return Use(function, arguments, expr.span)
-    return _python(evaluator, function, arguments, expr.span)
+    return by_number(evaluator, arguments, partial(_python, evaluator, function, expr.span), expr.span)
+
+
+def _primitive(
+    evaluator: Evaluator,
+    function: PrimitiveFunction,
+    spans: Mapping[str, Span],
+    span: Span,
+    arguments: Arguments,
+) -> Primitive:
+    op = accept(function.cls, dict(arguments), spans)
+    if isinstance(op, Diagnostic):
+        evaluator.report.fail(op)
+    return Primitive(op, span)
 
 
 def call_set(evaluator: Evaluator, function: SetFunction, expr: ast.Call, scope: NameScope) -> OptionSet:
@@ -93,10 +108,26 @@ def _call_builtin(evaluator: Evaluator, function: Builtin, expr: ast.Call, scope
             "NAS202", f"`{function.name}` takes no keyword arguments", expr.keywords[0].span, "not allowed here"
         )
     values = [evaluator.value(argument, scope) for argument in expr.arguments]
-    result = call_builtin(function.name, values, [a.span for a in expr.arguments], expr.span)
-    if isinstance(result, Diagnostic):
-        evaluator.report.fail(result)
-    return tidy(result) if isinstance(result, Fraction) else result
+    spans = [a.span for a in expr.arguments]
+
+    def result_of(values: Seq[Value]) -> Value:
+        result = call_builtin(function.name, values, spans, expr.span)
+        if isinstance(result, Diagnostic):
+            evaluator.report.fail(result)
+        return tidy(result) if isinstance(result, Fraction) else result
+
+    if function.name == "channels" and isinstance(values[0], MotifNode) and values[0].channels:
+        return _chosen_channels(evaluator, values[0].channels, expr.span)
+    return over_options(evaluator, values, result_of, expr.span)
+
+
+def _chosen_channels(evaluator: Evaluator, channels: Channels, span: Span) -> Chosen:
+    """`channels(x)`, if the width of `x` is chosen."""
+    numbers = numbers_in([channels])
+    if len(numbers) > 1:
+        two_choices(evaluator, numbers, span)
+    (choice,) = numbers
+    return Chosen(choice, tuple(width_with(channels, choice, option) for option in range(len(choice))))
 
 
 def _are_nodes(values: list[Value], function: OperationFunction) -> bool:
@@ -128,9 +159,7 @@ def _connect(
     return scope.apply(operation, tuple(inputs), expr.span)
 
 
-def _python(
-    evaluator: Evaluator, function: PythonFunction, arguments: tuple[tuple[str, Value], ...], span: Span
-) -> Primitive:
+def _python(evaluator: Evaluator, function: PythonFunction, span: Span, arguments: Arguments) -> Primitive:
     definition = function.definition
     if not evaluator.allow_python:
         evaluator.report.fail(
@@ -157,7 +186,7 @@ def _bound(
     """The value of every parameter, in order; a default may use the parameters before it."""
     definition = function.definition
     arguments = _arranged(evaluator, signature_of(definition), expr)
-    inner = NameScope(function.module)
+    inner = NameScope(function.module, owner=Pending(definition))
     for parameter in definition.parameters:
         name = parameter.name.name
         if name in arguments:
@@ -165,6 +194,7 @@ def _bound(
             if nodes_in(value):
                 help = "pass nodes after the parameters: `f(16)(x)`"
                 evaluator.wrong_kind(arguments[name], value, "a value", help)
+            named(value, name)
         else:
             assert parameter.default is not None, "arrange reports missing arguments"
             value = evaluator.value(parameter.default, inner)

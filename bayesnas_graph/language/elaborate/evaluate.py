@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Any, NoReturn
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError, Report
@@ -14,12 +15,15 @@ from bayesnas_graph.language.elaborate.arithmetic import COMPARISONS, calculate,
 from bayesnas_graph.language.elaborate.arrays import combine, element, items, option_set
 from bayesnas_graph.language.elaborate.builtins import BUILTINS
 from bayesnas_graph.language.elaborate.calls import call, call_operation, call_set
+from bayesnas_graph.language.elaborate.choosing import choose_number, compared, named, over_options
 from bayesnas_graph.language.elaborate.files import Module
 from bayesnas_graph.language.elaborate.limits import Meter
+from bayesnas_graph.language.elaborate.number_choices import NumberOwner
 from bayesnas_graph.language.elaborate.scope import NameScope
 from bayesnas_graph.language.elaborate.values import (
     POISON,
     Builtin,
+    Chosen,
     MotifFunction,
     MotifNode,
     Namespace,
@@ -32,6 +36,7 @@ from bayesnas_graph.language.elaborate.values import (
     PrimitiveFunction,
     PythonFunction,
     Range,
+    Repeated,
     Selection,
     Sequence,
     SetFunction,
@@ -40,6 +45,7 @@ from bayesnas_graph.language.elaborate.values import (
     kind,
     nodes_in,
     parts_of,
+    show,
     size_of,
 )
 from bayesnas_graph.language.syntax import ast
@@ -53,6 +59,7 @@ class Evaluator:
     meter: Meter
     allow_python: bool = False
     sets: dict[object, OptionSet] = field(default_factory=dict)  # sets evaluated so far, by their arguments
+    file_numbers: NumberOwner = field(default_factory=lambda: NumberOwner(is_file=True))
 
     def __post_init__(self) -> None:
         self._constants: dict[tuple[Module, str], Value] = {}
@@ -91,6 +98,9 @@ class Evaluator:
 
     def number(self, expr: ast.Expr, scope: NameScope) -> Number:
         value = self.value(expr, scope)
+        if isinstance(value, Chosen):
+            help = "only arguments of operations can be chosen; repeat an operation with `block * n`"
+            self.fail("NAS215", "this number cannot be chosen", expr.span, f"one of {show(value.values)[1:-1]}", help)
         if isinstance(value, bool) or not isinstance(value, int | Fraction):
             self.wrong_kind(expr, value, "a number")
         return value
@@ -190,7 +200,7 @@ class Evaluator:
         if key not in self._constants:
             self._constants[key] = POISON  # seen by a constant that depends on itself or has failed before
             with self.meter.deeper(definition.name.name, definition.span):
-                self._constants[key] = self.value(definition.value, NameScope(module))
+                self._constants[key] = named(self.value(definition.value, NameScope(module)), key[1])
         elif isinstance(self._constants[key], Poison) and key[1] in self.meter.inside:
             self.report.fail(_needs_itself(definition, self.meter.inside))
         return self._constants[key]
@@ -218,8 +228,9 @@ class Evaluator:
     def _prefix(self, expr: ast.Prefix, scope: NameScope) -> Value:
         if expr.operator == "not":
             return not self.truth(expr.operand, scope)
-        value = self.number(expr.operand, scope)
-        return -value if expr.operator == "-" else value
+        value = self.value(expr.operand, scope)
+        self._check_number(expr.operand, value)
+        return over_options(self, [value], lambda v: -v[0] if expr.operator == "-" else v[0], expr.span)
 
     def _arithmetic(self, expr: ast.Arithmetic, scope: NameScope) -> Value:
         left = self.value(expr.operands[0], scope)
@@ -228,12 +239,21 @@ class Evaluator:
                 first = left if isinstance(left, OptionSet) else self.options(expr.operands[0], scope)
                 left = combine(operator, first, self.options(operand, scope))
                 continue
-            if isinstance(left, bool) or not isinstance(left, int | Fraction):
-                self.wrong_kind(expr.operands[0], left, "a number")
-            left = self._calculate(operator, left, self.number(operand, scope), expr.span)
+            right = self.value(operand, scope)
+            if operator == "*" and isinstance(right, Chosen) and not isinstance(left, int | Fraction | Chosen):
+                left = self._repeated(expr, left, right, scope)
+                continue
+            self._check_number(expr.operands[0], left)
+            self._check_number(operand, right)
+            left = over_options(self, [left, right], partial(self._calculate, operator, expr.span), expr.span)
         return left
 
-    def _calculate(self, operator: str, left: Number, right: Number, span: Span) -> Number:
+    def _check_number(self, expr: ast.Expr, value: Value) -> None:
+        if isinstance(value, bool) or not isinstance(value, int | Fraction | Chosen):
+            self.wrong_kind(expr, value, "a number")
+
+    def _calculate(self, operator: str, span: Span, values: Any) -> Number:
+        left, right = values
         try:
             return calculate(operator, left, right)
         except ZeroDivisionError:
@@ -249,7 +269,7 @@ class Evaluator:
 
     def _chain(self, expr: ast.Chain, scope: NameScope) -> Value:
         values = [self.value(operand, scope) for operand in expr.operands]
-        if all(operator == ">" for operator in expr.operators) and not isinstance(values[0], int | Fraction):
+        if all(operator == ">" for operator in expr.operators) and not isinstance(values[0], int | Fraction | Chosen):
             steps = tuple(self.as_operation(e, v, scope) for e, v in zip(expr.operands, values, strict=True))
             return Sequence(steps, expr.span)
         if len(values) > 2:
@@ -263,14 +283,11 @@ class Evaluator:
         left, right, operator = values[0], values[1], expr.operators[0]
         if operator in ("==", "!="):
             self.count(left, expr.span)
-            equal = kind(left) == kind(right) and left == right
+            equal = compared(self, left, right, lambda a, b: kind(a) == kind(b) and a == b, expr.span)
             return equal if operator == "==" else not equal
-        numbers: list[Number] = []
         for operand, value in zip(expr.operands, values, strict=True):
-            if isinstance(value, bool) or not isinstance(value, int | Fraction):
-                self.wrong_kind(operand, value, "a number")
-            numbers.append(value)
-        return COMPARISONS[operator](numbers[0], numbers[1])
+            self._check_number(operand, value)
+        return compared(self, left, right, COMPARISONS[operator], expr.span)
 
     def _range(self, expr: ast.RangeOf, scope: NameScope) -> Value:
         start = self.integer(expr.start, scope, "the start of a range")
@@ -284,6 +301,10 @@ class Evaluator:
     def _choose(self, expr: ast.Choose, scope: NameScope) -> Value:
         limit = None if expr.limit is None else self.integer(expr.limit, scope, "the number to choose", 1)
         options = self.options(expr.options, scope)
+        if options.numbers and (limit or 1) == 1:
+            return choose_number(self, expr, options.numbers, scope)
+        if options.numbers:
+            self.fail("NAS215", "exactly one of several numbers can be chosen", expr.span, help="write `choose { ... }`")
         if not options.items:
             self.fail(
                 "NAS304",
@@ -292,11 +313,18 @@ class Evaluator:
                 "nothing to choose from",
                 "add at least one operation",
             )
-        return Selection(options.items, limit, expr.span)
+        return Selection(options.operations, limit, expr.span)
+
+    def _repeated(self, expr: ast.Arithmetic, left: Value, times: Chosen, scope: NameScope) -> Repeated:
+        for value in times.values:
+            if isinstance(value, Fraction) or value < 0:
+                message = "the number of repetitions must be a whole number, at least 0"
+                self.fail("NAS204", message, expr.span, f"one of {show(times.values)[1:-1]}")
+        return Repeated(self.as_operation(expr.operands[0], left, scope), times, expr.span)
 
     def as_operation(self, expr: ast.Expr, value: Value, scope: NameScope) -> Operation:
         """A value as an operation: a bare name is a call without arguments."""
-        if isinstance(value, Primitive | Use | Sequence | Selection | Perhaps):
+        if isinstance(value, Operation):
             return value
         if isinstance(value, PrimitiveFunction | MotifFunction | PythonFunction):
             return call_operation(self, value, ast.Call(expr.span, expr, (), ()), scope)
