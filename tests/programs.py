@@ -10,6 +10,7 @@ from bayesnas_graph.language.syntax import reserved_words
 
 _ACTIVATIONS = ("relu", "relu6", "swish", "gelu", "tanh", "bn", "identity", "dropout(0.3)", "layer_norm")
 _SHAPED = ("conv({w}, {k})", "conv({w}, 1)", "max_pool({k})", "avg_pool({k})", "depthwise({k})", "conv(k = {k})")
+_COUNTS = ("", "", "1 ", "1 ", "exactly 1 ", "exactly 1 ", "2 of ", "exactly 2 - 1 of ", "max(1, 2) of ")
 
 
 class Program:
@@ -68,7 +69,7 @@ class Program:
         if kind == 1:
             return f"node {name} = concat({source}, {self.random.choice(names)})"
         if kind == 2:
-            return f"node {name} = {source} : choose {self.random.choice(('', '1 '))}{self._set(width)}"
+            return f"node {name} = {source} : choose {self.random.choice(_COUNTS)}{self._set(width)}"
         return f"node {name} = {source} : {self._operation(width)}"
 
     def _to(self, width: str) -> str:

@@ -17,7 +17,14 @@ from bayesnas_graph.bayes.proximal import (
     weighted_soft_threshold,
 )
 from bayesnas_graph.bayes.ranking import magnitude, relevance, removal, score
-from bayesnas_graph.bayes.repair import close_dead_ends, enforce_limits, grow_to_fit, limits, reconnect, shrink_to_fit
+from bayesnas_graph.bayes.repair import (
+    close_dead_ends,
+    enforce_limits,
+    grow_to_fit,
+    keep_enough,
+    reconnect,
+    shrink_to_fit,
+)
 from bayesnas_graph.bayes.switches import Switches
 from bayesnas_graph.bayes.units import contributions
 from bayesnas_graph.bayes.update import LARGEST, State, omega_squared, posterior_variance, strength, update
@@ -79,7 +86,7 @@ __all__ = [
     "in_units",
     "independent",
     "keep",
-    "limits",
+    "keep_enough",
     "magnitude",
     "no_looks",
     "off_below",

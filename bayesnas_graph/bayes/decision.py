@@ -39,6 +39,7 @@ class Why(StrEnum):
     NEEDED = "undetermined but needed"  # removing it would lose an output
     BRIDGE = "off but needed"  # the best switch that reconnects the output
     ROOM = "off but there is room"  # the architecture may be larger
+    LEAST = "off but its choice needs it"  # the best of those that it could still keep
     BEST = "best of its choice"  # or one of the best, if a fixed number stays
     GIVEN = "in the architecture"  # that was given
     WON = "in the best finalist"  # but it was not in the architecture that the search decided on
@@ -47,7 +48,7 @@ class Why(StrEnum):
     @property
     def keep(self) -> bool:
         """Whether a switch with this reason is kept."""
-        return self in (Why.NEEDED, Why.BRIDGE, Why.ROOM, Why.BEST, Why.GIVEN, Why.WON, Why.KEPT)
+        return self in (Why.NEEDED, Why.BRIDGE, Why.ROOM, Why.LEAST, Why.BEST, Why.GIVEN, Why.WON, Why.KEPT)
 
 
 @dataclass(frozen=True, slots=True)

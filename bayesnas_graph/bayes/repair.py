@@ -1,8 +1,8 @@
 """Turn a decision into a valid architecture: within limits, connected, and of the requested size.
 
-`decide` considers every switch separately. The result may not be valid: a `choose 1` keeps two candidates, an output is
-lost, or more is closed than the requested size requires. Each function here repairs one of these problems and returns
-a new decision, preferring switches with higher scores.
+`decide` considers every switch separately. The result may not be valid: a `choose 1` keeps two candidates, a `choose
+exactly 1` keeps none, an output is lost, or more is closed than the requested size requires. Each function here repairs
+one of these problems and returns a new decision, preferring switches with higher scores.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from bayesnas_graph.bayes.decision import Decision, Why
 from bayesnas_graph.ir import Graph
+from bayesnas_graph.passes.analysis import cost_by_switch, limits, shortages
 from bayesnas_graph.passes.prune import Disconnected, Misfit, prune
 
 Scores = Mapping[str, float]  # of every group; higher is better
@@ -20,9 +21,10 @@ Scores = Mapping[str, float]  # of every group; higher is better
 def reconnect(graph: Graph, decision: Decision, scores: Scores) -> Decision:
     """Reopen switches until no output is lost: each time the best of those that disconnect an output.
 
-    If the remaining shapes do not match, everything stays open.
+    If the remaining shapes do not match, everything stays open. Choices that keep too few candidates get more.
     """
     while True:
+        decision = keep_enough(graph, decision, scores)
         try:
             prune(graph, decision.off)
             return replace(decision, lost=(), cut=(), misfit=None)
@@ -30,6 +32,17 @@ def reconnect(graph: Graph, decision: Decision, scores: Scores) -> Decision:
             decision = decision.changed(_best_first(error.cut, scores)[:1], Why.BRIDGE)
         except Misfit:
             decision = decision.changed(decision.off, Why.BRIDGE)
+
+
+def keep_enough(graph: Graph, decision: Decision, scores: Scores) -> Decision:
+    """Open the best candidates of choices that are used and keep too few: `choose exactly 1` keeps the best.
+
+    A candidate that is opened may contain such a choice, and may have another one before it.
+    """
+    while short := shortages(graph, decision.off):
+        opened = {group for lack in short for group in _best_first(lack.closed, scores)[: lack.missing]}
+        decision = decision.changed(opened, Why.LEAST)
+    return decision
 
 
 def enforce_limits(graph: Graph, decision: Decision, scores: Scores) -> Decision:
@@ -40,9 +53,9 @@ def enforce_limits(graph: Graph, decision: Decision, scores: Scores) -> Decision
     """
     decision = close_dead_ends(graph, decision)
     surplus: set[str] = set()
-    for candidates, limit in limits(graph):
-        kept = [group for group in candidates if group not in decision.off]
-        surplus.update(_best_first(kept, scores)[limit:])
+    for limit in limits(graph):
+        kept = [group for group in limit.groups if group not in decision.off]
+        surplus.update(_best_first(kept, scores)[limit.most :])
     together = decision.changed(surplus, Why.LIMIT)
     if _holds(graph, together):
         return close_dead_ends(graph, together)
@@ -55,17 +68,42 @@ def enforce_limits(graph: Graph, decision: Decision, scores: Scores) -> Decision
 def shrink_to_fit(graph: Graph, decision: Decision, scores: Scores, fits: Callable[[Graph], bool]) -> Decision:
     """Close switches, the worst first, until the graph fits or nothing more can be closed.
 
-    Raises Disconnected or Misfit if the decision is not valid to begin with.
+    Where a choice needs all the candidates it has, a smaller one may take the place of another. Raises Disconnected or
+    Misfit if the decision is not valid to begin with.
     """
     left = prune(graph, decision.off)
     for name in sorted({gate.group for gate in left.gates}, key=lambda name: (scores[name], name)):
         if fits(left):
             break
+        if shortages(left, {name}):
+            continue
         try:
             smaller = prune(left, {name})
         except (Disconnected, Misfit):
             continue
         left, decision = smaller, decision.changed({name}, Why.SIZE)
+    return _swap_to_fit(graph, decision, scores, fits)
+
+
+def _swap_to_fit(graph: Graph, decision: Decision, scores: Scores, fits: Callable[[Graph], bool]) -> Decision:
+    """Keep smaller candidates in choices that must keep some, those with the smallest loss of score first."""
+    needy = [limit for limit in limits(graph) if limit.least]
+    if not needy or fits(prune(graph, decision.off)):
+        return decision
+    size = {group: (behind.parameters, behind.flops) for group, behind in cost_by_switch(graph).items()}
+    pairs = {(old, new) for limit in needy for old in limit.groups for new in limit.groups if size[new] < size[old]}
+    swaps = sorted(pairs, key=lambda pair: (scores[pair[0]] - scores[pair[1]], *pair))
+    improved = True
+    while improved:
+        improved = False
+        for old, new in swaps:
+            if old in decision.off or new not in decision.off:
+                continue
+            other = keep_enough(graph, decision.changed([old], Why.SIZE).changed([new], Why.LEAST), scores)
+            if _holds(graph, other):
+                decision, improved = close_dead_ends(graph, other), True
+                if fits(prune(graph, decision.off)):
+                    return decision
     return decision
 
 
@@ -77,20 +115,13 @@ def grow_to_fit(graph: Graph, decision: Decision, scores: Scores, fits: Callable
     """
     found = limits(graph)
     for group in _best_first(decision.off, scores):
-        larger = decision.changed([group], Why.ROOM)
-        within = all(len(set(candidates) - larger.off) <= limit for candidates, limit in found if group in candidates)
+        larger = keep_enough(graph, decision.changed([group], Why.ROOM), scores)
+        opened = decision.off - larger.off
+        on = {verdict.name for verdict in larger.verdicts} - larger.off
+        within = not any(limit.exceeded(on) for limit in found if not opened.isdisjoint(limit.groups))
         if within and _holds(graph, larger) and fits(prune(graph, larger.off)):
             decision = larger
     return close_dead_ends(graph, decision)
-
-
-def limits(graph: Graph) -> list[tuple[tuple[str, ...], int]]:
-    """The candidates that are left and the limit of every choice that has one."""
-    found: dict[tuple[str, ...], int] = {}
-    for node in graph:
-        if node.op.candidate_limit is not None:
-            found[tuple(edge.gate.group for edge in graph.inputs(node.name) if edge.gate)] = node.op.candidate_limit
-    return list(found.items())
 
 
 def close_dead_ends(graph: Graph, decision: Decision) -> Decision:
@@ -101,12 +132,12 @@ def close_dead_ends(graph: Graph, decision: Decision) -> Decision:
 
 
 def _holds(graph: Graph, decision: Decision) -> bool:
-    """Return whether the pruned graph is connected and its shapes match."""
+    """Return whether the pruned graph is connected, its shapes match, and its choices keep enough candidates."""
     try:
         prune(graph, decision.off)
     except (Disconnected, Misfit):
         return False
-    return True
+    return not shortages(graph, decision.off)
 
 
 def _best_first(groups: Iterable[str], scores: Scores) -> list[str]:

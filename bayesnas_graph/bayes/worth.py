@@ -140,17 +140,18 @@ def _positive(values: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def with_best_kept(w: Tensor, is_zero: Tensor, choice: Tensor) -> Tensor:
+def with_best_kept(w: Tensor, is_zero: Tensor, choice: Tensor, winners: Tensor | None = None) -> Tensor:
     """The worth of every switch, of which the best candidate of a choice has at least 1.
 
     Whether that one stays is up to the zero switch of the choice. `choice` has the number of every switch's choice.
+    `winners` is a mask of candidates that stay in any case, because their choice has no zero switch.
     """
     count = int(choice.max()) + 1 if len(choice) else 0
     with_zero = torch.zeros(count, dtype=torch.bool, device=w.device).index_fill(0, choice[is_zero], True)
     candidates = w.masked_fill(is_zero, -torch.inf)
     most = candidates.new_full((count,), -torch.inf).scatter_reduce(0, choice, candidates, "amax")
     is_best = (candidates == most[choice]) & with_zero[choice] & ~is_zero
-    return torch.where(is_best, w.clamp(min=1), w)
+    return torch.where(is_best if winners is None else is_best | winners, w.clamp(min=1), w)
 
 
 @torch.no_grad()

@@ -13,6 +13,7 @@ from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes import Disconnected, Misfit, prune
+from bayesnas_graph.passes.analysis import limits, shortages
 
 SHOWN = 6  # switches named in a message
 
@@ -26,7 +27,9 @@ class Derived:
 
 
 def derive(graph: Graph, decision: Decision, rule: Rule | None = None) -> Derived:
-    """Return the architecture that a decision and a rule select from a graph. Raises NasError if it is not connected.
+    """Return the architecture that a decision and a rule select from a graph.
+
+    Raises NasError if it is not connected, or if a choice keeps too few or too many candidates.
 
     The graph must have zero switches and groups. It may differ from that of the search if it has the same switches:
     cells found in a small network can be put into a large one.
@@ -42,6 +45,8 @@ def derive(graph: Graph, decision: Decision, rule: Rule | None = None) -> Derive
         message = f"inconsistent widths at `{error.node}`: {error.reason}"
         lost = f", because {_listed(error.narrower)} lost inputs" if error.narrower else ""
         raise NasError([Diagnostic("NAS613", message + lost, help=help)]) from None
+    if problems := _miscounted(graph, pruned, decision):
+        raise NasError(problems)
     return Derived(pruned, close_dead_ends(graph, decision))
 
 
@@ -96,6 +101,36 @@ def _disconnected(graph: Graph, error: Disconnected) -> Diagnostic:
     places = list({label.span: label for label in labels}.values())
     primary, others = (places[0], tuple(places[1:SHOWN])) if places else (None, ())
     return Diagnostic("NAS612", message, primary, others, help=help)
+
+
+def _miscounted(graph: Graph, pruned: Graph, decision: Decision) -> list[Diagnostic]:
+    """Report the choices that keep too few candidates, and those that were given too many.
+
+    A search may keep more than a choice may have only if an output needs them.
+    """
+    found: dict[tuple[str, ...], Diagnostic] = {}
+    for lack in shortages(graph, decision.off):
+        node = graph[lack.node]
+        groups = tuple(edge.gate.group for edge in graph.inputs(node.name) if edge.gate)
+        kept = [group for group in groups if group not in decision.off]
+        found[groups] = _miscount(graph, groups, kept, f"exactly {node.op.candidate_least}", "add")
+    given = {verdict.name for verdict in decision.verdicts if verdict.why == Why.GIVEN}
+    left = left_groups(pruned) & given
+    for limit in limits(graph):
+        if limit.exceeded(left):
+            kept = [group for group in limit.groups if group in left]
+            wanted = f"{'exactly' if limit.least else 'at most'} {limit.most}"
+            found[limit.groups] = _miscount(graph, limit.groups, kept, wanted, "remove")
+    return list(found.values())
+
+
+def _miscount(graph: Graph, groups: tuple[str, ...], kept: Collection[str], wanted: str, verb: str) -> Diagnostic:
+    gate = graph.switches[groups[0]]
+    has = f"has {_listed([graph.switches[group].label for group in kept])}" if kept else "has none"
+    message = f"`{gate.part} {gate.place}` keeps {wanted} of its {len(groups)} candidates, but the architecture {has}"
+    choice = graph[gate.choice]
+    label = Label(choice.span, "chosen here") if choice.span else None
+    return Diagnostic("NAS623", message, label, help=f"{verb} candidates in the architecture")
 
 
 def _label(graph: Graph, group: str, text: str) -> Label | None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from bayesnas_graph.bayes import Decision, Ranking, Why
-from bayesnas_graph.bayes.repair import grow_to_fit, shrink_to_fit
+from bayesnas_graph.bayes.repair import grow_to_fit, keep_enough, shrink_to_fit
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes import Disconnected, Misfit, prune
@@ -72,24 +72,30 @@ def apply(rule: Rule, graph: Graph, decision: Decision) -> Decision:
 
 
 def _ranked(count: int, per_node: int | None, graph: Graph, decision: Decision, scores: Scores) -> Decision:
-    """Keep the best candidates of every choice, of the best choices into every node."""
+    """Keep the best candidates of every choice, of the best choices into every node.
+
+    A choice that must keep candidates comes before others into its node, and none keeps more than it may.
+    """
     best: dict[str, Why] = {}
     into: dict[str, list[ChoiceSwitches]] = defaultdict(list)
     for choice in choices(graph):
         into[choice.node].append(choice)
     for rivals in into.values():
-        strongest = sorted(rivals, key=lambda choice: -max(scores[name] for name in choice.candidates))
+        strongest = sorted(
+            rivals, key=lambda choice: (not choice.least, -max(map(scores.__getitem__, choice.candidates)))
+        )
         for place, choice in enumerate(strongest):
-            is_in = per_node is None or place < per_node
+            is_in = per_node is None or place < per_node or bool(choice.least)
+            most = max(choice.least, min(count, choice.most or count))
             for rank, name in enumerate(sorted(choice.candidates, key=lambda name: (-scores[name], name))):
-                best[name] = Why.NODE if not is_in else Why.BEST if rank < count else Why.LIMIT
+                best[name] = Why.NODE if not is_in else Why.BEST if rank < most else Why.LIMIT
             if choice.zero is not None:
                 best[choice.zero] = Why.BEST if is_in else Why.NODE
     verdicts = (
         replace(verdict, why=best[verdict.name], keep=best[verdict.name].keep) if verdict.name in best else verdict
         for verdict in decision.verdicts
     )
-    return replace(decision, verdicts=tuple(verdicts))
+    return keep_enough(graph, replace(decision, verdicts=tuple(verdicts)), scores)
 
 
 def _sized(rule: Rule, graph: Graph, decision: Decision, scores: Scores) -> Decision:

@@ -106,6 +106,7 @@ CODES: Mapping[str, Code] = {
         Code("NAS620", "unknown pattern or layer"),
         Code("NAS621", "penalty disconnects the network"),
         Code("NAS622", "weights that are not finite"),
+        Code("NAS623", "architecture breaks a rule of its space"),
         # 7xx: architecture strings
         Code("NAS701", "invalid architecture string"),
         Code("NAS702", "architecture string for another space"),

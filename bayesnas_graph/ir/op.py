@@ -29,6 +29,7 @@ class Argument:
     minimum: int | Fraction | None = None
     maximum: int | Fraction | None = None
     absent: str | None = None  # what omitting it means, if it has no fixed default
+    is_recent: bool = False  # not in documents that have its default, so that fingerprints stay as they were
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,11 @@ class Op:
     def candidate_limit(self) -> int | None:
         """The number of candidates a search may keep, if it is a choice with a limit."""
         return None
+
+    @property
+    def candidate_least(self) -> int:
+        """The number of candidates a search must keep while the choice is used; 0 if it may keep none."""
+        return 0
 
     @property
     def parts(self) -> int:

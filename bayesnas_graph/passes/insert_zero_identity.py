@@ -1,4 +1,4 @@
-"""Adds a zero switch to every choice."""
+"""Adds a zero switch to every choice that may keep nothing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bayesnas_graph.passes.options import DEFAULT, Options
 
 
 def insert_zero_identity(graph: Graph, options: Options = DEFAULT) -> Graph:
-    """Add an identity with its own gate to every choice: when off, it turns all candidates off.
+    """Add an identity with its own gate to every choice that may keep nothing: when off, it turns all candidates off.
 
     `options.zero` says where. `before`, as in the paper, all candidates of the choice read the identity:
 
@@ -23,10 +23,10 @@ def insert_zero_identity(graph: Graph, options: Options = DEFAULT) -> Graph:
 
     The logic is the same. But a candidate that begins with a norm ignores the scale of its input, so the gate affects
     the loss only with `after`. Choices that already have a zero switch are not changed, nor are optional operations,
-    whose gate acts as one.
+    whose gate acts as one, nor choices that must keep some candidates.
     """
     done = {gate.choice for gate in graph.gates if gate.is_zero}
-    choices = [node for node in graph if node.op.is_choice and node.name not in done]
+    choices = [node for node in graph if node.op.is_choice and not node.op.candidate_least and node.name not in done]
     return _after(graph, choices) if options.zero == "after" else _before(graph, choices)
 
 

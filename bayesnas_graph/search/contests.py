@@ -13,16 +13,18 @@ from bayesnas_graph.passes.analysis import choices
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contests:
-    """The choices of a graph, each with one winner.
+    """The choices of a graph, each with one winner, or with as many as it must keep.
 
-    The entrants of a choice are its candidates and `none`, which its zero switch represents. An optional operation has
-    its own contest, with a `none` that is not a switch. Switches come first, in the order of the groups.
+    The entrants of a choice are its candidates and `none`, which its zero switch represents. A choice that must keep
+    candidates has no `none`. An optional operation has its own contest, with a `none` that is not a switch. Switches
+    come first, in the order of the groups.
     """
 
     contest: Tensor  # of every entrant
     is_none: Tensor  # of every entrant
     groups: int  # entrants that are switches
     count: int
+    seats: tuple[int, ...] = ()  # of every contest, its number of winners; all have one if this is empty
 
     @staticmethod
     def of(graph: Graph, groups: tuple[str, ...]) -> Contests:
@@ -45,6 +47,7 @@ class Contests:
             is_none=torch.tensor([name in nones for name in groups] + [True] * len(alone), dtype=torch.bool),
             groups=len(groups),
             count=len(found) + len(alone),
+            seats=tuple(max(1, choice.least) for choice in found) + (1,) * len(alone),
         )
 
     def to(self, device: torch.device | str) -> Contests:
@@ -75,11 +78,27 @@ class Contests:
         >>> one = Contests(torch.tensor([0, 0, 1]), torch.tensor([False, True, False]), 3, 2)
         >>> one.winners(torch.tensor([2.0, 2.0, 1.0]))
         tensor([ True, False,  True])
+        >>> replace(one, seats=(2, 1)).winners(torch.tensor([2.0, 2.0, 1.0]))
+        tensor([True, True, True])
         """
+        won = self._first(scores)
+        for turn in range(1, max(self.seats, default=1)):
+            more = torch.tensor([seats > turn for seats in self.seats], device=won.device)[self.contest]
+            won = won | (more & self._first(scores.masked_fill(won, -torch.inf)))
+        return won
+
+    def _first(self, scores: Tensor) -> Tensor:
+        """Return a mask of the best entrant of every contest; of several, the first."""
         place = torch.arange(len(scores), device=scores.device)
         among = torch.where(scores == self._best(scores), place, len(scores))
         first = place.new_full((self.count,), len(scores)).scatter_reduce(0, self.contest, among, "amin")
         return place == first[self.contest]
+
+    def must_win(self, of_groups: Tensor) -> Tensor:
+        """Return a mask of the switches with the highest scores in choices without `none`, which must keep some."""
+        may_be_empty = torch.zeros(self.count, dtype=torch.bool, device=self.contest.device)
+        may_be_empty = may_be_empty.index_fill(0, self.contest[self.is_none], True)
+        return (self.winners(self.entered(of_groups)) & ~may_be_empty[self.contest])[: self.groups]
 
     def best_candidates(self, scores: Tensor) -> Tensor:
         """Return a mask of the winners among candidates, without `none`."""

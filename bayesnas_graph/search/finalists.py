@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from pydantic import TypeAdapter
 
-from bayesnas_graph.bayes import Decision, Why, close_dead_ends, expected_improvement, predict, swaps
+from bayesnas_graph.bayes import Decision, Why, close_dead_ends, expected_improvement, keep_enough, predict, swaps
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes import Disconnected, Misfit, plain, prune
 from bayesnas_graph.passes.analysis import choices
@@ -82,7 +82,7 @@ def propose(
     must_fit = fits(prune(graph, groups - model))
     new: dict[frozenset[str], None] = {}  # in the order of proposals
     for _ in range(PROPOSALS):
-        kept = _sound(graph, decided, _redrawn(model, parts, odds, numbers))
+        kept = _sound(graph, decided, _redrawn(model, parts, odds, numbers), odds)
         if kept is None or kept in tried or (must_fit and not fits(prune(graph, groups - kept))):
             continue
         new[kept] = None
@@ -132,12 +132,15 @@ def _gumbel(count: int, numbers: torch.Generator) -> list[float]:
     return found
 
 
-def _sound(graph: Graph, decided: Decision, kept: frozenset[str]) -> frozenset[str] | None:
-    """The switches that are left without dead ends; None if an output is lost."""
-    groups = [verdict.name for verdict in decided.verdicts]
-    wanted = decided.changed(kept, Why.KEPT).changed(set(groups) - kept, Why.LOST)
+def _sound(graph: Graph, decided: Decision, kept: frozenset[str], odds: Odds) -> frozenset[str] | None:
+    """The switches that are left without dead ends; None if an output is lost.
+
+    A choice that is used again gets the candidates that it must keep.
+    """
+    groups = frozenset(verdict.name for verdict in decided.verdicts)
+    wanted = decided.changed(kept, Why.KEPT).changed(groups - kept, Why.LOST)
     try:
-        sound = close_dead_ends(graph, wanted)
+        sound = close_dead_ends(graph, keep_enough(graph, wanted, odds))
     except (Disconnected, Misfit):
         return None
-    return kept - sound.off
+    return groups - sound.off

@@ -15,11 +15,11 @@ from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from bayesnas_graph.bayes import CrossEntropy, Decision, Looks, Verdict, Why, Worth, limits, no_looks, off_below
+from bayesnas_graph.bayes import CrossEntropy, Decision, Looks, Verdict, Why, Worth, no_looks, off_below
 from bayesnas_graph.derive import derive
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes import prune, verify
-from bayesnas_graph.passes.analysis import cost
+from bayesnas_graph.passes.analysis import cost, limits
 from bayesnas_graph.runs.loop import Interrupted
 from bayesnas_graph.runtime import Watch, watched
 from bayesnas_graph.search.baseline import fitting
@@ -341,7 +341,7 @@ def assert_consistent(given: Problem, before: SearchLearner, left: SearchLearner
     followed = {v.name for v in found.decision.verdicts if v.why == Why.DEAD_END}
     candidates = int((~before.switches.is_zero).sum())
     assert len(found.decision.off - followed) <= max(1, candidates // SHARE)
-    for kept, limit in limits(found.graph):
+    for kept, _, limit in limits(found.graph):
         assert len(kept) <= limit or given.config.mode != "proxyless"
     assert {len(values) for values in left.beliefs.values()} == {len(left.switches.groups)}
 

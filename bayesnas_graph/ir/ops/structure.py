@@ -33,7 +33,7 @@ class Input(Op):
 class Choice(Sum):
     """The sum of the candidates that a search keeps: at most `limit` of them, or any number without a limit.
 
-    Each of its edges has a gate, the switch of a candidate.
+    While it is used, at least `least` are kept. Each of its edges has a gate, the switch of a candidate.
     """
 
     name: ClassVar[str] = "choice"
@@ -41,10 +41,20 @@ class Choice(Sum):
     is_gated: ClassVar[bool] = True
 
     limit: int | None = field(default=None, metadata={"argument": Argument("integer", 1, absent="any")})
+    least: int = field(default=0, metadata={"argument": Argument("integer", 0, is_recent=True)})
 
     @property
     def candidate_limit(self) -> int | None:
         return self.limit
+
+    @property
+    def candidate_least(self) -> int:
+        return self.least
+
+    def invalid_argument(self) -> tuple[str, str] | None:
+        if self.limit is not None and self.least > self.limit:
+            return "least", f"must be at most `limit`, {self.limit}, but is {self.least}"
+        return None
 
 
 @dataclass(frozen=True)

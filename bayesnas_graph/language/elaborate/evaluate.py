@@ -313,7 +313,17 @@ class Evaluator:
                 "nothing to choose from",
                 "add at least one operation",
             )
-        return Selection(options.operations, limit, expr.span)
+        if expr.exact and expr.limit is not None and limit is not None and limit > len(options.items):
+            self.fail(
+                "NAS205",
+                f"the number to choose must be at most {len(options.items)}",
+                expr.limit.span,
+                f"this is {limit}",
+                f"there are only {len(options.items)} candidates"
+                if len(options.items) > 1
+                else "there is one candidate",
+            )
+        return Selection(options.operations, limit, expr.span, limit if expr.exact and limit else 0)
 
     def _repeated(self, expr: ast.Arithmetic, left: Value, times: Chosen, scope: NameScope) -> Repeated:
         for value in times.values:

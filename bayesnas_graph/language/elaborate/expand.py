@@ -350,7 +350,7 @@ class _Writer:
             message = "candidates of a choice have different shapes"
             self.report.fail(different_shapes("NAS209", message, "chosen here", selection.span, labels, shapes))
         channels = reading(self, Sum(), values, selection.span).output
-        op = Choice(selection.limit)
+        op = Choice(selection.limit, selection.least)
         return self.compute(name, op, values, shapes[0], selection.span, tuple(gates), channels)
 
     def behind_gate(self, gate: Gate, operation: Operation, inputs: list[int], name: Name, span: Span) -> int:

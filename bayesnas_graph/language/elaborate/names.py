@@ -154,8 +154,8 @@ class _Checker:
                 self.exprs([start, stop], names)
             case ast.Conditional(condition=condition, yes=yes, no=no):
                 self.exprs([condition, yes, no], names)
-            case ast.Choose(options=options):
-                self.expr(options, names)
+            case ast.Choose(limit=limit, options=options):
+                self.exprs([options] if limit is None else [limit, options], names)
             case ast.Optional(operation=operation):
                 self.expr(operation, names)
             case ast.Array() | ast.SetLiteral():

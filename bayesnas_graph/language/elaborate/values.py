@@ -74,9 +74,11 @@ class Selection:
     candidates: tuple[Operation, ...]
     limit: int | None
     span: Span = field(compare=False, repr=False)
+    least: int = 0  # how many must be kept
 
     def __str__(self) -> str:
-        return f"choose {{{', '.join(map(str, self.candidates))}}}"
+        words = ["choose"] + ["exactly"] * bool(self.least) + [str(self.limit)] * (self.limit is not None)
+        return f"{' '.join(words)} {{{', '.join(map(str, self.candidates))}}}"
 
 
 @dataclass(frozen=True, slots=True)

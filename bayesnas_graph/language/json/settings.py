@@ -25,11 +25,15 @@ _NOWHERE = Source("", "")  # a document has no spans: the offset is the index of
 
 
 def op_document(op: Op) -> OpDocument:
-    """An operation as plain JSON, with all its arguments."""
+    """An operation as plain JSON, with all its arguments except recent ones that have their default."""
     if isinstance(op, PythonOp):
         values: dict[str, JsonValue] = dict(op.values)
         return OpDocument(name=op.name, args={"called": op.called, "target": op.target, "values": values})
-    return OpDocument(name=op.name, args={name: _plain(value) for name, value in op.settings().items()})
+    recent = {name for name, argument in op.arguments().items() if argument.is_recent}
+    values_of = {
+        name: value for name, value in op.settings().items() if name not in recent or value != op.default(name)
+    }
+    return OpDocument(name=op.name, args={name: _plain(value) for name, value in values_of.items()})
 
 
 def read_op(document: OpDocument, source_name: str, path: Sequence[Step], *, allow_python: bool) -> Op:

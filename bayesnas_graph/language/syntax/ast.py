@@ -120,8 +120,9 @@ class Conditional(Syntax):
 
 @dataclass(frozen=True, slots=True)
 class Choose(Syntax):
-    limit: Number | None  # how many candidates can be kept; None for no limit
+    limit: Expr | None  # how many candidates can be kept; None for no limit
     options: Expr
+    exact: bool = False  # whether exactly that many are kept, not at most
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,14 +131,25 @@ def _stray_comma(context: ErrorContext) -> Diagnostic | None:
 
 
 def _choose_count(context: ErrorContext) -> Diagnostic | None:
-    """`choose k { ... }`: the limit must be a literal number."""
-    i = context.position
-    if context.token is None or context.token.type not in ("LBRACE", "NAME"):
+    """`choose n s`: a number that is computed needs `of`. `choose exactly s`: the number is missing."""
+    nearby = context.position if "OF" in context.expected else 4  # tokens that may belong to it
+    before = range(context.position - 1, max(-1, context.position - 1 - nearby), -1)
+    start = next((i for i in before if context.tokens[i].type == "CHOOSE"), None)
+    if start is None:
         return None
-    if i < 2 or context.tokens[i - 2].type != "CHOOSE":
-        return None
-    label, help = Label(context.span(i - 1), "not a number"), "write a literal number: `choose 1 { ... }`"
-    return Diagnostic("NAS001", f"unexpected `{context.token}`", label, help=help)
+    exact = start + 1 < len(context.tokens) and context.tokens[start + 1].type == "EXACTLY"
+    words, i = "choose exactly" if exact else "choose", start + 1 + exact
+    if i + 1 < len(context.tokens) and context.tokens[i].type == "NAME" and context.same_line(i + 1):
+        count, following = context.tokens[i : i + 2]
+        if following.type in ("NAME", "LBRACE"):
+            candidates = following if following.type == "NAME" else "{ ... }"
+            help = f"for a number with a name, write `{words} {count} of {candidates}`; chain operations with `>`"
+            return context.unexpected(i + 1, "expected `of` or `>` before this", help)
+    if exact and (context.position == i or "OF" in context.expected):
+        span = Span(context.source, context.span(start).start, context.span(start + 1).end)
+        help = "write `choose exactly 1 { ... }` or `choose exactly n of candidates`"
+        return Diagnostic("NAS001", "`exactly` without a number", Label(span, "exactly how many?"), help=help)
+    return None
 
 
 def _bare_conditional(context: ErrorContext) -> Diagnostic | None:

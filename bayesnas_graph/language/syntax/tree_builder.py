@@ -172,8 +172,11 @@ class TreeBuilder(Transformer[Token, Any]):
         return ast.Chain(self._span(c), tuple(c[::2]), tuple(map(str, c[1::2])))
 
     def choose(self, c: Children) -> ast.Choose:
-        limit = self.number(c[1:2]) if len(c) == 3 else None
-        return ast.Choose(self._span(c), limit, c[-1])
+        """`choose`, perhaps `exactly`, perhaps a number and `of`, and the candidates."""
+        exact = isinstance(c[1], Token) and c[1].type == "EXACTLY"
+        count = c[1 + exact : -1]
+        limit = (self.number(count) if isinstance(count[0], Token) else count[0]) if count else None
+        return ast.Choose(self._span(c), limit, c[-1], exact)
 
     def optional(self, c: Children) -> ast.Optional:
         return ast.Optional(self._span(c), c[1])

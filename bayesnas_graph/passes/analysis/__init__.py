@@ -3,6 +3,7 @@
 from bayesnas_graph.passes.analysis.choices import ChoiceSwitches, choices
 from bayesnas_graph.passes.analysis.cost import Cost, cost, cost_by_switch, operations, operations_by_node
 from bayesnas_graph.passes.analysis.extremes import CostRange, Extreme, Extremes, extremes
+from bayesnas_graph.passes.analysis.limits import Limit, Shortage, limits, shortages
 from bayesnas_graph.passes.analysis.narrowing import Cut, cuts
 from bayesnas_graph.passes.analysis.settings import SwitchCounts, switches
 
@@ -13,13 +14,17 @@ __all__ = [
     "Cut",
     "Extreme",
     "Extremes",
+    "Limit",
+    "Shortage",
     "SwitchCounts",
     "choices",
     "cost",
     "cost_by_switch",
     "cuts",
     "extremes",
+    "limits",
     "operations",
     "operations_by_node",
+    "shortages",
     "switches",
 ]

@@ -16,6 +16,8 @@ class ChoiceSwitches:
     candidates: tuple[str, ...]
     zero: str | None
     node: str  # the node it leads into, named as in the first use
+    least: int = 0  # candidates that it must keep while it is used
+    most: int | None = None  # candidates that it may keep; None if any number
 
 
 def choices(graph: Graph) -> list[ChoiceSwitches]:
@@ -31,9 +33,9 @@ def choices(graph: Graph) -> list[ChoiceSwitches]:
         candidates = tuple(edge.gate.group for edge in graph.inputs(node.name) if edge.gate)
         if candidates in by_candidates:
             continue
-        by_candidates[candidates] = ChoiceSwitches(
-            candidates, zeros.get(node.name), _joined_at(graph, readers, node.name)
-        )
+        least, most = min(node.op.candidate_least, len(candidates)), node.op.candidate_limit
+        joined_at = _joined_at(graph, readers, node.name)
+        by_candidates[candidates] = ChoiceSwitches(candidates, zeros.get(node.name), joined_at, least, most)
     return list(by_candidates.values())
 
 

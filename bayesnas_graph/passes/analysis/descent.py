@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Set
 from itertools import cycle
 
+from bayesnas_graph.passes.analysis.limits import Limit
 from bayesnas_graph.passes.analysis.nesting import Nesting
-from bayesnas_graph.passes.analysis.prices import Limit, NodeInput, Prices
+from bayesnas_graph.passes.analysis.prices import NodeInput, Prices
 
 PATIENCE = 1_000_000  # nodes a search may visit before it returns its best result: a second or two
 
@@ -74,7 +75,8 @@ class Descent:
         both = on | added
         for limit in self.prices.limits:
             if limit.exceeded(both):
-                both -= limit.groups - added
+                both -= set(limit.groups) - added
+        both = self._completed(both)
         less = self._reduced(both, on)
         return None if less >= on else self._reduced(less, added)
 
@@ -107,9 +109,18 @@ class Descent:
                 return None
             exceeded = next((limit for limit in self.prices.limits if limit.exceeded(passed.keys())), None)
             if exceeded is None:
-                return frozenset(passed)
-            ranked = sorted(exceeded.groups & passed.keys(), key=lambda group: (-passed[group], group))
+                return self._completed(frozenset(passed), forbidden)
+            ranked = sorted(passed.keys() & set(exceeded.groups), key=lambda group: (-passed[group], group))
             forbidden = forbidden | set(ranked[exceeded.most :])
+
+    def _completed(self, on: On, forbidden: Set[str] = frozenset()) -> On:
+        """Open the cheapest candidates of choices that have too few."""
+        while short := self.prices.short(on):
+            groups = {source.group for sources in short for source in sources if source.group} - forbidden
+            if not groups:
+                break
+            on = on | {min(groups, key=lambda group: (self.worth[group], group))}
+        return on
 
     def _ways(self, forbidden: Set[str] = frozenset(), on: Set[str] | None = None) -> dict[int, list[int]]:
         """For every node that can be computed, the positions of the inputs with which it is cheapest.

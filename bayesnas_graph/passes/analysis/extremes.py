@@ -101,5 +101,5 @@ def _largest(prices: Prices, nesting: Nesting) -> Extreme:
 def _swaps(prices: Prices, on: frozenset[str]) -> Iterator[frozenset[str]]:
     """Settings with one candidate of a choice in place of another."""
     for limit in prices.limits:
-        for candidate in sorted(limit.groups - on):
-            yield from (on - {other} | {candidate} for other in sorted(limit.groups & on))
+        for candidate in sorted(set(limit.groups) - on):
+            yield from (on - {other} | {candidate} for other in sorted(on & set(limit.groups)))

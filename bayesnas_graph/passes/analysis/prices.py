@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 from bayesnas_graph.ir import Graph, Shape, ShapeError
 from bayesnas_graph.ir.walks import reached
+from bayesnas_graph.passes.analysis.limits import limits
 
 Measure = Literal["parameters", "flops"]
 
@@ -17,17 +18,6 @@ class NodeInput(NamedTuple):
 
     node: int
     group: str | None
-
-
-class Limit(NamedTuple):
-    """At most `most` of these switches are on."""
-
-    groups: frozenset[str]
-    most: int
-
-    def exceeded(self, on: Set[str]) -> bool:
-        """Return whether too many of them are on."""
-        return len(self.groups & on) > self.most
 
 
 class Prices:
@@ -43,15 +33,13 @@ class Prices:
         self.shapes = [node.shape for node in graph]
         self.outputs = [number[name] for name in graph.outputs]
         self.inputs: list[list[NodeInput]] = []
-        limits: dict[Limit, None] = {}
         for node in graph:
             always_on = node.op.is_zero_switch
             edges = graph.inputs(node.name)
             sources = [NodeInput(number[e.source], e.gate.group if e.gate and not always_on else None) for e in edges]
             self.inputs.append(sources)
-            if node.op.candidate_limit is not None:
-                limits[Limit(frozenset(s.group for s in sources if s.group), node.op.candidate_limit)] = None
-        self.limits = tuple(limits)
+        self.limits = tuple(limits(graph))
+        self._least = {i: op.candidate_least for i, op in enumerate(self.ops) if op.candidate_least}
         self.tolerates_missing_inputs = [op.tolerates_missing_inputs for op in self.ops]
         self._fixed = [[s.node for s in sources if s.group is None] for sources in self.inputs]
         self._switched: dict[str, list[tuple[int, int]]] = defaultdict(list)  # targets and sources
@@ -79,13 +67,16 @@ class Prices:
         """The price of the architecture with these switches on and no others.
 
         It equals the `cost` of the pruned graph. None if an output is lost, if the remaining shapes do not match, or
-        if more candidates of a choice are on than it may keep.
+        if more or fewer candidates of a choice are on than it may keep.
         """
         self.visited += len(self.limits)
         if any(limit.exceeded(on) for limit in self.limits):
             return None
-        arriving = self._arriving(self._wanted(on))
+        wanted = self._wanted(on)
+        arriving = self._arriving(wanted)
         if not all(output in arriving for output in self.outputs):
+            return None
+        if any(len(arriving.get(i, ())) < least for i, least in self._least.items() if i in wanted) and self.short(on):
             return None
         total = 0
         shapes: dict[int, Shape] = {}
@@ -97,6 +88,27 @@ class Prices:
             total += price
         fits = all(shapes[output] == self.shapes[output] for output in self.outputs)
         return total if fits else None
+
+    def short(self, on: Set[str]) -> list[list[NodeInput]]:
+        """For every choice that is used and has too few candidates on: those that are off and could be on.
+
+        See `shortages`, which says the same about a graph.
+        """
+        alive: list[bool] = []
+        for i, sources in enumerate(self.inputs):
+            here = [alive[s.node] and (s.group is None or s.group in on or i in self._least) for s in sources]
+            alive.append(all(here) or (any(here) and self.tolerates_missing_inputs[i]))
+        self.visited += len(alive)
+        is_open = [
+            [s.node for s in sources if alive[s.node] and (s.group is None or s.group in on)] for sources in self.inputs
+        ]
+        used = reached([i for i in self.outputs if alive[i]], is_open.__getitem__)
+        found = []
+        for i, least in self._least.items():
+            candidates = [s for s in self.inputs[i] if alive[s.node]]
+            if i in used and len(is_open[i]) < min(least, len(candidates)):
+                found.append([s for s in candidates if s.group not in on])
+        return found
 
     def _wanted(self, on: Set[str]) -> dict[int, list[int]]:
         """All nodes that the outputs need through open switches."""

@@ -32,7 +32,7 @@ class PanelBody:
     def outline(self) -> object:
         """A value that is equal for bodies of the same structure, regardless of widths and sizes."""
         boxes = tuple((box.key, box.kind, box.title) for box in self.boxes)
-        choices = tuple((c.key, tuple(s.label for s in c.strands), c.limit, c.optional) for c in self.choices)
+        choices = tuple((c.key, tuple(s.label for s in c.strands), c.limit, c.least, c.optional) for c in self.choices)
         return boxes, choices, self.wires
 
 
@@ -130,12 +130,13 @@ class _Builder:
     def _choice(self, choice: BlockChoice, output: int) -> None:
         step = choice.step
         words = ["optional"] * choice.optional + ["choose"] * (not choice.optional or bool(choice.gate))
-        words += [] if choice.limit is None else [str(choice.limit)]
+        words += ["exactly"] * bool(choice.least) + ([] if choice.limit is None else [str(choice.limit)])
         tip = f"{step.name}: {' '.join(words)}\n{shape_text(step.shape)}\n{place_of(step.span)}"
         key = self._number()
         gate = choice.gate
         more = f"\nswitch {step.called.target}: optional" if gate else ""
-        self.choices.append(DrawnChoice(key, choice.strands, choice.limit, choice.optional, gate, tip + more))
+        drawn = DrawnChoice(key, choice.strands, choice.limit, choice.optional, gate, tip + more, least=choice.least)
+        self.choices.append(drawn)
         self._read(key, choice.sources)
         if step.called.is_node or len(self.readers[output]) > 1:
             shape = shape_text(step.shape)

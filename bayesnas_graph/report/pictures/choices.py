@@ -19,6 +19,7 @@ class BlockChoice:
     limit: int | None
     optional: bool
     gate: str = ""  # the switch of the whole choice, for `optional choose`
+    least: int = 0
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,9 @@ class _Search:
         self.inside |= members
         if inner is not None:  # `optional choose` is displayed as one choice
             strands = [replace(strand, depth=strand.depth - 1) for strand in strands[1:]]
-        limit = (inner or step).op.candidate_limit
+        limit, least = (inner or step).op.candidate_limit, (inner or step).op.candidate_least
         gate = step.gates[0].name if inner is not None else ""
-        return BlockChoice(step, tuple(strands), tuple(sources), limit, optional, gate)
+        return BlockChoice(step, tuple(strands), tuple(sources), limit, optional, gate, least)
 
     def _wrapped(self, step: Compute) -> Compute | None:
         """The choice inside `optional choose`; None for other optional operations."""

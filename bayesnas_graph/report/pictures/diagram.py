@@ -53,7 +53,7 @@ class Strand:
 
 @dataclass(frozen=True, slots=True)
 class DrawnChoice:
-    """Candidates between two nodes. If all are off, nothing is passed on."""
+    """Candidates between two nodes. If all are off, which only some choices allow, nothing is passed on."""
 
     key: int
     strands: tuple[Strand, ...]
@@ -62,6 +62,7 @@ class DrawnChoice:
     gate: str = ""  # the switch of the whole choice, for `optional choose`
     tip: str = ""
     is_decided: bool = False  # whether all remaining strands are on
+    least: int = 0  # how many candidates must be on
 
     @property
     def gates(self) -> tuple[str, ...]:
@@ -75,14 +76,16 @@ class DrawnChoice:
 
     @property
     def has_zero(self) -> bool:
-        """Whether it has a zero switch: an `optional` operation does not."""
-        return not self.optional or bool(self.gate)
+        """Whether it has a zero switch: an `optional` operation has none, nor a choice that must keep candidates."""
+        return not self.least and (not self.optional or bool(self.gate))
 
     @property
     def note(self) -> str:
-        """The limit, such as `1 of 4`; empty if any number may be on."""
+        """The limit, such as `1 of 4` or `exactly 1 of 4`; empty if any number may be on."""
+        if self.limit is None or self.is_decided:
+            return ""
         count = sum(strand.depth == 0 for strand in self.strands)
-        return f"{self.limit} of {count}" if self.limit is not None and not self.is_decided else ""
+        return f"{'exactly ' * bool(self.least)}{self.limit} of {count}"
 
     @property
     def dashed(self) -> bool:

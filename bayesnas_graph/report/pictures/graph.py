@@ -149,7 +149,8 @@ class _Builder:
             label = "identity" if scope is None else edge.gate.label
             strands.append(Strand(label, edge.gate.name, edge.gate.choice, 0, str(op), switch=edge.gate.text))
         tip = f"{owner}: {last.op}\n{shape_text(last.shape)}"
-        return DrawnChoice(key, tuple(strands), last.op.candidate_limit, last.op.is_optional, tip=tip)
+        limit, least = last.op.candidate_limit, last.op.candidate_least
+        return DrawnChoice(key, tuple(strands), limit, last.op.is_optional, tip=tip, least=least)
 
     def _box(self, owner: str) -> Box:
         shape = self._shape(owner)

@@ -20,7 +20,7 @@ from bayesnas_graph import bayes
 from bayesnas_graph.bayes import Decision, Verdict, Why, Worth
 from bayesnas_graph.bayes.groups import group_sums
 from bayesnas_graph.passes import prune
-from bayesnas_graph.passes.analysis import cost
+from bayesnas_graph.passes.analysis import cost, limits
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.search.baseline import fitting
 from bayesnas_graph.search.iteration import Iteration, complete
@@ -63,7 +63,8 @@ class Bayes(Strategy):
         worth = bayes.worth(looks)
         lambda_w = learner.lambda_w(config.intensities)
         choice = learner.contests.contest[: len(switches.groups)]
-        most = bayes.with_best_kept(worth.at_most(SURE), switches.is_zero, choice)
+        highest = worth.at_most(SURE)
+        most = bayes.with_best_kept(highest, switches.is_zero, choice, learner.contests.must_win(highest))
         prior = bayes.evidence(switches, most, lambda_w, bayes.DEPENDENCIES[config.dependency])
         scores = dict(zip(switches.groups, worth.mean.tolist(), strict=True))
         behind = _behind(learner, worth, lambda_w)
@@ -106,12 +107,12 @@ def clearest(learner: SearchLearner, worth: Worth, lambda_w: Tensor, off: Collec
     switches, bound = learner.switches, bayes.off_below(lambda_w)
     gaps, errors = bound - worth.mean, worth.errors_below(bound)
     number = {name: i for i, name in enumerate(switches.groups)}
-    limits = [(torch.tensor([number[name] for name in names]), limit) for names, limit in bayes.limits(learner.graph)]
-    for candidates, _ in limits:
+    found = [(torch.tensor([number[name] for name in limit.groups]), limit) for limit in limits(learner.graph)]
+    for candidates, _ in found:
         gaps[candidates] = errors[candidates] = torch.inf
-    for candidates, limit in limits:  # a candidate must be behind in all uses of its choice
+    for candidates, limit in found:  # a candidate must be behind in all uses of its choice
         ranked = candidates[worth.mean[candidates].argsort(descending=True, stable=True)]
-        stay, go = ranked[:limit], ranked[limit:]
+        stay, go = ranked[: limit.most], ranked[limit.most :]
         errors[stay] = -torch.inf
         errors[go] = errors[go].minimum(worth.errors_worse(go, stay[-1]))
         gaps[go] = gaps[go].minimum(worth.mean[stay[-1]] - worth.mean[go])

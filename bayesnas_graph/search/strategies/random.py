@@ -15,6 +15,7 @@ from torch import Tensor
 
 from bayesnas_graph.bayes import Verdict
 from bayesnas_graph.passes import Disconnected, Misfit, prune
+from bayesnas_graph.passes.analysis import shortages
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.seeds import generator
 from bayesnas_graph.search.baseline import Baseline, Judgement, best_of_choices
@@ -72,10 +73,12 @@ def _sound(learner: SearchLearner, numbers: torch.Generator) -> Tensor:
         winners = _drawn(learner, numbers)
         kept = zip(learner.switches.groups, _stays(learner, winners).tolist(), strict=True)
         try:
-            prune(learner.graph, {group for group, stays in kept if not stays})
+            closed = {group for group, stays in kept if not stays}
+            prune(learner.graph, closed)
         except (Disconnected, Misfit):
             continue
-        return winners
+        if not shortages(learner.graph, closed):
+            return winners
     return learner.contests.best_candidates(gumbel(learner.contests, numbers))
 
 

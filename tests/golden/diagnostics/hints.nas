@@ -4,6 +4,16 @@ motif count(k) {
     x -> out : choose k { relu, tanh }
 }
 
+motif counted(k, s) {
+    in x
+    x -> out : choose exactly k s
+}
+
+motif uncounted(s) {
+    in x
+    x -> out : choose exactly s > relu
+}
+
 motif bare {
     in x
     x -> out : relu > if true then bn else tanh
