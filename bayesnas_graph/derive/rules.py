@@ -81,9 +81,8 @@ def _ranked(count: int, per_node: int | None, graph: Graph, decision: Decision, 
     for choice in choices(graph):
         into[choice.node].append(choice)
     for rivals in into.values():
-        strongest = sorted(
-            rivals, key=lambda choice: (not choice.least, -max(map(scores.__getitem__, choice.candidates)))
-        )
+        worth = {choice: max(scores[name] for name in choice.candidates) for choice in rivals}
+        strongest = sorted(rivals, key=lambda choice: (not choice.least, -worth[choice]))
         for place, choice in enumerate(strongest):
             is_in = per_node is None or place < per_node or bool(choice.least)
             most = max(choice.least, min(count, choice.most or count))

@@ -313,15 +313,14 @@ class Evaluator:
                 "nothing to choose from",
                 "add at least one operation",
             )
-        if expr.exact and expr.limit is not None and limit is not None and limit > len(options.items):
+        count = len(options.items)
+        if expr.exact and expr.limit is not None and limit is not None and limit > count:
             self.fail(
                 "NAS205",
-                f"the number to choose must be at most {len(options.items)}",
+                f"the number to choose must be at most {count}",
                 expr.limit.span,
                 f"this is {limit}",
-                f"there are only {len(options.items)} candidates"
-                if len(options.items) > 1
-                else "there is one candidate",
+                f"there are only {count} candidates" if count > 1 else "there is one candidate",
             )
         return Selection(options.operations, limit, expr.span, limit if expr.exact and limit else 0)
 

@@ -99,14 +99,15 @@ class Prices:
             here = [alive[s.node] and (s.group is None or s.group in on or i in self._least) for s in sources]
             alive.append(all(here) or (any(here) and self.tolerates_missing_inputs[i]))
         self.visited += len(alive)
-        is_open = [
-            [s.node for s in sources if alive[s.node] and (s.group is None or s.group in on)] for sources in self.inputs
-        ]
-        used = reached([i for i in self.outputs if alive[i]], is_open.__getitem__)
+
+        def opened(i: int) -> list[int]:
+            return [s.node for s in self.inputs[i] if alive[s.node] and (s.group is None or s.group in on)]
+
+        used = reached([i for i in self.outputs if alive[i]], opened)
         found = []
         for i, least in self._least.items():
             candidates = [s for s in self.inputs[i] if alive[s.node]]
-            if i in used and len(is_open[i]) < min(least, len(candidates)):
+            if i in used and len(opened(i)) < min(least, len(candidates)):
                 found.append([s for s in candidates if s.group not in on])
         return found
 

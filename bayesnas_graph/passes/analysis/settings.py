@@ -22,8 +22,8 @@ def switches(graph: Graph) -> SwitchCounts:
     """Count the switches of an elaborated graph, and the ways to set them.
 
     A choice among n candidates can be set in 2^n ways, including all off; if it may keep at most k, in as many ways as
-    there are subsets of at most k candidates. If it must keep some, smaller subsets do not count. An optional operation is on or off. Choices are set independently of each
-    other, so the numbers multiply.
+    there are subsets of at most k candidates. If it must keep some, smaller subsets do not count. An optional operation
+    is on or off. Choices are set independently of each other, so the numbers multiply.
     """
     ways: dict[tuple[str, ...], int] = {}
     for node in graph:
