@@ -132,7 +132,8 @@ class _Writer:
         self.steps: list[Compute | Nested] = []
         self.shapes: list[Shape] = []  # of all values so far
         self.channels: list[Channels | None] = []  # of all values so far, where their width is chosen
-        self.masked: dict[tuple[int, tuple[str, ...]], int] = {}  # values with zeros for their absent channels
+        self.masked: dict[tuple[int, tuple[str, ...]], int] = {}  # with zeros for absent channels
+        self.masks: set[int] = set()  # the values of `masked`
         self.names = Names()
         self.behind: tuple[str, ...] = ()  # the gates of the candidates being expanded
 

@@ -28,7 +28,7 @@ from bayesnas_graph.language.elaborate.channels import (
 from bayesnas_graph.language.elaborate.labels import Name, label_of, numbered
 from bayesnas_graph.language.elaborate.number_choices import NumberChoice
 from bayesnas_graph.language.elaborate.problems import different_shapes
-from bayesnas_graph.language.elaborate.values import ByNumber, Primitive, Repeated
+from bayesnas_graph.language.elaborate.values import ByNumber, Operation, Primitive, Repeated
 
 if TYPE_CHECKING:
     from bayesnas_graph.language.elaborate.expand import _Writer as Writer
@@ -41,6 +41,8 @@ def expand_by_number(writer: Writer, operation: ByNumber, inputs: list[int], nam
         return _with_width(writer, operation, widest, inputs, name)
     choice, values, gates = operation.choice, [], []
     around = writer.free(name)
+    if all(_mixes(writer, candidate, inputs) for candidate in operation.operations):
+        inputs = [masked(writer, value, around, operation.span) for value in inputs]  # once, not for each option
     for option, candidate in enumerate(operation.operations):
         inner = around.inner(f"{label_of(candidate)}_{choice.label(option)}")
         gates.append(number_gate(around, inner.id, choice, option))
@@ -77,13 +79,23 @@ def reading(writer: Writer, op: Op, inputs: Sequence[int], span: Span) -> Readin
 def masked(writer: Writer, value: int, name: Name, span: Span) -> int:
     """A value with zeros for its absent channels."""
     channels = writer.channels[value]
+    if channels is None or value in writer.masks:
+        return value
     key = value, writer.behind
-    if channels is not None and key not in writer.masked:
+    if key not in writer.masked:
         result = value
         for choice, start, stop, widths in _segments(channels):
             result = _mask(writer, choice, (start, stop, widths), result, writer.free(name.inner(choice.name)), span)
         writer.masked[key] = result
-    return value if channels is None else writer.masked[key]
+        writer.masks.add(result)
+    return writer.masked[key]
+
+
+def _mixes(writer: Writer, operation: Operation, inputs: list[int]) -> bool:
+    """Whether an operation reads values whose absent channels must be zero."""
+    if isinstance(operation, ByNumber):
+        return all(_mixes(writer, candidate, inputs) for candidate in operation.operations)
+    return isinstance(operation, Primitive) and reading(writer, operation.op, inputs, operation.span).mixes
 
 
 def number_gate(around: Name, id: str, choice: NumberChoice, option: int) -> Gate:

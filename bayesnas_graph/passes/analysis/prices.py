@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 from bayesnas_graph.ir import Graph, Shape, ShapeError
 from bayesnas_graph.ir.walks import reached
 from bayesnas_graph.passes.analysis.limits import limits
+from bayesnas_graph.passes.analysis.widths import chosen_widths, remaining
 
 Measure = Literal["parameters", "flops"]
 
@@ -50,16 +51,22 @@ class Prices:
         self.groups = tuple(self._switched)
         alike = {op: i for i, op in enumerate(self.ops)}
         self._kind = [alike[op] for op in self.ops]  # a number is faster to look up than an operation
-        self._known: dict[tuple[int, tuple[Shape, ...]], tuple[Shape, int]] = {}
+        self._known: dict[tuple[int, tuple[Shape, ...], int | None], tuple[Shape, int]] = {}
         self.single = [self._compute(i, tuple(self.shapes[s.node] for s in self.inputs[i]))[1] for i in number.values()]
+        self._chosen = {number[name]: runs for name, runs in chosen_widths(graph).items()}
         self.visited = 0  # nodes and limits visited so far: a measure of time that does not depend on the machine
 
-    def _compute(self, i: int, inputs: tuple[Shape, ...]) -> tuple[Shape, int]:
-        """The shape and the price of a node that reads these shapes."""
-        op, key = self.ops[i], (self._kind[i], inputs)
+    def _compute(self, i: int, inputs: tuple[Shape, ...], width: int | None = None) -> tuple[Shape, int]:
+        """The shape and the price of a node that reads these shapes, with at most this many channels."""
+        op, key = self.ops[i], (self._kind[i], inputs, width)
         if op.is_input:
             return self.shapes[i], 0
+        if op.is_mask:
+            return inputs[0], 0
         if key not in self._known:
+            shape = op.shape(*inputs)
+            if width is not None and width < shape[0]:
+                op = op.narrowed(((True,),) * len(inputs), tuple(channel < width for channel in range(shape[0])))
             self._known[key] = op.shape(*inputs), getattr(op, self.measure)(*inputs)
         return self._known[key]
 
@@ -78,11 +85,21 @@ class Prices:
             return None
         if any(len(arriving.get(i, ())) < least for i, least in self._least.items() if i in wanted) and self.short(on):
             return None
+        return self._total(arriving, on)
+
+    def total(self, on: Set[str]) -> int | None:
+        """The price with these switches on, even if choices keep more or fewer candidates than they may."""
+        arriving = self._arriving(self._wanted(on))
+        return self._total(arriving, on) if all(output in arriving for output in self.outputs) else None
+
+    def _total(self, arriving: dict[int, list[int]], on: Set[str]) -> int | None:
+        """The price of these nodes with these inputs; None if their shapes do not match."""
         total = 0
         shapes: dict[int, Shape] = {}
         for i in sorted(reached(self.outputs, arriving.__getitem__)):
+            width = remaining(self._chosen[i], on) if i in self._chosen else None
             try:
-                shapes[i], price = self._compute(i, tuple([shapes[source] for source in arriving[i]]))
+                shapes[i], price = self._compute(i, tuple([shapes[source] for source in arriving[i]]), width)
             except ShapeError:
                 return None
             total += price
