@@ -79,7 +79,7 @@ def _decimal(value: object) -> str:
     return f"{float(value):f}".rstrip("0").rstrip(".")  # type: ignore[arg-type]  # a Fraction: arguments have no other kind
 
 
-def definition_signature(definition: ast.Motif | ast.SetDefinition | ast.PythonOperation) -> str:
+def definition_signature(definition: ast.Definition) -> str:
     """Return the signature of a definition, with its defaults as written."""
-    shown = [p.span.text for p in definition.parameters]
+    shown = [p.span.text for p in definition.parameters or ()]
     return f"{definition.name.name}({', '.join(shown)})" if shown else definition.name.name

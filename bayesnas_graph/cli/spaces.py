@@ -75,7 +75,7 @@ def _definition(definition: ast.Definition) -> tuple[str, str, str]:
     doc = definition.doc.replace("\n", " ")
     match definition:
         case ast.Let():
-            return "let", f"{definition.name.name} = {definition.value.span.text}", doc
+            return "let", f"{definition_signature(definition)} = {definition.value.span.text}", doc
         case ast.Motif(role=role):
             return role, definition_signature(definition), doc
         case ast.SetDefinition():

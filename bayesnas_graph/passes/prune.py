@@ -107,9 +107,7 @@ def _cut(
     return tuple(sorted(cut))
 
 
-def _fitted(
-    graph: Graph, remaining: list[Node], edges: dict[str, list[Edge]], closed: frozenset[str]
-) -> list[Node]:
+def _fitted(graph: Graph, remaining: list[Node], edges: dict[str, list[Edge]], closed: frozenset[str]) -> list[Node]:
     """The remaining nodes with their new shapes. Raises Misfit if a node has none."""
 
     def misfit(node: Node, reason: str) -> Misfit:

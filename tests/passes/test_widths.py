@@ -39,7 +39,10 @@ SPACES = {
         out scale(x, v)
     """,
     "depth": "let d = choose { 0, 2, 3 } x -> out : conv(3, 1) > (conv() > bn > relu) * d > bn",
-    "depth and width": "let d = choose { 1, 3 } let w = choose { 4, 6 } x -> out : conv(w) > (bn > conv(w)) * d > conv(3)",
+    "depth and width": """
+        let d = choose { 1, 3 } let w = choose { 4, 6 }
+        x -> out : conv(w) > (bn > conv(w)) * d > conv(3)
+    """,
     "inside": """
         let w = choose { 2, 4 }
         node a = x : conv(w) > bn

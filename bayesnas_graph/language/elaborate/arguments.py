@@ -27,10 +27,11 @@ class Signature:
         return f"{self.name}({shown})" if shown else self.name
 
 
-def signature_of(definition: ast.Motif | ast.SetDefinition | ast.PythonOperation) -> Signature:
+def signature_of(definition: ast.Motif | ast.SetDefinition | ast.PythonOperation | ast.Let) -> Signature:
     """The signature of a definition in the language."""
-    names = tuple(p.name.name for p in definition.parameters)
-    required = frozenset(p.name.name for p in definition.parameters if p.default is None)
+    parameters = definition.parameters or ()
+    names = tuple(p.name.name for p in parameters)
+    required = frozenset(p.name.name for p in parameters if p.default is None)
     return Signature(definition.name.name, names, required, definition.name.span)
 
 
@@ -100,7 +101,10 @@ def _problem(op: str, name: str, argument: Argument, value: Value, span: Span) -
             help="write `true` or `false`",
         )
     if not is_number:
-        return Diagnostic("NAS203", f"`{name}` of `{op}` must be a number", Label(span, f"this is {kind(value)}"))
+        text, help = f"this is {kind(value)}", None
+        if isinstance(value, str) and value.strip().isdecimal():
+            help = f"write it without quotes: `{name} = {value.strip()}`"
+        return Diagnostic("NAS203", f"`{name}` of `{op}` must be a number", Label(span, text), help=help)
     assert isinstance(value, int | Fraction)
     if argument.kind == "integer" and isinstance(value, Fraction):
         return Diagnostic(

@@ -4,39 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from collections.abc import Sequence as Seq
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
 
-from bayesnas_graph.diagnostics import Diagnostic, Label
+from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir.ops.python import PythonOp
 from bayesnas_graph.language.elaborate.arguments import Signature, accept, arrange, primitive_signature, signature_of
-from bayesnas_graph.language.elaborate.arithmetic import tidy
+from bayesnas_graph.language.elaborate.arithmetic import out_of_bounds, tidy
+from bayesnas_graph.language.elaborate.arrays import elements
 from bayesnas_graph.language.elaborate.builtins import BUILTINS, call_builtin
 from bayesnas_graph.language.elaborate.channels import Channels, numbers_in, width_with
 from bayesnas_graph.language.elaborate.choosing import by_number, named, over_options, two_choices
+from bayesnas_graph.language.elaborate.limits import LimitReached
 from bayesnas_graph.language.elaborate.number_choices import Chosen, Pending
 from bayesnas_graph.language.elaborate.scope import NameScope
 from bayesnas_graph.language.elaborate.values import (
     Builtin,
+    LetFunction,
     MotifFunction,
     MotifNode,
+    Number,
     Operation,
     OptionSet,
     Primitive,
     PrimitiveFunction,
     PythonFunction,
+    Range,
     SetFunction,
     Use,
     Value,
     kind,
     nodes_in,
+    parts_of,
 )
 from bayesnas_graph.language.syntax import ast
 
 if TYPE_CHECKING:
     from bayesnas_graph.language.elaborate.evaluate import Evaluator
+
+MOST_CALLS = 4  # shown with a problem inside a function
 
 OperationFunction = PrimitiveFunction | MotifFunction | PythonFunction
 Arguments = Seq[tuple[str, Value]]
@@ -49,6 +58,8 @@ def call(evaluator: Evaluator, expr: ast.Call, scope: NameScope) -> Value:
         return _call_builtin(evaluator, function, expr, scope)
     if isinstance(function, SetFunction):
         return call_set(evaluator, function, expr, scope)
+    if isinstance(function, LetFunction):
+        return _call_function(evaluator, function, expr, scope)
     if isinstance(function, Operation):
         values = [evaluator.value(argument, scope) for argument in expr.arguments]
         return _connect(evaluator, function, expr, scope, values)
@@ -61,6 +72,8 @@ def call(evaluator: Evaluator, expr: ast.Call, scope: NameScope) -> Value:
         if _are_nodes(values, function):
             operation = evaluator.as_operation(expr.function, function, scope)
             return _connect(evaluator, operation, expr, scope, values)
+        if isinstance(function, PrimitiveFunction) and function.cls.is_join and function.cls.adds:
+            return total(evaluator, values, expr)
     return call_operation(evaluator, function, expr, scope)
 
 
@@ -102,6 +115,66 @@ def call_set(evaluator: Evaluator, function: SetFunction, expr: ast.Call, scope:
     return evaluator.sets[key]
 
 
+def _call_function(evaluator: Evaluator, function: LetFunction, expr: ast.Call, scope: NameScope) -> Value:
+    """The value of a `let` with parameters, for these arguments."""
+    name = function.definition.name.name
+    inner = function_scope(function, scope)
+    inner.names.update(_bound(evaluator, function, expr, scope))
+    with evaluator.meter.deeper(name, expr.span):
+        try:
+            return evaluator.value(function.definition.value, inner)
+        except LimitReached:
+            raise
+        except NasError as error:
+            raise NasError([_called(evaluator, problem, name, expr.span) for problem in error.diagnostics]) from None
+
+
+def _called(evaluator: Evaluator, problem: Diagnostic, name: str, span: Span) -> Diagnostic:
+    """A problem inside a function, with the call that led to it."""
+    if problem.primary is None or len(problem.secondary) >= MOST_CALLS:
+        return problem
+    explained = replace(problem, secondary=(*problem.secondary, Label(span, f"in `{name}`, called here")))
+    evaluator.report.replace(problem, explained)
+    return explained
+
+
+def function_scope(
+    function: MotifFunction | SetFunction | PythonFunction | LetFunction, caller: NameScope
+) -> NameScope:
+    """An empty scope for the parameters of a function.
+
+    Numbers that are chosen there belong to the caller, those of a motif to each of its uses, and those of a set, which
+    is computed once, to the file.
+    """
+    outer = function.scope if isinstance(function, LetFunction) else None
+    owner = Pending(function.definition) if isinstance(function, MotifFunction) else caller.owner
+    within = outer if isinstance(outer, NameScope) else None
+    return NameScope(function.module, within, owner=None if isinstance(function, SetFunction) else owner)
+
+
+def total(evaluator: Evaluator, values: list[Value], expr: ast.Call) -> Value:
+    """`sum(widths)`: the sum of numbers, given one by one or in arrays."""
+    spans = [argument.span for argument in expr.arguments]
+    lists = [
+        elements(evaluator, value, span) if isinstance(value, tuple | Range) else (value,)
+        for value, span in zip(values, spans, strict=True)
+    ]
+
+    def added(lists: Seq[Value]) -> Number:
+        total: Number = 0
+        for items, argument in zip(lists, expr.arguments, strict=True):
+            for item in items if isinstance(items, tuple) else ():
+                if isinstance(item, bool) or not isinstance(item, int | Fraction):
+                    evaluator.wrong_kind(argument, item, "nodes or numbers")
+                evaluator.meter.step(argument.span)
+                total = tidy(total + item)
+                if out_of_bounds(total):
+                    evaluator.meter.number_too_large(expr.span)
+        return total
+
+    return over_options(evaluator, lists, added, expr.span)
+
+
 def _call_builtin(evaluator: Evaluator, function: Builtin, expr: ast.Call, scope: NameScope) -> Value:
     if expr.keywords:
         evaluator.fail(
@@ -135,6 +208,8 @@ def _are_nodes(values: list[Value], function: OperationFunction) -> bool:
     nodes_by_value = [nodes_in(value) for value in values]
     if any(nodes_by_value):
         return True
+    if isinstance(function, PrimitiveFunction) and function.cls.is_join and function.cls.adds:
+        return False  # the sum of an empty array is 0
     takes_none = not isinstance(function, PrimitiveFunction) and not function.definition.parameters
     takes_none |= isinstance(function, PrimitiveFunction) and not function.cls.arguments()
     return takes_none and all(nodes is not None for nodes in nodes_by_value)
@@ -181,25 +256,43 @@ def _python(evaluator: Evaluator, function: PythonFunction, span: Span, argument
 
 
 def _bound(
-    evaluator: Evaluator, function: MotifFunction | SetFunction | PythonFunction, expr: ast.Call, scope: NameScope
+    evaluator: Evaluator,
+    function: MotifFunction | SetFunction | PythonFunction | LetFunction,
+    expr: ast.Call,
+    scope: NameScope,
 ) -> tuple[tuple[str, Value], ...]:
     """The value of every parameter, in order; a default may use the parameters before it."""
     definition = function.definition
     arguments = _arranged(evaluator, signature_of(definition), expr)
-    inner = NameScope(function.module, owner=Pending(definition))
-    for parameter in definition.parameters:
+    inner = function_scope(function, scope)
+    for parameter in definition.parameters or ():
         name = parameter.name.name
         if name in arguments:
             value = evaluator.value(arguments[name], scope)
-            if nodes_in(value):
-                help = "pass nodes after the parameters: `f(16)(x)`"
-                evaluator.wrong_kind(arguments[name], value, "a value", help)
+            if not isinstance(function, LetFunction):
+                _check_argument(evaluator, arguments[name], value)
             named(value, name)
         else:
             assert parameter.default is not None, "arrange reports missing arguments"
             value = evaluator.value(parameter.default, inner)
         inner.names[name] = value
     return tuple(inner.names.items())
+
+
+def _check_argument(evaluator: Evaluator, expr: ast.Expr, value: Value) -> None:
+    """Report a value that belongs to the body it is used in: it cannot be an argument of a motif or a set."""
+    if nodes_in(value):
+        evaluator.wrong_kind(expr, value, "a value", "pass nodes after the parameters: `f(16)(x)`")
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, MotifNode):
+            evaluator.wrong_kind(expr, part, "a value", "pass nodes after the parameters: `f(16)(x)`")
+        if isinstance(part, LetFunction) and part.scope is not None:
+            name = part.definition.name.name
+            help = f"define `{name}` at the top of the file"
+            evaluator.fail("NAS203", f"`{name}` can be used only in the body that defines it", expr.span, "", help)
+        waiting.extend(parts_of(part))
 
 
 def _arranged(evaluator: Evaluator, signature: Signature, expr: ast.Call) -> dict[str, ast.Expr]:

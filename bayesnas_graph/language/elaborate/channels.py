@@ -45,9 +45,7 @@ def numbers_in(channels: Iterable[Channels | None]) -> list[NumberChoice]:
 
 def width_with(channels: Channels, choice: NumberChoice, option: int) -> int:
     """The number of channels with one option of a number, and as many as possible otherwise."""
-    return sum(
-        count for count, run in channels if run is None or run.choice != choice or option in run.options
-    )
+    return sum(count for count, run in channels if run is None or run.choice != choice or option in run.options)
 
 
 def narrow_shapes(
@@ -88,9 +86,9 @@ def read(op: Op, shapes: Sequence[Shape], channels: Sequence[Channels | None]) -
         if all(width == shape[0] for width in widths.values()):
             return Reading(None, mixes=True)
         first = channels[0]
-        if len(shapes) == 1 and first is not None and shapes[0][0] == shape[0]:
-            if all(width_with(first, *key) == width for key, width in widths.items()):
-                return Reading(first, mixes=True)  # it keeps the number of channels, whatever it is
+        keeps = len(shapes) == 1 and first is not None and shapes[0][0] == shape[0]
+        if keeps and all(width_with(first or (), *key) == width for key, width in widths.items()):
+            return Reading(first, mixes=True)  # it keeps the number of channels, whatever it is
     raise ShapeError(f"`{op.label}` cannot read a value whose width is chosen")
 
 

@@ -18,9 +18,11 @@ from bayesnas_graph.language.elaborate.values import (
     Perhaps,
     Repeated,
     Selection,
-    Sequence as Chain,
     Use,
     Value,
+)
+from bayesnas_graph.language.elaborate.values import (
+    Sequence as Chain,
 )
 from bayesnas_graph.language.syntax import ast
 
@@ -71,7 +73,8 @@ def over_options(
         return results[0]
     if all(isinstance(result, int | Fraction) and not isinstance(result, bool) for result in results):
         return Chosen(choice, tuple(results))  # type: ignore[arg-type]
-    shown = ", ".join(f"{str(result).lower()} for {option}" for result, option in zip(results, choice.options))
+    pairs = zip(results, choice.options, strict=True)
+    shown = ", ".join(f"{str(result).lower()} for {option}" for result, option in pairs)
     help = "only numbers can be chosen; choose between operations instead"
     evaluator.fail("NAS215", f"this depends on the choice of `{choice.name}`", span, shown[:200], help)
 

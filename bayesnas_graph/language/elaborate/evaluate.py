@@ -5,25 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
 from typing import Any, NoReturn
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError, Report
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir.ops import PRIMITIVES
-from bayesnas_graph.language.elaborate.arithmetic import COMPARISONS, calculate, out_of_bounds
-from bayesnas_graph.language.elaborate.arrays import combine, element, items, option_set
+from bayesnas_graph.language.elaborate.arithmetic import COMPARISONS, out_of_bounds
+from bayesnas_graph.language.elaborate.arrays import element, items, option_set
 from bayesnas_graph.language.elaborate.builtins import BUILTINS
 from bayesnas_graph.language.elaborate.calls import call, call_operation, call_set
 from bayesnas_graph.language.elaborate.choosing import choose_number, compared, named, over_options
 from bayesnas_graph.language.elaborate.files import Module
 from bayesnas_graph.language.elaborate.limits import Meter
 from bayesnas_graph.language.elaborate.number_choices import NumberOwner
+from bayesnas_graph.language.elaborate.operators import arithmetic
 from bayesnas_graph.language.elaborate.scope import NameScope
 from bayesnas_graph.language.elaborate.values import (
     POISON,
     Builtin,
     Chosen,
+    LetFunction,
     MotifFunction,
     MotifNode,
     Namespace,
@@ -32,15 +33,12 @@ from bayesnas_graph.language.elaborate.values import (
     OptionSet,
     Perhaps,
     Poison,
-    Primitive,
     PrimitiveFunction,
     PythonFunction,
     Range,
-    Repeated,
     Selection,
     Sequence,
     SetFunction,
-    Use,
     Value,
     kind,
     nodes_in,
@@ -67,11 +65,12 @@ class Evaluator:
             ast.Reference: self._name,
             ast.Number: self._number,
             ast.Boolean: lambda e, _: e.value,
+            ast.String: lambda e, _: e.value,
             ast.Member: self._member,
             ast.Call: lambda e, scope: call(self, e, scope),
             ast.Index: lambda e, scope: element(self, e, scope),
             ast.Prefix: self._prefix,
-            ast.Arithmetic: self._arithmetic,
+            ast.Arithmetic: lambda e, scope: arithmetic(self, e, scope),
             ast.Logical: self._logical,
             ast.Chain: self._chain,
             ast.RangeOf: self._range,
@@ -96,8 +95,8 @@ class Evaluator:
 
     # ---- values of a certain kind
 
-    def number(self, expr: ast.Expr, scope: NameScope) -> Number:
-        value = self.value(expr, scope)
+    def as_number(self, expr: ast.Expr, value: Value) -> Number:
+        """A value as a number that is known."""
         if isinstance(value, Chosen):
             help = "only arguments of operations can be chosen; repeat an operation with `block * n`"
             self.fail("NAS215", "this number cannot be chosen", expr.span, f"one of {show(value.values)[1:-1]}", help)
@@ -106,7 +105,11 @@ class Evaluator:
         return value
 
     def integer(self, expr: ast.Expr, scope: NameScope, what: str, minimum: int | None = None) -> int:
-        value = self.number(expr, scope)
+        return self.as_integer(expr, self.value(expr, scope), what, minimum)
+
+    def as_integer(self, expr: ast.Expr, value: Value, what: str, minimum: int | None = None) -> int:
+        """A value as an integer that is not too small."""
+        value = self.as_number(expr, value)
         if isinstance(value, Fraction):
             self.fail(
                 "NAS204",
@@ -141,8 +144,11 @@ class Evaluator:
         value = self.value(expr, scope)
         nodes = nodes_in(value)
         if nodes is None:
+            if value == 0 and isinstance(expr, ast.Call) and isinstance(expr.function, ast.Reference):
+                join = expr.function.name  # the sum of no nodes is that of no numbers
+                self.fail("NAS210", f"`{join}` has nothing to join", expr.span, "no nodes", "this array is empty")
             help = None
-            if not isinstance(value, int | Fraction | bool | tuple | Range | OptionSet):
+            if not isinstance(value, int | Fraction | bool | str | tuple | Range | OptionSet):
                 help = "apply an operation to nodes: `relu(x)`, `conv(16)(x)`"
             self.wrong_kind(expr, value, "a node", help)
         return nodes
@@ -196,6 +202,8 @@ class Evaluator:
             return SetFunction(module, definition)
         if isinstance(definition, ast.PythonOperation):
             return PythonFunction(module, definition)
+        if definition.parameters is not None:
+            return LetFunction(module, definition)
         key = module, definition.name.name
         if key not in self._constants:
             self._constants[key] = POISON  # seen by a constant that depends on itself or has failed before
@@ -232,36 +240,9 @@ class Evaluator:
         self._check_number(expr.operand, value)
         return over_options(self, [value], lambda v: -v[0] if expr.operator == "-" else v[0], expr.span)
 
-    def _arithmetic(self, expr: ast.Arithmetic, scope: NameScope) -> Value:
-        left = self.value(expr.operands[0], scope)
-        for operator, operand in zip(expr.operators, expr.operands[1:], strict=True):
-            if operator == "|" or (operator == "-" and isinstance(left, OptionSet | SetFunction)):
-                first = left if isinstance(left, OptionSet) else self.options(expr.operands[0], scope)
-                left = combine(operator, first, self.options(operand, scope))
-                continue
-            right = self.value(operand, scope)
-            if operator == "*" and isinstance(right, Chosen) and not isinstance(left, int | Fraction | Chosen):
-                left = self._repeated(expr, left, right, scope)
-                continue
-            self._check_number(expr.operands[0], left)
-            self._check_number(operand, right)
-            left = over_options(self, [left, right], partial(self._calculate, operator, expr.span), expr.span)
-        return left
-
     def _check_number(self, expr: ast.Expr, value: Value) -> None:
         if isinstance(value, bool) or not isinstance(value, int | Fraction | Chosen):
             self.wrong_kind(expr, value, "a number")
-
-    def _calculate(self, operator: str, span: Span, values: Any) -> Number:
-        left, right = values
-        try:
-            return calculate(operator, left, right)
-        except ZeroDivisionError:
-            self.fail("NAS208", "division by zero", span, f"`{left} {operator} {right}` is undefined")
-        except ValueError as error:
-            self.fail("NAS208", str(error), span, f"the exponent is {right}")
-        except OverflowError:
-            self.meter.number_too_large(span)
 
     def _logical(self, expr: ast.Logical, scope: NameScope) -> Value:
         decisive = expr.operator == "or"
@@ -270,8 +251,11 @@ class Evaluator:
     def _chain(self, expr: ast.Chain, scope: NameScope) -> Value:
         values = [self.value(operand, scope) for operand in expr.operands]
         if all(operator == ">" for operator in expr.operators) and not isinstance(values[0], int | Fraction | Chosen):
-            steps = tuple(self.as_operation(e, v, scope) for e, v in zip(expr.operands, values, strict=True))
-            return Sequence(steps, expr.span)
+            steps: list[Operation] = []
+            for operand, value in zip(expr.operands, values, strict=True):
+                step = self.as_operation(operand, value, scope)
+                steps += step.steps if isinstance(step, Sequence) and step.repeated else (step,)
+            return Sequence(tuple(steps), expr.span)
         if len(values) > 2:
             self.fail(
                 "NAS203",
@@ -304,7 +288,9 @@ class Evaluator:
         if options.numbers and (limit or 1) == 1:
             return choose_number(self, expr, options.numbers, scope)
         if options.numbers:
-            self.fail("NAS215", "exactly one of several numbers can be chosen", expr.span, help="write `choose { ... }`")
+            self.fail(
+                "NAS215", "exactly one of several numbers can be chosen", expr.span, help="write `choose { ... }`"
+            )
         if not options.items:
             self.fail(
                 "NAS304",
@@ -322,14 +308,8 @@ class Evaluator:
                 f"this is {limit}",
                 f"there are only {count} candidates" if count > 1 else "there is one candidate",
             )
-        return Selection(options.operations, limit, expr.span, limit if expr.exact and limit else 0)
-
-    def _repeated(self, expr: ast.Arithmetic, left: Value, times: Chosen, scope: NameScope) -> Repeated:
-        for value in times.values:
-            if isinstance(value, Fraction) or value < 0:
-                message = "the number of repetitions must be a whole number, at least 0"
-                self.fail("NAS204", message, expr.span, f"one of {show(times.values)[1:-1]}")
-        return Repeated(self.as_operation(expr.operands[0], left, scope), times, expr.span)
+        least = limit if expr.exact and limit else 0
+        return Selection(options.operations, limit, expr.span, least, options.names)
 
     def as_operation(self, expr: ast.Expr, value: Value, scope: NameScope) -> Operation:
         """A value as an operation: a bare name is a call without arguments."""
@@ -340,6 +320,8 @@ class Evaluator:
         help = None
         if isinstance(value, OptionSet | SetFunction):
             help = "to choose from it, write `choose { ... }`"
+        elif isinstance(value, LetFunction | Builtin):
+            help = f"call it: `{show(value)}(...)`"
         elif isinstance(value, MotifNode):
             help = "apply an operation to a node with `:`: `node y = x : relu`"
         self.wrong_kind(expr, value, "an operation", help)
@@ -354,6 +336,8 @@ class Evaluator:
         """Report that a value is not of the expected kind."""
         if isinstance(value, Poison):
             raise NasError([])
+        if isinstance(value, str) and value.isidentifier() and not wanted.startswith("true"):
+            help = f"write a name without quotes: `{value}`"
         self.fail("NAS203", f"expected {wanted}", expr.span, f"this is {kind(value)}", help)
 
 

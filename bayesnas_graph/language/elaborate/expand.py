@@ -88,9 +88,7 @@ class Expander:
         """The wiring of a block's motif."""
         return self._wirings[block]
 
-    def _expand(
-        self, use: Use, shapes: tuple[Shape, ...], span: Span, channels: tuple[Channels | None, ...]
-    ) -> Block:
+    def _expand(self, use: Use, shapes: tuple[Shape, ...], span: Span, channels: tuple[Channels | None, ...]) -> Block:
         self.evaluator.meter.step(span, BLOCK_COST)
         wiring = wire(self.evaluator, use.function, use.arguments, shapes, channels)
         definition = use.function.definition
@@ -301,9 +299,7 @@ class _Writer:
         """The name, numbered if it is taken."""
         return name.numbered(self.names.suffix(name.id))
 
-    def primitive(
-        self, operation: Primitive, inputs: list[int], name: Name, channels: Channels | None = None
-    ) -> int:
+    def primitive(self, operation: Primitive, inputs: list[int], name: Name, channels: Channels | None = None) -> int:
         """Expand a primitive; `channels` are those of its output if its width is chosen."""
         op = operation.op
         wanted = op.inputs
@@ -336,7 +332,7 @@ class _Writer:
     def _selection(self, selection: Selection, inputs: list[int], name: Name, span: Span) -> int:
         values = []
         gates = []
-        for label, candidate in zip(distinct(selection.candidates), selection.candidates, strict=True):
+        for label, candidate in zip(distinct(selection.candidates, selection.names), selection.candidates, strict=True):
             inner = name.inner(label)
             gates.append(_gate(inner.id, name, label, "candidate", candidate.span))
             if isinstance(candidate, Perhaps):

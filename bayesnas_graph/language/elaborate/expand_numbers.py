@@ -101,7 +101,9 @@ def _mixes(writer: Writer, operation: Operation, inputs: list[int]) -> bool:
 def number_gate(around: Name, id: str, choice: NumberChoice, option: int) -> Gate:
     """The gate of an option. Its group is completed when the motif is used: see `flatten`."""
     label = choice.label(option)
-    return Gate(id, f"{choice.name}={label}", around.id, label, target=choice.name, span=choice.span, number=choice.name)
+    return Gate(
+        id, f"{choice.name}={label}", around.id, label, target=choice.name, span=choice.span, number=choice.name
+    )
 
 
 def _mask(

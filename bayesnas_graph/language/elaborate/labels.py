@@ -21,6 +21,8 @@ from bayesnas_graph.language.elaborate.values import (
     show,
 )
 
+RESERVED_CANDIDATE = "zero"  # the zero switch of a choice
+
 
 def label_of(operation: Operation) -> str:
     """A short name for an operation, usable as part of a node's name."""
@@ -41,19 +43,24 @@ def label_of(operation: Operation) -> str:
             return label_of(repeated)
 
 
-def distinct(operations: Seq[Operation]) -> list[str]:
-    """Distinct labels for candidates, with arguments where needed: `sep_conv_3` and `sep_conv_5`."""
+def distinct(operations: Seq[Operation], given: Seq[str] = ()) -> list[str]:
+    """Distinct labels for candidates, with arguments where needed: `sep_conv_3` and `sep_conv_5`.
+
+    A candidate that has a name in `given` keeps it.
+    """
+    given = given or [""] * len(operations)
     labels = [label_of(operation) for operation in operations]
-    for label in {name for name, count in Counter(labels).items() if count > 1}:
-        positions = [i for i, name in enumerate(labels) if name == label]
+    unnamed = [label for label, name in zip(labels, given, strict=True) if not name]
+    for label in {name for name, count in Counter(unnamed).items() if count > 1}:
+        positions = [i for i, name in enumerate(labels) if name == label and not given[i]]
         arguments = [_arguments(operations[i]) for i in positions]
         differing = [
             n for n in dict.fromkeys(n for a in arguments for n in a) if len({a.get(n) for a in arguments}) > 1
         ]
         for i, values in zip(positions, arguments, strict=True):
             labels[i] = "_".join([label, *(_word(values[n]) for n in differing if n in values)])
-    names = Names(["zero"])  # reserved for the zero switch of a choice
-    return [names.unique(label) for label in labels]
+    names = Names([RESERVED_CANDIDATE, *given])
+    return [name or names.unique(label) for label, name in zip(labels, given, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ class _Checker:
     def definition(self, definition: ast.Definition) -> None:
         names = _Names()
         if isinstance(definition, ast.Let):
-            self.expr(definition.value, names)
+            self.let(definition, names)
             return
         for parameter in definition.parameters:
             if parameter.default is not None:
@@ -95,8 +95,8 @@ class _Checker:
             case ast.OutJoin(join=join):
                 self.expr(join, names)
             case ast.Let(name=name, value=value):
-                self.expr(value, names)
-                self.declare(name, self.kind(value, names), names)
+                self.let(statement, names)
+                self.declare(name, "value" if statement.parameters is not None else self.kind(value, names), names)
             case ast.For():
                 self.expr(statement.values, names)
                 inner = _Names(names)
@@ -109,6 +109,19 @@ class _Checker:
             case ast.Require(bound=bound):
                 self.expr(bound, names)
 
+    def let(self, let: ast.Let, names: _Names) -> None:
+        inner = names
+        if let.parameters is not None:
+            inner = _Names(names)
+            if names.parent is not None:  # in a body, a function may use itself
+                inner.known[let.name.name] = "value", let.name.span
+            inner = _Names(inner)
+            for parameter in let.parameters:
+                if parameter.default is not None:
+                    self.expr(parameter.default, inner)
+                self.declare(parameter.name, "value", inner)
+        self.expr(let.value, inner)
+
     def node(self, statement: ast.NodeDeclaration, names: _Names) -> None:
         inner = _Names(names)
         for slot in statement.slots:
@@ -117,7 +130,8 @@ class _Checker:
             self.declare(slot.name, "node", names)
             if slot.variable is not None:
                 self.declare(slot.variable, "value", inner)
-        self.exprs([*statement.sources, *([statement.label] if statement.label else [])], inner)
+        label = [statement.label] if statement.label else []
+        self.exprs([*statement.sources, *statement.following, *label], inner)
 
     def branches(self, statement: ast.If, names: _Names) -> None:
         branch: ast.If | ast.StatementBlock | None = statement
@@ -213,13 +227,15 @@ class _Checker:
         definition: ast.Definition | None = None
         if isinstance(function, ast.Reference) and names.find(function.name) is None:
             if function.name in PRIMITIVES:
+                if PRIMITIVES[function.name].is_join:
+                    return None  # it takes nodes, and `sum` also numbers
                 return primitive_signature(PRIMITIVES[function.name])
             match = self.module.find(function.name)
             definition = match[1] if match else None
         elif isinstance(function, ast.Member) and isinstance(function.owner, ast.Reference):
             alias = self.module.aliases.get(function.owner.name)
             definition = alias[0].own.get(function.name.name) if alias else None
-        if definition is None or isinstance(definition, ast.Let):
+        if definition is None or (isinstance(definition, ast.Let) and definition.parameters is None):
             return None
         return signature_of(definition)
 

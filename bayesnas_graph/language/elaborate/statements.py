@@ -17,7 +17,7 @@ from bayesnas_graph.language.elaborate.choosing import adopt, named
 from bayesnas_graph.language.elaborate.evaluate import Evaluator
 from bayesnas_graph.language.elaborate.limits import LimitReached
 from bayesnas_graph.language.elaborate.scope import NameScope
-from bayesnas_graph.language.elaborate.values import POISON, MotifFunction, MotifNode, Primitive, Value
+from bayesnas_graph.language.elaborate.values import POISON, LetFunction, MotifFunction, MotifNode, Primitive, Value
 from bayesnas_graph.language.elaborate.wiring import Budget, Wiring, WiringBuilder
 from bayesnas_graph.language.syntax import ast
 
@@ -87,8 +87,7 @@ class _Run:
             case ast.OutJoin():
                 self.wiring.joins[self.builder.out_node(statement.span)] = self._join(statement.join, scope)
             case ast.Let():
-                value = named(self.evaluator.value(statement.value, scope), statement.name.name)
-                self._define(statement.name, value, scope)
+                self._let(statement, scope)
             case ast.For():
                 self._for(statement, scope)
             case ast.If():
@@ -97,6 +96,14 @@ class _Run:
                 self._assert(statement, scope)
             case ast.Require():
                 self._require(statement, scope)
+
+    def _let(self, statement: ast.Let, scope: NameScope) -> None:
+        value: Value
+        if statement.parameters is None:
+            value = named(self.evaluator.value(statement.value, scope), statement.name.name)
+        else:
+            value = LetFunction(scope.module, statement, scope)
+        self._define(statement.name, value, scope)
 
     def _input(self, statement: ast.In, scope: NameScope) -> None:
         for slot in statement.slots:
@@ -121,6 +128,10 @@ class _Run:
             self._several_outputs(statement, scope)
             return
         for slot in statement.slots:
+            if statement.following and slot.variable is None:
+                help = f"write `node {slot.name.name}[i in 0..4] = x then {slot.name.name}[i - 1]`"
+                text = "needs an index"
+                self._fail("NAS203", "`then` is for an array whose elements read each other", slot.span, text, help)
             if slot.variable is not None:
                 self._comprehension(statement, slot, scope)
                 continue
@@ -149,13 +160,15 @@ class _Run:
         assert slot.size is not None, "the grammar gives both"
         assert slot.variable is not None, "the grammar gives both"
         values = list(self.evaluator.iterate(slot.size, scope))
+        sources = statement.sources
         nodes = tuple(self.builder.add_node(slot.name.name, slot.span, i) for i in range(len(values)))
         self._define(slot.name, nodes, scope)
         for node, value in zip(nodes, values, strict=True):
             inner = NameScope(scope.module, scope)
             inner.names[slot.variable.name] = value
-            if statement.sources:
-                self._connect(statement.sources, (node,), statement.label, statement.span, inner)
+            if sources:
+                self._connect(sources, (node,), statement.label, statement.span, inner)
+                sources = statement.following or sources
             elif statement.label is not None:
                 self.wiring.joins[node] = self._join(statement.label, inner)
 

@@ -1,6 +1,7 @@
 """Values of expressions.
 
-Numbers are `int` or `Fraction`, truth values are `bool`, and arrays are tuples. Everything else is a class here.
+Numbers are `int` or `Fraction`, truth values are `bool`, strings are `str`, and arrays are tuples. Everything else is a
+class here.
 All values except nodes are hashable and compare by content: sets and caches rely on this.
 """
 
@@ -12,8 +13,8 @@ from typing import Literal
 
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Op, Shape, shape_text
-from bayesnas_graph.language.elaborate.files import Module
 from bayesnas_graph.language.elaborate.channels import Channels
+from bayesnas_graph.language.elaborate.files import Module
 from bayesnas_graph.language.elaborate.number_choices import Chosen, Number, NumberChoice
 from bayesnas_graph.language.syntax import ast
 
@@ -58,10 +59,11 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """One operation after another."""
+    """One operation after another. The steps of a `repeated` one become steps of the chain that it is in."""
 
     steps: tuple[Operation, ...]
     span: Span = field(compare=False, repr=False)
+    repeated: bool = field(default=False, compare=False)  # written as `block * 3`
 
     def __str__(self) -> str:
         return " > ".join(map(str, self.steps))
@@ -75,10 +77,11 @@ class Selection:
     limit: int | None
     span: Span = field(compare=False, repr=False)
     least: int = 0  # how many must be kept
+    names: tuple[str, ...] = ()  # one per candidate, empty for those without
 
     def __str__(self) -> str:
         words = ["choose"] + ["exactly"] * bool(self.least) + [str(self.limit)] * (self.limit is not None)
-        return f"{' '.join(words)} {{{', '.join(map(str, self.candidates))}}}"
+        return f"{' '.join(words)} {{{', '.join(candidate_texts(self.candidates, self.names))}}}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +124,13 @@ Operation = Primitive | Use | Sequence | Selection | Perhaps | ByNumber | Repeat
 
 @dataclass(frozen=True, slots=True)
 class OptionSet:
-    """A set of operations, or of numbers, in the order of the text."""
+    """A set of operations or of numbers, in the order of the text.
+
+    There is a name for each operation, that of its candidate or an empty one.
+    """
 
     items: tuple[Operation | Number, ...]
+    names: tuple[str, ...]
 
     @property
     def operations(self) -> tuple[Operation, ...]:
@@ -134,6 +141,12 @@ class OptionSet:
     def numbers(self) -> tuple[Number, ...]:
         """Its items, if it is a set of numbers; else nothing."""
         return tuple(item for item in self.items if isinstance(item, int | Fraction))
+
+
+def candidate_texts(candidates: tuple[Operation, ...], names: tuple[str, ...]) -> list[str]:
+    """Candidates as they would be written."""
+    pairs = zip(candidates, names or [""] * len(candidates), strict=True)
+    return [f"{name} = {candidate}" if name else str(candidate) for candidate, name in pairs]
 
 
 # -------------------------------------------------------------------- what can be called
@@ -171,13 +184,22 @@ class PythonFunction:
 
 
 @dataclass(frozen=True, slots=True)
+class LetFunction:
+    """A `let` with parameters. `scope` is the body that it is defined in; None at the top of a file."""
+
+    module: Module
+    definition: ast.Let
+    scope: object = field(default=None, repr=False)  # a `NameScope`, which needs this module
+
+
+@dataclass(frozen=True, slots=True)
 class Builtin:
     """A function of the language."""
 
     name: str
 
 
-Function = PrimitiveFunction | MotifFunction | SetFunction | PythonFunction | Builtin
+Function = PrimitiveFunction | MotifFunction | SetFunction | PythonFunction | LetFunction | Builtin
 
 # ----------------------------------------------------------------------------- the rest
 
@@ -229,6 +251,7 @@ Value = (
     | Fraction
     | Chosen
     | bool
+    | str
     | tuple["Value", ...]
     | Range
     | Primitive
@@ -243,6 +266,7 @@ Value = (
     | MotifFunction
     | SetFunction
     | PythonFunction
+    | LetFunction
     | Builtin
     | Namespace
     | ValueType
@@ -313,6 +337,8 @@ def kind(value: Value) -> str:
             return "a number"
         case Chosen():
             return "a choice of numbers"
+        case str():
+            return "a string"
         case tuple():
             return "an array"
         case Range():
@@ -323,7 +349,7 @@ def kind(value: Value) -> str:
             return "a node"
         case Namespace():
             return "an imported file"
-        case Builtin():
+        case Builtin() | LetFunction():
             return "a function"
         case ValueType():
             return "a type"
@@ -338,15 +364,17 @@ def show(value: Value) -> str:
     match value:
         case bool():
             return str(value).lower()
+        case str():
+            return f'"{value}"'
         case tuple():
             return f"[{', '.join(map(show, value))}]"
         case Range():
             return f"{value.start}..{value.stop}"
         case OptionSet():
-            return f"{{{', '.join(map(str, value.items))}}}"
+            return f"{{{', '.join(candidate_texts(value.items, value.names))}}}"
         case PrimitiveFunction():
             return value.cls.name
-        case MotifFunction() | SetFunction() | PythonFunction():
+        case MotifFunction() | SetFunction() | PythonFunction() | LetFunction():
             return value.definition.name.name
         case Builtin() | MotifNode():
             return value.name

@@ -91,8 +91,8 @@ class GateDocument(OldGateDocument):
     """A switch. Gates with the same group are one switch.
 
     `choice` is the choice or optional operation that its candidate leads into, `label` names the candidate. `part`,
-    `use`, `target` and `source` say where it is in the text. If it is an option of a chosen number, `number` is the name
-    of the number, and `home` the scope that it is chosen in.
+    `use`, `target` and `source` say where it is in the text. If it is an option of a number, `number` is the name of
+    the number, and `home` the scope that it is chosen in.
     """
 
     choice: Name

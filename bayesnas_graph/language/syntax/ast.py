@@ -47,6 +47,11 @@ class Boolean(Syntax):
 
 
 @dataclass(frozen=True, slots=True)
+class String(Syntax):
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
 class Member(Syntax):
     """`file.name`, from a file imported `as file`."""
 
@@ -148,16 +153,18 @@ class Array(Syntax):
 
 @dataclass(frozen=True, slots=True)
 class SetLiteral(Syntax):
-    """`{a, b}` or `{a for ...}`: a set of operations."""
+    """`{a, b}` or `{a for ...}`: a set of operations. `names` has one entry per item: `{small = a}`."""
 
     items: tuple[Expr, ...]
-    comprehension: Comprehension | None = None
+    comprehension: Comprehension | None
+    names: tuple[Identifier | None, ...]
 
 
 Expr = (
     Reference
     | Number
     | Boolean
+    | String
     | Member
     | Call
     | Index
@@ -197,6 +204,7 @@ class NodeDeclaration(Syntax):
     slots: tuple[DeclarationSlot, ...]
     sources: tuple[Expr, ...] = ()
     label: Expr | None = None  # operation of the edges if there are sources, otherwise the join
+    following: tuple[Expr, ...] = ()  # the sources of all elements of an array but the first
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,8 +231,11 @@ class OutJoin(Syntax):
 
 @dataclass(frozen=True, slots=True)
 class Let(Syntax):
+    """A name for a value, or a function if there are parameters: `let double(x) = 2 * x`."""
+
     name: Identifier
     value: Expr
+    parameters: tuple[Parameter, ...] | None = None
     doc: str = ""
 
 

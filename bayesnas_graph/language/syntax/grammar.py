@@ -10,7 +10,8 @@ from lark import Lark
 from bayesnas_graph.diagnostics.resources import folder
 from bayesnas_graph.language.syntax.tree_builder import TreeBuilder
 
-OPERAND_ENDS = frozenset({"NAME", "NUMBER", "BOOLEAN", "RPAR", "RSQB", "RBRACE", "OUT"})  # last token of an operand
+# The last token of an operand.
+OPERAND_ENDS = frozenset({"NAME", "NUMBER", "BOOLEAN", "STRING", "RPAR", "RSQB", "RBRACE", "OUT"})
 
 
 class _KeepErrorTokens:

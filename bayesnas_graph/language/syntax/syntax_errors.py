@@ -241,7 +241,7 @@ def _foreign_syntax(context: ErrorContext) -> Diagnostic | None:
     if token.type == "DOT" and following is not None and following.type == "NUMBER":
         return context.unexpected(i, "invalid number", f"write `0.{following}`")
     if previous.type == "NUMBER" and token.type == "NAME" and token[0] in "eE" and context.touches_previous:
-        return context.unexpected(i, "invalid number", "write the number without an exponent")
+        return context.unexpected(i, "invalid number", "write the exponent as in `1e6` or `2.5e-3`")
     return None
 
 
@@ -283,7 +283,7 @@ def _describe(expected: frozenset[str]) -> str:
     phrases = []
     if rest >= _EXPRESSION_STARTS:
         phrases.append("an expression")
-        rest -= _EXPRESSION_STARTS | {"OPTIONAL", "NOT", "SIGN", "LSQB", "BOOLEAN"}
+        rest -= _EXPRESSION_STARTS | {"OPTIONAL", "NOT", "SIGN", "LSQB", "BOOLEAN", "STRING"}
     if rest >= _STATEMENT_STARTS:
         phrases.append("a statement")
         rest -= _STATEMENT_STARTS | {"NAME"}

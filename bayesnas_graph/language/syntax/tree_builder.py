@@ -28,13 +28,16 @@ TOO_LARGE: int = 10**60
 def number(text: str) -> int | Fraction:
     """The value of a literal; a very long one is larger than any allowed number.
 
-    >>> number("3.5M"), number("0.25")
-    (3500000, Fraction(1, 4))
+    >>> number("3.5M"), number("0.25"), number("1_000"), number("2.5e-3")
+    (3500000, Fraction(1, 4), 1000, Fraction(1, 400))
     """
     if len(text) > LONGEST_NUMBER:
         return TOO_LARGE
-    scale = _SUFFIXES.get(text[-1], 1)
-    value = Fraction(text[:-1] if scale != 1 else text) * scale
+    digits, _, exponent = text.replace("_", "").lower().partition("e")
+    if exponent and abs(int(exponent)) > LONGEST_NUMBER:
+        return TOO_LARGE if int(exponent) > 0 else Fraction(1, TOO_LARGE)
+    scale = Fraction(10) ** int(exponent) if exponent else _SUFFIXES.get(digits[-1].upper(), 1)
+    value = Fraction(digits.rstrip("kmg")) * scale
     return value.numerator if value.denominator == 1 else value
 
 
@@ -116,7 +119,9 @@ class TreeBuilder(Transformer[Token, Any]):
             return ast.NodeDeclaration(self._span(c), slots)
         if rest[0] == ":":
             return ast.NodeDeclaration(self._span(c), slots, label=rest[1])
-        return ast.NodeDeclaration(self._span(c), slots, tuple(rest[1]), rest[3] if len(rest) == 4 else None)
+        following = tuple(rest[3]) if len(rest) > 3 and rest[2] == "then" else ()
+        label = rest[-1] if isinstance(rest[-2], Token) and rest[-2] == ":" else None
+        return ast.NodeDeclaration(self._span(c), slots, tuple(rest[1]), label, following)
 
     def slot(self, c: Children) -> ast.DeclarationSlot:
         name = self._identifier(c[0])
@@ -141,7 +146,8 @@ class TreeBuilder(Transformer[Token, Any]):
         return ast.Out(self._span(c), tuple(c[1]))
 
     def let(self, c: Children) -> ast.Let:
-        return ast.Let(self._span(c), self._identifier(c[1]), c[3])
+        parameters = tuple(c[2]) if isinstance(c[2], _Parameters) else None
+        return ast.Let(self._span(c), self._identifier(c[1]), c[-1], parameters)
 
     def for_(self, c: Children) -> ast.For:
         return ast.For(self._span(c), self._identifier(c[1]), c[3], c[4])
@@ -212,6 +218,10 @@ class TreeBuilder(Transformer[Token, Any]):
     def boolean(self, c: Children) -> ast.Boolean:
         return ast.Boolean(self._span(c), c[0] == "true")
 
+    def string(self, c: Children) -> ast.String:
+        text, span = self._string(c[0])
+        return ast.String(span, text)
+
     def group(self, c: Children) -> ast.Expr:
         inside: ast.Expr = c[1]
         return inside
@@ -220,7 +230,10 @@ class TreeBuilder(Transformer[Token, Any]):
         return ast.Array(self._span(c), *_items(c))
 
     def options(self, c: Children) -> ast.SetLiteral:
-        return ast.SetLiteral(self._span(c), *_items(c))
+        items, comprehension = _items(c)
+        values = tuple(item.value if isinstance(item, ast.Keyword) else item for item in items)
+        names = tuple(item.name if isinstance(item, ast.Keyword) else None for item in items)
+        return ast.SetLiteral(self._span(c), values, comprehension, names)
 
     def comprehension(self, c: Children) -> ast.Comprehension:
         count = len(c) // 4  # each clause is `for`, a name, `in` and an expression
@@ -257,7 +270,7 @@ def _parameters(children: Children) -> tuple[ast.Parameter, ...]:
     return tuple(lists[0]) if lists else ()
 
 
-def _items(children: Children) -> tuple[tuple[ast.Expr, ...], ast.Comprehension | None]:
+def _items(children: Children) -> tuple[tuple[Any, ...], ast.Comprehension | None]:
     inside = [child for child in children[1:-1] if not isinstance(child, Token)]
     if inside and isinstance(inside[-1], ast.Comprehension):
         return tuple(inside[:-1]), inside[-1]

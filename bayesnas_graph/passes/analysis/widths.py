@@ -58,9 +58,16 @@ def remaining_mask(runs: Runs, off: Collection[str]) -> Mask:
 def _kept_by_candidates(graph: Graph, node: Node, runs: Runs | None) -> Runs:
     """The channels that the candidates of a choice read: each only if one of those that keep it is on."""
     width = node.shape[0]
-    candidates = [(edge.gate.group, graph[edge.source].op.zeroed(width)) for edge in graph.inputs(node.name) if edge.gate]
+    candidates = [
+        (edge.gate.group, graph[edge.source].op.zeroed(width)) for edge in graph.inputs(node.name) if edge.gate
+    ]
     before = runs or ((width, None),)
-    borders = {0, width, *(end for _, zeros in candidates if zeros for end in (zeros.start, zeros.stop)), *_borders(before)}
+    borders = {
+        0,
+        width,
+        *(end for _, zeros in candidates if zeros for end in (zeros.start, zeros.stop)),
+        *_borders(before),
+    }
     found: list[tuple[int, Condition]] = []
     for start, stop in pairwise(sorted(borders)):
         groups = frozenset(group for group, zeros in candidates if start not in zeros)

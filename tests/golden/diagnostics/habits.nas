@@ -22,7 +22,7 @@ motif d {
 
 set e = { dropout(.2) }
 
-set f = { dropout(1e-3) }
+set f = { dropout(1e) }
 
 set g = { conv(out = 8) }
 
