@@ -66,8 +66,9 @@ def option_set(evaluator: Evaluator, expr: ast.SetLiteral, scope: NameScope) -> 
         other = next(iter(candidates), operation)
         if _is_number(other) != _is_number(operation):
             message = "a set has operations or numbers, not both"
-            here, there = Label(item.span, f"this is {kind(value)}"), Label(candidates[other].span, f"this is {kind(other)}")
-            evaluator.report.fail(Diagnostic("NAS203", message, here, (there,)))
+            here = Label(item.span, f"this is {kind(value)}")
+            first_of_other = Label(candidates[other].span, f"this is {kind(other)}")
+            evaluator.report.fail(Diagnostic("NAS203", message, here, (first_of_other,)))
         if operation in candidates:
             first = candidates[operation]
             evaluator.report.fail(
