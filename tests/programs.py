@@ -10,7 +10,7 @@ from bayesnas_graph.language.syntax import reserved_words
 
 _ACTIVATIONS = ("relu", "relu6", "swish", "gelu", "tanh", "bn", "identity", "dropout(0.3)", "layer_norm")
 _SHAPED = ("conv({w}, {k})", "conv({w}, 1)", "max_pool({k})", "avg_pool({k})", "depthwise({k})", "conv(k = {k})")
-_BY_CHANNEL = ("relu", "bn", "sigmoid", "tanh", "max_pool(3)", "conv()", "depthwise(c)", "dropout(0.3)", "optional bn")
+_BY_CHANNEL = ("relu", "bn", "swish", "tanh", "max_pool(3)", "conv()", "depthwise(c)", "dropout(0.3)", "optional bn")
 _COUNTS = ("", "", "1 ", "1 ", "exactly 1 ", "exactly 1 ", "2 of ", "exactly 2 - 1 of ", "max(1, 2) of ")
 
 

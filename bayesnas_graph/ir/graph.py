@@ -135,8 +135,13 @@ class Edge:
 
     @property
     def switch_span(self) -> Span | None:
-        """Where its switch is written: its candidate, or the whole choice if that takes its candidates from a set."""
+        """Where its switch is written: its candidate, or the whole choice if that takes its candidates from a set.
+
+        The options of a number are written where it is chosen.
+        """
         own = self.gate.span if self.gate is not None else None
+        if self.gate is not None and self.gate.number:
+            return own
         return own if own is not None and (self.span is None or self.span.covers(own)) else self.span
 
     def __str__(self) -> str:

@@ -274,7 +274,7 @@ def _bound(
             named(value, name)
         else:
             assert parameter.default is not None, "arrange reports missing arguments"
-            value = evaluator.value(parameter.default, inner)
+            value = named(evaluator.value(parameter.default, inner), name)
         inner.names[name] = value
     return tuple(inner.names.items())
 

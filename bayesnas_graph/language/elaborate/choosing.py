@@ -20,6 +20,7 @@ from bayesnas_graph.language.elaborate.values import (
     Selection,
     Use,
     Value,
+    show,
 )
 from bayesnas_graph.language.elaborate.values import (
     Sequence as Chain,
@@ -29,7 +30,7 @@ from bayesnas_graph.language.syntax import ast
 if TYPE_CHECKING:
     from bayesnas_graph.language.elaborate.evaluate import Evaluator
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Value)
 
 
 def choose_number(
@@ -74,7 +75,7 @@ def over_options(
     if all(isinstance(result, int | Fraction) and not isinstance(result, bool) for result in results):
         return Chosen(choice, tuple(results))  # type: ignore[arg-type]
     pairs = zip(results, choice.options, strict=True)
-    shown = ", ".join(f"{str(result).lower()} for {option}" for result, option in pairs)
+    shown = ", ".join(f"{show(result)} for {option}" for result, option in pairs)
     help = "only numbers can be chosen; choose between operations instead"
     evaluator.fail("NAS215", f"this depends on the choice of `{choice.name}`", span, shown[:200], help)
 
@@ -89,12 +90,11 @@ def compared(
     pairs = list(zip(*sides, strict=True)) if same else [(one, other) for one in sides[0] for other in sides[1]]
     results = {function(*pair) for pair in pairs}
     if len(results) > 1:
-        chosen = next(value for value in (left, right) if isinstance(value, Chosen))
-        name, yes = chosen.choice.name, next(pair for pair in pairs if function(*pair))
-        no = next(pair for pair in pairs if not function(*pair))
-        text = f"true for {yes[0]} and {yes[1]}, false for {no[0]} and {no[1]}"
+        side, chosen = next((i, value) for i, value in enumerate((left, right)) if isinstance(value, Chosen))
+        yes, no = (next(pair[side] for pair in pairs if function(*pair) is wanted) for wanted in (True, False))
+        message = f"this depends on the choice of `{chosen.choice.name}`"
         help = "a condition must hold for all options, or for none"
-        evaluator.fail("NAS215", f"this depends on the choice of `{name}`", span, text, help)
+        evaluator.fail("NAS215", message, span, f"true for {show(yes)}, false for {show(no)}", help)
     return results.pop()
 
 

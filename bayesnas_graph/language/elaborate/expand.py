@@ -258,7 +258,7 @@ class _Writer:
             )
         if isinstance(incoming[0].operation, Chain):
             self.names.release(node.name)  # the chain reserved it only for its steps
-        channels = reading(self, op, values, node.span).output
+        channels = reading(self, op, values, node.span, "NAS201").output
         return self.compute(self.free(node_name(node)), op, values, shape, node.span, channels=channels)
 
     # ---- operations
@@ -346,7 +346,7 @@ class _Writer:
             ]
             message = "candidates of a choice have different shapes"
             self.report.fail(different_shapes("NAS209", message, "chosen here", selection.span, labels, shapes))
-        channels = reading(self, Sum(), values, selection.span).output
+        channels = reading(self, Choice(), values, selection.span, "NAS209").output
         op = Choice(selection.limit, selection.least)
         return self.compute(name, op, values, shapes[0], selection.span, tuple(gates), channels)
 

@@ -63,7 +63,7 @@ def expand_repeated(writer: Writer, operation: Repeated, inputs: list[int], name
     return _one_of(writer, around, choice, [results[count] for count in times], gates, operation)
 
 
-def reading(writer: Writer, op: Op, inputs: Sequence[int], span: Span) -> Reading:
+def reading(writer: Writer, op: Op, inputs: Sequence[int], span: Span, code: str = "NAS216") -> Reading:
     """How an operation reads values whose widths are chosen."""
     shapes, channels = [writer.shapes[i] for i in inputs], [writer.channels[i] for i in inputs]
     if not any(channels):
@@ -72,8 +72,11 @@ def reading(writer: Writer, op: Op, inputs: Sequence[int], span: Span) -> Readin
         return read(op, shapes, channels)
     except ShapeError as error:
         labels = tuple(Label(n.span, f"`{n.name}` is chosen here") for n in numbers_in(channels)[:3])
+        if op.is_join:
+            help = "all must have the same width, whatever is chosen"
+            writer.report.fail(Diagnostic(code, str(error), Label(span, "joins chosen widths"), labels, help))
         help = "use an operation that works on each channel alone, or a convolution without groups"
-        writer.report.fail(Diagnostic("NAS216", str(error), Label(span, "reads a chosen width"), labels, help))
+        writer.report.fail(Diagnostic(code, str(error), Label(span, "reads a chosen width"), labels, help))
 
 
 def masked(writer: Writer, value: int, name: Name, span: Span) -> int:
@@ -175,7 +178,7 @@ def _with_width(writer: Writer, operation: ByNumber, widest: int, inputs: list[i
     chosen = operation.operations[widest]
     assert isinstance(chosen, Primitive), "checked before"
     shapes = [writer.shapes[i] for i in inputs]
-    if any(link.tied and link.inputs != 1 for link in chosen.op.coupling(*shapes).links):
+    if any(link.tied and (link.inputs, link.outputs) != (1, 1) for link in chosen.op.coupling(*shapes).links):
         message = f"the width of `{chosen.op.label}` cannot be chosen, because it has groups"
         label = Label(operation.choice.span, f"`{operation.choice.name}` is chosen here")
         writer.report.fail(Diagnostic("NAS216", message, Label(operation.span, "has groups"), (label,)))

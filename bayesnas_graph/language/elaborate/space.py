@@ -16,6 +16,7 @@ from bayesnas_graph.ir import Graph, named_shape
 from bayesnas_graph.language.elaborate.arguments import signature_of
 from bayesnas_graph.language.elaborate.block import Block, flatten
 from bayesnas_graph.language.elaborate.channels import numbers_in
+from bayesnas_graph.language.elaborate.choosing import named
 from bayesnas_graph.language.elaborate.deep_stack import deep_stack
 from bayesnas_graph.language.elaborate.evaluate import Evaluator
 from bayesnas_graph.language.elaborate.expand import Expander
@@ -147,7 +148,7 @@ class Checker:
             if name in overrides:
                 scope.names[name] = overrides[name]
             elif parameter.default is not None:
-                scope.names[name] = evaluator.value(parameter.default, scope)
+                scope.names[name] = named(evaluator.value(parameter.default, scope), name)
             else:
                 label = Label(parameter.span, "has no default")
                 help = "add a default value"

@@ -17,8 +17,11 @@ Runs = tuple[tuple[int, Condition], ...]  # consecutive channels, each run with 
 
 
 def chosen_widths(graph: Graph) -> dict[str, Runs]:
-    """For every node with channels that are not always there: its channels."""
-    if not any(node.op.is_mask for node in graph):
+    """For every node with channels that are not always there: its channels.
+
+    Nothing is found in a graph in which operations have been fused: their channels are no longer in order.
+    """
+    if not any(node.op.is_mask for node in graph) or any(len(node.stands_for) > 1 for node in graph):
         return {}
     needed: dict[str, list[Runs | None]] = {node.name: [] for node in graph}  # by each reader; None: everything
     found: dict[str, Runs] = {}
