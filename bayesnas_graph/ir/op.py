@@ -53,6 +53,7 @@ class Op:
     is_join: ClassVar[bool] = False  # joins any number of values into one
     is_python: ClassVar[bool] = False  # a user-defined class
     is_mask: ClassVar[bool] = False  # its output is its input with some channels set to zero
+    chooses_width: ClassVar[bool] = False  # a choice among the first so many channels of one value
 
     # Traits: what it computes.
     pure: ClassVar[bool] = True  # equal inputs give equal outputs: no weights, no randomness

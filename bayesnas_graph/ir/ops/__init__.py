@@ -11,13 +11,13 @@ from bayesnas_graph.ir.ops.norm import BatchNorm, LightBatchNorm
 from bayesnas_graph.ir.ops.rescale import RescaleOp
 from bayesnas_graph.ir.ops.select import SelectOp
 from bayesnas_graph.ir.ops.spatial import PadChannels
-from bayesnas_graph.ir.ops.structure import Choice, Gated, Input, Maybe, Zero
+from bayesnas_graph.ir.ops.structure import Choice, Gated, Input, Maybe, Width, Zero
 
 # Operations that only the compiler uses, by name. PRIMITIVES are those available in the language.
 COMPILED: dict[str, type[Op]] = {
     cls.name: cls
     for cls in (
-        *(Input, Choice, Maybe, Zero, First),
+        *(Input, Choice, Width, Maybe, Zero, First),
         *(Phases, Interleaved, Subsampled, Repeated, Part),
         *(LightBatchNorm, ReluConv, ReluDepthwise),
     )
@@ -45,5 +45,6 @@ __all__ = [
     "RescaleOp",
     "SelectOp",
     "Sum",
+    "Width",
     "Zero",
 ]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from bayesnas_graph.diagnostics import Diagnostic, Label
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Gate, Op, Shape, ShapeError, shape_text
-from bayesnas_graph.ir.ops import Choice, First
+from bayesnas_graph.ir.ops import Choice, First, Width
 from bayesnas_graph.language.elaborate.channels import (
     WIDEST,
     Channels,
@@ -127,7 +127,7 @@ def _mask(
         values.append(writer.compute(inner, first, [value], shape, span, channels=writer.channels[value]))
         writer.behind = behind
     return writer.compute(
-        name, Choice(1, 1), values, shape, span, tuple(gates), channels=writer.channels[value], number=choice
+        name, Width(1, 1), values, shape, span, tuple(gates), channels=writer.channels[value], number=choice
     )
 
 

@@ -32,7 +32,7 @@ def chosen_widths(graph: Graph) -> dict[str, Runs]:
         if runs is not None:
             found[node.name] = runs
         edges = graph.inputs(node.name)
-        if node.op.is_choice and any(graph[edge.source].op.is_mask for edge in edges):
+        if node.op.chooses_width:
             kept = _kept_by_candidates(graph, node, runs)
             for edge in edges:
                 needed[edge.source].append(kept)
