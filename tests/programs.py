@@ -11,6 +11,7 @@ from bayesnas_graph.language.syntax import reserved_words
 _ACTIVATIONS = ("relu", "relu6", "swish", "gelu", "tanh", "bn", "identity", "dropout(0.3)", "layer_norm")
 _PADDED = ("conv", "depthwise", "max_pool", "avg_pool")
 _SHAPED = ("conv({w}, {k})", "conv({w}, 1)", "max_pool({k})", "avg_pool({k})", "depthwise({k})", "conv(k = {k})")
+_BY_CHANNEL = ("relu", "bn", "swish", "tanh", "max_pool(3)", "conv()", "depthwise(c)", "dropout(0.3)", "optional bn")
 _COUNTS = ("", "", "1 ", "1 ", "exactly 1 ", "exactly 1 ", "2 of ", "exactly 2 - 1 of ", "max(1, 2) of ")
 _CONDITIONS = (
     *("inputs(g[2]) == 2", "inputs(g[1]) <= 1", "inputs(g[2]) >= 1 + 1", "edges <= 4", "edges > 2", "edges == 4"),
@@ -61,6 +62,9 @@ class Program:
         if self.random.random() < 0.2:
             lines.append(f"let local(v = w) = {self._function()} assert local() > 0 and local({self._number(1)}) > 0")
         if self.random.random() < 0.3:
+            lines.append(self._chosen(names))
+            names.append("v")
+        if self.random.random() < 0.3:
             lines.append(f"node h[{self.random.randint(1, 3)}] = {names[-1]} : {self._operation(width)}")
             names.append(self.random.choice(("sum(h)", "h[-1]", "sum(h + [a])")))
         if self.random.random() < 0.2:
@@ -99,6 +103,24 @@ class Program:
         if kind == 2:
             return f"node {name} = {source} : choose {self.random.choice(_COUNTS)}{self._set(width)}"
         return f"node {name} = {source} : {self._operation(width)}"
+
+    def _chosen(self, names: list[str]) -> str:
+        """A node `v`, computed with chosen numbers: a width, a kernel, a depth."""
+        width, kernel, depth = (f"choose {{{', '.join(map(str, options))}}}" for options in self._options())
+        steps = [self.random.choice(("conv(u, c)", "conv(u)", "conv(2 * u, 1)", "conv(6, c) > bn > conv(u, 1)"))]
+        steps += (self.random.choice(_BY_CHANNEL) for _ in range(self.random.randint(0, 3)))
+        if self.random.random() < 0.3:
+            block = self.random.choice(("relu", "bn", "(conv() > bn)", "depthwise(c)", "conv(k = c)"))
+            steps.append(f"{block} * ({depth})")
+        if self.motifs and self.random.random() < 0.3:
+            steps.append(f"{self.random.choice(self.motifs)}(u)")
+        if self.random.random() < 0.1:
+            steps.append(self.random.choice(("layer_norm", "conv(u, groups = 2)", "group_norm(2)")))  # not possible
+        return f"let u = {width} let c = {kernel} node v = {self.random.choice(names)} : {' > '.join(steps)}"
+
+    def _options(self) -> tuple[list[int], list[int], list[int]]:
+        most = self.random.randint(1, 3)
+        return tuple(self.random.sample(every, most) for every in ((2, 4, 5, 8), (1, 3, 5), (0, 1, 2, 3)))  # type: ignore[return-value]
 
     def _to(self, width: str) -> str:
         return self.random.choice((f"conv({width}, 1)", f"relu > conv({width}, 3)", f"conv({width}, 1) > optional bn"))

@@ -58,6 +58,8 @@ CODES: Mapping[str, Code] = {
         Code("NAS212", "network output does not match its declaration"),
         Code("NAS213", "invalid budget"),
         Code("NAS214", "invalid condition on edges"),
+        Code("NAS215", "number that cannot be chosen"),
+        Code("NAS216", "operation that cannot have a chosen width"),
         Code("NAS217", "even window without padding"),
         # 3xx: the graph
         Code("NAS301", "cycle in the graph"),

@@ -42,6 +42,9 @@ class Gate:
     # The node of the text that it reads, if others lead to the target too: `entry`.
     source: str = field(default="", compare=False, repr=False)
     span: Span | None = field(default=None, compare=False, repr=False)  # of its candidate
+    # The number that it chooses an option of, if any: its name, and the scope that it is chosen in.
+    number: str = field(default="", compare=False, repr=False)
+    home: str = field(default="", compare=False, repr=False)
 
     @property
     def is_zero(self) -> bool:
@@ -133,8 +136,13 @@ class Edge:
 
     @property
     def switch_span(self) -> Span | None:
-        """Where its switch is written: its candidate, or the whole choice if that takes its candidates from a set."""
+        """Where its switch is written: its candidate, or the whole choice if that takes its candidates from a set.
+
+        The options of a number are written where it is chosen.
+        """
         own = self.gate.span if self.gate is not None else None
+        if self.gate is not None and self.gate.number:
+            return own
         return own if own is not None and (self.span is None or self.span.covers(own)) else self.span
 
     def __str__(self) -> str:

@@ -54,6 +54,8 @@ class Op:
     is_join: ClassVar[bool] = False  # joins any number of values into one
     is_python: ClassVar[bool] = False  # a user-defined class
     always_shown: ClassVar[tuple[str, ...]] = ()  # arguments that pictures show even if they have their defaults
+    is_mask: ClassVar[bool] = False  # its output is its input with some channels set to zero
+    chooses_width: ClassVar[bool] = False  # a choice among the first so many channels of one value
 
     # Traits: what it computes.
     pure: ClassVar[bool] = True  # equal inputs give equal outputs: no weights, no randomness
@@ -181,6 +183,10 @@ class Op:
         return self
 
     # Channels.
+
+    def zeroed(self, width: int) -> range:
+        """The channels, out of `width`, that it sets to zero."""
+        return range(0)
 
     def coupling(self, *inputs: Shape) -> Coupling:
         """Which channels of its inputs, its output and its parameters can only be removed together."""

@@ -24,6 +24,8 @@ def group_switches(graph: Graph, options: Options = DEFAULT) -> Graph:
 
 
 def _regrouped(graph: Graph, edge: Edge, gate: Gate, mode: Mode) -> Gate:
+    if gate.number:
+        return _regrouped_number(graph, gate, mode)
     motif = next((scope for scope in graph.enclosing(edge.target) if scope.role != "choice"), None)
     if motif is None:
         return replace(gate, group=gate.name)
@@ -32,3 +34,14 @@ def _regrouped(graph: Graph, edge: Edge, gate: Gate, mode: Mode) -> Gate:
     if motif.role == "cell":
         return gate
     return replace(gate, group=f"{motif.kind}:{local_name(motif.name, gate.name)}", part=motif.kind, use="")
+
+
+def _regrouped_number(graph: Graph, gate: Gate, mode: Mode) -> Gate:
+    """All gates of a number stay together: it belongs to where it is chosen, not to where it is used."""
+    motif = next((scope for scope in graph.scopes_from(gate.home) if scope.role != "choice"), None)
+    if motif is None or (mode == "proxy" and motif.role == "cell"):
+        return gate
+    name = f"{gate.number}={gate.label}"
+    if mode == "proxyless":
+        return replace(gate, group=f"{motif.name}.{name}", part=motif.kind, use=motif.text)
+    return replace(gate, group=f"{motif.kind}:{name}", part=motif.kind, use="")

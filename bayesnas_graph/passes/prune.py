@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from bayesnas_graph.ir import Edge, Graph, Node, Shape, ShapeError, shape_text
+from bayesnas_graph.ir import Edge, Graph, Mask, Node, Op, Shape, ShapeError, intersection, shape_text
 from bayesnas_graph.ir.walks import reached
+from bayesnas_graph.passes.analysis.narrowing import left_by_ties
+from bayesnas_graph.passes.analysis.widths import chosen_widths, remaining_mask
 
 
 class Disconnected(Exception):
@@ -44,6 +46,9 @@ def prune(graph: Graph, off: Collection[str]) -> Graph:
     and so does everything that takes its width from it. If something cannot become narrower, such as a sum with a value
     of full width or an output, Misfit is raised; only a concatenation that lost an input can cause this.
 
+    Where a width is chosen, operations become as narrow as the widest option that is open: the network is then as small
+    as if it had been written with that width.
+
     Groups that are not in the graph are ignored, so pruning twice is pruning once. Raises Disconnected if an output is
     lost.
     """
@@ -55,7 +60,7 @@ def prune(graph: Graph, off: Collection[str]) -> Graph:
     used = _used(graph.outputs, arriving)
     remaining = [node for node in graph if node.name in used or node.op.is_input]
     edges = {node.name: [replace(e, slot=slot) for slot, e in enumerate(arriving[node.name])] for node in remaining}
-    nodes = _fitted(graph, remaining, edges)
+    nodes = _fitted(graph, remaining, edges, closed)
     constraints = [constraint for constraint in graph.constraints if not used.isdisjoint(constraint.around)]
     return graph.replace(nodes, [edge for node in remaining for edge in edges[node.name]], graph.outputs, constraints)
 
@@ -103,7 +108,7 @@ def _cut(
     return tuple(sorted(cut))
 
 
-def _fitted(graph: Graph, remaining: list[Node], edges: dict[str, list[Edge]]) -> list[Node]:
+def _fitted(graph: Graph, remaining: list[Node], edges: dict[str, list[Edge]], closed: frozenset[str]) -> list[Node]:
     """The remaining nodes with their new shapes. Raises Misfit if a node has none."""
 
     def misfit(node: Node, reason: str) -> Misfit:
@@ -111,16 +116,59 @@ def _fitted(graph: Graph, remaining: list[Node], edges: dict[str, list[Edge]]) -
         joins = [other.name for other in remaining if other.name in before and other.op.concatenates]
         return Misfit(node.name, reason, tuple(name for name in joins if len(edges[name]) < len(graph.inputs(name))))
 
+    narrower = _Narrower(graph, closed)
     nodes: list[Node] = []
     shapes: dict[str, Shape] = {}
     for node in remaining:
         inputs = [shapes[edge.source] for edge in edges[node.name]]
         try:
-            shape = node.op.shape(*inputs) if inputs else node.shape
+            op = narrower.op(node, edges[node.name], inputs)
+            shape = op.shape(*inputs) if inputs else node.shape
         except ShapeError as error:
             raise misfit(node, str(error)) from error
         if node.name in graph.outputs and shape != node.shape:
             raise misfit(node, f"an output of {shape_text(node.shape)} has become {shape_text(shape)}")
         shapes[node.name] = shape
-        nodes.append(replace(node, shape=shape))
+        nodes.append(replace(node, op=op, shape=shape))
     return nodes
+
+
+class _Narrower:
+    """Makes operations narrower where widths are chosen. Nodes must be passed in order."""
+
+    def __init__(self, graph: Graph, closed: frozenset[str]) -> None:
+        self._graph = graph
+        self._closed = closed
+        self._widths = chosen_widths(graph)
+        self._kept: dict[str, Mask] = {}  # the channels that each node still has, out of all
+
+    def op(self, node: Node, arriving: list[Edge], inputs: list[Shape]) -> Op:
+        """The operation of a node that reads inputs of these shapes."""
+        if not self._widths:
+            return node.op
+        everything = (True,) * node.shape[0]
+        brought = {(edge.source, edge.gate) for edge in arriving}
+        edges = self._graph.inputs(node.name)
+        sides = [self._kept[e.source] if (e.source, e.gate) in brought else None for e in edges]
+        own = remaining_mask(self._widths[node.name], self._closed) if node.name in self._widths else everything
+        if node.op.is_input or (all(own) and all(side is not None and all(side) for side in sides)):
+            self._kept[node.name] = everything
+            return node.op
+        coupling = node.op.coupling(*self._graph.input_shapes(node.name))
+        left = intersection(left_by_ties(coupling, sides, node.shape[0]), own)
+        masks = tuple(side for side in sides if side is not None)
+        if node.op.is_mask:
+            self._kept[node.name] = masks[0]
+            return node.op.narrowed(masks, masks[0])
+        (width, *_) = node.op.shape(*inputs)
+        follows = len(masks) == 1 and len(masks[0]) == len(own) and sum(intersection(masks[0], own)) == width
+        if width == sum(left):
+            self._kept[node.name] = left
+        elif follows:
+            self._kept[node.name] = intersection(masks[0], own)  # its width is that of its input
+        elif all(own):
+            self._kept[node.name] = tuple(i < width for i in range(node.shape[0]))
+        else:
+            self._kept[node.name] = left
+            return node.op.narrowed(masks, left)
+        return node.op

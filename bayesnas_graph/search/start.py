@@ -31,7 +31,7 @@ def equalise(learner: SearchLearner, batch: Batch, *, zeros: bool = True) -> Non
             supernet.module(batch[0])
         size = sizes(learner, supernet.moments(watch), len(batch[0]))
         before = supernet.gates
-        after = _equal(size) if zeros else _standard(learner, size)
+        after = _equal(learner, size) if zeros else _standard(learner, size)
         supernet.set_gates(after.to(before.dtype))
         if bool(((after / before).log().abs() < CLOSE).all()):
             break
@@ -46,8 +46,21 @@ def set_standard_point(learner: SearchLearner, sizes: Tensor) -> None:
 
 def _standard(learner: SearchLearner, sizes: Tensor) -> Tensor:
     """Return the gates at which all candidates contribute equally to their node; zero switches are at 1."""
-    return torch.where(learner.switches.is_zero[learner.switches.group], 1, _equal(sizes))
+    return torch.where(learner.switches.is_zero[learner.switches.group], 1, _equal(learner, sizes))
 
 
-def _equal(sizes: Tensor) -> Tensor:
-    return unit(sizes).reciprocal().clamp(max=LARGEST)
+def _equal(learner: SearchLearner, sizes: Tensor) -> Tensor:
+    """Return the gates at which all inputs have magnitude 1.
+
+    The candidates of a chosen width are parts of one value. It keeps its magnitude: their gates add up to 1.
+    """
+    shares = {
+        edge.gate.name: 1 / len(learner.graph.inputs(node.name))
+        for node in learner.graph
+        if node.op.chooses_width
+        for edge in learner.graph.inputs(node.name)
+        if edge.gate is not None
+    }
+    equal = unit(sizes).reciprocal().clamp(max=LARGEST)
+    fixed = equal.new_tensor([shares.get(name, 0) for name in learner.supernet.names])
+    return torch.where(fixed > 0, fixed, equal)

@@ -58,6 +58,14 @@ class Choice(Sum):
 
 
 @dataclass(frozen=True)
+class Width(Choice):
+    """A choice among the first so many channels of one value: each candidate is a `first`, or the value itself."""
+
+    name: ClassVar[str] = "width"
+    chooses_width: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
 class Gated(SameShape):
     """Passes on a value that a gate may turn off.
 

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeGuard
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.language.elaborate.labels import RESERVED_CANDIDATE
 from bayesnas_graph.language.elaborate.scope import NameScope
-from bayesnas_graph.language.elaborate.values import Operation, OptionSet, Poison, Range, SetFunction, Value
+from bayesnas_graph.language.elaborate.values import (
+    Number,
+    Operation,
+    OptionSet,
+    Poison,
+    Range,
+    SetFunction,
+    Value,
+    kind,
+)
 from bayesnas_graph.language.syntax import ast
 
 if TYPE_CHECKING:
@@ -45,15 +54,21 @@ def _rounds(
 
 
 def option_set(evaluator: Evaluator, expr: ast.SetLiteral, scope: NameScope) -> OptionSet:
-    """The operations in braces; none may occur twice."""
-    candidates: dict[Operation, ast.Expr] = {}
+    """The operations or numbers in braces; none may occur twice."""
+    candidates: dict[Operation | Number, ast.Expr] = {}
     names: dict[str, Span] = {}  # where each name is given
     labels: list[str] = []
     given = dict(zip(map(id, expr.items), expr.names, strict=True))
     for value, item in items(evaluator, expr, scope):
         if isinstance(value, OptionSet | SetFunction):
             evaluator.wrong_kind(item, value, "an operation", "combine sets with `|`: `{ a, b } | others`")
-        operation = evaluator.as_operation(item, value, scope)
+        operation = value if _is_number(value) else evaluator.as_operation(item, value, scope)
+        other = next(iter(candidates), operation)
+        if _is_number(other) != _is_number(operation):
+            message = "a set has operations or numbers, not both"
+            here = Label(item.span, f"this is {kind(value)}")
+            first_of_other = Label(candidates[other].span, f"this is {kind(other)}")
+            evaluator.report.fail(Diagnostic("NAS203", message, here, (first_of_other,)))
         if operation in candidates:
             first = candidates[operation]
             evaluator.report.fail(
@@ -95,6 +110,10 @@ def _same_name(
     help: str = "give each candidate its own name",
 ) -> NoReturn:
     evaluator.report.fail(Diagnostic("NAS307", f"two candidates are called `{name}`", here, others, help))
+
+
+def _is_number(value: Value) -> TypeGuard[Number]:
+    return isinstance(value, int | Fraction) and not isinstance(value, bool)
 
 
 def element(evaluator: Evaluator, expr: ast.Index, scope: NameScope) -> Value:

@@ -15,7 +15,9 @@ from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Constraint, Edge, Gate, Graph, Node, Op, Scope, Shape, Term, WrittenEdge, inner_name
 from bayesnas_graph.ir.ops import Input
 from bayesnas_graph.ir.walks import reached
+from bayesnas_graph.language.elaborate.channels import Channels
 from bayesnas_graph.language.elaborate.labels import Name
+from bayesnas_graph.language.elaborate.number_choices import NumberChoice, NumberOwner
 from bayesnas_graph.language.elaborate.values import MotifFunction, MotifNode, Use, Value
 from bayesnas_graph.language.syntax import ast
 
@@ -31,6 +33,7 @@ class Compute:
     span: Span = field(repr=False)
     behind: tuple[str, ...] = ()  # the gates of the candidates it is part of, outermost first
     gates: tuple[Gate, ...] = ()  # one per input, where a search may close them
+    number: NumberChoice | None = None  # the number that these gates choose
 
     @property
     def name(self) -> str:
@@ -86,6 +89,8 @@ class Block:
     steps: tuple[Compute | Nested, ...]
     outputs: tuple[int, ...]
     output_shapes: tuple[Shape, ...]
+    output_channels: tuple[Channels | None, ...]
+    numbers: NumberOwner  # the numbers that are chosen in it
     constraints: tuple[BlockConstraint, ...] = ()
     arguments: tuple[tuple[str, Value], ...] = ()  # the value of every parameter, in order
 
@@ -174,7 +179,7 @@ def closable(steps: Sequence[Compute | Nested], first: int, values: Sequence[int
 
 def flatten(block: Block, name: str) -> Graph:
     """The graph of a network: all motifs expanded, without nodes that reach no output."""
-    flat = _Flattener()
+    flat = _Flattener(_Position(part=name, prefix=":"))
     inputs = []
     for node, shape in block.inputs:
         flat.nodes.append(Node(node.name, Input(), shape, block.definition.span, label=node.text))
@@ -218,29 +223,34 @@ class _Position:
         """The displayed name of a step, from the network on."""
         return inner_name(self.text, text)
 
-    def gate(self, gate: Gate) -> Gate:
-        """A gate of the block, with its names in the graph."""
+    def gate(self, gate: Gate, home: _Position | None = None) -> Gate:
+        """A gate of the block, with its names in the graph. `home` is where its number is chosen, if it has one."""
+        home = home or self
         return replace(
             gate,
             name=self.prefix + gate.name,
-            group=f"{self.part}:{self.inside}{gate.group}" if self.in_cell else self.prefix + gate.group,
+            group=f"{home.part}:{home.inside}{gate.group}" if home.in_cell else home.prefix + gate.group,
             choice=self.prefix + gate.choice,
-            part=self.part,
-            use=self.use,
+            part=home.part,
+            use=home.use,
+            home=home.scope if gate.number else "",
         )
 
 
 class _Flattener:
-    def __init__(self) -> None:
+    def __init__(self, file: _Position) -> None:
+        self.file = file  # the position of numbers that are chosen outside motifs
         self.nodes: list[Node] = []
         self.edges: list[Edge] = []
         self.scopes: list[Scope] = []
         self.cells: dict[ast.Motif, str] = {}
         self.constraints: list[Constraint] = []
+        self.homes: dict[NumberOwner, _Position] = {}  # the blocks being written
 
     def write(self, block: Block, inputs: list[str], position: _Position) -> list[str]:
         """Add a block to the graph; return the names of its outputs."""
         values = list(inputs)
+        self.homes[block.numbers] = position
         for step in block.steps:
             name, label = position.prefix + step.name, step.called.label
             sources = [values[i] for i in step.inputs]
@@ -259,8 +269,9 @@ class _Flattener:
                 scope = name
             behind = (*position.behind, *(position.prefix + gate for gate in step.behind))
             self.nodes.append(Node(name, step.op, step.shape, step.span, label=label, behind=behind, scope=scope))
+            home = self.homes.get(step.number.owner, self.file) if step.number else None
             for slot, source in enumerate(sources):
-                gate = position.gate(step.gates[slot]) if step.gates else None
+                gate = position.gate(step.gates[slot], home) if step.gates else None
                 self.edges.append(Edge(source, name, slot, gate, step.span))
             values.append(name)
         for constraint in block.constraints:

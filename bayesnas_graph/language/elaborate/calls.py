@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from collections.abc import Sequence as Seq
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
@@ -14,7 +17,10 @@ from bayesnas_graph.language.elaborate.arguments import Signature, accept, arran
 from bayesnas_graph.language.elaborate.arithmetic import out_of_bounds, tidy
 from bayesnas_graph.language.elaborate.arrays import elements
 from bayesnas_graph.language.elaborate.builtins import BUILTINS, call_builtin
+from bayesnas_graph.language.elaborate.channels import Channels, numbers_in, width_with
+from bayesnas_graph.language.elaborate.choosing import by_number, named, over_options, two_choices
 from bayesnas_graph.language.elaborate.limits import LimitReached
+from bayesnas_graph.language.elaborate.number_choices import Chosen, Pending
 from bayesnas_graph.language.elaborate.scope import NameScope
 from bayesnas_graph.language.elaborate.values import (
     Builtin,
@@ -24,13 +30,10 @@ from bayesnas_graph.language.elaborate.values import (
     Number,
     Operation,
     OptionSet,
-    Perhaps,
     Primitive,
     PrimitiveFunction,
     PythonFunction,
     Range,
-    Selection,
-    Sequence,
     SetFunction,
     Use,
     Value,
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
 MOST_CALLS = 4  # shown with a problem inside a function
 
 OperationFunction = PrimitiveFunction | MotifFunction | PythonFunction
+Arguments = Seq[tuple[str, Value]]
 
 
 def call(evaluator: Evaluator, expr: ast.Call, scope: NameScope) -> Value:
@@ -57,7 +61,7 @@ def call(evaluator: Evaluator, expr: ast.Call, scope: NameScope) -> Value:
         return call_set(evaluator, function, expr, scope)
     if isinstance(function, LetFunction):
         return _call_function(evaluator, function, expr, scope)
-    if isinstance(function, Primitive | Use | Sequence | Selection | Perhaps):
+    if isinstance(function, Operation):
         values = [evaluator.value(argument, scope) for argument in expr.arguments]
         return _connect(evaluator, function, expr, scope, values)
     if not isinstance(function, OperationFunction):
@@ -78,15 +82,26 @@ def call_operation(evaluator: Evaluator, function: OperationFunction, expr: ast.
     """An operation with its arguments, not yet connected to anything."""
     if isinstance(function, PrimitiveFunction):
         expressions = _arranged(evaluator, primitive_signature(function.cls), expr)
-        values = {name: evaluator.value(e, scope) for name, e in expressions.items()}
-        op = accept(function.cls, values, {name: e.span for name, e in expressions.items()})
-        if isinstance(op, Diagnostic):
-            evaluator.report.fail(op)
-        return Primitive(op, expr.span)
+        values = [(name, named(evaluator.value(e, scope), name)) for name, e in expressions.items()]
+        spans = {name: e.span for name, e in expressions.items()}
+        return by_number(evaluator, values, partial(_primitive, evaluator, function, spans, expr.span), expr.span)
     arguments = _bound(evaluator, function, expr, scope)
     if isinstance(function, MotifFunction):
         return Use(function, arguments, expr.span)
-    return _python(evaluator, function, arguments, expr.span)
+    return by_number(evaluator, arguments, partial(_python, evaluator, function, expr.span), expr.span)
+
+
+def _primitive(
+    evaluator: Evaluator,
+    function: PrimitiveFunction,
+    spans: Mapping[str, Span],
+    span: Span,
+    arguments: Arguments,
+) -> Primitive:
+    op = accept(function.cls, dict(arguments), spans)
+    if isinstance(op, Diagnostic):
+        evaluator.report.fail(op)
+    return Primitive(op, span)
 
 
 def call_set(evaluator: Evaluator, function: SetFunction, expr: ast.Call, scope: NameScope) -> OptionSet:
@@ -104,7 +119,7 @@ def call_set(evaluator: Evaluator, function: SetFunction, expr: ast.Call, scope:
 def _call_function(evaluator: Evaluator, function: LetFunction, expr: ast.Call, scope: NameScope) -> Value:
     """The value of a `let` with parameters, for these arguments."""
     name = function.definition.name.name
-    inner = function_scope(function)
+    inner = function_scope(function, scope)
     inner.names.update(_bound(evaluator, function, expr, scope))
     with evaluator.meter.deeper(name, expr.span):
         try:
@@ -124,24 +139,41 @@ def _called(evaluator: Evaluator, problem: Diagnostic, name: str, span: Span) ->
     return explained
 
 
-def function_scope(function: MotifFunction | SetFunction | PythonFunction | LetFunction) -> NameScope:
-    """An empty scope for the parameters of a function."""
+def function_scope(
+    function: MotifFunction | SetFunction | PythonFunction | LetFunction, caller: NameScope
+) -> NameScope:
+    """An empty scope for the parameters of a function.
+
+    Numbers that are chosen there belong to the caller, those of a motif to each of its uses, and those of a set, which
+    is computed once, to the file.
+    """
     outer = function.scope if isinstance(function, LetFunction) else None
-    return NameScope(function.module, outer if isinstance(outer, NameScope) else None)
+    owner = Pending(function.definition) if isinstance(function, MotifFunction) else caller.owner
+    within = outer if isinstance(outer, NameScope) else None
+    return NameScope(function.module, within, owner=None if isinstance(function, SetFunction) else owner)
 
 
 def total(evaluator: Evaluator, values: list[Value], expr: ast.Call) -> Value:
     """`sum(widths)`: the sum of numbers, given one by one or in arrays."""
-    total: Number = 0
-    for value, argument in zip(values, expr.arguments, strict=True):
-        for item in elements(evaluator, value, argument.span) if isinstance(value, tuple | Range) else (value,):
-            if isinstance(item, bool) or not isinstance(item, int | Fraction):
-                evaluator.wrong_kind(argument, item, "nodes or numbers")
-            evaluator.meter.step(argument.span)
-            total = tidy(total + item)
-            if out_of_bounds(total):
-                evaluator.meter.number_too_large(expr.span)
-    return total
+    spans = [argument.span for argument in expr.arguments]
+    lists = [
+        elements(evaluator, value, span) if isinstance(value, tuple | Range) else (value,)
+        for value, span in zip(values, spans, strict=True)
+    ]
+
+    def added(lists: Seq[Value]) -> Number:
+        total: Number = 0
+        for items, argument in zip(lists, expr.arguments, strict=True):
+            for item in items if isinstance(items, tuple) else ():
+                if isinstance(item, bool) or not isinstance(item, int | Fraction):
+                    evaluator.wrong_kind(argument, item, "nodes or numbers")
+                evaluator.meter.step(argument.span)
+                total = tidy(total + item)
+                if out_of_bounds(total):
+                    evaluator.meter.number_too_large(expr.span)
+        return total
+
+    return over_options(evaluator, lists, added, expr.span)
 
 
 def _call_builtin(evaluator: Evaluator, function: Builtin, expr: ast.Call, scope: NameScope) -> Value:
@@ -150,10 +182,26 @@ def _call_builtin(evaluator: Evaluator, function: Builtin, expr: ast.Call, scope
             "NAS202", f"`{function.name}` takes no keyword arguments", expr.keywords[0].span, "not allowed here"
         )
     values = [evaluator.value(argument, scope) for argument in expr.arguments]
-    result = call_builtin(function.name, values, [a.span for a in expr.arguments], expr.span)
-    if isinstance(result, Diagnostic):
-        evaluator.report.fail(result)
-    return tidy(result) if isinstance(result, Fraction) else result
+    spans = [a.span for a in expr.arguments]
+
+    def result_of(values: Seq[Value]) -> Value:
+        result = call_builtin(function.name, values, spans, expr.span)
+        if isinstance(result, Diagnostic):
+            evaluator.report.fail(result)
+        return tidy(result) if isinstance(result, Fraction) else result
+
+    if function.name == "channels" and isinstance(values[0], MotifNode) and values[0].channels:
+        return _chosen_channels(evaluator, values[0].channels, expr.span)
+    return over_options(evaluator, values, result_of, expr.span)
+
+
+def _chosen_channels(evaluator: Evaluator, channels: Channels, span: Span) -> Chosen:
+    """`channels(x)`, if the width of `x` is chosen."""
+    numbers = numbers_in([channels])
+    if len(numbers) > 1:
+        two_choices(evaluator, numbers, span)
+    (choice,) = numbers
+    return Chosen(choice, tuple(width_with(channels, choice, option) for option in range(len(choice))))
 
 
 def _are_nodes(values: list[Value], function: OperationFunction) -> bool:
@@ -187,9 +235,7 @@ def _connect(
     return scope.apply(operation, tuple(inputs), expr.span)
 
 
-def _python(
-    evaluator: Evaluator, function: PythonFunction, arguments: tuple[tuple[str, Value], ...], span: Span
-) -> Primitive:
+def _python(evaluator: Evaluator, function: PythonFunction, span: Span, arguments: Arguments) -> Primitive:
     definition = function.definition
     if not evaluator.allow_python:
         if evaluator.report.has("NAS105"):
@@ -229,16 +275,17 @@ def _bound(
     """The value of every parameter, in order; a default may use the parameters before it."""
     definition = function.definition
     arguments = _arranged(evaluator, signature_of(definition), expr)
-    inner = function_scope(function)
+    inner = function_scope(function, scope)
     for parameter in definition.parameters or ():
         name = parameter.name.name
         if name in arguments:
             value = evaluator.value(arguments[name], scope)
             if not isinstance(function, LetFunction):
                 _check_argument(evaluator, arguments[name], value)
+            named(value, name)
         else:
             assert parameter.default is not None, "arrange reports missing arguments"
-            value = evaluator.value(parameter.default, inner)
+            value = named(evaluator.value(parameter.default, inner), name)
         inner.names[name] = value
     return tuple(inner.names.items())
 

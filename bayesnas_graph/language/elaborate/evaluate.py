@@ -14,14 +14,17 @@ from bayesnas_graph.language.elaborate.arithmetic import COMPARISONS, out_of_bou
 from bayesnas_graph.language.elaborate.arrays import element, items, option_set
 from bayesnas_graph.language.elaborate.builtins import BUILTINS
 from bayesnas_graph.language.elaborate.calls import call, call_operation, call_set
+from bayesnas_graph.language.elaborate.choosing import choose_number, compared, named, over_options
 from bayesnas_graph.language.elaborate.files import Module
 from bayesnas_graph.language.elaborate.limits import Meter
+from bayesnas_graph.language.elaborate.number_choices import NumberOwner
 from bayesnas_graph.language.elaborate.operators import arithmetic
 from bayesnas_graph.language.elaborate.other_names import other_name
 from bayesnas_graph.language.elaborate.scope import NameScope
 from bayesnas_graph.language.elaborate.values import (
     POISON,
     Builtin,
+    Chosen,
     LetFunction,
     MotifFunction,
     MotifNode,
@@ -31,14 +34,12 @@ from bayesnas_graph.language.elaborate.values import (
     OptionSet,
     Perhaps,
     Poison,
-    Primitive,
     PrimitiveFunction,
     PythonFunction,
     Range,
     Selection,
     Sequence,
     SetFunction,
-    Use,
     Value,
     kind,
     nodes_in,
@@ -57,6 +58,7 @@ class Evaluator:
     meter: Meter
     allow_python: bool = False
     sets: dict[object, OptionSet] = field(default_factory=dict)  # sets evaluated so far, by their arguments
+    file_numbers: NumberOwner = field(default_factory=lambda: NumberOwner(is_file=True))
 
     def __post_init__(self) -> None:
         self._constants: dict[tuple[Module, str], Value] = {}
@@ -94,8 +96,11 @@ class Evaluator:
 
     # ---- values of a certain kind
 
-    def number(self, expr: ast.Expr, scope: NameScope) -> Number:
-        value = self.value(expr, scope)
+    def as_number(self, expr: ast.Expr, value: Value) -> Number:
+        """A value as a number that is known."""
+        if isinstance(value, Chosen):
+            help = "only arguments of operations can be chosen; repeat an operation with `block * n`"
+            self.fail("NAS215", "this number cannot be chosen", expr.span, f"one of {show(value.values)[1:-1]}", help)
         if isinstance(value, bool) or not isinstance(value, int | Fraction):
             self.wrong_kind(expr, value, "a number")
         return value
@@ -105,8 +110,7 @@ class Evaluator:
 
     def as_integer(self, expr: ast.Expr, value: Value, what: str, minimum: int | None = None) -> int:
         """A value as an integer that is not too small."""
-        if isinstance(value, bool) or not isinstance(value, int | Fraction):
-            self.wrong_kind(expr, value, "a number")
+        value = self.as_number(expr, value)
         if isinstance(value, Fraction):
             self.fail(
                 "NAS204",
@@ -206,7 +210,7 @@ class Evaluator:
         if key not in self._constants:
             self._constants[key] = POISON  # seen by a constant that depends on itself or has failed before
             with self.meter.deeper(definition.name.name, definition.span):
-                self._constants[key] = self.value(definition.value, NameScope(module))
+                self._constants[key] = named(self.value(definition.value, NameScope(module)), key[1])
         elif isinstance(self._constants[key], Poison) and key[1] in self.meter.inside:
             self.report.fail(_needs_itself(definition, self.meter.inside))
         return self._constants[key]
@@ -234,8 +238,13 @@ class Evaluator:
     def _prefix(self, expr: ast.Prefix, scope: NameScope) -> Value:
         if expr.operator == "not":
             return not self.truth(expr.operand, scope)
-        value = self.number(expr.operand, scope)
-        return -value if expr.operator == "-" else value
+        value = self.value(expr.operand, scope)
+        self._check_number(expr.operand, value)
+        return over_options(self, [value], lambda v: -v[0] if expr.operator == "-" else v[0], expr.span)
+
+    def _check_number(self, expr: ast.Expr, value: Value) -> None:
+        if isinstance(value, bool) or not isinstance(value, int | Fraction | Chosen):
+            self.wrong_kind(expr, value, "a number")
 
     def _logical(self, expr: ast.Logical, scope: NameScope) -> Value:
         decisive = expr.operator == "or"
@@ -243,7 +252,7 @@ class Evaluator:
 
     def _chain(self, expr: ast.Chain, scope: NameScope) -> Value:
         values = [self.value(operand, scope) for operand in expr.operands]
-        if all(operator == ">" for operator in expr.operators) and not isinstance(values[0], int | Fraction):
+        if all(operator == ">" for operator in expr.operators) and not isinstance(values[0], int | Fraction | Chosen):
             steps: list[Operation] = []
             for operand, value in zip(expr.operands, values, strict=True):
                 step = self.as_operation(operand, value, scope)
@@ -260,14 +269,11 @@ class Evaluator:
         left, right, operator = values[0], values[1], expr.operators[0]
         if operator in ("==", "!="):
             self.count(left, expr.span)
-            equal = kind(left) == kind(right) and left == right
+            equal = compared(self, left, right, lambda a, b: kind(a) == kind(b) and a == b, expr.span)
             return equal if operator == "==" else not equal
-        numbers: list[Number] = []
         for operand, value in zip(expr.operands, values, strict=True):
-            if isinstance(value, bool) or not isinstance(value, int | Fraction):
-                self.wrong_kind(operand, value, "a number")
-            numbers.append(value)
-        return COMPARISONS[operator](numbers[0], numbers[1])
+            self._check_number(operand, value)
+        return compared(self, left, right, COMPARISONS[operator], expr.span)
 
     def _range(self, expr: ast.RangeOf, scope: NameScope) -> Value:
         start = self.integer(expr.start, scope, "the start of a range")
@@ -281,6 +287,12 @@ class Evaluator:
     def _choose(self, expr: ast.Choose, scope: NameScope) -> Value:
         limit = None if expr.limit is None else self.integer(expr.limit, scope, "the number to choose", 1)
         options = self.options(expr.options, scope)
+        if options.numbers and (limit or 1) == 1:
+            return choose_number(self, expr, options.numbers, scope)
+        if options.numbers:
+            self.fail(
+                "NAS215", "exactly one of several numbers can be chosen", expr.span, help="write `choose { ... }`"
+            )
         if not options.items:
             self.fail(
                 "NAS304",
@@ -299,11 +311,11 @@ class Evaluator:
                 f"there are only {count} candidates" if count > 1 else "there is one candidate",
             )
         least = limit if expr.exact and limit else 0
-        return Selection(options.items, limit, expr.span, options.names, least)
+        return Selection(options.operations, limit, expr.span, options.names, least)
 
     def as_operation(self, expr: ast.Expr, value: Value, scope: NameScope) -> Operation:
         """A value as an operation: a bare name is a call without arguments."""
-        if isinstance(value, Primitive | Use | Sequence | Selection | Perhaps):
+        if isinstance(value, Operation):
             return value
         if isinstance(value, PrimitiveFunction | MotifFunction | PythonFunction):
             return call_operation(self, value, ast.Call(expr.span, expr, (), ()), scope)

@@ -11,10 +11,13 @@ from bayesnas_graph.ir import Gate, Op, Shape, ShapeError, shape_text
 from bayesnas_graph.ir.graph import Kind
 from bayesnas_graph.ir.ops import Choice, Identity, Maybe, Sum
 from bayesnas_graph.language.elaborate.block import Block, BlockConstraint, BlockEdge, Compute, Nested, closable, gated
+from bayesnas_graph.language.elaborate.channels import Channels
 from bayesnas_graph.language.elaborate.constraints import ConstraintFinder, ExpandedEdge
 from bayesnas_graph.language.elaborate.evaluate import Evaluator
+from bayesnas_graph.language.elaborate.expand_numbers import expand_by_number, expand_repeated, masked, reading
 from bayesnas_graph.language.elaborate.labels import Name, Names, distinct, edge_name, label_of, node_name, numbered
 from bayesnas_graph.language.elaborate.limits import LimitReached
+from bayesnas_graph.language.elaborate.number_choices import NumberChoice
 from bayesnas_graph.language.elaborate.problems import (
     count,
     different_shapes,
@@ -25,10 +28,12 @@ from bayesnas_graph.language.elaborate.problems import (
 from bayesnas_graph.language.elaborate.statements import wire
 from bayesnas_graph.language.elaborate.structure import check_structure, nodes_in_order
 from bayesnas_graph.language.elaborate.values import (
+    ByNumber,
     MotifNode,
     Operation,
     Perhaps,
     Primitive,
+    Repeated,
     Selection,
     Use,
 )
@@ -50,9 +55,15 @@ class Expander:
         self._wirings: dict[Block, Wiring] = {}
         self._uses: list[tuple[str, Span]] = []  # the motifs being expanded, with their uses
 
-    def block(self, use: Use, shapes: tuple[Shape, ...], span: Span) -> Block:
-        """The block of a motif. Raises NasError if it has problems, which are reported only once."""
-        key = use, tuple(type(value) for _, value in use.arguments), shapes
+    def block(
+        self, use: Use, shapes: tuple[Shape, ...], span: Span, channels: tuple[Channels | None, ...] | None = None
+    ) -> Block:
+        """The block of a motif. Raises NasError if it has problems, which are reported only once.
+
+        `channels` are those of the inputs, where widths are chosen.
+        """
+        channels = channels or (None,) * len(shapes)
+        key = use, tuple(type(value) for _, value in use.arguments), shapes, channels
         name = use.function.definition.name.name
         if key in self._open:
             self.report.fail(uses_itself(name, span, use.function.definition.name.span))
@@ -62,7 +73,7 @@ class Expander:
             with self.evaluator.meter.deeper(name, span):
                 self._uses.append((name, span))
                 try:
-                    self._blocks[key] = self._expand(use, shapes, span)
+                    self._blocks[key] = self._expand(use, shapes, span, channels)
                 except NasError as error:
                     self._explain(error)
                     raise
@@ -78,9 +89,9 @@ class Expander:
         """The wiring of a block's motif."""
         return self._wirings[block]
 
-    def _expand(self, use: Use, shapes: tuple[Shape, ...], span: Span) -> Block:
+    def _expand(self, use: Use, shapes: tuple[Shape, ...], span: Span, channels: tuple[Channels | None, ...]) -> Block:
         self.evaluator.meter.step(span, BLOCK_COST)
-        wiring = wire(self.evaluator, use.function, use.arguments, shapes)
+        wiring = wire(self.evaluator, use.function, use.arguments, shapes, channels)
         definition = use.function.definition
         if wiring.sound and len(wiring.inputs) != len(shapes):
             if len(self._uses) == 1:
@@ -90,7 +101,7 @@ class Expander:
         if wiring.sound:
             wiring.problems = check_structure(wiring, self.report)
             wiring.sound = not wiring.problems
-        block = _Writer(self, wiring).write(use, shapes)
+        block = _Writer(self, wiring).write(use, shapes, channels)
         self.evaluator.meter.nodes(block.nodes, span)
         self.evaluator.meter.edges(block.edges, span)
         self._wirings[block] = wiring
@@ -119,14 +130,18 @@ class _Writer:
         self.wiring = wiring
         self.steps: list[Compute | Nested] = []
         self.shapes: list[Shape] = []  # of all values so far
+        self.channels: list[Channels | None] = []  # of all values so far, where their width is chosen
+        self.masked: dict[tuple[int, tuple[str, ...]], int] = {}  # with zeros for absent channels
+        self.masks: set[int] = set()  # the values of `masked`
         self.names = Names()
         self.behind: tuple[str, ...] = ()  # the gates of the candidates being expanded
         self.edges: list[ExpandedEdge] = []  # if the motif has requirements
         self.spans: dict[Application, tuple[int, int, int]] = {}  # its first step, its last step, its first value
 
-    def write(self, use: Use, shapes: tuple[Shape, ...]) -> Block:
+    def write(self, use: Use, shapes: tuple[Shape, ...], channels: tuple[Channels | None, ...]) -> Block:
         wiring = self.wiring
         self.shapes.extend(shapes)
+        self.channels.extend(channels)
         values: dict[MotifNode, int | None] = {node: i for i, node in enumerate(wiring.inputs) if i < len(shapes)}
         incoming: dict[MotifNode, list[Application]] = {node: [] for node in wiring.nodes}
         for application in wiring.applications:
@@ -147,10 +162,17 @@ class _Writer:
         results = tuple(value for value in outputs if value is not None)
         if not wiring.sound or problems or len(results) < len(outputs):
             raise NasError([*wiring.problems, *problems])
-        inputs, steps = tuple(zip(wiring.inputs, shapes, strict=True)), tuple(self.steps)
-        output_shapes = tuple(self.shapes[i] for i in results)
-        constraints = self._constraints(results)
-        return Block(use.function.definition, inputs, steps, results, output_shapes, constraints, use.arguments)
+        return Block(
+            use.function.definition,
+            tuple(zip(wiring.inputs, shapes, strict=True)),
+            tuple(self.steps),
+            results,
+            tuple(self.shapes[i] for i in results),
+            tuple(self.channels[i] for i in results),
+            wiring.numbers,
+            self._constraints(results),
+            use.arguments,
+        )
 
     def _constraints(self, outputs: tuple[int, ...]) -> tuple[BlockConstraint, ...]:
         """The constraints of the block. Raises NasError if a requirement is not valid."""
@@ -278,7 +300,8 @@ class _Writer:
             )
         if isinstance(incoming[0].operation, Chain):
             self.names.release(node.name)  # the chain reserved it only for its steps
-        return self._compute(self._free(node_name(node)), op, values, shape, node.span)
+        channels = reading(self, op, values, node.span, "NAS201").output
+        return self.compute(self.free(node_name(node)), op, values, shape, node.span, channels=channels)
 
     # ---- operations
 
@@ -289,30 +312,37 @@ class _Writer:
             case Primitive(op=Identity()) if len(inputs) == 1:
                 return inputs
             case Primitive():
-                return [self._primitive(operation, inputs, named)]
+                return [self.primitive(operation, inputs, named)]
             case Use():
-                block = self.expander.block(operation, tuple(self.shapes[i] for i in inputs), operation.span)
-                self.steps.append(Nested(self._free(named), block, tuple(inputs), operation.span, self.behind))
+                shapes, channels = (tuple(known[i] for i in inputs) for known in (self.shapes, self.channels))
+                block = self.expander.block(operation, shapes, operation.span, channels)
+                self.steps.append(Nested(self.free(named), block, tuple(inputs), operation.span, self.behind))
                 first = len(self.shapes)
                 self.shapes.extend(block.output_shapes)
+                self.channels.extend(block.output_channels)
                 return list(range(first, len(self.shapes)))
             case Chain():
                 if name.id:
-                    name = self._free(name)  # reserves `name.step` for its steps
+                    name = self.free(name)  # reserves `name.step` for its steps
                 labels = numbered([label_of(step) for step in operation.steps])
                 for label, step in zip(labels, operation.steps, strict=True):
                     inputs = self.apply(step, inputs, name.inner(label), span)
                 return inputs
             case Selection():
-                return [self._selection(operation, inputs, self._free(named), span)]
+                return [self._selection(operation, inputs, self.free(named), span)]
             case Perhaps():
-                return [self._optional(operation, inputs, self._free(named), span)]
+                return [self._optional(operation, inputs, self.free(named), span)]
+            case ByNumber():
+                return [expand_by_number(self, operation, inputs, named, span)]
+            case Repeated():
+                return [expand_repeated(self, operation, inputs, named, span)]
 
-    def _free(self, name: Name) -> Name:
+    def free(self, name: Name) -> Name:
         """The name, numbered if it is taken."""
         return name.numbered(self.names.suffix(name.id))
 
-    def _primitive(self, operation: Primitive, inputs: list[int], name: Name) -> int:
+    def primitive(self, operation: Primitive, inputs: list[int], name: Name, channels: Channels | None = None) -> int:
+        """Expand a primitive; `channels` are those of its output if its width is chosen."""
         op = operation.op
         wanted = op.inputs
         if (wanted is None and not inputs) or (wanted is not None and wanted != len(inputs)):
@@ -322,13 +352,14 @@ class _Writer:
             *before, op = op.resolved(*shapes)
             for first in before:
                 shape = first.shape(*shapes)
-                inputs = [self._compute(self._free(name.inner(first.label)), first, inputs, shape, operation.span)]
+                inner, kept = self.free(name.inner(first.label)), reading(self, first, inputs, operation.span).output
+                inputs = [self.compute(inner, first, inputs, shape, operation.span, channels=kept)]
                 shapes = [shape]
             shape = op.shape(*shapes)
         except ShapeError as error:
             code = "NAS106" if op.is_python else "NAS201" if op.is_join else "NAS211"
-            reads = "used here" if code == "NAS106" else f"input is {', '.join(map(shape_text, shapes))}"
-            self.report.fail(Diagnostic(code, str(error), Label(operation.span, reads)))
+            shown = "used here" if code == "NAS106" else f"input is {', '.join(map(shape_text, shapes))}"
+            self.report.fail(Diagnostic(code, str(error), Label(operation.span, shown)))
         if op.is_python and not op.counts_all_flops(*shapes):
             message = f"the multiply-adds of `{op.label}` cannot be counted"
             help = "every number of multiply-adds of this network is a lower bound, also for `require flops`"
@@ -339,7 +370,11 @@ class _Writer:
             help = 'write `padding = "same"` to keep its size, or `padding = "valid"` for none'
             label = Label(operation.span, "no `padding` is given")
             self.report.add(Diagnostic("NAS217", doubt, label, help=help, severity="warning"))
-        return self._compute(self._free(name), op, inputs, shape, operation.span)
+        reads = reading(self, op, inputs, operation.span)
+        name = self.free(name)
+        if reads.mixes:
+            inputs = [masked(self, value, name, operation.span) for value in inputs]
+        return self.compute(name, op, inputs, shape, operation.span, channels=channels or reads.output)
 
     def _optional(self, optional: Perhaps, inputs: list[int], name: Name, span: Span) -> int:
         operation = optional.operation
@@ -348,8 +383,9 @@ class _Writer:
         if isinstance(operation, Selection):
             inner = replace(inner, target=name.target)  # `optional choose` is displayed as one choice
         gate = _gate(name.id, name, label, "optional", operation.span)
-        value = self._behind(gate, operation, inputs, inner, span)
-        return self._compute(name, Maybe(), [value], self.shapes[value], optional.span, (gate,))
+        value = self.behind_gate(gate, operation, inputs, inner, span)
+        channels = self.channels[value]
+        return self.compute(name, Maybe(), [value], self.shapes[value], optional.span, (gate,), channels)
 
     def _selection(self, selection: Selection, inputs: list[int], name: Name, span: Span) -> int:
         values = []
@@ -359,7 +395,7 @@ class _Writer:
             gates.append(_gate(inner.id, name, label, "candidate", candidate.span))
             if isinstance(candidate, Perhaps):
                 inner = inner.inner("inner")  # it has two switches, that of the choice and its own, with two names
-            values.append(self._behind(gates[-1], candidate, inputs, inner, span))
+            values.append(self.behind_gate(gates[-1], candidate, inputs, inner, span))
         shapes = [self.shapes[value] for value in values]
         if len(set(shapes)) > 1:
             labels = [
@@ -368,23 +404,27 @@ class _Writer:
             ]
             message = "candidates of a choice have different shapes"
             self.report.fail(different_shapes("NAS209", message, "chosen here", selection.span, labels, shapes))
-        return self._compute(
-            name, Choice(selection.limit, selection.least), values, shapes[0], selection.span, tuple(gates)
-        )
+        channels = reading(self, Choice(), values, selection.span, "NAS209").output
+        op = Choice(selection.limit, selection.least)
+        return self.compute(name, op, values, shapes[0], selection.span, tuple(gates), channels)
 
-    def _behind(self, gate: Gate, operation: Operation, inputs: list[int], name: Name, span: Span) -> int:
+    def behind_gate(self, gate: Gate, operation: Operation, inputs: list[int], name: Name, span: Span) -> int:
         """Expand the operation behind a gate; return its only value."""
         around, self.behind = self.behind, (*self.behind, gate.name)
         try:
             values = self.apply(operation, inputs, name, span)
         finally:
             self.behind = around
+        return self.only_value(values, operation)
+
+    def only_value(self, values: list[int], operation: Operation) -> int:
+        """The value of an operation that must have one."""
         if len(values) != 1:
             message = f"`{operation}` has {count(len(values), 'output')}, expected one here"
             self.report.fail(Diagnostic("NAS210", message, Label(operation.span, "must have one output here")))
         return values[0]
 
-    def _compute(
+    def compute(
         self,
         name: Name,
         op: Op,
@@ -392,9 +432,13 @@ class _Writer:
         shape: Shape,
         span: Span,
         gates: tuple[Gate, ...] = (),
+        channels: Channels | None = None,
+        number: NumberChoice | None = None,
     ) -> int:
-        self.steps.append(Compute(name, op, tuple(inputs), shape, span, self.behind, gates))
+        """Add a step; `number` is the number that its gates belong to."""
+        self.steps.append(Compute(name, op, tuple(inputs), shape, span, self.behind, gates, number))
         self.shapes.append(shape)
+        self.channels.append(channels)
         return len(self.shapes) - 1
 
 

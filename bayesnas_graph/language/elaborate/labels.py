@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 
 from bayesnas_graph.ir import inner_name
 from bayesnas_graph.language.elaborate.values import (
+    ByNumber,
     MotifNode,
     Operation,
     Perhaps,
     Primitive,
+    Repeated,
     Selection,
     Sequence,
     Use,
@@ -35,6 +37,10 @@ def label_of(operation: Operation) -> str:
             return "choice"
         case Perhaps():
             return "optional"
+        case ByNumber(operations=operations):
+            return label_of(operations[0])
+        case Repeated(operation=repeated):
+            return label_of(repeated)
 
 
 def distinct(operations: Seq[Operation], given: Seq[str] = ()) -> list[str]:

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, NoReturn, TypeGuard
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir.ops import Identity
 from bayesnas_graph.language.elaborate.arithmetic import calculate
 from bayesnas_graph.language.elaborate.arrays import combine, elements
+from bayesnas_graph.language.elaborate.choosing import named, over_options
 from bayesnas_graph.language.elaborate.scope import NameScope
 from bayesnas_graph.language.elaborate.values import (
+    Chosen,
     MotifFunction,
     MotifNode,
     Number,
     Operation,
     OptionSet,
-    Perhaps,
     Primitive,
     PrimitiveFunction,
     PythonFunction,
     Range,
-    Selection,
+    Repeated,
     Sequence,
     SetFunction,
-    Use,
     Value,
     nodes_in,
 )
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from bayesnas_graph.language.elaborate.evaluate import Evaluator
 
 _Repeatable = (
-    Primitive | Use | Sequence | Selection | Perhaps | PrimitiveFunction | MotifFunction | PythonFunction
+    Operation | PrimitiveFunction | MotifFunction | PythonFunction
 )  # an operation, or one without its arguments
 
 
@@ -48,7 +49,9 @@ def arithmetic(evaluator: Evaluator, expr: ast.Arithmetic, scope: NameScope) -> 
             continue
         right = evaluator.value(operand, scope)
         if _is_number(left) and _is_number(right):
-            left = _calculate(evaluator, operator, left, right, expr.span)
+            left = over_options(
+                evaluator, [left, right], partial(_calculate, evaluator, operator, expr.span), expr.span
+            )
         elif operator == "*" and isinstance(left, _Repeatable):
             left = _repeated(evaluator, expr.operands[i], left, operand, right, scope)
         elif operator == "*" and isinstance(right, _Repeatable):
@@ -61,11 +64,12 @@ def arithmetic(evaluator: Evaluator, expr: ast.Arithmetic, scope: NameScope) -> 
     return left
 
 
-def _is_number(value: Value) -> TypeGuard[Number]:
-    return isinstance(value, int | Fraction) and not isinstance(value, bool)
+def _is_number(value: Value) -> bool:
+    return isinstance(value, int | Fraction | Chosen) and not isinstance(value, bool)
 
 
-def _calculate(evaluator: Evaluator, operator: str, left: Number, right: Number, span: Span) -> Number:
+def _calculate(evaluator: Evaluator, operator: str, span: Span, values: Any) -> Number:
+    left, right = values
     try:
         return calculate(operator, left, right)
     except ZeroDivisionError:
@@ -81,11 +85,23 @@ def _repeated(
 ) -> Operation:
     """`block * 3` is `block > block > block`: a chain of uses, each with its own weights."""
     operation = evaluator.as_operation(expr, value, scope)
+    if isinstance(times, Chosen):
+        return _repeated_by_choice(evaluator, operation, times_expr, times)
     count = evaluator.as_integer(times_expr, times, "the number of repetitions", 0)
     span = expr.span.to(times_expr.span) if expr.span.start < times_expr.span.start else times_expr.span.to(expr.span)
     steps = operation.steps if isinstance(operation, Sequence) else (operation,)
     evaluator.meter.ahead(count * len(steps), span)
     return Sequence(steps * count, span, repeated=True) if count else Primitive(Identity(), span)
+
+
+def _repeated_by_choice(evaluator: Evaluator, operation: Operation, expr: ast.Expr, times: Chosen) -> Repeated:
+    """`block * n`, with a number that is chosen."""
+    named(times, "times")
+    for value in times.values:
+        evaluator.as_integer(expr, value, "the number of repetitions", 0)
+    return Repeated(
+        operation, times, operation.span.to(expr.span) if operation.span.start < expr.span.start else expr.span
+    )
 
 
 def _not_numbers(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.language.elaborate.builtins import BUILTINS
 from bayesnas_graph.language.elaborate.files import Module
+from bayesnas_graph.language.elaborate.number_choices import Chosen, NumberOwner
 from bayesnas_graph.language.elaborate.values import MotifNode, Operation, Value
 
 Apply = Callable[[Operation, tuple[MotifNode, ...], Span], MotifNode]
@@ -15,14 +16,23 @@ Apply = Callable[[Operation, tuple[MotifNode, ...], Span], MotifNode]
 class NameScope:
     """Names with their values, nested in an outer scope."""
 
-    __slots__ = ("apply", "module", "names", "parent")
+    __slots__ = ("apply", "chosen", "module", "names", "owner", "parent")
 
-    def __init__(self, module: Module, parent: NameScope | None = None, apply: Apply | None = None) -> None:
+    def __init__(
+        self,
+        module: Module,
+        parent: NameScope | None = None,
+        apply: Apply | None = None,
+        owner: NumberOwner | None = None,
+    ) -> None:
         self.module = module
         self.parent = parent
         self.names: dict[str, Value] = {}
         # Connects an operation to nodes; None outside motifs.
         self.apply: Apply | None = apply or (parent.apply if parent else None)
+        # Whose numbers are chosen here; None if they are those of the file.
+        self.owner: NumberOwner | None = owner or (parent.owner if parent else None)
+        self.chosen: dict[int, Chosen] = {}  # numbers chosen here, by the id of their expression
 
     def find(self, name: str) -> Value | None:
         """The value of a name in this or an outer scope."""

@@ -15,12 +15,15 @@ from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.ir import Graph, named_shape
 from bayesnas_graph.language.elaborate.arguments import signature_of
 from bayesnas_graph.language.elaborate.block import Block, flatten
+from bayesnas_graph.language.elaborate.channels import numbers_in
+from bayesnas_graph.language.elaborate.choosing import named
 from bayesnas_graph.language.elaborate.deep_stack import deep_stack
 from bayesnas_graph.language.elaborate.evaluate import Evaluator
 from bayesnas_graph.language.elaborate.expand import Expander
 from bayesnas_graph.language.elaborate.files import Loader, Module
 from bayesnas_graph.language.elaborate.limits import Limits, Meter
 from bayesnas_graph.language.elaborate.names import check_names
+from bayesnas_graph.language.elaborate.number_choices import Pending
 from bayesnas_graph.language.elaborate.scope import NameScope
 from bayesnas_graph.language.elaborate.values import MotifFunction, Use, Value, ValueType, show, type_text
 from bayesnas_graph.language.elaborate.wiring import Budget
@@ -140,7 +143,7 @@ class Checker:
         self, module: Module, definition: ast.Motif, overrides: Mapping[str, int | Fraction | bool]
     ) -> Network:
         evaluator = Evaluator(self.report, Meter(self.limits, self.report), self.allow_python)
-        scope = NameScope(module)
+        scope = NameScope(module, owner=Pending(definition))
         signature = signature_of(definition)
         for name in overrides:
             if name not in signature.parameters:
@@ -154,7 +157,7 @@ class Checker:
             if name in overrides:
                 scope.names[name] = overrides[name]
             elif parameter.default is not None:
-                scope.names[name] = evaluator.value(parameter.default, scope)
+                scope.names[name] = named(evaluator.value(parameter.default, scope), name)
             else:
                 label = Label(parameter.span, "has no default")
                 help = "add a default value"
@@ -188,6 +191,12 @@ class Checker:
                 elif wanted.kind == "classes":
                     help = f"end with {wanted.shape[0]} values, for example `linear({wanted.shape[0]})`"
                 self.report.fail(Diagnostic("NAS212", message, label, help=help))
+        for choice in numbers_in(block.output_channels):
+            message = f"the width of the output depends on the choice of `{choice.name}`"
+            label = Label(definition.outputs[0].span, "declared with one width")
+            help = "end with an operation of a fixed width"
+            chosen = Label(choice.span, f"`{choice.name}` is chosen here")
+            self.report.fail(Diagnostic("NAS216", message, label, (chosen,), help))
 
     def _guarded(self, work: Callable[[], T], module: Module) -> T | None:
         """Run something that may fail; None if it failed, with the problem in the report."""

@@ -12,6 +12,8 @@ from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Shape
 from bayesnas_graph.ir.ops import Identity
+from bayesnas_graph.language.elaborate.channels import Channels
+from bayesnas_graph.language.elaborate.choosing import adopt, named
 from bayesnas_graph.language.elaborate.evaluate import Evaluator
 from bayesnas_graph.language.elaborate.limits import LimitReached
 from bayesnas_graph.language.elaborate.requirements import requirements
@@ -35,23 +37,34 @@ QUANTITIES = ("params", "flops", "memory")  # that a budget can limit
 
 
 def wire(
-    evaluator: Evaluator, function: MotifFunction, arguments: Iterable[tuple[str, Value]], shapes: Sequence[Shape]
+    evaluator: Evaluator,
+    function: MotifFunction,
+    arguments: Iterable[tuple[str, Value]],
+    shapes: Sequence[Shape],
+    channels: Sequence[Channels | None],
 ) -> Wiring:
-    """Run the body of a motif for given arguments and input shapes."""
-    run = _Run(evaluator, function, shapes)
-    scope = NameScope(function.module, apply=run.builder.apply)
-    scope.names.update(arguments)
+    """Run the body of a motif for given arguments and input shapes, and channels where widths are chosen."""
+    run = _Run(evaluator, function, shapes, channels)
+    scope = NameScope(function.module, apply=run.builder.apply, owner=run.wiring.numbers)
+    for name, value in arguments:
+        scope.names[name] = named(adopt(run.wiring.numbers, function.definition, value), name)
     run.block(function.definition.body, NameScope(function.module, scope))
     run.finish()
     return run.wiring
 
 
 class _Run:
-    def __init__(self, evaluator: Evaluator, function: MotifFunction, shapes: Sequence[Shape]) -> None:
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        function: MotifFunction,
+        shapes: Sequence[Shape],
+        channels: Sequence[Channels | None],
+    ) -> None:
         self.evaluator = evaluator
         self.report = evaluator.report
         self.function = function
-        self.builder = WiringBuilder(evaluator.meter, shapes)
+        self.builder = WiringBuilder(evaluator.meter, shapes, channels)
         self.wiring = self.builder.wiring
         self.out_statement: ast.Out | None = None
         self.halted = False  # an assertion failed: the statements it guards are skipped
@@ -101,7 +114,7 @@ class _Run:
     def _let(self, statement: ast.Let, scope: NameScope) -> None:
         value: Value
         if statement.parameters is None:
-            value = self.evaluator.value(statement.value, scope)
+            value = named(self.evaluator.value(statement.value, scope), statement.name.name)
         else:
             value = LetFunction(scope.module, statement, scope)
         self._define(statement.name, value, scope)

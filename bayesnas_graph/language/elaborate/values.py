@@ -13,7 +13,9 @@ from typing import Literal
 
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Op, Shape, shape_text
+from bayesnas_graph.language.elaborate.channels import Channels
 from bayesnas_graph.language.elaborate.files import Module
+from bayesnas_graph.language.elaborate.number_choices import Chosen, Number, NumberChoice
 from bayesnas_graph.language.syntax import ast
 
 
@@ -93,15 +95,52 @@ class Perhaps:
         return f"optional {self.operation}"
 
 
-Operation = Primitive | Use | Sequence | Selection | Perhaps
+@dataclass(frozen=True, slots=True)
+class ByNumber:
+    """An operation with a chosen number among its arguments: one operation for each option."""
+
+    choice: NumberChoice
+    operations: tuple[Operation, ...]
+    span: Span = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"one of {', '.join(map(str, self.operations))}"
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """An operation applied a chosen number of times, one after another."""
+
+    operation: Operation
+    times: Chosen
+    span: Span = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.operation} * ({self.times})"
+
+
+Operation = Primitive | Use | Sequence | Selection | Perhaps | ByNumber | Repeated
 
 
 @dataclass(frozen=True, slots=True)
 class OptionSet:
-    """A set of operations, in the order of the text, each with the name of its candidate or an empty one."""
+    """A set of operations or of numbers, in the order of the text.
 
-    items: tuple[Operation, ...]
+    There is a name for each operation, that of its candidate or an empty one.
+    """
+
+    items: tuple[Operation | Number, ...]
     names: tuple[str, ...]
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        """Its items, if it is a set of operations; else nothing."""
+        return tuple(item for item in self.items if not isinstance(item, int | Fraction))
+
+    @property
+    def numbers(self) -> tuple[Number, ...]:
+        """Its items, if it is a set of numbers; else nothing."""
+        return tuple(item for item in self.items if isinstance(item, int | Fraction))
 
 
 def candidate_texts(candidates: tuple[Operation, ...], names: tuple[str, ...]) -> list[str]:
@@ -188,6 +227,7 @@ class MotifNode:
     text: str  # as displayed: `h[2]`
     span: Span = field(repr=False)
     shape: Shape | None = None  # known only for inputs
+    channels: Channels | None = None  # of an input, where its width is chosen
     declared: bool = True  # false for the result of an operation inside an expression
 
     @property
@@ -206,10 +246,10 @@ class Poison:
 
 POISON = Poison()
 
-Number = int | Fraction
 Value = (
     int
     | Fraction
+    | Chosen
     | bool
     | str
     | tuple["Value", ...]
@@ -219,6 +259,8 @@ Value = (
     | Sequence
     | Selection
     | Perhaps
+    | ByNumber
+    | Repeated
     | OptionSet
     | PrimitiveFunction
     | MotifFunction
@@ -260,6 +302,12 @@ def parts_of(value: Value) -> tuple[Value, ...]:
             return value.candidates
         case Perhaps():
             return (value.operation,)
+        case ByNumber():
+            return value.operations
+        case Repeated():
+            return (value.operation, value.times)
+        case Chosen():
+            return value.values
         case OptionSet():
             return value.items
         case Use():
@@ -292,6 +340,8 @@ def kind(value: Value) -> str:
             return "a boolean"
         case int() | Fraction():
             return "a number"
+        case Chosen():
+            return "a choice of numbers"
         case str():
             return "a string"
         case tuple():

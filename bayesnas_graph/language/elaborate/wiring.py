@@ -8,8 +8,10 @@ from dataclasses import dataclass, field, replace
 from bayesnas_graph.diagnostics import Diagnostic
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Shape
+from bayesnas_graph.language.elaborate.channels import Channels
 from bayesnas_graph.language.elaborate.labels import Names, label_of
 from bayesnas_graph.language.elaborate.limits import Meter
+from bayesnas_graph.language.elaborate.number_choices import NumberOwner
 from bayesnas_graph.language.elaborate.values import MotifNode, Operation, Primitive
 
 
@@ -92,6 +94,7 @@ class Wiring:
     out: MotifNode | None = None  # the node `out` of `x -> out`
     budgets: list[Budget] = field(default_factory=list)
     requirements: list[Requirement] = field(default_factory=list)  # on edges
+    numbers: NumberOwner = field(default_factory=NumberOwner)  # the numbers that are chosen here
     sound: bool = True  # false if a statement failed
     problems: list[Diagnostic] = field(default_factory=list)  # of the failed statements
 
@@ -99,18 +102,19 @@ class Wiring:
 class WiringBuilder:
     """Adds nodes and operations to a wiring. Every node gets a name of its own."""
 
-    def __init__(self, meter: Meter, shapes: Sequence[Shape]) -> None:
+    def __init__(self, meter: Meter, shapes: Sequence[Shape], channels: Sequence[Channels | None]) -> None:
         self.wiring = Wiring()
         self._meter = meter
-        self._shapes = shapes  # of the inputs
+        self._shapes, self._channels = shapes, channels  # of the inputs
         self._input_nodes: set[MotifNode] = set()  # for fast lookup
         self._names = Names()
 
     def add_input(self, name: str, span: Span, index: int | None = None) -> MotifNode:
         position = len(self.wiring.inputs)
         # The number of inputs is checked when the whole body is known.
-        shape = self._shapes[position] if position < len(self._shapes) else None
-        node = MotifNode(*self._unique_name(name, index), span, shape)
+        known = position < len(self._shapes)
+        shape, channels = (self._shapes[position], self._channels[position]) if known else (None, None)
+        node = MotifNode(*self._unique_name(name, index), span, shape, channels)
         self.wiring.inputs.append(node)
         self._input_nodes.add(node)
         return node

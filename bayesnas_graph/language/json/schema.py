@@ -92,7 +92,8 @@ class GateDocument(OldGateDocument):
     """A switch. Gates with the same group are one switch.
 
     `choice` is the choice or optional operation that its candidate leads into, `label` names the candidate. `part`,
-    `use`, `target` and `source` say where it is in the text.
+    `use`, `target` and `source` say where it is in the text. If it is an option of a number, `number` is the name of
+    the number, and `home` the scope that it is chosen in.
     """
 
     choice: Name
@@ -102,6 +103,8 @@ class GateDocument(OldGateDocument):
     use: str = ""
     target: str
     source: str = ""
+    number: str = ""
+    home: str = ""
 
 
 class OldEdgeDocument(_Part):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from bayesnas_graph.diagnostics.words import at_least
 from bayesnas_graph.ir import Graph, Node
+from bayesnas_graph.passes.analysis.prices import Prices
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,8 @@ def cost_of(graph: Graph, node: Node) -> Cost:
 def cost_by_switch(graph: Graph) -> dict[str, Cost]:
     """The cost of the operations behind each switch, in all uses of its cell together.
 
-    Behind a zero switch are all candidates of its choice.
+    Behind a zero switch are all candidates of its choice. An option of a number costs what a network with it has more
+    than one with the smallest option, all else being as large as possible; the values it stores are not counted.
     """
     groups = {gate.name: gate.group for gate in graph.gates}
     zeros = {gate.choice: gate.group for gate in graph.gates if gate.is_zero}
@@ -58,6 +60,23 @@ def cost_by_switch(graph: Graph) -> dict[str, Cost]:
         outer = [zeros[choice] for choice in graph.choices_around(node.name) if choice in zeros]
         for group in (*own, *outer):
             costs[group] += cost_of(graph, node)
+    return costs | _cost_by_option(graph)
+
+
+def _cost_by_option(graph: Graph) -> dict[str, Cost]:
+    """The cost of every option of a chosen number."""
+    chosen = {gate.choice for gate in graph.gates if gate.number}
+    numbers = {tuple(e.gate.group for e in graph.inputs(name) if e.gate) for name in sorted(chosen)}
+    if not numbers:
+        return {}
+    everything = frozenset(graph.switches)
+    prices = [Prices(graph, measure) for measure in ("parameters", "flops")]
+    costs: dict[str, Cost] = {}
+    for groups in sorted(numbers):
+        sizes = [[of.unruled(everything - set(groups) | {group}) or 0 for of in prices] for group in groups]
+        least = [min(column) for column in zip(*sizes, strict=True)]
+        for group, size in zip(groups, sizes, strict=True):
+            costs[group] = Cost(size[0] - least[0], size[1] - least[1], 0)
     return costs
 
 

@@ -1,7 +1,8 @@
 """Which parts of its weights a network keeps when it is pruned.
 
-A concatenation that loses an input becomes narrower, and so do the operations that take their width from it. For every
-remaining value, this finds the channels of the original value that it still has, and so the remaining weights.
+A concatenation that loses an input becomes narrower, and so do the operations that take their width from it. Operations
+with a chosen width become narrower when their widest options are closed. For every remaining value, this finds the
+channels of the original value that it still has, and so the remaining weights.
 """
 
 from __future__ import annotations
@@ -52,14 +53,22 @@ def _is_as_before(whole: Graph, pruned: Graph, node: Node) -> bool:
 def _left_of_output(node: Node, before: Node, coupling: Coupling, sides: Sides) -> Mask:
     """The remaining channels of the output: those that depend on a remaining channel, or on no channel at all.
 
-    If the operation takes its width from its input and has weights in between, they are those of the input.
+    If the operation takes its width from its input and has weights in between, they are those of the input. If it is
+    narrower than written, because its width is chosen, they are the first.
     """
     width = before.shape[0]
-    kept = tuple(_is_left(channel, coupling, sides) for channel in range(width))
+    kept = left_by_ties(coupling, sides, width)
     if sum(kept) == node.shape[0]:
         return kept
+    if node.op != before.op:
+        return tuple(i < node.shape[0] for i in range(width))
     side = next(side for side in sides if side is not None)
     return side if len(side) == width and sum(side) == node.shape[0] else tuple(i < node.shape[0] for i in range(width))
+
+
+def left_by_ties(coupling: Coupling, sides: Sides, width: int) -> Mask:
+    """The channels of the output that depend on a remaining channel, or on no channel at all."""
+    return tuple(_is_left(channel, coupling, sides) for channel in range(width))
 
 
 def _is_left(channel: int, coupling: Coupling, sides: Sides) -> bool:

@@ -11,6 +11,7 @@ from bayesnas_graph.ir.walks import reached
 from bayesnas_graph.passes.analysis.limits import limits
 from bayesnas_graph.passes.analysis.obey import obey
 from bayesnas_graph.passes.analysis.rules import Rules
+from bayesnas_graph.passes.analysis.widths import chosen_widths, remaining
 
 Measure = Literal["parameters", "flops", "stored_values"]
 
@@ -54,16 +55,22 @@ class Prices:
         self._zeros = dict.fromkeys(graph.switches.keys() - self._switched.keys(), 0.0)
         alike = {op: i for i, op in enumerate(self.ops)}
         self._kind = [alike[op] for op in self.ops]  # a number is faster to look up than an operation
-        self._known: dict[tuple[int, tuple[Shape, ...]], tuple[Shape, int]] = {}
+        self._known: dict[tuple[int, tuple[Shape, ...], int | None], tuple[Shape, int]] = {}
         self.single = [self._compute(i, tuple(self.shapes[s.node] for s in self.inputs[i]))[1] for i in number.values()]
+        self._chosen = {number[name]: runs for name, runs in chosen_widths(graph).items()}
         self.visited = 0  # nodes and limits visited so far: a measure of time that does not depend on the machine
 
-    def _compute(self, i: int, inputs: tuple[Shape, ...]) -> tuple[Shape, int]:
-        """The shape and the price of a node that reads these shapes."""
-        op, key = self.ops[i], (self._kind[i], inputs)
+    def _compute(self, i: int, inputs: tuple[Shape, ...], width: int | None = None) -> tuple[Shape, int]:
+        """The shape and the price of a node that reads these shapes, with at most this many channels."""
+        op, key = self.ops[i], (self._kind[i], inputs, width)
         if op.is_input:
             return self.shapes[i], 0
+        if op.is_mask:
+            return inputs[0], 0
         if key not in self._known:
+            shape = op.shape(*inputs)
+            if width is not None and width < shape[0]:
+                op = op.narrowed(((True,),) * len(inputs), tuple(channel < width for channel in range(shape[0])))
             self._known[key] = op.shape(*inputs), getattr(op, self.measure)(*inputs)
         return self._known[key]
 
@@ -93,8 +100,9 @@ class Prices:
         total = 0
         shapes: dict[int, Shape] = {}
         for i in sorted(reached(self.outputs, arriving.__getitem__)):
+            width = remaining(self._chosen[i], on) if i in self._chosen else None
             try:
-                shapes[i], price = self._compute(i, tuple([shapes[source] for source in arriving[i]]))
+                shapes[i], price = self._compute(i, tuple([shapes[source] for source in arriving[i]]), width)
             except ShapeError:
                 return None
             total += price

@@ -38,12 +38,19 @@ def shipped(name: str, network: str, **overrides: int) -> Graph:
 
 
 def derived(graph: Graph, seed: int, share: float = 0.5) -> Graph:
-    """The fixed network that remains after closing about `share` of the switches, or fewer if nothing would remain."""
+    """The fixed network that remains after closing about `share` of the switches, or fewer if nothing would remain.
+
+    Of every number, one option stays.
+    """
     random = Random(seed)
-    groups = sorted({gate.group for gate in graph.gates})
+    groups = sorted({gate.group for gate in graph.gates if not gate.number})
+    numbers = {gate.choice: graph.inputs(gate.choice) for gate in graph.gates if gate.number}
+    options = sorted({tuple(edge.gate.group for edge in edges if edge.gate) for edges in numbers.values()})
+    kept = {random.choice(some) for some in options}
+    others = {group for some in options for group in some} - kept
     while True:
         try:
-            return plain(prune(graph, {group for group in groups if random.random() < share}))
+            return plain(prune(graph, others | {group for group in groups if random.random() < share}))
         except (Disconnected, Misfit):
             share *= 0.9
 
