@@ -119,7 +119,7 @@ class _Checker:
                 self.expr(condition, names)
             case ast.Require(bound=bound):
                 self.expr(bound, names)
-            case ast.RequireEdges(condition=ast.Reference(name=name), implied=None) if not self.is_known(name, names):
+            case ast.RequireEdges(condition=ast.Reference() as name, implied=None) if not self.is_known(name, names):
                 help = "write `require params < 3.5M`, `require edges <= 9` or `require inputs(h) == 2`"
                 label = Label(statement.span, "incomplete")
                 self.report.add(Diagnostic("NAS001", "`require` without a budget", label, help=help))
@@ -161,9 +161,6 @@ class _Checker:
             branch = branch.no
         if branch is not None:
             self.block(branch, _Names(names))
-
-    def is_known(self, name: str, names: _Names) -> bool:
-        return bool(names.find(name)) or self.module.knows(name)
 
     def about_edges(self, expr: ast.Expr, names: _Names) -> None:
         """A condition of `require`, in which `edges`, `inputs` and `edge` are known."""
