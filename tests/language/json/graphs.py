@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bayesnas_graph.diagnostics import Report
 from bayesnas_graph.diagnostics.source import Source
-from bayesnas_graph.ir import Edge, Gate, Graph, Node
+from bayesnas_graph.ir import Constraint, Edge, Gate, Graph, Node
 from bayesnas_graph.ir.ops import Choice, Conv, Input
 from bayesnas_graph.ir.ops.join import Concat
 from bayesnas_graph.language.elaborate import Checker, Limits
@@ -48,8 +48,8 @@ def _generated(random: Random) -> Graph:
 
 
 def facts(graph: Graph) -> list[dict[str, object]]:
-    """All fields of the nodes, gates and scopes, also those that are not compared. Only spans are left out."""
-    parts = (*graph, *graph.gates, *graph.scopes)
+    """All fields of the parts of a graph, also those that are not compared. Only spans are left out."""
+    parts = (*graph, *graph.gates, *graph.scopes, *graph.constraints)
     return [{field.name: getattr(part, field.name) for field in fields(part) if field.name != "span"} for part in parts]
 
 
@@ -82,7 +82,18 @@ def disguised(graph: Graph, random: Random) -> Graph:
             edges.append(Edge(name[edge.source], name[edge.target], slot, gate))
     random.shuffle(edges)
     nodes = [replace(graph[old], name=name[old]) for old in _shuffled(graph, random)]
-    return Graph("disguised", nodes, edges, [name[output] for output in graph.outputs])
+    constraints = [_renamed(constraint, name, random) for constraint in graph.constraints]
+    random.shuffle(constraints)
+    return Graph("disguised", nodes, edges, [name[output] for output in graph.outputs], constraints=constraints)
+
+
+def _renamed(constraint: Constraint, name: dict[str, str], random: Random) -> Constraint:
+    terms = []
+    for term in random.sample(constraint.terms, len(constraint.terms)):
+        edge, inside = term.edge, tuple(name[choice] for choice in term.edge.inside)
+        target = name[edge.target] if edge.target else ""
+        terms.append(replace(term, edge=replace(edge, source=name[edge.source], target=target, inside=inside)))
+    return replace(constraint, terms=tuple(terms), around=tuple(name[other] for other in constraint.around))
 
 
 def _shuffled(graph: Graph, random: Random) -> list[str]:
@@ -104,13 +115,14 @@ class Parts:
     nodes: list[Node]
     edges: list[Edge]
     outputs: list[str]
+    constraints: list[Constraint]
 
     @staticmethod
     def of(graph: Graph) -> Parts:
-        return Parts(list(graph), list(graph.edges), list(graph.outputs))
+        return Parts(list(graph), list(graph.edges), list(graph.outputs), list(graph.constraints))
 
     def graph(self) -> Graph:
-        return Graph("changed", self.nodes, self.edges, self.outputs)
+        return Graph("changed", self.nodes, self.edges, self.outputs, constraints=self.constraints)
 
 
 def _argument(parts: Parts, random: Random) -> bool:
@@ -190,6 +202,19 @@ def _concat(parts: Parts, random: Random) -> bool:
     return True
 
 
+def _constraint(parts: Parts, random: Random) -> bool:
+    if not parts.constraints:
+        return False
+    i = random.randrange(len(parts.constraints))
+    constraint = parts.constraints.pop(i)
+    if random.random() < 0.5:
+        changed = replace(constraint, least=constraint.least + 1, most=constraint.most + 1, text="another")
+        parts.constraints.insert(i, changed)
+    # The others of its text, in other uses, go too: a text says what a file says.
+    parts.constraints = [other for other in parts.constraints if str(other) != str(constraint)]
+    return True
+
+
 Mutation = Callable[[Parts, Random], bool]
 MUTATIONS: dict[str, Mutation] = {
     "argument": _argument,
@@ -199,6 +224,7 @@ MUTATIONS: dict[str, Mutation] = {
     "limit": _limit,
     "outputs": _outputs,
     "concat": _concat,
+    "constraint": _constraint,
 }
 
 
@@ -232,4 +258,13 @@ def _plain(graph: Graph) -> nx.DiGraph[object]:
         if edge.gate:
             plain.add_node(("group", edge.gate.group), key="group")
             plain.add_edge(("group", edge.gate.group), ("edge", i))
+    for i, constraint in enumerate(graph.constraints):
+        plain.add_node(("constraint", i), key=("constraint", constraint.least, constraint.most))
+        plain.add_edges_from((("node", name), ("constraint", i)) for name in constraint.around)
+        for j, term in enumerate(constraint.terms):
+            plain.add_node(("term", i, j), key=("term", term.kept))
+            plain.add_edge(("term", i, j), ("constraint", i))
+            plain.add_edge(("node", term.edge.source), ("term", i, j))
+            if term.edge.target:
+                plain.add_edge(("term", i, j), ("node", term.edge.target))
     return plain

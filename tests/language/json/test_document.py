@@ -15,7 +15,7 @@ from hypothesis import given, settings
 
 from bayesnas_graph.diagnostics import Report
 from bayesnas_graph.diagnostics.source import Source
-from bayesnas_graph.ir import Edge, Gate, Graph, Node, Scope
+from bayesnas_graph.ir import Constraint, Edge, Gate, Graph, Node, Scope
 from bayesnas_graph.ir.ops import PRIMITIVES, BatchNorm, Input
 from bayesnas_graph.ir.ops.python import PythonOp
 from bayesnas_graph.language.elaborate import Checker
@@ -137,11 +137,12 @@ def test_the_page_shows_what_is_written(update_golden: bool) -> None:
 def test_json_schema_names_every_field() -> None:
     schema = json_schema()
     assert json.loads(json.dumps(schema)) == schema
-    for field in ("schema", "version", "name", "nodes", "edges", "outputs", "scopes"):
+    for field in ("schema", "version", "name", "nodes", "edges", "outputs", "scopes", "constraints"):
         assert field in schema["properties"]
     assert schema["additionalProperties"] is False
     assert schema["properties"]["version"]["const"] == 3
-    assert set(schema["$defs"]) == {f"{p}Document" for p in ("Edge", "Gate", "Node", "Op", "Place", "Scope")}
-    for part, made in (("Node", Node), ("Edge", Edge), ("Gate", Gate), ("Scope", Scope)):
+    parts = ("Constraint", "Edge", "Gate", "Node", "Op", "Place", "Scope", "Term")
+    assert set(schema["$defs"]) == {f"{part}Document" for part in parts}
+    for part, made in (("Node", Node), ("Edge", Edge), ("Gate", Gate), ("Scope", Scope), ("Constraint", Constraint)):
         fields = {field.name for field in dataclasses.fields(made)} - {"span"}
         assert set(schema["$defs"][f"{part}Document"]["properties"]) - {"place"} == fields
