@@ -13,7 +13,7 @@
 import "std.nas"
 import "darts.nas" as darts
 
-/// The operations of an edge.
+/// The operations of an edge. `affine` is false in a searched network, as in DARTS.
 set operations(stride, affine) = {
     skip(stride, affine),
     conv_keep(1, stride, affine),
@@ -22,10 +22,22 @@ set operations(stride, affine) = {
     sep_conv(5, stride, affine),
     sep_conv(7, stride, affine),
     dil_conv(3, stride, affine = affine),
-    avg_pool(3, stride),
-    max_pool(3, stride),
-    max_pool(5, stride),
-    max_pool(7, stride),
+    average(3, stride, affine),
+    maximum(3, stride, affine),
+    maximum(5, stride, affine),
+    maximum(7, stride, affine),
+}
+
+/// Average pooling, followed by a norm in the search.
+motif average(k, stride, affine) {
+    in x
+    x -> out : if affine then avg_pool(k, stride) else avg_pool_bn(k, stride)
+}
+
+/// Max pooling, followed by a norm in the search.
+motif maximum(k, stride, affine) {
+    in x
+    x -> out : if affine then max_pool(k, stride) else max_pool_bn(k, stride)
 }
 
 /// ReLU, convolution, batch norm; keeps the number of channels.

@@ -63,6 +63,12 @@ class Why(StrEnum):
         )
 
 
+    @property
+    def is_reopened(self) -> bool:
+        """Whether a switch with this reason would be closed, but an output, a choice or a requirement needs it."""
+        return self in (Why.BRIDGE, Why.LEAST, Why.DEMANDED)
+
+
 @dataclass(frozen=True, slots=True)
 class Location:
     """A range of a text. Lines and columns begin at 1; the end is exclusive."""

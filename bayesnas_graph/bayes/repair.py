@@ -44,7 +44,10 @@ def keep_enough(graph: Graph, decision: Decision, scores: Scores) -> Decision:
     Nodes that must have more inputs than they keep get the best edges. What is opened may have such a choice inside it
     or before it.
     """
-    rules = Rules(graph)
+    return _keep_enough(Rules(graph), decision, scores)
+
+
+def _keep_enough(rules: Rules, decision: Decision, scores: Scores) -> Decision:
     while rules:
         state = rules.state(decision.off)
         for rule, missing in state.violations():
@@ -70,12 +73,13 @@ def enforce_limits(graph: Graph, decision: Decision, scores: Scores) -> Decision
         surplus.update(_best_first(kept, scores)[limit.most :])
     together = decision.changed(surplus, Why.LIMIT)
     rules = Rules(graph)
-    if _holds(graph, together, rules, decision):
+    excused = _broken(rules, decision.off)
+    if _holds(graph, together, rules, excused):
         decision = together
     else:
         for group in reversed(_best_first(surplus, scores)):
             smaller = decision.changed([group], Why.LIMIT)
-            decision = smaller if _holds(graph, smaller, rules, decision) else decision
+            decision = smaller if _holds(graph, smaller, rules, excused) else decision
     return meet_requirements(graph, close_dead_ends(graph, decision), scores)
 
 
@@ -107,11 +111,11 @@ def shrink_to_fit(graph: Graph, decision: Decision, scores: Scores, fits: Fits) 
     """
     left = prune(graph, decision.off)
     rules = Rules(graph)
-    broken = _broken(rules, decision.off)
+    excused = _broken(rules, decision.off)
     for name in sorted({gate.group for gate in left.gates}, key=lambda name: (scores[name], name)):
         if fits(left):
             break
-        if rules and not _broken(rules, decision.off | {name}) <= broken:
+        if not _broken(rules, decision.off | {name}) <= excused:
             continue
         try:
             smaller = prune(left, {name})
@@ -133,6 +137,7 @@ def _swap_to_fit(graph: Graph, decision: Decision, scores: Scores, fits: Fits) -
     pairs = {(old, new) for groups in needy for old in groups for new in groups if size[new] < size[old]}
     swaps = sorted(pairs, key=lambda pair: (scores[pair[0]] - scores[pair[1]], *pair))
     rules, tries = Rules(graph), PATIENCE // len(graph)
+    excused = _broken(rules, decision.off)
     improved = True
     while improved and tries > 0:
         improved = False
@@ -140,8 +145,8 @@ def _swap_to_fit(graph: Graph, decision: Decision, scores: Scores, fits: Fits) -
             if old in decision.off or new not in decision.off or tries <= 0:
                 continue
             tries -= 1
-            other = keep_enough(graph, decision.changed([old], Why.SIZE).changed([new], Why.LEAST), scores)
-            if _holds(graph, other, rules, decision):
+            other = _keep_enough(rules, decision.changed([old], Why.SIZE).changed([new], Why.LEAST), scores)
+            if _holds(graph, other, rules, excused):
                 decision, improved = close_dead_ends(graph, other), True
                 if fits(prune(graph, decision.off)):
                     return decision
@@ -155,13 +160,13 @@ def grow_to_fit(graph: Graph, decision: Decision, scores: Scores, fits: Fits) ->
     others are open.
     """
     found, rules = limits(graph), Rules(graph)
+    excused = _broken(rules, decision.off)
     for group in _best_first(decision.off, scores):
-        larger = decision.changed([group], Why.ROOM)
-        larger = keep_enough(graph, larger, scores) if rules else larger
+        larger = _keep_enough(rules, decision.changed([group], Why.ROOM), scores)
         opened = decision.off - larger.off
         on = {verdict.name for verdict in larger.verdicts} - larger.off
         within = not any(limit.exceeded(on) for limit in found if not opened.isdisjoint(limit.groups))
-        if within and _holds(graph, larger, rules, decision) and fits(prune(graph, larger.off)):
+        if within and _holds(graph, larger, rules, excused) and fits(prune(graph, larger.off)):
             decision = larger
     return close_dead_ends(graph, decision)
 
@@ -173,11 +178,9 @@ def close_dead_ends(graph: Graph, decision: Decision) -> Decision:
     return decision.changed(stranded, Why.DEAD_END)
 
 
-def _holds(graph: Graph, decision: Decision, rules: Rules, before: Decision) -> bool:
-    """Return whether a decision leaves a whole network, and breaks no rule that held before."""
-    if not _is_whole(graph, decision.off):
-        return False
-    return not rules or _broken(rules, decision.off) <= _broken(rules, before.off)
+def _holds(graph: Graph, decision: Decision, rules: Rules, excused: set[Constraint]) -> bool:
+    """Return whether a decision leaves a whole network, and breaks no rules but these."""
+    return _broken(rules, decision.off) <= excused and _is_whole(graph, decision.off)
 
 
 def _is_whole(graph: Graph, off: Collection[str]) -> bool:

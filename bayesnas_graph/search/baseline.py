@@ -65,7 +65,7 @@ class Baseline(Strategy):
         elif problem.has_target and problem.on_target(prune(graph, chosen.off)):
             chosen = sound = bayes.grow_to_fit(graph, chosen, scores, problem.on_target)
         architecture = complete(problem, progress, chosen)
-        bridges = tuple(verdict.name for verdict in sound.verdicts if verdict.why == Why.BRIDGE)
+        bridges = tuple(verdict.name for verdict in sound.verdicts if verdict.why.is_reopened)
         still_open = sound if self.closes else raw.changed(learner.switches.groups, Why.KEPT)
         progress = replace(progress, iteration=number, architecture=architecture).with_closed(still_open)
         self.reopened(learner, bridges)

@@ -62,6 +62,10 @@ def too_many(made: Graph, decision: Decision) -> list[str]:
     return found
 
 
+def at_most(parameters: int) -> Callable[[Graph], bool]:
+    return lambda made: cost(made).parameters <= parameters
+
+
 def size_at_most(size: int) -> Callable[[Graph], bool]:
     return lambda made: len(list(made)) <= size
 
@@ -128,7 +132,7 @@ def test_a_smaller_candidate_takes_the_place_of_one_that_cannot_be_closed() -> N
     best = enforce_limits(made, decision(made, set()), scores)
     assert kept(best) == {"choice.conv_5"}
     for most, left in ((10_000, "conv_5"), (150, "conv_3"), (20, "conv_1"), (1, "conv_1")):
-        found = shrink_to_fit(made, best, scores, lambda pruned, most=most: cost(pruned).parameters <= most)
+        found = shrink_to_fit(made, best, scores, at_most(most))
         assert kept(found) == {f"choice.{left}"}
 
 
