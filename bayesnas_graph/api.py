@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from bayesnas_graph.codegen.supernet import Supernet
     from bayesnas_graph.data import Data
     from bayesnas_graph.derive import Architecture
+    from bayesnas_graph.derive.sample import Sample
     from bayesnas_graph.passes import DeviceKind, Mode
-    from bayesnas_graph.passes.analysis.sample import Sample
     from bayesnas_graph.runs.config.compress import CompressConfig
     from bayesnas_graph.runs.config.search import SearchConfig
     from bayesnas_graph.runs.config.train import EvalConfig, TrainConfig
@@ -110,7 +110,7 @@ def sample(network: Network | AnySpace, count: int = 1, *, seed: int = 0, with_r
     Each is as likely as any other (see `Sample.is_uniform`). `derive` takes the switches of one as `keep`. Fewer are
     returned if there are not so many. Raises NasError if none is found.
     """
-    from bayesnas_graph.passes.analysis.sample import sample
+    from bayesnas_graph.derive.sample import sample
 
     loaded = network if isinstance(network, Network) else load(network)
     return sample(loaded, count, seed, with_replacement=with_replacement)

@@ -19,7 +19,7 @@ from bayesnas_graph.codegen.emit import emit
 from bayesnas_graph.diagnostics import Report
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.language.elaborate import Checker
-from bayesnas_graph.passes.analysis import cost, extremes, switches
+from bayesnas_graph.passes.analysis import cost, extremes, networks, switches
 from benchmarks import tables
 from benchmarks.command import arguments, command, finish
 from benchmarks.measure import now
@@ -85,7 +85,7 @@ def seconds(text: str) -> tuple[int, dict[str, float]]:
         graph = space.networks[0].graph()
         edges = len(graph.edges)
         marks.append(now())
-        switches(graph), cost(graph), extremes(graph)
+        switches(graph), networks(graph), cost(graph), extremes(graph)
         marks.append(now())
         compiled = passes.run(graph, (*passes.SWITCHES, *passes.FASTER))
         marks.append(now())

@@ -114,6 +114,7 @@ class ArchitectureOptions:
         if self.is_given and (self.is_run or self.has_rule or self.space is not None):
             hint = "--architecture" if self.architecture is not None else "--keep"
             raise typer.BadParameter("takes a space, and no options that select switches", param_hint=hint)
+        budgets = dict(map(_budget, self.budget or ()))
         return api.derive(
             self.target,
             keep_per_edge=self.keep_per_edge,
@@ -124,7 +125,8 @@ class ArchitectureOptions:
             network=self.network,
             parameters=parameter_values(self.param or ()),
             allow_python=self.allow_python,
-            **dict(map(_budget, self.budget or ())),
+            params=budgets.get("params"),
+            flops=budgets.get("flops"),
         )
 
 

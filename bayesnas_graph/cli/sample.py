@@ -15,7 +15,7 @@ from bayesnas_graph.diagnostics.outputs import write_outputs
 from bayesnas_graph.diagnostics.words import counted
 
 if TYPE_CHECKING:
-    from bayesnas_graph.passes.analysis.sample import Drawn, Sample
+    from bayesnas_graph.derive.sample import Drawn, Sample
 
 HEADINGS = ("", "parameters", "multiply-adds", "switches", "architecture")
 

@@ -13,6 +13,7 @@ from bayesnas_graph.cli.options import option_group, settings_options
 from bayesnas_graph.cli.run_options import RunOptions, exit_when_interrupted
 from bayesnas_graph.runs.config.train import TrainConfig
 from bayesnas_graph.runs.settings import Settings
+from bayesnas_graph.runs.subject import parameter_values
 
 if TYPE_CHECKING:
     from bayesnas_graph.derive import Architecture
@@ -59,6 +60,6 @@ def _source(
         file,
         architecture=given,
         network=config.network,
-        parameters=config.parameters,
+        parameters=parameter_values(config.parameters),
         allow_python=options.allow_python,
     )

@@ -32,10 +32,10 @@ DARTS = Notation(
         "conv_7x1_1x7": "conv_7x1_1x7",
         "conv_1x1": "conv_keep_1",
         "conv_3x3": "conv_keep_3",
-        "max_pool_5x5": "max_pool_5",
-        "max_pool_7x7": "max_pool_7",
+        "max_pool_5x5": "maximum_5",
+        "max_pool_7x7": "maximum_7",
     },
-    aliases={"avg_pool": "avg_pool_3x3", "max_pool_3": "max_pool_3x3", "dil_conv": "dil_conv_3"},  # of `nasnet`
+    aliases={"average": "avg_pool_3x3", "maximum_3": "max_pool_3x3", "dil_conv": "dil_conv_3"},  # of `nasnet`
 )
 TWICE = ("max_pool_3x3", "avg_pool_3x3")  # have no weights, so the same one twice is the same value twice
 

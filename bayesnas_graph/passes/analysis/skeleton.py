@@ -251,7 +251,8 @@ def _cut(vertices: Sequence[Vertex]) -> tuple[list[Part], dict[int, Location]]:
     for i in order:
         for way in vertices[i].ways:
             farthest[place[way.source]] = max(farthest[place[way.source]], place[i])
-    parts, start = [], 0
+    parts: list[Part] = []
+    start = 0
     at = {order[0]: Location(0, 0)}
     for i in range(1, len(order)):
         at[order[i]] = Location(len(parts), i - start)
@@ -318,8 +319,8 @@ def _components(
     for limit in bundle_limits:
         limits_of[together.find(("limit", limit))].append(limit)
     rules_of: dict[object, list[tuple[EdgeRule, frozenset[int]]]] = defaultdict(list)
-    for rule in rules:
-        rules_of[together.find(("rule", id(rule[0])))].append(rule)
+    for rule, demanded in rules:
+        rules_of[together.find(("rule", id(rule)))].append((rule, demanded))
     return [
         _component([(i, parts[i]) for i in own], limits_of[leader], rules_of[leader]) for leader, own in members.items()
     ]

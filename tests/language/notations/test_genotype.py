@@ -311,7 +311,7 @@ def test_any_nodes_can_be_the_output(concat: tuple[int, ...]) -> None:
 def test_genotypes_of_the_shipped_nasnet() -> None:
     """It has five nodes, any of which may be the output, but none that reads an input twice."""
     space = compiled("nasnet", width=4, cells=3)
-    pairs = (("sep_conv_7x7", 0), ("max_pool_3x3", 1), ("conv_1x1", 0), ("avg_pool_3x3", 2), ("skip_connect", 1))
+    pairs: Pairs = (("sep_conv_7x7", 0), ("max_pool_3x3", 1), ("conv_1x1", 0), ("avg_pool_3x3", 2), ("skip_connect", 1))
     pairs += (("dil_conv_3x3", 3), ("conv_3x3", 0), ("max_pool_5x5", 1), ("max_pool_7x7", 1), ("sep_conv_3x3", 4))
     genotype = Genotype(pairs, (5, 6), pairs, (5, 6))
     kept = groups_of(genotype, space)

@@ -13,6 +13,7 @@ from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes.analysis import limits, networks, switches, violated
 from bayesnas_graph.passes.analysis.networks import Networks
 from bayesnas_graph.passes.prune import Disconnected, Misfit, prune
+from tests.conftest import ROOT
 from tests.helpers import body, check, graph
 from tests.passes.analysis.test_extremes import Space
 from tests.passes.cases import shipped
@@ -99,6 +100,7 @@ def test_all_networks_of_random_spaces(found: Graph | None) -> None:
     ("space", "network", "count"),
     [
         ("nasbench201", "search", 9_444),
+        ("nasbench101", "search", 1_824_025),  # also counted by going through all sets of nine edges or fewer
         ("quickstart", "digits", 15_674_895),
         ("densenet", "search", 2**45),
         ("lenet5", "lenet5", 1),
@@ -189,6 +191,17 @@ def test_two_inputs_for_every_node() -> None:
     edges = text.replace("exactly 1", "1").replace("}} out", "} } out")
     free = graph(cell.replace(text, edges.replace("bn } }", "bn } require inputs(h[j]) == 2 }")) + body("out c(x, x)"))
     assert networks(free).count == 3**6 * 1 * 3 * 6
+
+
+def test_two_inputs_per_node_of_darts() -> None:
+    """As the paper counts, with seven operations: about 10^9 cells of each kind."""
+    text = (ROOT / "spaces" / "darts.nas").read_text()
+    for stride in ("1", "2"):
+        text = text.replace(f"choose candidates({stride}, affine)\n", f"choose 1 candidates({stride}, affine)\n")
+    rule = "        require inputs(h[j]) == 2\n    }\n    out concat(h)"
+    space, _ = check(text.replace("    }\n    out concat(h)", rule))
+    found = space.networks[0].graph()
+    assert (networks(found).count, networks(found).exact) == ((1 * 3 * 6 * 10 * 7**8) ** 2, True)
 
 
 def test_a_long_chain_is_exact() -> None:

@@ -10,14 +10,14 @@ from random import Random
 
 import pytest
 
+from bayesnas_graph.derive import sample as sampling
+from bayesnas_graph.derive.sample import sample
 from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.elaborate import Network, load_network
 from bayesnas_graph.passes.analysis import cost, draws
-from bayesnas_graph.passes.analysis import sample as sampling
 from bayesnas_graph.passes.analysis.draws import Draws
 from bayesnas_graph.passes.analysis.networks import Networks
-from bayesnas_graph.passes.analysis.sample import sample
 from bayesnas_graph.passes.prune import prune
 from tests.helpers import body, check
 from tests.passes.analysis.test_networks import pruned, random_space
