@@ -41,7 +41,8 @@ class Pool(ChannelByChannel):
         return Window(self.k, self.stride, self.padding)
 
     def simplified(self) -> Op:
-        return replace(self, padding=self.window.simple_padding())
+        simple = self.window.simple_padding()
+        return self if simple == self.padding else replace(self, padding=simple)
 
     def doubtful(self, *inputs: Shape) -> str | None:
         return self.window.doubtful(self, inputs[0])
