@@ -66,11 +66,11 @@ class Program:
             names.append("v")
         if self.random.random() < 0.3:
             lines.append(f"node h[{self.random.randint(1, 3)}] = {names[-1]} : {self._operation(width)}")
-            names.append(self.random.choice(("sum(h)", "h[-1]", "sum(h + [a])")))
+            names.append(self.random.choice(("sum(h)", "sum([h[-1]] + h)", "sum(h[0..0] + h)")))
         if self.random.random() < 0.2:
             count = self.random.randint(1, 3)
             lines.append(f"node r[i in 0..{count}] = {names[-1]} then r[i - 1] : {self._operation(width)}")
-            names.append(self.random.choice(("r[-1]", "sum(r[0..1])", "sum(r)")))
+            names.append(self.random.choice(("r[-1]", "sum((r + [])[-1])")))
         if self.random.random() < 0.3:
             lines += self._required(names[0], width)
             names.append("sum(g)")

@@ -81,7 +81,8 @@ class Convolution(Layer):
         return replace(self, padding=padding)  # type: ignore[call-arg]  # every subclass has this field
 
     def simplified(self) -> Op:
-        return self._padded(self.window.simple_padding())
+        simple = self.window.simple_padding()
+        return self if simple == self.window.padding else self._padded(simple)
 
     def resolved(self, *inputs: Shape) -> tuple[Op, ...]:
         window = self.window

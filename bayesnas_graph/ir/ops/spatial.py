@@ -42,7 +42,8 @@ class Pool(ChannelByChannel):
         return Window(self.k, self.stride, self.padding)
 
     def simplified(self) -> Op:
-        return replace(self, padding=self.window.simple_padding())
+        simple = self.window.simple_padding()
+        return self if simple == self.padding else replace(self, padding=simple)
 
     def doubtful(self, *inputs: Shape) -> str | None:
         return self.window.doubtful(self, inputs[0])
@@ -88,8 +89,8 @@ class MaxPool(Pool):
         from torch.nn import functional as F
 
         (x,) = local.inputs
-        *window, ceil_mode, skipped = self._sliding(*x.shape[2:])
-        _, largest = F.max_pool2d(x, *window, ceil_mode=ceil_mode, return_indices=True)
+        k, stride, padding, ceil_mode, skipped = self._sliding(*x.shape[2:])
+        _, largest = F.max_pool2d(x, k, stride, padding, ceil_mode=ceil_mode, return_indices=True)
         largest = largest[:, :, skipped:, skipped:]
         zeros = local.hessian.new_zeros(x.shape).flatten(2)
         return (zeros.scatter_add(2, largest.flatten(2), local.hessian.flatten(2)).reshape(x.shape),)
@@ -110,10 +111,10 @@ class AvgPool(Pool):
         from torch.func import vjp
         from torch.nn import functional as F
 
-        *window, ceil_mode, skipped = self._sliding(*local.inputs[0].shape[2:])
+        k, stride, padding, ceil_mode, skipped = self._sliding(*local.inputs[0].shape[2:])
 
         def totals(image: Tensor) -> Tensor:
-            sums = F.avg_pool2d(image, *window, ceil_mode=ceil_mode, divisor_override=1)
+            sums = F.avg_pool2d(image, k, stride, padding, ceil_mode=ceil_mode, divisor_override=1)
             return sums[:, :, skipped:, skipped:]
 
         # A window divides by the number of its pixels, fewer at the border; a total divides by 1.

@@ -105,14 +105,14 @@ def _problem(op: str, name: str, argument: Argument, value: Value, span: Span) -
     if not is_number and argument.words:
         words = " or ".join(f'"{word}"' for word in argument.words)
         close = nearest(value, argument.words) if isinstance(value, str) else None
-        help = f'did you mean `"{close}"`?' if close else None
+        hint = f'did you mean `"{close}"`?' if close else None
         text = f"this is {show(value)}" if isinstance(value, str) else f"this is {kind(value)}"
-        return Diagnostic("NAS203", f"`{name}` of `{op}` must be a number, {words}", Label(span, text), help=help)
+        return Diagnostic("NAS203", f"`{name}` of `{op}` must be a number, {words}", Label(span, text), help=hint)
     if not is_number:
-        text, help = f"this is {kind(value)}", None
+        text, hint = f"this is {kind(value)}", None
         if isinstance(value, str) and value.strip().isdecimal():
-            help = f"write it without quotes: `{name} = {value.strip()}`"
-        return Diagnostic("NAS203", f"`{name}` of `{op}` must be a number", Label(span, text), help=help)
+            hint = f"write it without quotes: `{name} = {value.strip()}`"
+        return Diagnostic("NAS203", f"`{name}` of `{op}` must be a number", Label(span, text), help=hint)
     assert isinstance(value, int | Fraction)
     if argument.kind == "integer" and isinstance(value, Fraction):
         return Diagnostic(

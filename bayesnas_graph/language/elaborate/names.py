@@ -228,11 +228,15 @@ class _Checker:
 
     def target(self, expr: ast.Expr | ast.OutTarget, names: _Names) -> None:
         """A node to lead an edge to. An unknown one is reported once."""
+        if isinstance(expr, ast.OutTarget):
+            return
         if isinstance(expr, ast.Reference) and not self.is_known(expr, names):
             self.name(expr, names, f"declare it before this: `node {expr.name}`")
             names.known.setdefault(expr.name, ("node", expr.span))
-        elif not isinstance(expr, ast.OutTarget):
+        elif not isinstance(expr, ast.Reference):
             self.expr(expr, names)
+        elif names.comes_later(expr.name):
+            self.name(expr, names)
 
     def is_known(self, expr: ast.Reference, names: _Names) -> bool:
         known = names.find(expr.name) or self.module.knows(expr.name) or expr.name in BUILTINS

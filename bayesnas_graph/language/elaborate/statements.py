@@ -252,7 +252,12 @@ class _Run:
     ) -> None:
         """An edge from each source to each target."""
         nodes = [node for source in sources for node in self.evaluator.nodes(source, scope)]
-        if label is None and len(targets) == 1 and isinstance(sources[0], ast.Call) and len(nodes) == 1:
+        if (
+            label is None
+            and len(targets) == 1
+            and len(nodes) == 1
+            and self.builder.is_result(nodes[0], sources[0].span)
+        ):
             self.builder.replace_latest(nodes[0], targets[0])
             return
         self.evaluator.meter.edges(len(nodes) * len(targets), span)

@@ -146,6 +146,13 @@ class WiringBuilder:
         self.connect(operation, inputs, (node,), span)
         return node
 
+    def is_result(self, node: MotifNode, span: Span) -> bool:
+        """Return whether a node was just added for an operation that is applied in this expression."""
+        nodes, applications = self.wiring.nodes, self.wiring.applications
+        if not nodes or nodes[-1] is not node or node.declared:
+            return False
+        return applications[-1].outputs == (node,) and applications[-1].span == span
+
     def replace_latest(self, node: MotifNode, target: MotifNode) -> None:
         """`node y = f(x)`: `y` itself holds `f(x)`, so the node that `apply` added for it is removed."""
         latest = self.wiring.nodes.pop()

@@ -19,12 +19,13 @@ MAX_NESTING = 64  # open brackets
 
 _DEFINITION_STARTS = {"IMPORT", "SET", "OP", "MOTIF", "CELL", "NETWORK"}
 _BEFORE_NAME = {*_DEFINITION_STARTS, "NODE", "IN", "LET", "FOR"} - {"IMPORT"}
-_STATEMENT_STARTS = {"NODE", "LET", "REQUIRE", "ASSERT"}
+_IN_STATEMENTS = {"ARROW", "NODE", "LET", "REQUIRE", "ASSERT"}  # and not in expressions
 _BEFORE_SET = ("CHOOSE", "EQUAL", "COLON", "COMMA", "VBAR", "SIGN", "LPAR", "COMPARE")
 _CLOSING = {"RBRACE": "LBRACE", "RPAR": "LPAR", "RSQB": "LSQB"}
 _CLOSER_TEXT = {"LBRACE": "}", "LPAR": ")", "LSQB": "]"}
 _OPENER_TEXT = {"RBRACE": "{", "RPAR": "(", "RSQB": "["}
 _IGNORED = {"SPACE", "COMMENT", "DOC", "FILE_DOC"}
+_CHECKED = {"OPEN_COMMENT", "OPEN_STRING", "STRAY", *_CLOSING, *_CLOSER_TEXT}  # tokens that may be wrong by themselves
 _REPLACEMENTS = {
     "#": "comments start with `//`",
     ";": "statements are not separated by `;`",
@@ -94,9 +95,11 @@ def split_definitions(
             end_definition()
             doc = doc_text(pending_doc)
         pending_doc.clear()
-        last = current[-1] if current and new_line else None
-        problem = _token_error(source, token, open_brackets, last)
-        if not (failed or problem) and open_brackets and (token.type == "ARROW" or new_line):
+        problem: Diagnostic | None = None
+        if token.type in _CHECKED:
+            last = current[-1] if current and new_line else None
+            problem = _token_error(source, token, open_brackets, last)
+        elif token.type in _IN_STATEMENTS and open_brackets and not failed and (token.type == "ARROW" or new_line):
             opened = open_brackets[-1]
             if opened.type != "LBRACE" or opened.start_pos in sets:
                 problem = _statement_inside(source, token, opened, current)
@@ -184,8 +187,6 @@ def _statement_inside(source: Source, token: Token, opened: Token, tokens: Seque
         while end > 1 and "\n" not in source.text[tokens[end - 2].end_pos : tokens[end - 1].start_pos]:
             end -= 1
         end -= 1
-    elif token.type not in _STATEMENT_STARTS:
-        return None
     if end < 1 or _span(source, tokens[end - 1]).start < _span(source, opened).start:
         return None
     return _unclosed(source, opened, _after(source, tokens[end - 1], _CLOSER_TEXT[opened.type]))

@@ -33,6 +33,8 @@ def number(text: str) -> int | Fraction:
     """
     if len(text) > LONGEST_NUMBER:
         return TOO_LARGE
+    if text.isdecimal():
+        return int(text)
     digits, _, exponent = text.replace("_", "").lower().partition("e")
     if exponent and abs(int(exponent)) > LONGEST_NUMBER:
         return TOO_LARGE if int(exponent) > 0 else Fraction(1, TOO_LARGE)

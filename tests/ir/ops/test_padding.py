@@ -34,7 +34,8 @@ def run(op: Op, x: torch.Tensor) -> torch.Tensor:
         call = step.torch(tuple(x.shape[1:]))
         if isinstance(call, ModuleCall):
             module = build_module(call).double()
-            torch.nn.init.ones_(module.weight)
+            for weights in module.parameters():
+                torch.nn.init.ones_(weights)
             y = module(x)
         else:
             assert isinstance(call, Expression)
