@@ -11,7 +11,7 @@ class Convs(nn.Module):
 
     def __init__(self, width: int, sizes: tuple[int, ...], mode: str = "relu", bias: bool = False) -> None:
         super().__init__()
-        if not isinstance(sizes, tuple) or not isinstance(mode, str):
+        if (type(sizes), type(mode)) != (tuple, str):
             raise TypeError("an array is a tuple, a string a str")
         self.layers = nn.ModuleList(nn.Conv2d(width, width, k, padding=k // 2, bias=bias) for k in sizes)
         self.act = {"relu": nn.ReLU, "tanh": nn.Tanh}.get(mode, nn.Identity)()
@@ -31,7 +31,8 @@ class Fourier(nn.Module):
         self.layer = nn.Conv2d(width, width, 1, bias=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        return torch.fft.fft2(self.layer(x)).real
+        real: Tensor = torch.fft.fft2(self.layer(x)).real
+        return real
 
 
 class Pairs(nn.Module):
