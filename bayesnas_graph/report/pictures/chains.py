@@ -23,7 +23,7 @@ def candidate_labels(names: Sequence[str], candidates: Sequence[Sequence[Part]])
     alike: dict[tuple[str, ...], list[Sequence[Part]]] = {}
     for parts in candidates:
         alike.setdefault(_words(parts), []).append(parts)
-    differing = {words: _differing(chains) for words, chains in alike.items()}
+    differing = {words: _differing(chains) for words, chains in alike.items() if len(words) > 1}
     labels: list[str] = []
     counts: Counter[str] = Counter()
     for name, parts in zip(names, candidates, strict=True):

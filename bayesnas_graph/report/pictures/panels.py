@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from bayesnas_graph.diagnostics.words import counted
 from bayesnas_graph.ir import inner_name
+from bayesnas_graph.ir.walks import reached
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.block import Block, Compute, Nested
 from bayesnas_graph.language.syntax import ast
@@ -49,7 +50,7 @@ class _Collector:
         self.known: dict[Block, _Entry | None] = {}
         self.counts: dict[Block, Counter[Block]] = {}
         self.variants: Counter[ast.Motif] = Counter()
-        self.worth: dict[Block, bool] = {}
+        self.branching = _branching(network.block) if self.fixed else set()
 
     def diagram(self) -> Diagram:
         block = self.network.block
@@ -124,13 +125,7 @@ class _Collector:
     def _worth_drawing(self, block: Block) -> bool:
         if not self.fixed:
             return block.choices > 0
-        # A network without choices would be a single row of boxes: show the motifs that branch.
-        if block not in self.worth:
-            nested = [step.block for step in block.steps if isinstance(step, Nested)]
-            sources = Counter(source for step in block.steps for source in step.inputs)
-            branches = any(count > 1 for count in sources.values())
-            self.worth[block] = branches or any(self._worth_drawing(inner) for inner in dict.fromkeys(nested))
-        return self.worth[block]
+        return id(block.definition) in self.branching and len(block.steps) <= LARGEST
 
     def _opened(self, block: Block) -> Opened | None:
         """The panel for a block, if there is one."""
@@ -208,6 +203,26 @@ class _Collector:
                     total.update(self._uses(step.block))
             self.counts[block] = total
         return self.counts[block]
+
+
+def _branching(network: Block) -> set[int]:
+    """The motifs that branch in one of their uses, and those that use them, by the id of their definition.
+
+    Without them, a network without choices would be a single row of boxes.
+    """
+    users: dict[int, set[int]] = {}
+    branching: set[int] = set()
+    for block in reached([network], _inside):
+        for inner in _inside(block):
+            users.setdefault(id(inner.definition), set()).add(id(block.definition))
+        sources = Counter(source for step in block.steps for source in step.inputs)
+        if any(count > 1 for count in sources.values()):
+            branching.add(id(block.definition))
+    return reached(branching, lambda motif: users.get(motif, ()))
+
+
+def _inside(block: Block) -> list[Block]:
+    return [step.block for step in block.steps if isinstance(step, Nested)]
 
 
 def _unwrapped(block: Block) -> Block:

@@ -71,6 +71,14 @@ def test_residual_motifs_of_primitives_have_panels() -> None:
     assert [box.opened for box in found["network n"].boxes if box.kind == "motif"] == [True, False, True]
 
 
+def test_all_forms_of_a_motif_that_branches_have_panels() -> None:
+    """A box without a panel would look as if the panel of another form showed its inside."""
+    block = "motif block(residual) { in x x -> out : conv > bn if residual { x -> out } }"
+    found = panels(drawn(block, "block(false) > block(true)"))
+    assert texts(found["network n"]) == ["block", "block (2) / residual"]
+    assert len(found["motif block"].wires) + 1 == len(found["motif block (2)"].wires)
+
+
 def test_boxes_show_arguments() -> None:
     motif = (
         "motif m(width, k = 3, stride = 1, bias = false, last = relu) { in x x -> out : conv(width, k, stride) > last }"
