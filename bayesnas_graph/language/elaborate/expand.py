@@ -272,8 +272,8 @@ class _Writer:
             case Primitive():
                 return [self.primitive(operation, inputs, named)]
             case Use():
-                shapes, channels = (tuple(known[i] for i in inputs) for known in (self.shapes, self.channels))
-                block = self.expander.block(operation, shapes, operation.span, channels)
+                channels = tuple(self.channels[i] for i in inputs)
+                block = self.expander.block(operation, tuple(self.shapes[i] for i in inputs), operation.span, channels)
                 self.steps.append(Nested(self.free(named), block, tuple(inputs), operation.span, self.behind))
                 first = len(self.shapes)
                 self.shapes.extend(block.output_shapes)
@@ -312,11 +312,11 @@ class _Writer:
             code = "NAS106" if op.is_python else "NAS201" if op.is_join else "NAS211"
             reads = "used here" if code == "NAS106" else f"input is {', '.join(map(shape_text, shapes))}"
             self.report.fail(Diagnostic(code, str(error), Label(operation.span, reads)))
-        reads = reading(self, op, inputs, operation.span)
+        widths = reading(self, op, inputs, operation.span)
         name = self.free(name)
-        if reads.mixes:
+        if widths.mixes:
             inputs = [masked(self, value, name, operation.span) for value in inputs]
-        return self.compute(name, op, inputs, shape, operation.span, channels=channels or reads.output)
+        return self.compute(name, op, inputs, shape, operation.span, channels=channels or widths.output)
 
     def _optional(self, optional: Perhaps, inputs: list[int], name: Name, span: Span) -> int:
         operation = optional.operation
