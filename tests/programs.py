@@ -12,6 +12,11 @@ _ACTIVATIONS = ("relu", "relu6", "swish", "gelu", "tanh", "bn", "identity", "dro
 _SHAPED = ("conv({w}, {k})", "conv({w}, 1)", "max_pool({k})", "avg_pool({k})", "depthwise({k})", "conv(k = {k})")
 _BY_CHANNEL = ("relu", "bn", "swish", "tanh", "max_pool(3)", "conv()", "depthwise(c)", "dropout(0.3)", "optional bn")
 _COUNTS = ("", "", "1 ", "1 ", "exactly 1 ", "exactly 1 ", "2 of ", "exactly 2 - 1 of ", "max(1, 2) of ")
+_CONDITIONS = (
+    *("inputs(g[2]) == 2", "inputs(g[1]) <= 1", "inputs(g[2]) >= 1 + 1", "edges <= 4", "edges > 2", "edges == 4"),
+    *("edge({a}, g[1]) implies edge(g[0], g[2])", "not (edge({a}, g[1]) and edge({a}, g[2]))", "edge(g[1], g[2])"),
+    *("edge({a}, g[0]) or edge({a}, g[1])", "edge({a}, g[1]) implies not edge({a}, g[2]) and edge({a}, g[0])"),
+)
 
 
 class Program:
@@ -55,6 +60,9 @@ class Program:
         if self.random.random() < 0.3:
             lines.append(f"node h[{self.random.randint(1, 3)}] = {names[-1]} : {self._operation(width)}")
             names.append("sum(h)")
+        if self.random.random() < 0.3:
+            lines += self._required(names[0], width)
+            names.append("sum(g)")
         if self.random.random() < 0.2:
             lines.append(f'assert {self._truth()} or w > 0, "never"')
         if self.random.random() < 0.3:
@@ -63,6 +71,15 @@ class Program:
         used = " ".join(f"{name} -> out : {self._to(width)}" for name in names)
         lines.append(used)
         return "{" + self._separator() + self._separator().join(self._spoiled(line) for line in lines) + "}"
+
+    def _required(self, source: str, width: str) -> list[str]:
+        """Nodes with edges that may be off, and conditions on them."""
+        lines = ["node g[3]"]
+        for i in range(3):
+            edge = self.random.choice((f"optional conv({width}, 3)", f"choose 1 {self._set(width)}"))
+            lines.append(f"{source}, g[0..{i}] -> g[{i}] : {edge}")
+        conditions = self.random.sample(_CONDITIONS, self.random.randint(1, 2))
+        return [*lines, *(f"require {condition.format(a=source)}" for condition in conditions)]
 
     def _node(self, name: str, names: list[str], width: str) -> str:
         source = self.random.choice(names)

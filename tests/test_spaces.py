@@ -12,7 +12,7 @@ from bayesnas_graph.ir.ops import BatchNorm
 from bayesnas_graph.language.elaborate import Checker, Space, load_network
 from bayesnas_graph.language.syntax import ast
 from bayesnas_graph.passes import plain, prune
-from bayesnas_graph.passes.analysis import extremes, switches
+from bayesnas_graph.passes.analysis import extremes, switches, violated
 from tests.conftest import ROOT, SPACES
 from tests.helpers import body, codes, formatted, weights
 
@@ -23,7 +23,9 @@ EXPECTED = {
     "darts_v2",
     "tree_cell",
     "densenet",
+    "nasbench101",
     "nasbench201",
+    "nasnet",
     "hierarchical",
     "proxyless_mobile",
     "lenet300",
@@ -91,6 +93,8 @@ def test_published_parameter_counts(space: str, network: str, count: int) -> Non
         ("nasbench201", "search", 15 * 6, 15 * 6 * 4, 6 * 4),
         ("tree_cell", "search", 54 * 12, 54 * 12 * 8, 54 * 12 * 8),
         ("densenet", "search", 3 * 15, 45, 45),
+        ("nasbench101", "search", 9 * 26, 9 * (21 + 5 * 3), 21 + 5 * 3),
+        ("nasnet", "search", 8 * 25, 8 * (20 * 11 + 5), 2 * (20 * 11 + 5)),
     ],
 )
 def test_switches(space: str, network: str, choices: int, gates: int, groups: int) -> None:
@@ -150,10 +154,45 @@ def test_once_for_all_is_elastic() -> None:
 
 def test_search_and_evaluation_have_the_same_switches() -> None:
     """The result of a search can be applied to the evaluation network."""
-    for space in ("darts", "darts_imagenet"):
+    for space in ("nasnet", "darts", "darts_imagenet"):
         groups = [{gate.group for gate in network.graph().gates} for network in load(space).networks]
         assert groups[0] == groups[1]
     assert {g.group for g in load("darts").networks[0].graph().gates} == groups[0]
+
+
+def test_nasbench101_has_the_published_size_and_largest_architecture() -> None:
+    """About 510 million cells before the limit on edges; the largest has five 3x3 convolutions and four projections."""
+    (network,) = load("nasbench101").networks
+    graph = network.graph()
+    assert 2**21 * 3**5 == 509_607_936 == switches(graph).settings
+    assert {str(constraint) for constraint in graph.constraints} == {"module: edges <= 9"}
+    largest = extremes(graph).parameters.largest
+    assert largest.cost == 49_979_274
+    left = prune(graph, largest.off)
+    assert violated(graph, largest.off) == []
+    edges = {gate.group for gate in left.gates if gate.kind == "optional"}
+    assert len(edges) == 9
+
+
+def test_nasbench101_refuses_a_tenth_edge() -> None:
+    graph = load("nasbench101").networks[0].graph()
+    edges = [group for group, gate in graph.switches.items() if gate.kind == "optional"]
+    first = {gate.choice: group for group, gate in reversed(graph.switches.items()) if gate.kind == "candidate"}
+    off = frozenset(graph.switches.keys() - set(first.values()))
+    for count in (9, 10):
+        # The edges from the input to all vertices, and from those to the output: ten with one more.
+        wanted = [group for group in edges if group.endswith((".x", "s.0"))][:5] + [
+            group for group in edges if ":out.v_" in group
+        ][: count - 5]
+        assert len(wanted) == count
+        assert len(violated(graph, off - set(wanted))) == (0 if count == 9 else 9), "once for every use of the cell"
+
+
+def test_nasnet_reads_two_inputs_per_block() -> None:
+    search = load("nasnet").networks[0]
+    texts = {str(constraint) for constraint in search.graph().constraints}
+    assert {f"reduction: inputs(h[{j}]) == 2" for j in range(1, 5)} <= texts
+    assert "normal: not (edge(h[0], h[4]) and edge(h[0], joined))" in texts
 
 
 def test_fixed_networks_have_no_choices() -> None:

@@ -22,8 +22,10 @@ from bayesnas_graph.bayes.repair import (
     enforce_limits,
     grow_to_fit,
     keep_enough,
+    meet_requirements,
     reconnect,
     shrink_to_fit,
+    with_kept,
 )
 from bayesnas_graph.bayes.switches import Switches
 from bayesnas_graph.bayes.units import contributions
@@ -88,6 +90,7 @@ __all__ = [
     "keep",
     "keep_enough",
     "magnitude",
+    "meet_requirements",
     "no_looks",
     "off_below",
     "omega_squared",
@@ -112,5 +115,6 @@ __all__ = [
     "weighted_soft_threshold",
     "whole_path",
     "with_best_kept",
+    "with_kept",
     "worth",
 ]

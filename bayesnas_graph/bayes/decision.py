@@ -33,6 +33,7 @@ class Why(StrEnum):
     DEAD_END = "dead end"  # it is on, but leads to no output
     LIMIT = "others of its choice are better"  # only a limited number can stay
     NODE = "others into its node are better"  # only a limited number may stay
+    REQUIRED = "a requirement allows no more"  # a `require` of the space
     SIZE = "no room for it"  # the architecture would be too large
     LEFT_OUT = "not in the architecture"  # that was given
     LOST = "not in the best finalist"  # but it was in the architecture that the search decided on
@@ -40,6 +41,7 @@ class Why(StrEnum):
     BRIDGE = "off but needed"  # the best switch that reconnects the output
     ROOM = "off but there is room"  # the architecture may be larger
     LEAST = "off but its choice needs it"  # the best of those that it could still keep
+    DEMANDED = "off but required"  # by a `require` of the space
     BEST = "best of its choice"  # or one of the best, if a fixed number stays
     GIVEN = "in the architecture"  # that was given
     WON = "in the best finalist"  # but it was not in the architecture that the search decided on
@@ -48,7 +50,22 @@ class Why(StrEnum):
     @property
     def keep(self) -> bool:
         """Whether a switch with this reason is kept."""
-        return self in (Why.NEEDED, Why.BRIDGE, Why.ROOM, Why.LEAST, Why.BEST, Why.GIVEN, Why.WON, Why.KEPT)
+        return self in (
+            Why.NEEDED,
+            Why.BRIDGE,
+            Why.ROOM,
+            Why.LEAST,
+            Why.DEMANDED,
+            Why.BEST,
+            Why.GIVEN,
+            Why.WON,
+            Why.KEPT,
+        )
+
+    @property
+    def is_reopened(self) -> bool:
+        """Whether a switch with this reason would be closed, but an output, a choice or a requirement needs it."""
+        return self in (Why.BRIDGE, Why.LEAST, Why.DEMANDED)
 
 
 @dataclass(frozen=True, slots=True)

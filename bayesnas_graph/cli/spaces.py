@@ -98,6 +98,7 @@ def _network(network: Network) -> None:
     if graph.gates:
         rows.append(("switches", f"{len(groups):,} ({len(graph.gates):,} counting every use of a cell)"))
     rows += [("requires", str(budget)) for budget in network.budgets]
+    rows += [("requires", text) for text in dict.fromkeys(map(str, graph.constraints))]
     typer.echo(f"\nnetwork {network.name}")
     for label, value in rows:
         if value:

@@ -26,13 +26,14 @@ def stats(
     loaded = load_network(file, network, parameters, allow_python=allow_python)
     graph = loaded.graph()
     counted, costs, ends = switches(graph), cost(graph), extremes(graph)
+    required = list(dict.fromkeys(map(str, graph.constraints)))
     if as_json:
-        typer.echo(json_text(_json(loaded, counted, costs, ends)))
+        typer.echo(json_text({**_json(loaded, counted, costs, ends), "requirements": required}))
         return
     typer.echo(
         f"network {loaded.name}: {', '.join(map(show, loaded.inputs))} -> {', '.join(map(show, loaded.outputs))}"
     )
-    for label, value in _rows(loaded, counted, costs, ends):
+    for label, value in [*_rows(loaded, counted, costs, ends), *(("requires", text) for text in required)]:
         typer.echo(f"  {label:<14} {value}")
 
 

@@ -13,7 +13,7 @@ from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes import Disconnected, Misfit, prune
-from bayesnas_graph.passes.analysis import limits, shortages
+from bayesnas_graph.passes.analysis import Rules, limits
 
 SHOWN = 6  # switches named in a message
 
@@ -29,7 +29,7 @@ class Derived:
 def derive(graph: Graph, decision: Decision, rule: Rule | None = None) -> Derived:
     """Return the architecture that a decision and a rule select from a graph.
 
-    Raises NasError if it is not connected, or if a choice keeps too few or too many candidates.
+    Raises NasError if it is not connected, or if it breaks a rule of the space.
 
     The graph must have zero switches and groups. It may differ from that of the search if it has the same switches:
     cells found in a small network can be put into a large one.
@@ -45,7 +45,7 @@ def derive(graph: Graph, decision: Decision, rule: Rule | None = None) -> Derive
         message = f"inconsistent widths at `{error.node}`: {error.reason}"
         lost = f", because {_listed(error.narrower)} lost inputs" if error.narrower else ""
         raise NasError([Diagnostic("NAS613", message + lost, help=help)]) from None
-    if problems := _miscounted(graph, pruned, decision):
+    if problems := _disobeyed(graph, pruned, decision):
         raise NasError(problems)
     return Derived(pruned, close_dead_ends(graph, decision))
 
@@ -103,30 +103,41 @@ def _disconnected(graph: Graph, error: Disconnected) -> Diagnostic:
     return Diagnostic("NAS612", message, primary, others, help=help)
 
 
-def _miscounted(graph: Graph, pruned: Graph, decision: Decision) -> list[Diagnostic]:
-    """Report the choices that keep too few candidates, and those that were given too many.
+def _disobeyed(graph: Graph, pruned: Graph, decision: Decision) -> list[Diagnostic]:
+    """Report the rules of the space that an architecture breaks: requirements, and limits of choices.
 
-    A search may keep more than a choice may have only if an output needs them.
+    A search may keep more candidates than a choice may have if an output needs them, so only those that were given
+    are reported.
     """
-    found: dict[tuple[str, ...], Diagnostic] = {}
-    for lack in shortages(graph, decision.off):
-        node = graph[lack.node]
-        groups = tuple(edge.gate.group for edge in graph.inputs(node.name) if edge.gate)
-        kept = [group for group in groups if group not in decision.off]
-        found[groups] = _miscount(graph, groups, kept, f"exactly {node.op.candidate_least}", "add")
+    found: dict[object, Diagnostic] = {}
+    for rule, missing in Rules(graph).violated(decision.off):
+        constraint = rule.constraint
+        if rule.of_choice:
+            groups = tuple(edge.gate.group for edge in graph.inputs(constraint.around[0]) if edge.gate)
+            found[groups] = _miscount(graph, groups, decision.off, f"exactly {constraint.least}", "add")
+            continue
+        has = "too few" if missing > 0 else "too many"
+        counted = f"{has} of {_listed([term.edge.text for term in constraint.terms])} are kept"
+        if any(not term.kept for term in constraint.terms):
+            counted = "it does not hold for the edges that are kept"
+        label = Label(constraint.span, counted) if constraint.span else None
+        message = f"the architecture breaks a requirement of `{constraint.part}`: {constraint.text}"
+        help = "change the architecture, or the requirement"
+        found.setdefault((constraint.part, constraint.text), Diagnostic("NAS623", message, label, help=help))
     given = {verdict.name for verdict in decision.verdicts if verdict.why == Why.GIVEN}
     left = left_groups(pruned) & given
     for limit in limits(graph):
         if limit.exceeded(left):
-            kept = [group for group in limit.groups if group in left]
+            off = set(limit.groups) - left
             wanted = f"{'exactly' if limit.least else 'at most'} {limit.most}"
-            found[limit.groups] = _miscount(graph, limit.groups, kept, wanted, "remove")
+            found[limit.groups] = _miscount(graph, limit.groups, off, wanted, "remove")
     return list(found.values())
 
 
-def _miscount(graph: Graph, groups: tuple[str, ...], kept: Collection[str], wanted: str, verb: str) -> Diagnostic:
+def _miscount(graph: Graph, groups: tuple[str, ...], off: Collection[str], wanted: str, verb: str) -> Diagnostic:
     gate = graph.switches[groups[0]]
-    has = f"has {_listed([graph.switches[group].label for group in kept])}" if kept else "has none"
+    kept = [graph.switches[group].label for group in groups if group not in off]
+    has = f"has {_listed(kept)}" if kept else "has none"
     message = f"`{gate.part} {gate.place}` keeps {wanted} of its {len(groups)} candidates, but the architecture {has}"
     choice = graph[gate.choice]
     label = Label(choice.span, "chosen here") if choice.span else None

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from bayesnas_graph.bayes import Decision, Ranking, Why
-from bayesnas_graph.bayes.repair import grow_to_fit, keep_enough, shrink_to_fit
+from bayesnas_graph.bayes.repair import grow_to_fit, keep_enough, meet_requirements, shrink_to_fit
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes import Disconnected, Misfit, prune
@@ -94,7 +94,11 @@ def _ranked(count: int, per_node: int | None, graph: Graph, decision: Decision, 
         replace(verdict, why=best[verdict.name], keep=best[verdict.name].keep) if verdict.name in best else verdict
         for verdict in decision.verdicts
     )
-    return keep_enough(graph, replace(decision, verdicts=tuple(verdicts)), scores)
+    decision = keep_enough(graph, replace(decision, verdicts=tuple(verdicts)), scores)
+    try:
+        return meet_requirements(graph, decision, scores)
+    except (Disconnected, Misfit):
+        return decision  # the caller reports why
 
 
 def _sized(rule: Rule, graph: Graph, decision: Decision, scores: Scores) -> Decision:

@@ -56,6 +56,7 @@ CODES: Mapping[str, Code] = {
         Code("NAS211", "operation does not accept this shape"),
         Code("NAS212", "network output does not match its declaration"),
         Code("NAS213", "invalid budget"),
+        Code("NAS214", "invalid condition on edges"),
         Code("NAS215", "number that cannot be chosen"),
         Code("NAS216", "operation that cannot have a chosen width"),
         # 3xx: the graph
@@ -66,6 +67,7 @@ CODES: Mapping[str, Code] = {
         Code("NAS305", "no output"),
         Code("NAS306", "unused input"),
         Code("NAS307", "duplicate candidate"),
+        Code("NAS308", "requirement that cannot be met"),
         # 4xx: limits
         Code("NAS401", "too many nodes or edges"),
         Code("NAS402", "recursion too deep"),

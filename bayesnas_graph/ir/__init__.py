@@ -1,6 +1,7 @@
 """The graph: operations as nodes, values along edges, frozen once built."""
 
 from bayesnas_graph.ir.call import Expression, ModuleCall, NumberArgument, Plain, numbers
+from bayesnas_graph.ir.constraint import Constraint, Term, WrittenEdge
 from bayesnas_graph.ir.coupling import Axis, Coupling, Link, Mask, intersection, union
 from bayesnas_graph.ir.graph import Edge, Gate, Graph, Kind, Node, Scope, inner_name, local_name, switch_text, zero_name
 from bayesnas_graph.ir.op import Argument, Op, Shape, ShapeError, Value, named_shape, shape_text
@@ -8,6 +9,7 @@ from bayesnas_graph.ir.op import Argument, Op, Shape, ShapeError, Value, named_s
 __all__ = [
     "Argument",
     "Axis",
+    "Constraint",
     "Coupling",
     "Edge",
     "Expression",
@@ -24,7 +26,9 @@ __all__ = [
     "Scope",
     "Shape",
     "ShapeError",
+    "Term",
     "Value",
+    "WrittenEdge",
     "inner_name",
     "intersection",
     "local_name",

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
 from bayesnas_graph.diagnostics.source import Span
+from bayesnas_graph.ir.constraint import Constraint
 from bayesnas_graph.ir.op import Op, Shape, shape_text
 
 if TYPE_CHECKING:
@@ -179,6 +180,7 @@ class Graph:
         edges: Iterable[Edge],
         outputs: Iterable[str],
         scopes: Iterable[Scope] = (),
+        constraints: Iterable[Constraint] = (),
     ) -> None:
         import networkx as nx  # slow to import, and checking a file needs no graph
 
@@ -196,6 +198,7 @@ class Graph:
         self.outputs = tuple(outputs)
         self._chains: dict[str, tuple[Scope, ...]] = {}
         self.scopes = tuple(scopes)  # like spans, not compared
+        self.constraints = tuple(constraints)  # may name nodes and edges that were pruned
         self.nx: nx.MultiDiGraph[str] = nx.freeze(graph)
 
     @cached_property
@@ -216,9 +219,16 @@ class Graph:
             self._chains[name] = tuple(found)
         return self._chains[name]
 
-    def replace(self, nodes: Iterable[Node], edges: Iterable[Edge], outputs: Iterable[str]) -> Graph:
-        """A graph with the same name and scopes, and these nodes and edges."""
-        return Graph(self.name, nodes, edges, outputs, self.scopes)
+    def replace(
+        self,
+        nodes: Iterable[Node],
+        edges: Iterable[Edge],
+        outputs: Iterable[str],
+        constraints: Iterable[Constraint] | None = None,
+    ) -> Graph:
+        """A graph with the same name, scopes and, unless others are given, constraints, and these nodes and edges."""
+        kept = self.constraints if constraints is None else constraints
+        return Graph(self.name, nodes, edges, outputs, self.scopes, kept)
 
     def keep_scopes(self, kept: Collection[str]) -> Graph:
         """The graph with only these scopes. What is in another scope moves to the one around it."""
@@ -228,7 +238,7 @@ class Graph:
 
         nodes = [replace(node, scope=nearest(node.scope)) for node in self]
         scopes = [replace(scope, parent=nearest(scope.parent)) for scope in self.scopes if scope.name in kept]
-        return Graph(self.name, nodes, self.edges, self.outputs, scopes)
+        return Graph(self.name, nodes, self.edges, self.outputs, scopes, self.constraints)
 
     def __iter__(self) -> Iterator[Node]:
         for _, data in self.nx.nodes(data=True):
@@ -286,10 +296,11 @@ class Graph:
         return [*around, name] if name in self._choices else around
 
     def __eq__(self, other: object) -> bool:
-        """Whether operations, shapes, names, edges and order are equal; spans do not matter."""
+        """Whether operations, shapes, names, edges, order and constraints are equal; spans do not matter."""
         if not isinstance(other, Graph):
             return NotImplemented
-        return (list(self), self.edges, self.outputs) == (list(other), other.edges, other.outputs)
+        one = list(self), self.edges, self.outputs, self.constraints
+        return one == (list(other), other.edges, other.outputs, other.constraints)
 
     __hash__ = None  # type: ignore[assignment]  # two equal graphs may come from different texts
 
@@ -298,6 +309,7 @@ class Graph:
             f"%{node.name} = {node.op}({', '.join(map(str, self.inputs(node.name)))}) : {shape_text(node.shape)}"
             for node in self
         ]
+        lines += [f"require {constraint}" for constraint in self.constraints]
         return "\n".join([*lines, f"return {', '.join(f'%{name}' for name in self.outputs)}"]) + "\n"
 
     def __repr__(self) -> str:

@@ -47,7 +47,10 @@ def _after(graph: Graph, choices: list[Node]) -> Graph:
         if node.name in zeros:
             nodes.append(replace(node, name=zeros[node.name], op=Zero(), label="zero"))
             edges.append(Edge(node.name, zeros[node.name], 0, _gate(graph, node), node.span))
-    return graph.replace(nodes, edges, [zeros.get(name, name) for name in graph.outputs])
+    sources = {(edge.source, edge.target): zeros[edge.source] for edge in graph.edges if edge.source in zeros}
+    sources |= {(choice, ""): zero for choice, zero in zeros.items()}
+    constraints = [constraint.moved(sources) for constraint in graph.constraints]
+    return graph.replace(nodes, edges, [zeros.get(name, name) for name in graph.outputs], constraints)
 
 
 def _before(graph: Graph, choices: list[Node]) -> Graph:
@@ -74,7 +77,9 @@ def _before(graph: Graph, choices: list[Node]) -> Graph:
         for name, choice in zeros[node.name]:
             waiting.append(replace(choice, name=name, op=Zero(), shape=node.shape, label="zero"))
             edges.append(Edge(node.name, name, 0, _gate(graph, choice), choice.span))
-    return graph.replace(nodes, edges, graph.outputs)
+    sources = {(edge.source, edge.target): source for edge, source in entry.items()}
+    constraints = [constraint.moved(sources) for constraint in graph.constraints]
+    return graph.replace(nodes, edges, graph.outputs, constraints)
 
 
 def _members(graph: Graph, choice: str) -> dict[str, None]:

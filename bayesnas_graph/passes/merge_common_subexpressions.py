@@ -34,7 +34,8 @@ def merge_common_subexpressions(graph: Graph, _options: Options = DEFAULT) -> Gr
         edges += [
             replace(edge, source=source.name, target=node.name) for edge, source in zip(inputs, sources, strict=True)
         ]
-    return graph.replace(merged.values(), edges, [merged[classes[name]].name for name in graph.outputs])
+    outputs = [merged[classes[name]].name for name in graph.outputs]
+    return graph.replace(merged.values(), edges, outputs, constraints=())  # they are about edges that may be merged
 
 
 def _classes(graph: Graph) -> dict[str, str]:

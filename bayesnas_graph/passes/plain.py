@@ -59,4 +59,4 @@ def _without_inner_sums(graph: Graph) -> Graph:
 def _rebuilt(graph: Graph, nodes: list[Node], edges: list[Edge], outputs: tuple[str, ...]) -> Graph:
     """A graph without the scopes of choices."""
     motifs = {scope.name for scope in graph.scopes if scope.role != "choice"}
-    return graph.replace(nodes, edges, outputs).keep_scopes(motifs)
+    return graph.replace(nodes, edges, outputs, constraints=()).keep_scopes(motifs)

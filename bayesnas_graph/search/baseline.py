@@ -59,12 +59,13 @@ class Baseline(Strategy):
         raw = decision_of(learner, judgement)
         sound = bayes.close_dead_ends(graph, bayes.reconnect(graph, raw, scores))
         chosen = bayes.enforce_limits(graph, sound, scores)
+        sound = bayes.with_kept(sound, chosen)
         if problem.has_target and not self.closes:
             chosen = fitting(graph, chosen, scores, problem.on_target)
         elif problem.has_target and problem.on_target(prune(graph, chosen.off)):
             chosen = sound = bayes.grow_to_fit(graph, chosen, scores, problem.on_target)
         architecture = complete(problem, progress, chosen)
-        bridges = tuple(verdict.name for verdict in sound.verdicts if verdict.why == Why.BRIDGE)
+        bridges = tuple(verdict.name for verdict in sound.verdicts if verdict.why.is_reopened)
         still_open = sound if self.closes else raw.changed(learner.switches.groups, Why.KEPT)
         progress = replace(progress, iteration=number, architecture=architecture).with_closed(still_open)
         self.reopened(learner, bridges)

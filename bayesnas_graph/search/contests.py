@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -99,6 +100,14 @@ class Contests:
         may_be_empty = torch.zeros(self.count, dtype=torch.bool, device=self.contest.device)
         may_be_empty = may_be_empty.index_fill(0, self.contest[self.is_none], True)
         return (self.winners(self.entered(of_groups)) & ~may_be_empty[self.contest])[: self.groups]
+
+    def winners_among(self, groups: Sequence[str], off: Collection[str]) -> Tensor:
+        """Return a mask of the candidates that are not off, and of `none` where a contest has none of them."""
+        kept = [group not in off for group in groups] + [False] * (len(self.contest) - self.groups)
+        won = torch.tensor(kept, dtype=torch.bool, device=self.contest.device) & ~self.is_none
+        is_empty = torch.ones(self.count, dtype=torch.bool, device=won.device)
+        is_empty = is_empty.index_fill(0, self.contest[won], False)
+        return won | (self.is_none & is_empty[self.contest])
 
     def best_candidates(self, scores: Tensor) -> Tensor:
         """Return a mask of the winners among candidates, without `none`."""

@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 from bayesnas_graph.bayes import Decision, Why, close_dead_ends, expected_improvement, keep_enough, predict, swaps
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes import Disconnected, Misfit, plain, prune
-from bayesnas_graph.passes.analysis import choices
+from bayesnas_graph.passes.analysis import choices, violated
 
 PROPOSALS = 64  # per finalist
 MOST_CHANGES = 3  # choices of a proposal that are drawn again
@@ -143,4 +143,4 @@ def _sound(graph: Graph, decided: Decision, kept: frozenset[str], odds: Odds) ->
         sound = close_dead_ends(graph, keep_enough(graph, wanted, odds))
     except (Disconnected, Misfit):
         return None
-    return groups - sound.off
+    return None if graph.constraints and violated(graph, sound.off) else groups - sound.off

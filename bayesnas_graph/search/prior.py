@@ -88,7 +88,8 @@ def decide(
     scores = worth[ranking]
     raw = bayes.decide(graph, switches, prior, found.h, found.gates).ranked(worth)
     sound = bayes.close_dead_ends(graph, bayes.reconnect(graph, raw, scores))
-    return Decided(prior, sound, bayes.enforce_limits(graph, sound, scores), scores)
+    chosen = bayes.enforce_limits(graph, sound, scores)
+    return Decided(prior, bayes.with_kept(sound, chosen), chosen, scores)
 
 
 class Prior:

@@ -26,7 +26,7 @@ from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.values import show
 from bayesnas_graph.language.elaborate.wiring import Budget
-from bayesnas_graph.passes.analysis import Cost, cost
+from bayesnas_graph.passes.analysis import Cost, check_feasible, cost
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.loading import loading
@@ -48,12 +48,16 @@ class Problem:
 
     @staticmethod
     def of(network: Network, data: Data, config: SearchConfig) -> Problem:
-        """Return the problem of searching a network. Raises NasError if the data do not fit it."""
+        """Return the problem of searching a network.
+
+        Raises NasError if the data do not fit it, or if no architecture meets its requirements.
+        """
         parameters = {name: show(value) for name, value in network.arguments}
         outputs = tuple(kind.shape for kind in network.outputs)
         check_fit(data, network.name, tuple(kind.shape for kind in network.inputs), outputs, parameters)
         options = passes.Options(zero=config.zero, mode=config.mode)
         problem = Problem(config, passes.run(network.graph(), passes.SWITCHES, options), network.budgets, data)
+        check_feasible(problem.graph)
         if not problem.steps_per_epoch:
             message = f"a batch of {config.batch} is larger than the {len(problem.indices[0])} samples to train on"
             raise NasError([Diagnostic("NAS601", message, help="reduce `batch`")])

@@ -11,10 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesnas_graph import passes
-from bayesnas_graph.bayes import Decision, Verdict, Why, close_dead_ends, enforce_limits, grow_to_fit, reconnect
+from bayesnas_graph.bayes import (
+    Decision,
+    Verdict,
+    Why,
+    close_dead_ends,
+    enforce_limits,
+    grow_to_fit,
+    reconnect,
+    shrink_to_fit,
+)
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.ir.ops import Choice
 from bayesnas_graph.ir.ops.join import Concat
+from bayesnas_graph.passes.analysis import cost, violated
 from bayesnas_graph.passes.prune import prune
 from tests.bayes.test_dependency import from_text
 from tests.helpers import body, graph
@@ -50,6 +60,10 @@ def too_many(made: Graph, decision: Decision) -> list[str]:
             groups = {edge.gate.group for edge in made.inputs(node.name) if edge.gate}
             found += [node.name] if len(groups & kept(decision)) > node.op.limit else []
     return found
+
+
+def at_most(parameters: int) -> Callable[[Graph], bool]:
+    return lambda made: cost(made).parameters <= parameters
 
 
 def size_at_most(size: int) -> Callable[[Graph], bool]:
@@ -90,6 +104,49 @@ def test_a_choice_of_one() -> None:
         "y.tanh": Why.OWN,
         "y.gelu": Why.KEPT,
     }
+
+
+def test_a_choice_of_exactly_one_keeps_the_best() -> None:
+    made = graph(body("node y = x : choose exactly 1 { relu, tanh, gelu } y -> out x -> out"))
+    scores = {"y.relu": 1.0, "y.tanh": 3.0, "y.gelu": 2.0}
+    found = reconnect(made, decision(made, set(scores)), scores)
+    assert reasons(found) == {"y.relu": Why.OWN, "y.tanh": Why.LEAST, "y.gelu": Why.OWN}
+    assert kept(enforce_limits(made, decision(made, set()), scores)) == {"y.tanh"}
+
+
+def test_a_choice_inside_something_that_is_off_is_gone() -> None:
+    made = graph(body("x -> out x -> out : optional (conv() > choose exactly 1 { relu, tanh })"))
+    inner = {gate.group for gate in made.gates if gate.kind == "candidate"}
+    (outer,) = {gate.group for gate in made.gates} - inner
+    scores = dict.fromkeys([outer, *inner], 1.0)
+    closed = decision(made, {outer, *inner})
+    assert reconnect(made, closed, scores) == closed
+    assert len(kept(reconnect(made, decision(made, inner), scores))) == 2, "the switch outside and one candidate"
+    grown = grow_to_fit(made, closed, scores, size_at_most(100))
+    assert len(kept(grown)) == 2, "room for the outer one is room for a candidate inside it"
+
+
+def test_a_smaller_candidate_takes_the_place_of_one_that_cannot_be_closed() -> None:
+    made = graph(body("x -> out : choose exactly 1 { conv(k = 5), conv(), conv(k = 1) } > bn"))
+    scores = {"choice.conv_5": 3.0, "choice.conv_3": 2.0, "choice.conv_1": 1.0}
+    best = enforce_limits(made, decision(made, set()), scores)
+    assert kept(best) == {"choice.conv_5"}
+    for most, left in ((10_000, "conv_5"), (150, "conv_3"), (20, "conv_1"), (1, "conv_1")):
+        found = shrink_to_fit(made, best, scores, at_most(most))
+        assert kept(found) == {f"choice.{left}"}
+
+
+def test_a_node_keeps_its_two_best_inputs() -> None:
+    text = "node h[2] = x : relu node y x, h -> y : choose 1 { relu, tanh } require inputs(y) == 2 y -> out"
+    made = graph(body(text))
+    groups = list(made.switches)
+    scores = {group: float(i) for i, group in enumerate(groups)}
+    found = enforce_limits(made, decision(made, set()), scores)
+    assert kept(found) == {group for group in groups if "tanh" in group} - {groups[1]}
+    assert reasons(found)[groups[1]] == Why.REQUIRED
+    few = reconnect(made, decision(made, set(groups)), scores)
+    assert kept(few) == kept(found), "they are opened if all are off"
+    assert set(reasons(few).values()) == {Why.OWN, Why.DEMANDED}
 
 
 def test_what_a_limit_leaves_stranded_is_closed_too() -> None:
@@ -169,23 +226,29 @@ def test_laws(sharing: float) -> None:
         left = prune(made, sound.off)
 
         chosen = enforce_limits(made, sound, scores)
-        assert kept(chosen) <= kept(sound), "it only closes"
+        assert made.constraints or kept(chosen) <= kept(sound), "it only closes"
+        opened = {
+            verdict.name: verdict.why for verdict in chosen.verdicts if verdict.name in kept(chosen) - kept(sound)
+        }
+        assert set(opened.values()) <= {Why.DEMANDED}, "or opens what is required"
         assert enforce_limits(made, chosen, scores) == chosen
         smaller = prune(made, chosen.off)
         assert {gate.group for gate in smaller.gates} == kept(chosen), "there are no dead ends"
         if not sharing:
             assert not too_many(made, chosen)
+            assert not violated(made, chosen.off)
         assert close_dead_ends(made, chosen) == chosen
 
         most = random.randint(len(list(smaller)), len(list(made)))
         larger = grow_to_fit(made, chosen, scores, size_at_most(most))
         assert kept(chosen) <= kept(larger), "it only opens"
+        assert set(violated(made, larger.off)) <= set(violated(made, chosen.off))
         assert len(list(prune(made, larger.off))) <= most
         assert len(too_many(made, larger)) <= len(too_many(made, chosen))
         assert {gate.group for gate in prune(made, larger.off).gates} == kept(larger)
         assert grow_to_fit(made, larger, scores, size_at_most(most)) == larger
         assert grow_to_fit(made, chosen, scores, size_at_most(0)) == chosen, "what is too large stays as it is"
-        assert len(list(smaller)) <= len(list(left))
+        assert made.constraints or len(list(smaller)) <= len(list(left))
         for one in (sound, chosen, larger):
             assert all(verdict.keep == verdict.why.keep for verdict in one.verdicts)
 

@@ -17,6 +17,7 @@ from bayesnas_graph.bayes import Estimator, Ranking
 from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.ir.ops import Choice, Input
 from bayesnas_graph.passes import Mode, verify
+from bayesnas_graph.passes.analysis import violated
 from bayesnas_graph.runs.loop import Interrupted
 from bayesnas_graph.runs.strategies import STRATEGIES
 from bayesnas_graph.search.loop import SearchOutcome
@@ -87,6 +88,31 @@ network net : image(1, 8, 8) -> classes(10) {
 """
 
 
+# Choices of exactly so many, and requirements on edges, in a cell that is used twice.
+RULED = """
+cell block {
+    in x, y
+    node h[3]
+    for j in 0..3 {
+        x, y, h[0..j] -> h[j] : choose 1 { conv(k = 1) > bn, avg_pool(3), identity }
+        require inputs(h[j]) == 2
+    }
+    require edge(x, h[1]) implies edge(h[0], h[2])
+    require edges <= 6
+    mean(h) -> out : bn
+}
+
+network net : image(1, 8, 8) -> classes(10) {
+    in x
+    node a = x : conv(4, stride = 2) > choose exactly 1 { bn, tanh } > choose exactly 2 { relu, tanh, bn } > bn
+    node b = block(a, a)
+    node c = block(a, b)
+    c -> out : optional choose exactly 1 { bn, relu } > global_avg_pool > linear(10)
+    c -> out : global_avg_pool > linear(10)
+}
+"""
+
+
 def assert_sound(outcome: SearchOutcome, given: Problem) -> None:
     """The architecture is a whole network, of what was decided to keep and nothing else."""
     verify(outcome.graph)
@@ -95,6 +121,7 @@ def assert_sound(outcome: SearchOutcome, given: Problem) -> None:
     assert {gate.group for gate in outcome.graph.gates} == kept
     assert all(verdict.keep == verdict.why.keep for verdict in outcome.decision.verdicts)
     assert outcome.graph.outputs == given.graph.outputs
+    assert violated(given.graph, outcome.decision.off) == []
     reached = {name for node in outcome.graph for name in [node.name] if isinstance(node.op, Input)}
     for node in outcome.graph:
         edges = outcome.graph.inputs(node.name)
@@ -117,8 +144,19 @@ def test_each(key: str, value: Any, strategy: str, tmp_path: Path) -> None:
     assert_sound(search(given, tmp_path).run(), given)
 
 
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_every_strategy_obeys_the_rules_of_a_space(strategy: str, tmp_path: Path) -> None:
+    given = problem(RULED, **FEW | {"strategy": strategy, "finalists": 2, "finalist_steps": 2})
+    outcome = search(given, tmp_path).run()
+    assert_sound(outcome, given)
+    reads = {node.label: len(outcome.graph.inputs(node.name)) for node in outcome.graph if node.label.startswith("h[")}
+    assert reads == {"h[0]": 2, "h[1]": 2, "h[2]": 2}
+    kept = [len(outcome.graph.inputs(node.name)) for node in outcome.graph if node.op.candidate_least]
+    assert kept[:2] == [1, 2]
+
+
 @settings(max_examples=20, phases=[Phase.explicit, Phase.reuse, Phase.generate])  # to find smaller ones takes too long
-@given(data=st.data(), text=st.sampled_from([TINY, MIXED]))
+@given(data=st.data(), text=st.sampled_from([TINY, MIXED, RULED]))
 def test_together(data: st.DataObject, text: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     chosen = {key: data.draw(st.sampled_from(values), label=key) for key, values in CHOICES.items()}
     given = problem(text, **FEW, **chosen)

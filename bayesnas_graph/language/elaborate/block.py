@@ -6,11 +6,12 @@ keeps checking fast, and limits are checked without flattening.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from bayesnas_graph.diagnostics.source import Span
-from bayesnas_graph.ir import Edge, Gate, Graph, Node, Op, Scope, Shape, inner_name
+from bayesnas_graph.ir import Constraint, Edge, Gate, Graph, Node, Op, Scope, Shape, Term, WrittenEdge, inner_name
 from bayesnas_graph.ir.ops import Input
 from bayesnas_graph.ir.walks import reached
 from bayesnas_graph.language.elaborate.channels import Channels
@@ -55,6 +56,29 @@ class Nested:
         return self.called.id
 
 
+@dataclass(frozen=True, slots=True)
+class BlockEdge:
+    """An edge of a motif's text. Its ends are values of the block."""
+
+    source: int  # the value that it carries
+    target: int | None  # the value of the join that reads it, if there is one
+    inside: tuple[str, ...]  # the ids of the choices and optional operations on it
+    closable: bool  # whether it is off if all these are
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class BlockConstraint:
+    """A constraint on the edges of a motif. See `ir.Constraint`."""
+
+    terms: tuple[tuple[BlockEdge, bool], ...]
+    least: int
+    most: int
+    around: tuple[int, ...]  # values
+    text: str
+    span: Span = field(repr=False)
+
+
 @dataclass(frozen=True, eq=False)
 class Block:
     """An expanded motif. Values are numbered: first the inputs, then the results of the steps, in order."""
@@ -66,6 +90,17 @@ class Block:
     output_shapes: tuple[Shape, ...]
     output_channels: tuple[Channels | None, ...]
     numbers: NumberOwner  # the numbers that are chosen in it
+    constraints: tuple[BlockConstraint, ...] = ()
+
+    @cached_property
+    def gated(self) -> tuple[str, ...]:
+        """The ids of all choices and optional operations, including nested blocks."""
+        return gated(self.steps)
+
+    @cached_property
+    def closable(self) -> tuple[bool, ...]:
+        """For every output, whether nothing reaches it if all choices and optional operations are off."""
+        return closable(self.steps, len(self.inputs), self.outputs)
 
     @cached_property
     def nodes(self) -> int:
@@ -93,6 +128,39 @@ class Block:
         return sum(bool(step.gates) if isinstance(step, Compute) else step.block.choices for step in self.steps)
 
 
+def gated(steps: Sequence[Compute | Nested]) -> tuple[str, ...]:
+    """The ids of the choices and optional operations of some steps, including nested blocks."""
+    found: list[str] = []
+    for step in steps:
+        if isinstance(step, Nested):
+            found += [f"{step.name}.{id}" for id in step.block.gated]
+        elif step.gates:
+            found.append(step.name)
+    return tuple(found)
+
+
+def closable(steps: Sequence[Compute | Nested], first: int, values: Sequence[int]) -> tuple[bool, ...]:
+    """For some values, whether they are lost if all choices and optional operations of these steps are off.
+
+    The steps compute the values from `first` on. A choice that must keep candidates is never off.
+    """
+    lost: list[bool] = []
+
+    def is_lost(value: int) -> bool:
+        return value >= first and lost[value - first]
+
+    for step in steps:
+        if isinstance(step, Nested):
+            no_input = all(map(is_lost, step.inputs)) and bool(step.inputs)
+            lost += [no_input or is_cut for is_cut in step.block.closable]
+        elif step.gates and not step.op.candidate_least:
+            lost.append(True)
+        else:
+            some = all if step.op.tolerates_missing_inputs else any
+            lost.append(bool(step.inputs) and some(map(is_lost, step.inputs)))
+    return tuple(map(is_lost, values))
+
+
 def flatten(block: Block, name: str) -> Graph:
     """The graph of a network: all motifs expanded, without nodes that reach no output."""
     flat = _Flattener(_Position(part=name, prefix=":"))
@@ -107,7 +175,8 @@ def flatten(block: Block, name: str) -> Graph:
     used = reached(outputs, sources.__getitem__)
     nodes = [node for node in flat.nodes if node.name in used or node.op.is_input]
     edges = [edge for edge in flat.edges if edge.target in used]
-    return Graph(name, nodes, edges, outputs, flat.scopes)
+    constraints = [constraint for constraint in flat.constraints if not used.isdisjoint(constraint.around)]
+    return Graph(name, nodes, edges, outputs, flat.scopes, constraints)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +229,7 @@ class _Flattener:
         self.scopes: list[Scope] = []
         self.cells: dict[ast.Motif, str] = {}
         self.homes: dict[NumberOwner, _Position] = {}  # the blocks being written
+        self.constraints: list[Constraint] = []
 
     def write(self, block: Block, inputs: list[str], position: _Position) -> list[str]:
         """Add a block to the graph; return the names of its outputs."""
@@ -187,6 +257,11 @@ class _Flattener:
                 gate = position.gate(step.gates[slot], home) if step.gates else None
                 self.edges.append(Edge(source, name, slot, gate, step.span))
             values.append(name)
+        for constraint in block.constraints:
+            terms = tuple(Term(_edge(edge, values, position.prefix), kept) for edge, kept in constraint.terms)
+            around = tuple(values[i] for i in constraint.around)
+            least, most, text = constraint.least, constraint.most, constraint.text
+            self.constraints.append(Constraint(terms, least, most, around, text, position.part, constraint.span))
         return [values[i] for i in block.outputs]
 
     def _cell(self, definition: ast.Motif) -> str:
@@ -196,3 +271,10 @@ class _Flattener:
             same = sum(other.name.name == name for other in self.cells)
             self.cells[definition] = name if not same else f"{name}_{same + 1}"
         return self.cells[definition]
+
+
+def _edge(edge: BlockEdge, values: Sequence[str], prefix: str) -> WrittenEdge:
+    """An edge of a block with the names of the graph."""
+    target = "" if edge.target is None else values[edge.target]
+    inside = tuple(prefix + id for id in edge.inside)
+    return WrittenEdge(values[edge.source], target, inside, edge.closable, edge.text)

@@ -10,8 +10,9 @@ from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Gate, Op, Shape, ShapeError, shape_text
 from bayesnas_graph.ir.graph import Kind
 from bayesnas_graph.ir.ops import Choice, Identity, Maybe, Sum
-from bayesnas_graph.language.elaborate.block import Block, Compute, Nested
+from bayesnas_graph.language.elaborate.block import Block, BlockConstraint, BlockEdge, Compute, Nested, closable, gated
 from bayesnas_graph.language.elaborate.channels import Channels
+from bayesnas_graph.language.elaborate.constraints import ConstraintFinder, ExpandedEdge
 from bayesnas_graph.language.elaborate.evaluate import Evaluator
 from bayesnas_graph.language.elaborate.expand_numbers import expand_by_number, expand_repeated, masked, reading
 from bayesnas_graph.language.elaborate.labels import Name, Names, distinct, edge_name, label_of, node_name, numbered
@@ -134,6 +135,8 @@ class _Writer:
         self.masks: set[int] = set()  # the values of `masked`
         self.names = Names()
         self.behind: tuple[str, ...] = ()  # the gates of the candidates being expanded
+        self.edges: list[ExpandedEdge] = []  # if the motif has requirements
+        self.spans: dict[Application, tuple[int, int, int]] = {}  # its first step, its last step, its first value
 
     def write(self, use: Use, shapes: tuple[Shape, ...], channels: tuple[Channels | None, ...]) -> Block:
         wiring = self.wiring
@@ -167,7 +170,40 @@ class _Writer:
             tuple(self.shapes[i] for i in results),
             tuple(self.channels[i] for i in results),
             wiring.numbers,
+            self._constraints(results),
         )
+
+    def _constraints(self, outputs: tuple[int, ...]) -> tuple[BlockConstraint, ...]:
+        """The constraints of the block. Raises NasError if a requirement is not valid."""
+        finder = ConstraintFinder(self.wiring, self.edges, outputs, self.expander.evaluator.meter)
+        found: list[BlockConstraint] = []
+        problems: list[Diagnostic] = []
+        for requirement in self.wiring.requirements:
+            try:
+                constraint = finder.constraint(requirement, self.report)
+            except LimitReached:
+                raise
+            except NasError as error:
+                problems.extend(error.diagnostics)
+                continue
+            found += [] if constraint is None else [constraint]
+        if problems:
+            raise NasError(problems)
+        return tuple(found)
+
+    def _note_edges(
+        self, node: MotifNode, incoming: Sequence[Application], values: Sequence[int], join: int | None
+    ) -> None:
+        """Note the edges into a node, for the requirements of the motif."""
+        if not self.wiring.requirements:
+            return
+        for application, value in zip(incoming, values, strict=True):
+            first, last, first_value = self.spans[application]
+            steps = self.steps[first:last]
+            is_closable = closable(steps, first_value, (value,))[0]
+            text = f"{', '.join(source.text for source in application.inputs)} -> {node.text}"
+            edge = BlockEdge(value, join, gated(steps), is_closable, text)
+            self.edges.append(ExpandedEdge(application, node, edge))
 
     def _value(
         self,
@@ -192,8 +228,10 @@ class _Writer:
                         name = edge_name(node, application.inputs, sum(map(_is_written, parallel)) + 1)
                     elif node is self.wiring.out:
                         name = Name()  # `x -> out : conv > bn`: the operations are the motif
+                    first, first_value = len(self.steps), len(self.shapes)
                     try:
                         results_of[application] = self._applied(application, inputs, name)
+                        self.spans[application] = first, len(self.steps), first_value
                     except LimitReached:
                         raise
                     except NasError as error:
@@ -208,9 +246,12 @@ class _Writer:
         join = self.wiring.joins.get(node)
         if join is None:
             if len(results) == 1:
+                self._note_edges(node, incoming, results, None)
                 return results[0]
             join = Primitive(Sum(), node.span)
-        return self._join(node, join.op, results, incoming)
+        joined = self._join(node, join.op, results, incoming)
+        self._note_edges(node, incoming, results, joined)
+        return joined
 
     def _applied(self, application: Application, inputs: list[int], name: Name) -> list[int]:
         if isinstance(application.operation, Primitive) and application.operation.op.is_join:

@@ -17,7 +17,7 @@ from bayesnas_graph.language.elaborate.builtins import BUILTINS
 from bayesnas_graph.language.elaborate.files import Module
 from bayesnas_graph.language.elaborate.library import library_names
 from bayesnas_graph.language.syntax import ast
-from bayesnas_graph.language.syntax.ast import declared
+from bayesnas_graph.language.syntax.ast import declared, is_about_edges
 
 Kind = Literal["node", "value"]
 
@@ -108,6 +108,14 @@ class _Checker:
                 self.expr(condition, names)
             case ast.Require(bound=bound):
                 self.expr(bound, names)
+            case ast.RequireEdges(condition=ast.Reference(name=name), implied=None) if not self.is_known(name, names):
+                help = "write `require params < 3.5M`, `require edges <= 9` or `require inputs(h) == 2`"
+                label = Label(statement.span, "incomplete")
+                self.report.add(Diagnostic("NAS001", "`require` without a budget", label, help=help))
+            case ast.RequireEdges(condition=condition, implied=implied):
+                self.about_edges(condition, names)
+                if implied is not None:
+                    self.about_edges(implied, names)
 
     def let(self, let: ast.Let, names: _Names) -> None:
         inner = names
@@ -141,6 +149,22 @@ class _Checker:
             branch = branch.no
         if branch is not None:
             self.block(branch, _Names(names))
+
+    def is_known(self, name: str, names: _Names) -> bool:
+        return bool(names.find(name)) or self.module.knows(name)
+
+    def about_edges(self, expr: ast.Expr, names: _Names) -> None:
+        """A condition of `require`, in which `edges`, `inputs` and `edge` are known."""
+        match expr:
+            case ast.Logical(operands=operands) | ast.Chain(operands=operands):
+                for operand in operands:
+                    self.about_edges(operand, names)
+            case ast.Prefix(operator="not", operand=operand):
+                self.about_edges(operand, names)
+            case ast.Call(arguments=arguments, keywords=keywords) if is_about_edges(expr):
+                self.exprs([*arguments, *(keyword.value for keyword in keywords)], names)
+            case _ if not is_about_edges(expr):
+                self.expr(expr, names)
 
     # ---- expressions
 

@@ -16,6 +16,7 @@ from bayesnas_graph.language.elaborate.channels import Channels
 from bayesnas_graph.language.elaborate.choosing import adopt, named
 from bayesnas_graph.language.elaborate.evaluate import Evaluator
 from bayesnas_graph.language.elaborate.limits import LimitReached
+from bayesnas_graph.language.elaborate.requirements import requirements
 from bayesnas_graph.language.elaborate.scope import NameScope
 from bayesnas_graph.language.elaborate.values import POISON, LetFunction, MotifFunction, MotifNode, Primitive, Value
 from bayesnas_graph.language.elaborate.wiring import Budget, Wiring, WiringBuilder
@@ -96,6 +97,8 @@ class _Run:
                 self._assert(statement, scope)
             case ast.Require():
                 self._require(statement, scope)
+            case ast.RequireEdges():
+                self.wiring.requirements += requirements(self.evaluator, statement, scope)
 
     def _let(self, statement: ast.Let, scope: NameScope) -> None:
         value: Value
@@ -283,7 +286,7 @@ class _Run:
                 f"`{quantity.name}` cannot be limited",
                 quantity.span,
                 "unknown",
-                f"a budget can limit {', '.join(QUANTITIES)}",
+                f"a budget can limit {', '.join(QUANTITIES)}; edges are limited by `edges` and `inputs(h)`",
             )
         if statement.comparison not in ("<", "<=", ">", ">="):
             self._fail("NAS213", f"a budget cannot use `{statement.comparison}`", statement.span, "", "use `<` or `<=`")

@@ -38,6 +38,50 @@ class Budget:
         return f"{self.quantity} {self.comparison} {self.bound:,}"
 
 
+@dataclass(frozen=True, slots=True)
+class EdgeBetween:
+    """`edge(a, b)` in a requirement."""
+
+    source: MotifNode
+    target: MotifNode
+    span: Span = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"edge({self.source.text}, {self.target.text})"
+
+
+@dataclass(frozen=True, slots=True)
+class CountRequirement:
+    """`inputs(h) == 2` or, without a node, `edges <= 9`."""
+
+    node: MotifNode | None
+    comparison: str
+    bound: int
+    span: Span = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        counted = "edges" if self.node is None else f"inputs({self.node.text})"
+        return f"{counted} {self.comparison} {self.bound}"
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseRequirement:
+    """At least one of these edges is kept or, if its flag is false, not kept."""
+
+    edges: tuple[tuple[EdgeBetween, bool], ...]
+    span: Span = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        if_kept = " and ".join(str(edge) for edge, kept in self.edges if not kept)
+        then = " or ".join(str(edge) for edge, kept in self.edges if kept)
+        if if_kept and then:
+            return f"{if_kept} implies {then}"
+        return then or (f"not ({if_kept})" if " and " in if_kept else f"not {if_kept}")
+
+
+Requirement = CountRequirement | ClauseRequirement
+
+
 @dataclass
 class Wiring:
     """The nodes and operations of a motif. Not changed after `wire` has returned it."""
@@ -50,6 +94,7 @@ class Wiring:
     out: MotifNode | None = None  # the node `out` of `x -> out`
     budgets: list[Budget] = field(default_factory=list)
     numbers: NumberOwner = field(default_factory=NumberOwner)  # the numbers that are chosen here
+    requirements: list[Requirement] = field(default_factory=list)  # on edges
     sound: bool = True  # false if a statement failed
     problems: list[Diagnostic] = field(default_factory=list)  # of the failed statements
 

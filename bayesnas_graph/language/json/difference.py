@@ -79,6 +79,8 @@ class Difference:
     switches: SwitchChanges = field(default_factory=SwitchChanges)
     budgets_added: tuple[str, ...] = ()
     budgets_removed: tuple[str, ...] = ()
+    requirements_added: tuple[str, ...] = ()  # on edges
+    requirements_removed: tuple[str, ...] = ()
 
     @property
     def same(self) -> bool:
@@ -109,6 +111,7 @@ class Difference:
             },
             "switches": asdict(self.switches),
             "budgets": {"added": list(self.budgets_added), "removed": list(self.budgets_removed)},
+            "requirements": {"added": list(self.requirements_added), "removed": list(self.requirements_removed)},
         }
 
 
@@ -116,6 +119,7 @@ def compare(before: Graph, after: Graph, budgets: tuple[Iterable[str], Iterable[
     """Compare two graphs and their budgets."""
     matching = match(before, after)
     required, requires = map(list, budgets)
+    old_rules, new_rules = (dict.fromkeys(map(str, graph.constraints)) for graph in (before, after))
     switches = compare_switches(before, after, matching)
     pairs = [(before[old], after[new]) for old, new in matching.after.items()]
     # In the order of the second graph, like everything else.
@@ -133,6 +137,8 @@ def compare(before: Graph, after: Graph, budgets: tuple[Iterable[str], Iterable[
         switches=switches,
         budgets_added=tuple(text for text in requires if text not in required),
         budgets_removed=tuple(text for text in required if text not in requires),
+        requirements_added=tuple(text for text in new_rules if text not in old_rules),
+        requirements_removed=tuple(text for text in old_rules if text not in new_rules),
     )
 
 

@@ -12,13 +12,14 @@ from pydantic import ValidationError
 from bayesnas_graph.diagnostics import Diagnostic, NasError, did_you_mean
 from bayesnas_graph.diagnostics.reading import read_file
 from bayesnas_graph.diagnostics.source import Span
-from bayesnas_graph.ir import Edge, Gate, Graph, Node, Op, Scope
+from bayesnas_graph.ir import Constraint, Edge, Gate, Graph, Node, Op, Scope, Term, WrittenEdge
 from bayesnas_graph.language.json.origins import Origins
 from bayesnas_graph.language.json.problems import fail, fail_with, shown
 from bayesnas_graph.language.json.schema import (
     SCHEMA,
     VERSION,
     VERSIONS,
+    ConstraintDocument,
     EdgeDocument,
     GateDocument,
     GraphDocument,
@@ -27,6 +28,7 @@ from bayesnas_graph.language.json.schema import (
     OldNodeDocument,
     PlaceDocument,
     ScopeDocument,
+    TermDocument,
 )
 from bayesnas_graph.language.json.settings import op_document, read_op
 from bayesnas_graph.language.json.soundness import (
@@ -73,6 +75,7 @@ def to_document(graph: Graph) -> GraphDocument:
         edges=edges,
         outputs=list(graph.outputs),
         scopes=[_scope(scope) for scope in graph.scopes],
+        constraints=[_constraint(constraint) for constraint in graph.constraints],
     )
 
 
@@ -82,6 +85,26 @@ def _gate(gate: Gate) -> GateDocument:
 
 def _scope(scope: Scope) -> ScopeDocument:
     return ScopeDocument.model_validate({name: getattr(scope, name) for name in ScopeDocument.model_fields})
+
+
+def _constraint(constraint: Constraint) -> ConstraintDocument:
+    terms = []
+    for term in constraint.terms:
+        edge = term.edge
+        inside, closable = list(edge.inside), edge.closable
+        document = TermDocument(
+            source=edge.source, target=edge.target, inside=inside, closable=closable, text=edge.text, kept=term.kept
+        )
+        terms.append(document)
+    return ConstraintDocument(
+        terms=terms,
+        least=constraint.least,
+        most=constraint.most,
+        around=list(constraint.around),
+        text=constraint.text,
+        part=constraint.part,
+        place=_place(constraint.span),
+    )
 
 
 def from_document(
@@ -119,7 +142,19 @@ def from_document(
         return Graph(document.name, origins.nodes().values(), origins.edges(), document.outputs, origins.scopes())
     check_gates(nodes, edges, source_name)
     check_scopes(nodes, scopes, source_name)
-    return Graph(document.name, ordered, edges, document.outputs, scopes.values())
+    constraints = [_read_constraint(found, source_name, i) for i, found in enumerate(document.constraints)]
+    return Graph(document.name, ordered, edges, document.outputs, scopes.values(), constraints)
+
+
+def _read_constraint(document: ConstraintDocument, source_name: str, i: int) -> Constraint:
+    if document.least > document.most:
+        fail(source_name, ["constraints", i, "least"], f"should be at most `most`, {document.most}")
+    terms = []
+    for term in document.terms:
+        edge = WrittenEdge(term.source, term.target, tuple(term.inside), term.closable, term.text)
+        terms.append(Term(edge, term.kept))
+    around = tuple(document.around)
+    return Constraint(tuple(terms), document.least, document.most, around, document.text, document.part)
 
 
 def _node(node: OldNodeDocument, op: Op) -> Node:
@@ -140,7 +175,8 @@ def _scopes(document: GraphDocument | OldGraphDocument, source_name: str) -> dic
 
 def to_json(graph: Graph) -> str:
     """The graph as JSON text. Equal graphs have equal texts."""
-    document = to_document(graph).model_dump(mode="json", by_alias=True)
+    empty = None if graph.constraints else {"constraints"}  # most graphs have none
+    document = to_document(graph).model_dump(mode="json", by_alias=True, exclude=empty)
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 

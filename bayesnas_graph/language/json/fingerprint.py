@@ -3,7 +3,8 @@
 This is colour refinement. Every node has a colour, a hash that initially covers its operation, arguments, shape and
 which output it is. Colours are refined from the inputs to the outputs by what a node reads, from the outputs to the
 inputs by its readers, and through groups of gates, which have colours of their own, from the edges they are on. When a
-round distinguishes no more nodes or groups, the fingerprint is the hash of all colours, sorted.
+round distinguishes no more nodes or groups, the fingerprint is the hash of all colours, sorted, and of the constraints
+by the colours of their nodes.
 
 Graphs have the same fingerprint if they differ only in the names of nodes, gates and groups, in the order of nodes
 (except inputs, which are numbered), and in the order of the inputs of a sum, mean, product or choice. The converse
@@ -17,7 +18,7 @@ import json
 from collections.abc import Iterable
 from hashlib import sha256
 
-from bayesnas_graph.ir import Graph, Op
+from bayesnas_graph.ir import Constraint, Graph, Op
 from bayesnas_graph.language.json.settings import op_document
 
 FORM = b"bayesnas-graph/fingerprint/1"  # the number changes when the same graph gets another fingerprint
@@ -86,6 +87,8 @@ class _Colouring:
                 self.members[group].append((source, target, slot))
             self.reads[target].append((source, slot, group))
             self.readers[source].append((target, slot, group))
+        self.number = number
+        self.constraints = graph.constraints
         self.groups: list[Colour] = [b"group"] * len(groups) + [b""]  # the last is for edges without a gate
 
     def digest(self) -> str:
@@ -96,7 +99,16 @@ class _Colouring:
             if found == classes:
                 break
             classes = found
-        return sha256(b"".join([FORM, *sorted(self.nodes), *sorted(self.groups[:-1])])).hexdigest()
+        rules = sorted(map(self._constraint, self.constraints))
+        return sha256(b"".join([FORM, *sorted(self.nodes), *sorted(self.groups[:-1]), *rules])).hexdigest()
+
+    def _constraint(self, constraint: Constraint) -> Colour:
+        def colour(name: str) -> Colour:
+            return self.nodes[self.number[name]] if name in self.number else b""
+
+        ends = [colour(t.edge.source) + b":" + colour(t.edge.target) + bytes([t.kept]) for t in constraint.terms]
+        bounds = repr((constraint.least, constraint.most)).encode()
+        return _hash([b"constraint", bounds, *sorted(ends), b"around", *sorted(map(colour, constraint.around))])
 
     def _refine(self) -> None:
         self._sweep(range(len(self.nodes)), self.reads)

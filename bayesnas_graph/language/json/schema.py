@@ -143,6 +143,37 @@ class ScopeDocument(OldScopeDocument):
     text: str = ""
 
 
+class TermDocument(_Part):
+    """An edge of the text that counts if it is kept or, if `kept` is false, if it is not.
+
+    `source` is the node that computes its value, `target` the join that reads it, empty if there is none. `inside` are
+    the choices and optional operations on it, and it is `closable` if it is off when all these are. Nodes that were
+    pruned stay in the list.
+    """
+
+    source: Name
+    target: str = ""
+    inside: list[Name] = []
+    closable: bool = False
+    text: str = ""
+    kept: bool = True
+
+
+class ConstraintDocument(_Part):
+    """At least `least` and at most `most` of the terms hold while one of the nodes `around` is used.
+
+    `text` is the requirement as the language says it, and `part` the cell, motif or network that it is in.
+    """
+
+    terms: list[TermDocument] = Field(min_length=1)
+    least: int = Field(ge=0)
+    most: int = Field(ge=0)
+    around: list[Name] = Field(min_length=1)
+    text: str = ""
+    part: str = ""
+    place: PlaceDocument | None = None
+
+
 class OldGraphDocument(_Part):
     """A graph of an older version. What its nodes, gates and scopes omit follows from their names."""
 
@@ -156,7 +187,7 @@ class OldGraphDocument(_Part):
 
 
 class GraphDocument(_Part):
-    """A graph: its nodes, the edges between them, its output nodes, and the scopes of the nodes."""
+    """A graph: its nodes, the edges between them, its output nodes, the scopes of the nodes, and its constraints."""
 
     # A field cannot be called `schema`, because pydantic has a method of that name.
     kind: Literal["bayesnas-graph/graph"] = Field(alias="schema")
@@ -166,6 +197,7 @@ class GraphDocument(_Part):
     edges: list[EdgeDocument]
     outputs: list[Name] = Field(min_length=1)
     scopes: list[ScopeDocument] = []
+    constraints: list[ConstraintDocument] = []
 
 
 def json_schema() -> dict[str, Any]:

@@ -64,6 +64,8 @@ def summary(difference: Difference, before: Graph, after: Graph) -> list[str]:
     lines += [_port("output", change) for change in difference.outputs]
     lines += [f"budget + {text}" for text in difference.budgets_added]
     lines += [f"budget - {text}" for text in difference.budgets_removed]
+    lines += [f"requirement + {text}" for text in difference.requirements_added]
+    lines += [f"requirement - {text}" for text in difference.requirements_removed]
     if not difference.same_graph:
         lines += _cells(before, after)
         lines += _switches(difference, before, after)

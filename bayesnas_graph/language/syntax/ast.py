@@ -273,7 +273,25 @@ class Require(Syntax):
     bound: Expr
 
 
-Statement = In | NodeDeclaration | EdgeStatement | Out | OutJoin | Let | For | If | Assert | Require
+@dataclass(frozen=True, slots=True)
+class RequireEdges(Syntax):
+    """A constraint on edges: `require inputs(h) == 2`, `require edge(a, b) implies edge(b, c)`."""
+
+    condition: Expr
+    implied: Expr | None = None
+
+
+Statement = In | NodeDeclaration | EdgeStatement | Out | OutJoin | Let | For | If | Assert | Require | RequireEdges
+
+
+EDGE_FUNCTIONS = {"inputs": 1, "edge": 2}  # in requirements, and their number of arguments
+
+
+def is_about_edges(expr: Expr) -> bool:
+    """Return whether an expression of a requirement is `edges`, `inputs(...)` or `edge(...)`."""
+    if isinstance(expr, Reference):
+        return expr.name == "edges"
+    return isinstance(expr, Call) and isinstance(expr.function, Reference) and expr.function.name in EDGE_FUNCTIONS
 
 
 def declared(statement: Statement) -> list[str]:

@@ -86,7 +86,7 @@ def _missing_budget(context: ErrorContext) -> Diagnostic | None:
     if context.position - start == 3 and context.tokens[start + 2].type != "COMPARE":
         return None
     span = Span(context.source, context.span(start).start, context.span(context.position - 1).end)
-    help = "write `require params < 3.5M` or `require flops < 600M`"
+    help = "write `require params < 3.5M`, `require edges <= 9` or `require inputs(h) == 2`"
     return Diagnostic("NAS001", "`require` without a budget", Label(span, "incomplete"), help=help)
 
 

@@ -158,8 +158,14 @@ class TreeBuilder(Transformer[Token, Any]):
     def assert_(self, c: Children) -> ast.Assert:
         return ast.Assert(self._span(c), c[1], self._string(c[3])[0] if len(c) == 4 else None)
 
-    def require(self, c: Children) -> ast.Require:
-        return ast.Require(self._span(c), self._identifier(c[1]), str(c[2]), c[3])
+    def require(self, c: Children) -> ast.Require | ast.RequireEdges:
+        if len(c) == 4:
+            return ast.RequireEdges(self._span(c), c[1], c[3])
+        match c[1]:
+            case ast.Chain(operands=(ast.Reference() as name, bound), operators=(comparison,)) if name.name != "edges":
+                return ast.Require(self._span(c), ast.Identifier(name.span, name.name), comparison, bound)
+            case _:
+                return ast.RequireEdges(self._span(c), c[1])
 
     # ---- expressions
 

@@ -3,8 +3,11 @@
 from bayesnas_graph.passes.analysis.choices import ChoiceSwitches, choices
 from bayesnas_graph.passes.analysis.cost import Cost, cost, cost_by_switch, operations, operations_by_node
 from bayesnas_graph.passes.analysis.extremes import CostRange, Extreme, Extremes, extremes
-from bayesnas_graph.passes.analysis.limits import Limit, Shortage, limits, shortages
+from bayesnas_graph.passes.analysis.feasible import check_feasible
+from bayesnas_graph.passes.analysis.limits import Limit, limits
 from bayesnas_graph.passes.analysis.narrowing import Cut, cuts
+from bayesnas_graph.passes.analysis.obey import obey, openings
+from bayesnas_graph.passes.analysis.rules import Rules, violated
 from bayesnas_graph.passes.analysis.settings import SwitchCounts, switches
 
 __all__ = [
@@ -15,16 +18,19 @@ __all__ = [
     "Extreme",
     "Extremes",
     "Limit",
-    "Shortage",
+    "Rules",
     "SwitchCounts",
+    "check_feasible",
     "choices",
     "cost",
     "cost_by_switch",
     "cuts",
     "extremes",
     "limits",
+    "obey",
+    "openings",
     "operations",
     "operations_by_node",
-    "shortages",
     "switches",
+    "violated",
 ]

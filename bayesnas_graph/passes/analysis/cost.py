@@ -64,7 +64,7 @@ def _cost_by_option(graph: Graph) -> dict[str, Cost]:
     prices = [Prices(graph, measure) for measure in ("parameters", "flops")]
     costs: dict[str, Cost] = {}
     for groups in sorted(numbers):
-        sizes = [[of.total(everything - set(groups) | {group}) or 0 for of in prices] for group in groups]
+        sizes = [[of.unruled(everything - set(groups) | {group}) or 0 for of in prices] for group in groups]
         least = [min(column) for column in zip(*sizes, strict=True)]
         for group, size in zip(groups, sizes, strict=True):
             costs[group] = Cost(size[0] - least[0], size[1] - least[1], 0)

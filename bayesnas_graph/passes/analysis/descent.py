@@ -51,7 +51,7 @@ class Descent:
     def _start(self) -> tuple[On, int]:
         """The cheapest paths or, if they do not fit together, at least one candidate of every choice."""
         everywhere = filled(self.prices, sorted(self.prices.groups, key=self.worth.__getitem__))
-        for on in (self._way(), everywhere):
+        for on in (self._way(), self._completed(everywhere)):
             if on is not None and self.prices.of(on) is not None:
                 on = self._halved(on, sorted(on, key=lambda group: (-self.worth[group], group)))
                 cost = self.prices.of(on)
@@ -114,13 +114,12 @@ class Descent:
             forbidden = forbidden | set(ranked[exceeded.most :])
 
     def _completed(self, on: On, forbidden: Set[str] = frozenset()) -> On:
-        """Open the cheapest candidates of choices that have too few."""
-        while short := self.prices.short(on):
-            groups = {source.group for sources in short for source in sources if source.group} - forbidden
-            if not groups:
-                break
-            on = on | {min(groups, key=lambda group: (self.worth[group], group))}
-        return on
+        """Open and close switches so that all rules are kept, preferring cheap ones; unchanged if none are found."""
+        scores = {
+            group: -self.worth[group] - (self.surcharge if group in forbidden else 0) for group in self.prices.groups
+        }
+        found = self.prices.obeying(on, scores)
+        return on if found is None else found
 
     def _ways(self, forbidden: Set[str] = frozenset(), on: Set[str] | None = None) -> dict[int, list[int]]:
         """For every node that can be computed, the positions of the inputs with which it is cheapest.

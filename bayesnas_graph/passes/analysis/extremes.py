@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from math import inf
 from operator import itemgetter
 
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes.analysis.descent import PATIENCE, Descent, filled
+from bayesnas_graph.passes.analysis.feasible import check_feasible
 from bayesnas_graph.passes.analysis.nesting import Nesting
 from bayesnas_graph.passes.analysis.prices import Measure, Prices
 
@@ -39,10 +41,10 @@ class Extremes:
 
 
 def extremes(graph: Graph) -> Extremes:
-    """Find the smallest and the largest architectures.
+    """Find the smallest and the largest architectures. Raises NasError if no architecture meets all requirements.
 
-    An architecture is a setting of the switches that `prune` accepts and that respects the limits of choices. Its
-    cost is that of the pruned graph.
+    An architecture is a setting of the switches that `prune` accepts and that respects the limits of choices and the
+    requirements of the space. Its cost is that of the pruned graph.
 
     Opening a switch adds operations and widens concatenations, so it never makes an architecture cheaper. The largest
     one therefore has all switches on, except that a choice that may keep k candidates keeps the k most expensive,
@@ -54,6 +56,7 @@ def extremes(graph: Graph) -> Extremes:
     Otherwise all settings are tried if there are few; if there are many, it is the smallest that a search finds (see
     `Descent`).
     """
+    check_feasible(graph)
     return Extremes(_range(graph, "parameters"), _range(graph, "flops"))
 
 
@@ -81,14 +84,14 @@ def _least(prices: Prices) -> tuple[frozenset[str], int]:
 
 
 def _largest(prices: Prices, nesting: Nesting) -> Extreme:
-    on = filled(prices, sorted(prices.groups, key=lambda group: -nesting.worth[group]))
-    cost = prices.of(on)
-    assert cost is not None, "with a candidate on in every choice, no output is lost"
+    most = filled(prices, sorted(prices.groups, key=lambda group: -nesting.worth[group]))
+    worth = {group: float(nesting.worth[group]) for group in prices.groups}
+    on, cost = _most(prices, most, worth)
     stop = prices.visited + PATIENCE
     improved = True
     while improved and cost < nesting.most:
         improved = False
-        for other in _swaps(prices, on):
+        for other in _swaps(prices, on, worth):
             price = prices.of(other)
             if price is not None and price > cost:
                 on, cost, improved = other, price, True
@@ -98,8 +101,35 @@ def _largest(prices: Prices, nesting: Nesting) -> Extreme:
     return Extreme(cost, frozenset(prices.groups) - on, proven=cost == nesting.most)
 
 
-def _swaps(prices: Prices, on: frozenset[str]) -> Iterator[frozenset[str]]:
-    """Settings with one candidate of a choice in place of another."""
+def _most(prices: Prices, most: frozenset[str], worth: Mapping[str, float]) -> tuple[frozenset[str], int]:
+    """An expensive architecture, by closing what a requirement does not allow, the cheapest first."""
+    on, stop = most, prices.visited + PATIENCE
+    constrained = {group for groups in prices.constrained for group in groups}
+    few = 4 * len(constrained) * len(prices.ops) < PATIENCE  # so that all can be compared, many times
+    while few and prices.visited < stop and prices.breaks_rules(on):
+        smaller = ((prices.unruled(on - {group}), group) for group in sorted(on & constrained))
+        left = [(cost, group) for cost, group in smaller if cost is not None]
+        if not left:
+            break
+        on = on - {max(left, key=itemgetter(0))[1]}  # of several, the first
+    found = (prices.obeying(one, worth) for one in ((on, most) if prices.rules else (most,)))
+    costs = [(cost, one) for one in found if one is not None and (cost := prices.of(one)) is not None]
+    assert costs, "with a candidate on in every choice, no output is lost, and `check_feasible` found an architecture"
+    cost, on = max(costs, key=itemgetter(0))
+    return on, cost
+
+
+def _swaps(prices: Prices, on: frozenset[str], worth: Mapping[str, float]) -> Iterator[frozenset[str]]:
+    """Settings with one candidate of a choice in place of another, or with one more switch where rules allow it."""
     for limit in prices.limits:
         for candidate in sorted(set(limit.groups) - on):
             yield from (on - {other} | {candidate} for other in sorted(on & set(limit.groups)))
+    for constrained in prices.constrained:  # one edge in place of another
+        by_worth = sorted(constrained, key=lambda group: (worth[group], group))
+        for old in by_worth:
+            if old in on:
+                yield from (on - {old} | {new} for new in by_worth if new not in on)
+    for group in sorted(set(prices.groups) - on) if prices.rules else ():
+        other = prices.obeying(on | {group}, {**worth, group: inf})
+        if other is not None:
+            yield other

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from typing import Literal, NamedTuple
 
 from bayesnas_graph.ir import Graph, Shape, ShapeError
 from bayesnas_graph.ir.walks import reached
 from bayesnas_graph.passes.analysis.limits import limits
-from bayesnas_graph.passes.analysis.widths import chosen_widths, remaining
+from bayesnas_graph.passes.analysis.obey import obey
+from bayesnas_graph.passes.analysis.rules import Rules
+from bayesnas_graph.passes.widths import chosen_widths, remaining
 
 Measure = Literal["parameters", "flops"]
 
@@ -40,7 +42,8 @@ class Prices:
             sources = [NodeInput(number[e.source], e.gate.group if e.gate and not always_on else None) for e in edges]
             self.inputs.append(sources)
         self.limits = tuple(limits(graph))
-        self._least = {i: op.candidate_least for i, op in enumerate(self.ops) if op.candidate_least}
+        self.rules = Rules(graph)
+        self.constrained = _constrained(graph)
         self.tolerates_missing_inputs = [op.tolerates_missing_inputs for op in self.ops]
         self._fixed = [[s.node for s in sources if s.group is None] for sources in self.inputs]
         self._switched: dict[str, list[tuple[int, int]]] = defaultdict(list)  # targets and sources
@@ -49,6 +52,7 @@ class Prices:
                 if group is not None:
                     self._switched[group].append((target, source))
         self.groups = tuple(self._switched)
+        self._zeros = dict.fromkeys(graph.switches.keys() - self._switched.keys(), 0.0)
         alike = {op: i for i, op in enumerate(self.ops)}
         self._kind = [alike[op] for op in self.ops]  # a number is faster to look up than an operation
         self._known: dict[tuple[int, tuple[Shape, ...], int | None], tuple[Shape, int]] = {}
@@ -73,27 +77,26 @@ class Prices:
     def of(self, on: Set[str]) -> int | None:
         """The price of the architecture with these switches on and no others.
 
-        It equals the `cost` of the pruned graph. None if an output is lost, if the remaining shapes do not match, or
-        if more or fewer candidates of a choice are on than it may keep.
+        It equals the `cost` of the pruned graph. None if an output is lost, if the remaining shapes do not match, if
+        more candidates of a choice are on than it may keep, or if a rule of the space is broken.
         """
         self.visited += len(self.limits)
-        if any(limit.exceeded(on) for limit in self.limits):
+        if any(limit.exceeded(on) for limit in self.limits) or self.breaks_rules(on):
             return None
-        wanted = self._wanted(on)
-        arriving = self._arriving(wanted)
+        return self.unruled(on)
+
+    def breaks_rules(self, on: Set[str]) -> bool:
+        """Return whether a rule of the space is broken with these switches on and no others."""
+        if not self.rules:
+            return False
+        self.visited += 3 * len(self.ops)
+        return bool(self.rules.violated(frozenset(self.groups) - on))
+
+    def unruled(self, on: Set[str]) -> int | None:
+        """The price with these switches on and no others, whatever the rules and limits say."""
+        arriving = self._arriving(self._wanted(on))
         if not all(output in arriving for output in self.outputs):
             return None
-        if any(len(arriving.get(i, ())) < least for i, least in self._least.items() if i in wanted) and self.short(on):
-            return None
-        return self._total(arriving, on)
-
-    def total(self, on: Set[str]) -> int | None:
-        """The price with these switches on, even if choices keep more or fewer candidates than they may."""
-        arriving = self._arriving(self._wanted(on))
-        return self._total(arriving, on) if all(output in arriving for output in self.outputs) else None
-
-    def _total(self, arriving: dict[int, list[int]], on: Set[str]) -> int | None:
-        """The price of these nodes with these inputs; None if their shapes do not match."""
         total = 0
         shapes: dict[int, Shape] = {}
         for i in sorted(reached(self.outputs, arriving.__getitem__)):
@@ -106,27 +109,17 @@ class Prices:
         fits = all(shapes[output] == self.shapes[output] for output in self.outputs)
         return total if fits else None
 
-    def short(self, on: Set[str]) -> list[list[NodeInput]]:
-        """For every choice that is used and has too few candidates on: those that are off and could be on.
+    def obeying(self, on: Set[str], scores: Mapping[str, float]) -> frozenset[str] | None:
+        """Switches that are near these and obey all rules, preferring higher scores; None if there are none."""
+        if not self.rules:
+            return frozenset(on)
+        before = self.rules.visited
+        off = obey(self.rules, self.limits, frozenset(self.groups) - on, {**self._zeros, **scores}, self._fits)
+        self.visited += self.rules.visited - before
+        return None if off is None else frozenset(self.groups) - off
 
-        See `shortages`, which says the same about a graph.
-        """
-        alive: list[bool] = []
-        for i, sources in enumerate(self.inputs):
-            here = [alive[s.node] and (s.group is None or s.group in on or i in self._least) for s in sources]
-            alive.append(all(here) or (any(here) and self.tolerates_missing_inputs[i]))
-        self.visited += len(alive)
-
-        def opened(i: int) -> list[int]:
-            return [s.node for s in self.inputs[i] if alive[s.node] and (s.group is None or s.group in on)]
-
-        used = reached([i for i in self.outputs if alive[i]], opened)
-        found = []
-        for i, least in self._least.items():
-            candidates = [s for s in self.inputs[i] if alive[s.node]]
-            if i in used and len(opened(i)) < min(least, len(candidates)):
-                found.append([s for s in candidates if s.group not in on])
-        return found
+    def _fits(self, off: frozenset[str]) -> bool:
+        return self.of(frozenset(self.groups) - off) is not None
 
     def _wanted(self, on: Set[str]) -> dict[int, list[int]]:
         """All nodes that the outputs need through open switches."""
@@ -153,3 +146,13 @@ class Prices:
             if len(brought) == len(self.inputs[i]) or (brought and self.tolerates_missing_inputs[i]):
                 arriving[i] = brought
         return arriving
+
+
+def _constrained(graph: Graph) -> list[tuple[str, ...]]:
+    """The switches on the edges of every requirement; shared ones are listed once."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    for gate in graph.gates:
+        if not gate.is_zero:
+            groups[gate.choice].append(gate.group)
+    edges = ([choice for term in constraint.terms for choice in term.edge.inside] for constraint in graph.constraints)
+    return list(dict.fromkeys(tuple(group for choice in inside for group in groups[choice]) for inside in edges))

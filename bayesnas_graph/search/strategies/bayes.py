@@ -84,7 +84,7 @@ class Bayes(Strategy):
             architecture=architecture,
             graph=graph,
             cost=cost(graph),
-            reopened=tuple(verdict.name for verdict in sound.verdicts if verdict.why == Why.BRIDGE),
+            reopened=tuple(verdict.name for verdict in sound.verdicts if verdict.why.is_reopened),
             intensities=config.intensities,
             shrink=None,
         )

@@ -96,7 +96,7 @@ def iterate(
     graph = prune(whole, chosen.off)
     architecture = complete(problem, progress, chosen)
     progress = replace(progress, iteration=number, architecture=architecture).with_closed(sound)
-    _revive(learner, {v.name for v in sound.verdicts if v.why in (bayes.Why.BRIDGE, bayes.Why.ROOM)})
+    _revive(learner, {v.name for v in sound.verdicts if v.why.is_reopened or v.why == bayes.Why.ROOM})
     left = without(learner, sound.off) if sound.off else learner
     iteration = Iteration(
         number=number,
@@ -104,7 +104,7 @@ def iterate(
         architecture=architecture,
         graph=graph,
         cost=cost(graph),
-        reopened=tuple(v.name for v in sound.verdicts if v.why == bayes.Why.BRIDGE),
+        reopened=tuple(v.name for v in sound.verdicts if v.why.is_reopened),
         intensities=config.grown(progress.growth),
         shrink=Shrink.of(shrink(problem, left, progress)),
     )

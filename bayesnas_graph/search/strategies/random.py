@@ -3,7 +3,8 @@
 L. Li, A. Talwalkar: Random Search and Reproducibility for Neural Architecture Search. UAI 2019.
 
 At an update, `samples` architectures are drawn and compared on the same held-out samples, with shared weights. `none`
-may be drawn like any candidate; disconnected architectures are drawn again.
+may be drawn like any candidate; disconnected architectures are drawn again. Where a draw breaks a requirement of the
+space, other switches are opened or closed at random until it holds.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from torch import Tensor
 
 from bayesnas_graph.bayes import Verdict
 from bayesnas_graph.passes import Disconnected, Misfit, prune
-from bayesnas_graph.passes.analysis import shortages
+from bayesnas_graph.passes.analysis import Rules, limits, obey
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.seeds import generator
 from bayesnas_graph.search.baseline import Baseline, Judgement, best_of_choices
@@ -63,23 +64,35 @@ class Random(Baseline):
 
 
 def _drawn(learner: SearchLearner, numbers: torch.Generator) -> Tensor:
-    """Draw one entrant of every contest."""
-    return learner.contests.winners(gumbel(learner.contests, numbers))
+    """Draw one entrant of every contest, then change what breaks a requirement of the space."""
+    noise = gumbel(learner.contests, numbers)
+    winners = learner.contests.winners(noise)
+    if not learner.graph.constraints:
+        return winners
+    scores = dict(zip(learner.switches.groups, noise.tolist(), strict=False))  # the rest are `none`
+    found = obey(Rules(learner.graph), limits(learner.graph), _closed(learner, winners), scores)
+    return winners if found is None else learner.contests.winners_among(learner.switches.groups, found)
 
 
 def _sound(learner: SearchLearner, numbers: torch.Generator) -> Tensor:
     """Draw a connected architecture; without `none` if that is too rare."""
+    rules = Rules(learner.graph)
     for _ in range(MOST_TRIES):
         winners = _drawn(learner, numbers)
-        kept = zip(learner.switches.groups, _stays(learner, winners).tolist(), strict=True)
+        closed = _closed(learner, winners)
         try:
-            closed = {group for group, stays in kept if not stays}
             prune(learner.graph, closed)
         except (Disconnected, Misfit):
             continue
-        if not shortages(learner.graph, closed):
+        if not rules.violated(closed):
             return winners
     return learner.contests.best_candidates(gumbel(learner.contests, numbers))
+
+
+def _closed(learner: SearchLearner, winners: Tensor) -> frozenset[str]:
+    """Return the switches that are off in the architecture of these winners."""
+    kept = zip(learner.switches.groups, _stays(learner, winners).tolist(), strict=True)
+    return frozenset(group for group, stays in kept if not stays)
 
 
 def _stays(learner: SearchLearner, winners: Tensor) -> Tensor:

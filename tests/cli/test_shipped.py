@@ -1,0 +1,33 @@
+"""Shipped spaces with rules, from a search to exported source, on small data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+
+@pytest.mark.parametrize(
+    ("space", "strategy", "parameters"),
+    [("nasbench101", "bayes", ("width=4", "cells=1")), ("nasnet", "darts", ("width=4", "cells=3"))],
+)
+def test_from_search_to_source(
+    space: str, strategy: str, parameters: tuple[str, ...], run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    sizes = [word for value in (*parameters, "channels=1", "size=8") for word in ("-p", value)]
+    few = ["--iterations", "2", "--steps", "2", "--warmup", "1", "-s", "finish=0", "-s", "threads=1", "-s", "rate=0.01"]
+    words = ["--network", "search", "--data", "digits", "-o", "run", "--strategy", strategy, *sizes, *few]
+    assert run("search", space, *words).code == 0
+    derived = run("derive", "run", "-o", "derived")
+    assert derived.code == 0, derived.err
+    assert run("check", "derived/network.nas").code == 0
+    assert run("export", "run", "-o", "net.py", "--weights", "net.safetensors").code == 0
+    about = json.loads((tmp_path / "derived" / "derived.json").read_text())
+    stats = json.loads(run("stats", "derived/network.nas", "--json").out)
+    assert about["weights"] == stats["weights"]
+    assert stats["architectures"] == "1"
+    assert "class Search" in (tmp_path / "net.py").read_text()
