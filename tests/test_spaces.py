@@ -11,7 +11,7 @@ from bayesnas_graph.diagnostics import Report, render
 from bayesnas_graph.ir.ops import BatchNorm
 from bayesnas_graph.language.elaborate import Checker, Space, load_network
 from bayesnas_graph.language.syntax import ast
-from bayesnas_graph.passes import prune
+from bayesnas_graph.passes import plain, prune
 from bayesnas_graph.passes.analysis import extremes, switches, violated
 from tests.conftest import ROOT, SPACES
 from tests.helpers import body, codes, formatted, weights
@@ -32,6 +32,9 @@ EXPECTED = {
     "lenet5",
     "resnet18_cifar",
     "quickstart",
+    "nats_size",
+    "nasbench_macro",
+    "once_for_all",
 }
 
 
@@ -101,6 +104,52 @@ def test_switches(space: str, network: str, choices: int, gates: int, groups: in
     assert found.block.choices == choices
     assert len(graph.gates) == gates
     assert len({gate.group for gate in graph.gates}) == groups
+
+
+def test_nats_size_has_as_many_networks_as_published() -> None:
+    graph = load("nats_size").networks[0].graph()
+    assert switches(graph).settings == 8**5
+    assert {gate.target for gate in graph.gates} == {f"w[{i}]" for i in range(5)}
+
+
+def test_sizes_of_nats_size() -> None:
+    """The network of the benchmark, with a convolution on the skips of its second and third cell."""
+    graph = load("nats_size").networks[0].graph()
+    for widths in ((8, 16, 24, 32, 40), (64, 8, 64, 8, 64), (64,) * 5):
+        kept = {f"w[{i}]={width}" for i, width in enumerate(widths)}
+        architecture = prune(graph, set(graph.switches) - kept)
+        assert weights(plain(architecture)) == _nats_size(*widths)
+
+
+def _nats_size(a: int, b: int, c: int, d: int, e: int) -> int:
+    def conv(before: int, after: int, k: int = 3) -> int:
+        return before * after * k * k + 2 * after
+
+    def cell(before: int, after: int, skip: int) -> int:
+        return 2 * conv(before, after) + 3 * conv(after, after) + skip
+
+    def reduction(before: int, after: int) -> int:
+        return conv(before, after) + conv(after, after) + before * after
+
+    skips = (conv(b, c, 1), conv(d, e, 1))
+    cells = cell(a, a, 0) + cell(b, c, skips[0]) + cell(d, e, skips[1])
+    return conv(3, a) + cells + reduction(a, b) + reduction(c, d) + 2 * e + 10 * e + 10
+
+
+def test_nasbench_macro_has_as_many_networks_as_published() -> None:
+    graph = load("nasbench_macro").networks[0].graph()
+    assert switches(graph).settings == 3**8
+    sizes = extremes(graph).parameters
+    assert (sizes.smallest.cost, sizes.largest.cost) == (387_882, 2_932_586)
+
+
+def test_once_for_all_is_elastic() -> None:
+    """In each of five stages 2 to 4 blocks, and in each of up to twenty blocks three kernels and three expansions."""
+    graph = load("once_for_all").networks[0].graph()
+    numbers = {(gate.number, gate.home) for gate in graph.gates}
+    assert sorted(name for name, _ in numbers) == sorted(["more"] * 5 + ["kernel", "expand"] * 20)
+    options = {name: {gate.label for gate in graph.gates if gate.number == name} for name, _ in numbers}
+    assert options == {"more": {"1", "2", "3"}, "kernel": {"3", "5", "7"}, "expand": {"3", "4", "6"}}
 
 
 def test_search_and_evaluation_have_the_same_switches() -> None:

@@ -6,11 +6,13 @@ other side, in its other inputs, and in its parameters. The channels of a vector
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import and_, or_
 from typing import Literal
 
 Mask = tuple[bool, ...]  # for every channel of a value, whether it belongs to a set of channels
+Sides = Sequence[Mask | None]  # for every input, its remaining channels; None if the input itself was removed
 
 
 def union(one: Mask, other: Mask) -> Mask:
@@ -110,6 +112,20 @@ class Coupling:
 
     links: tuple[Link, ...]
     axes: tuple[Axis, ...] = ()
+
+    def remaining(self, sides: Sides, width: int) -> Mask:
+        """The channels of an output of this width that remain: tied to a remaining channel, or to no channel at all.
+
+        >>> Coupling((Link(2), Link(2, first=2))).remaining([(True, False), None], 4)
+        (True, False, False, False)
+        """
+        return tuple(self._remains(channel, sides) for channel in range(width))
+
+    def _remains(self, channel: int, sides: Sides) -> bool:
+        reads = [(side, link.read(channel)) for link, side in zip(self.links, sides, strict=True) if link.tied]
+        read = [side[i] for side, channels in reads if side is not None for i in channels]
+        lost = any(side is None and len(channels) for side, channels in reads)
+        return all(read) if read else not lost
 
     @classmethod
     def each(cls, *inputs: tuple[int, ...], axes: tuple[Axis, ...] = ()) -> Coupling:

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from bayesnas_graph.ir import Edge, Graph, Mask, Node, Op, Shape, ShapeError, intersection, shape_text
 from bayesnas_graph.ir.walks import reached
-from bayesnas_graph.passes.analysis.narrowing import left_by_ties
-from bayesnas_graph.passes.analysis.widths import chosen_widths, remaining_mask
+from bayesnas_graph.passes.widths import chosen_widths, remaining_mask
 
 
 class Disconnected(Exception):
@@ -155,7 +154,7 @@ class _Narrower:
             self._kept[node.name] = everything
             return node.op
         coupling = node.op.coupling(*self._graph.input_shapes(node.name))
-        left = intersection(left_by_ties(coupling, sides, node.shape[0]), own)
+        left = intersection(coupling.remaining(sides, node.shape[0]), own)
         masks = tuple(side for side in sides if side is not None)
         if node.op.is_mask:
             self._kept[node.name] = masks[0]

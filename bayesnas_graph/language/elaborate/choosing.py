@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from bayesnas_graph.diagnostics import Diagnostic, Label
 from bayesnas_graph.diagnostics.source import Span
@@ -80,9 +80,7 @@ def over_options(
     evaluator.fail("NAS215", f"this depends on the choice of `{choice.name}`", span, shown[:200], help)
 
 
-def compared(
-    evaluator: Evaluator, left: Value, right: Value, function: Callable[[Value, Value], bool], span: Span
-) -> bool:
+def compared(evaluator: Evaluator, left: Value, right: Value, function: Callable[[Any, Any], bool], span: Span) -> bool:
     """A comparison, which must not depend on what is chosen. The two sides may depend on different numbers."""
     sides = [_all_options(value) for value in (left, right)]
     evaluator.meter.step(span, len(sides[0]) * len(sides[1]))
@@ -119,7 +117,7 @@ def by_number(
 def adopt(owner: NumberOwner, definition: ast.Motif, value: Value) -> Value:
     """A value of a parameter in which the numbers of defaults belong to this use of the motif."""
 
-    def inner(value: Value) -> Value:
+    def inner(value: Any) -> Any:  # of the same kind
         match value:
             case Chosen(choice=choice):
                 return replace(value, choice=number(choice))
@@ -148,7 +146,8 @@ def adopt(owner: NumberOwner, definition: ast.Motif, value: Value) -> Value:
             return replace(choice, owner=owner, position=owner.adopted(choice.position))
         return choice
 
-    return inner(value)
+    adopted: Value = inner(value)
+    return adopted
 
 
 def two_choices(evaluator: Evaluator, choices: Sequence[NumberChoice], span: Span) -> NoReturn:

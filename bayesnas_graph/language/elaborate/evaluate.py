@@ -17,14 +17,13 @@ from bayesnas_graph.language.elaborate.calls import call, call_operation, call_s
 from bayesnas_graph.language.elaborate.choosing import choose_number, compared, named, over_options
 from bayesnas_graph.language.elaborate.files import Module
 from bayesnas_graph.language.elaborate.limits import Meter
-from bayesnas_graph.language.elaborate.number_choices import NumberOwner
+from bayesnas_graph.language.elaborate.number_choices import Chosen, NumberOwner
 from bayesnas_graph.language.elaborate.operators import arithmetic
 from bayesnas_graph.language.elaborate.other_names import other_name
 from bayesnas_graph.language.elaborate.scope import NameScope
 from bayesnas_graph.language.elaborate.values import (
     POISON,
     Builtin,
-    Chosen,
     LetFunction,
     MotifFunction,
     MotifNode,
@@ -240,7 +239,8 @@ class Evaluator:
             return not self.truth(expr.operand, scope)
         value = self.value(expr.operand, scope)
         self._check_number(expr.operand, value)
-        return over_options(self, [value], lambda v: -v[0] if expr.operator == "-" else v[0], expr.span)
+        negated: Callable[[Any], Value] = lambda values: -values[0]  # noqa: E731
+        return over_options(self, [value], negated, expr.span) if expr.operator == "-" else value
 
     def _check_number(self, expr: ast.Expr, value: Value) -> None:
         if isinstance(value, bool) or not isinstance(value, int | Fraction | Chosen):

@@ -314,8 +314,8 @@ class _Writer:
             case Primitive():
                 return [self.primitive(operation, inputs, named)]
             case Use():
-                shapes, channels = (tuple(known[i] for i in inputs) for known in (self.shapes, self.channels))
-                block = self.expander.block(operation, shapes, operation.span, channels)
+                channels = tuple(self.channels[i] for i in inputs)
+                block = self.expander.block(operation, tuple(self.shapes[i] for i in inputs), operation.span, channels)
                 self.steps.append(Nested(self.free(named), block, tuple(inputs), operation.span, self.behind))
                 first = len(self.shapes)
                 self.shapes.extend(block.output_shapes)
@@ -370,11 +370,11 @@ class _Writer:
             help = 'write `padding = "same"` to keep its size, or `padding = "valid"` for none'
             label = Label(operation.span, "no `padding` is given")
             self.report.add(Diagnostic("NAS217", doubt, label, help=help, severity="warning"))
-        reads = reading(self, op, inputs, operation.span)
+        widths = reading(self, op, inputs, operation.span)
         name = self.free(name)
-        if reads.mixes:
+        if widths.mixes:
             inputs = [masked(self, value, name, operation.span) for value in inputs]
-        return self.compute(name, op, inputs, shape, operation.span, channels=channels or reads.output)
+        return self.compute(name, op, inputs, shape, operation.span, channels=channels or widths.output)
 
     def _optional(self, optional: Perhaps, inputs: list[int], name: Name, span: Span) -> int:
         operation = optional.operation

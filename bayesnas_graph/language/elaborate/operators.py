@@ -11,9 +11,9 @@ from bayesnas_graph.ir.ops import Identity
 from bayesnas_graph.language.elaborate.arithmetic import calculate
 from bayesnas_graph.language.elaborate.arrays import combine, elements
 from bayesnas_graph.language.elaborate.choosing import named, over_options
+from bayesnas_graph.language.elaborate.number_choices import Chosen
 from bayesnas_graph.language.elaborate.scope import NameScope
 from bayesnas_graph.language.elaborate.values import (
-    Chosen,
     MotifFunction,
     MotifNode,
     Number,

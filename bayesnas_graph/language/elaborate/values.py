@@ -15,8 +15,10 @@ from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Op, Shape, shape_text
 from bayesnas_graph.language.elaborate.channels import Channels
 from bayesnas_graph.language.elaborate.files import Module
-from bayesnas_graph.language.elaborate.number_choices import Chosen, Number, NumberChoice
+from bayesnas_graph.language.elaborate.number_choices import Chosen, NumberChoice
 from bayesnas_graph.language.syntax import ast
+
+Number = int | Fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +145,7 @@ class OptionSet:
         return tuple(item for item in self.items if isinstance(item, int | Fraction))
 
 
-def candidate_texts(candidates: tuple[Operation, ...], names: tuple[str, ...]) -> list[str]:
+def candidate_texts(candidates: tuple[Operation | Number, ...], names: tuple[str, ...]) -> list[str]:
     """Candidates as they would be written."""
     pairs = zip(candidates, names or [""] * len(candidates), strict=True)
     return [f"{name} = {candidate}" if name else str(candidate) for candidate, name in pairs]

@@ -7,12 +7,11 @@ channels of the original value that it still has, and so the remaining weights.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bayesnas_graph.ir import Coupling, Graph, Mask, Node
-
-Sides = Sequence[Mask | None]  # for every input, its remaining channels; None if the input itself was removed
+from bayesnas_graph.ir.coupling import Sides
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,26 +56,13 @@ def _left_of_output(node: Node, before: Node, coupling: Coupling, sides: Sides) 
     narrower than written, because its width is chosen, they are the first.
     """
     width = before.shape[0]
-    kept = left_by_ties(coupling, sides, width)
+    kept = coupling.remaining(sides, width)
     if sum(kept) == node.shape[0]:
         return kept
     if node.op != before.op:
         return tuple(i < node.shape[0] for i in range(width))
     side = next(side for side in sides if side is not None)
     return side if len(side) == width and sum(side) == node.shape[0] else tuple(i < node.shape[0] for i in range(width))
-
-
-def left_by_ties(coupling: Coupling, sides: Sides, width: int) -> Mask:
-    """The channels of the output that depend on a remaining channel, or on no channel at all."""
-    return tuple(_is_left(channel, coupling, sides) for channel in range(width))
-
-
-def _is_left(channel: int, coupling: Coupling, sides: Sides) -> bool:
-    """Return whether a channel of the output remains, judging by its ties."""
-    reads = [(side, link.read(channel)) for link, side in zip(coupling.links, sides, strict=True) if link.tied]
-    read = [side[i] for side, channels in reads if side is not None for i in channels]
-    lost = any(side is None and len(channels) for side, channels in reads)
-    return all(read) if read else not lost
 
 
 def _cuts(coupling: Coupling, sides: Sides, output: Mask) -> Iterator[Cut]:

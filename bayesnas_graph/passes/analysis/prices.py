@@ -11,7 +11,7 @@ from bayesnas_graph.ir.walks import reached
 from bayesnas_graph.passes.analysis.limits import limits
 from bayesnas_graph.passes.analysis.obey import obey
 from bayesnas_graph.passes.analysis.rules import Rules
-from bayesnas_graph.passes.analysis.widths import chosen_widths, remaining
+from bayesnas_graph.passes.widths import chosen_widths, remaining
 
 Measure = Literal["parameters", "flops", "stored_values"]
 
