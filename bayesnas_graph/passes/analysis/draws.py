@@ -14,7 +14,7 @@ from random import Random
 
 from bayesnas_graph.passes.analysis.lanes import evaluate
 from bayesnas_graph.passes.analysis.networks import Enumerated, Networks, subset
-from bayesnas_graph.passes.analysis.skeleton import Component
+from bayesnas_graph.passes.analysis.parts import Component
 from bayesnas_graph.passes.analysis.units import Unit, units_of
 
 LANES = 256  # settings drawn at once

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bayesnas_graph.passes.analysis.skeleton import Component, EdgeTerm, Part
+from bayesnas_graph.passes.analysis.parts import Component, EdgeTerm, Part
 
 
 @dataclass(frozen=True)

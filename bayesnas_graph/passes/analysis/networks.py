@@ -10,9 +10,10 @@ from math import comb, prod
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes.analysis.lanes import Lanes, evaluate
 from bayesnas_graph.passes.analysis.misfits import may_misfit
+from bayesnas_graph.passes.analysis.parts import Bundle, Component
 from bayesnas_graph.passes.analysis.prices import Prices
 from bayesnas_graph.passes.analysis.settings import switches
-from bayesnas_graph.passes.analysis.skeleton import Bundle, Component, Skeleton
+from bayesnas_graph.passes.analysis.skeleton import Skeleton
 from bayesnas_graph.passes.analysis.units import Unit, units_of
 
 MOST_BITS = 2**31  # edges times settings to evaluate in one space: a second or less

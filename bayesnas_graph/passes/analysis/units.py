@@ -9,7 +9,8 @@ from itertools import combinations
 from math import comb, prod
 from random import Random
 
-from bayesnas_graph.passes.analysis.skeleton import Component, Skeleton
+from bayesnas_graph.passes.analysis.parts import Component
+from bayesnas_graph.passes.analysis.skeleton import Skeleton
 
 MANY = 1000  # sets of bundles to list
 LARGEST_TABLE = 50_000  # numbers in the table of a unit
