@@ -11,6 +11,7 @@ from bayesnas_graph import bayes
 from bayesnas_graph.search.strategies import bayes as strategy
 from benchmarks import worth_ablations
 from benchmarks.record import Record
+from benchmarks.truth import History
 
 SMALL = {"width": 4, "cells": 1, "stride": 2, "channels": 1, "size": 8}
 SHORT: dict[str, Any] = {
@@ -43,20 +44,16 @@ def test_a_search(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_variants_change_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """Closing more at a time closes more."""
     monkeypatch.setattr(worth_ablations, "SHORTER", {**SHORT, "iterations": 3, "steps": 4})
-    closed = []
+    read, closed = History.read, []
+
+    def count(run: Path) -> History:
+        history = read(run)
+        closed.append(int((history.updates[-1]["worth"][:, :-1] == -float("inf")).sum()))
+        return history
+
+    monkeypatch.setattr(History, "read", count)
     for name in (worth_ablations.WHOLE, "one in four closed at a time"):
-        histories: list[int] = []
-        read = worth_ablations.History.read
-
-        def count(run: Path, read: Any = read, histories: list[int] = histories) -> Any:
-            history = read(run)
-            histories.append(int((history.updates[-1]["worth"][:, :-1] == -float("inf")).sum()))
-            return history
-
-        monkeypatch.setattr(worth_ablations.History, "read", count)
         worth_ablations.row(name, 1, Path("data"))
-        monkeypatch.setattr(worth_ablations.History, "read", read)
-        closed.append(histories[0])
     assert closed[0] < closed[1]
 
 
