@@ -38,7 +38,7 @@ def ops(
     if name is not None:
         names = [entry.name for entry in entries]
         if name not in names:
-            help = other_name(name) or did_you_mean(name, names)
+            help = other_name(name, names.__contains__) or did_you_mean(name, names)
             raise NasError([Diagnostic("NAS101", f"unknown operation `{name}`", help=help)])
         entries = [entry for entry in entries if entry.name == name]
     if as_json:

@@ -231,7 +231,8 @@ def test_ops(run: Run) -> None:
     for name in [*PRIMITIVES, "sep_conv", "floor"]:
         assert name in result.out
     assert "conv(width = same, k = 3, stride = 1" in run("ops", "conv").out
-    assert "did you mean `sep_conv`?" in run("ops", "sepconv").err
+    assert "did you mean `sep_conv`?" in run("ops", "sep_cov").err
+    assert "it is called `sep_conv` here" in run("ops", "SepConv").err
     entries = json.loads(run("ops", "--json").out)
     assert {"name", "kind", "signature", "doc"} == set(entries[0])
     assert all(entry["doc"] for entry in entries)

@@ -176,7 +176,7 @@ class Evaluator:
         if value is None:
             if scope.module.may_define(expr.name):
                 raise NasError([])
-            help = other_name(expr.name) or self.report.suggest(expr.name, scope.visible)
+            help = other_name(expr.name, scope.module.knows) or self.report.suggest(expr.name, scope.visible)
             scope.root().names.setdefault(expr.name, POISON)  # one message is enough
             self.fail("NAS101", f"unknown name `{expr.name}`", expr.span, "not defined", help)
         if isinstance(value, Poison):

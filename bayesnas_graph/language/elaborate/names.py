@@ -256,7 +256,7 @@ class _Checker:
             help = "write a range as `0..4`"
         else:
             help = self.report.suggest(expr.name, lambda: names.all() | self.module.visible() | set(BUILTINS))
-            help = other_name(expr.name) or help or otherwise
+            help = other_name(expr.name, self.module.knows) or help or otherwise
         self.report.add(Diagnostic("NAS101", f"unknown name `{expr.name}`", Label(expr.span, "not defined"), help=help))
 
     def member(self, expr: ast.Member, names: _Names) -> None:

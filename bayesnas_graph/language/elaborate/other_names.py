@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 
 from bayesnas_graph.ir.ops import PRIMITIVES
@@ -78,10 +78,12 @@ def _without_underscores() -> dict[str, str]:
     return {name.replace("_", ""): name for name in (*library_names(), *PRIMITIVES)}
 
 
-def other_name(name: str) -> str | None:
+def other_name(name: str, is_imported: Callable[[str], bool]) -> str | None:
     """A help text for a name that means something elsewhere; None if it is not known.
 
-    >>> other_name("BatchNorm2d")
+    `is_imported` says which names of the library can be used.
+
+    >>> other_name("BatchNorm2d", lambda _: False)
     'it is called `bn` here'
     """
     plain = _DIMENSIONS.sub("", name.lower().replace("_", ""))
@@ -92,7 +94,7 @@ def other_name(name: str) -> str | None:
     here = OTHER_NAMES.get(plain) or _without_underscores().get(plain)
     if here is None:
         return None
-    if here in PRIMITIVES:
+    if here in PRIMITIVES or is_imported(here):
         return f"it is called `{here}` here"
     if here in library_names():
         return f'it is called `{here}` in the shipped library: add `import "std.nas"`'
