@@ -101,10 +101,10 @@ def _problem(op: str, name: str, argument: Argument, value: Value, span: Span) -
             help="write `true` or `false`",
         )
     if not is_number:
-        text, help = f"this is {kind(value)}", None
+        text, hint = f"this is {kind(value)}", None
         if isinstance(value, str) and value.strip().isdecimal():
-            help = f"write it without quotes: `{name} = {value.strip()}`"
-        return Diagnostic("NAS203", f"`{name}` of `{op}` must be a number", Label(span, text), help=help)
+            hint = f"write it without quotes: `{name} = {value.strip()}`"
+        return Diagnostic("NAS203", f"`{name}` of `{op}` must be a number", Label(span, text), help=hint)
     assert isinstance(value, int | Fraction)
     if argument.kind == "integer" and isinstance(value, Fraction):
         return Diagnostic(
