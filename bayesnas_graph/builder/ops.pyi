@@ -23,6 +23,9 @@ def sigmoid() -> Operation:
 def tanh() -> Operation:
     """The hyperbolic tangent."""
 
+def pad(top: Number = 0, bottom: Number = 0, left: Number = 0, right: Number = 0) -> Operation:
+    """The image with rows and columns of zeros around it."""
+
 def conv(
     width: Number = ...,
     k: Number = 3,
@@ -32,7 +35,10 @@ def conv(
     padding: Number = ...,
     bias: bool | Value = False,
 ) -> Operation:
-    """A square convolution. Without `width` it keeps the number of channels, without `padding` the size at stride 1."""
+    """A square convolution. Without `width` it keeps the number of channels. `padding` is a number, "same" for a size
+    of ceil(n / stride), or "valid" for none. Without it, odd kernels have same padding, and even kernels no larger
+    than the stride have none.
+    """
 
 def depthwise(
     k: Number = 3,

@@ -27,7 +27,7 @@ network n : image(3, 8, 8), vector(5) -> classes(4), image(8, 4, 4) {
     in x, v
     node a = x : conv(4, 3, stride = 2, bias = true) > bn > relu
     node b = a : depthwise(3, dilation = 2) > group_norm(2) > gelu > rescale
-    node c = a : max_pool(3) > layer_norm > swish > dropout(0.3)
+    node c = a : pad(1, 1, 1, 1) > max_pool(3, padding = 0) > layer_norm > swish > dropout(0.3)
     node d = x : crop(4) > pad_channels(4) > avg_pool(3) > relu6 > identity
     node e = concat(sum(a, b), product(c, d)) : squeeze_excite
     node m = mean(a, c) : conv(8, 1, groups = 2)

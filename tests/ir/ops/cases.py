@@ -10,7 +10,18 @@ import torch
 from torch import Tensor, nn
 
 from bayesnas_graph.ir import ModuleCall, Op, Shape, ShapeError
-from bayesnas_graph.ir.ops import PRIMITIVES, Choice, Conv, LightBatchNorm, Maybe, ReluConv, ReluDepthwise, Zero
+from bayesnas_graph.ir.ops import (
+    PRIMITIVES,
+    Choice,
+    Conv,
+    First,
+    LightBatchNorm,
+    Maybe,
+    ReluConv,
+    ReluDepthwise,
+    Width,
+    Zero,
+)
 from bayesnas_graph.ir.ops.activation import Elementwise
 from bayesnas_graph.ir.ops.build import build_function, build_module
 from bayesnas_graph.ir.ops.curvature import Local
@@ -91,6 +102,9 @@ CASES: list[Case] = [
     _op("concat", (5,), (3,)),
     _op("scale", IMAGE, (4,)),
     (Choice(), (IMAGE, IMAGE)),
+    (Width(1, 1), (IMAGE, IMAGE)),
+    (First(2), (IMAGE,)),
+    (First(1, 1, 2), (IMAGE,)),
     (Maybe(), (IMAGE,)),
     (Zero(), (IMAGE,)),
     (LightBatchNorm(affine=False), (IMAGE,)),

@@ -86,7 +86,9 @@ def test_zero_switches_before_the_candidates_survive() -> None:
 
 
 def test_every_operation_of_the_compiler_was_tried() -> None:
-    found = {node.op.name for name in ("quickstart", "darts") for stage in stages(small(name)) for node in stage}
+    found = {
+        node.op.name for name in ("quickstart", "darts", "nats_size") for stage in stages(small(name)) for node in stage
+    }
     found |= {node.op.name for node in graph(body("x -> out : optional relu"))}
     assert found >= set(COMPILED)
 

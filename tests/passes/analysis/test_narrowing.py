@@ -15,7 +15,7 @@ CLASSES = "image(3, 8, 8) -> classes(5)"
 HEADS = {
     "convolution": "concat(h) -> out : conv(4, bias = true) > global_avg_pool > linear(5)",
     "depthwise": "concat(h) -> out : relu > depthwise(3) > conv(4, 1) > global_avg_pool > linear(5)",
-    "pools": "concat(h) -> out : max_pool(3, 2) > avg_pool(2) > conv(4, 1) > global_avg_pool > linear(5)",
+    "pools": "concat(h) -> out : max_pool(3, 2) > avg_pool(2, padding = 0) > conv(4, 1) > global_avg_pool > linear(5)",
     "flattened": "concat(h) -> out : flatten > linear(5)",
     "pooled": "concat(h) -> out : global_avg_pool > linear(5)",
     "concatenated again": "concat(h[1], concat(h), h[0]) -> out : conv(4) > global_avg_pool > linear(5)",

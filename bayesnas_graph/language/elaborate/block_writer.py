@@ -1,0 +1,368 @@
+"""Write the steps of a block: the operations of a motif in graph order, with their shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
+from bayesnas_graph.diagnostics.source import Span
+from bayesnas_graph.ir import Gate, Op, Shape, ShapeError, shape_text
+from bayesnas_graph.ir.graph import Kind
+from bayesnas_graph.ir.ops import Choice, Identity, Maybe, Sum
+from bayesnas_graph.language.elaborate.block import Block, BlockConstraint, BlockEdge, Compute, Nested, closable, gated
+from bayesnas_graph.language.elaborate.channels import Channels
+from bayesnas_graph.language.elaborate.constraints import ConstraintFinder, ExpandedEdge
+from bayesnas_graph.language.elaborate.expand_numbers import expand_by_number, expand_repeated, masked, reading
+from bayesnas_graph.language.elaborate.labels import Name, Names, distinct, edge_name, label_of, node_name, numbered
+from bayesnas_graph.language.elaborate.limits import LimitReached
+from bayesnas_graph.language.elaborate.number_choices import NumberChoice
+from bayesnas_graph.language.elaborate.problems import count, different_shapes, wrong_inputs
+from bayesnas_graph.language.elaborate.structure import nodes_in_order
+from bayesnas_graph.language.elaborate.values import (
+    ByNumber,
+    MotifNode,
+    Operation,
+    Perhaps,
+    Primitive,
+    Repeated,
+    Selection,
+    Use,
+)
+from bayesnas_graph.language.elaborate.values import Sequence as Chain
+from bayesnas_graph.language.elaborate.wiring import Application, Wiring
+
+if TYPE_CHECKING:
+    from bayesnas_graph.language.elaborate.expand import Expander
+
+
+class BlockWriter:
+    """Writes the steps of one block."""
+
+    def __init__(self, expander: Expander, wiring: Wiring) -> None:
+        self.expander = expander
+        self.report = expander.report
+        self.wiring = wiring
+        self.steps: list[Compute | Nested] = []
+        self.shapes: list[Shape] = []  # of all values so far
+        self.channels: list[Channels | None] = []  # of all values so far, where their width is chosen
+        self.masked: dict[tuple[int, tuple[str, ...]], int] = {}  # with zeros for absent channels
+        self.masks: set[int] = set()  # the values of `masked`
+        self.names = Names()
+        self.behind: tuple[str, ...] = ()  # the gates of the candidates being expanded
+        self.edges: list[ExpandedEdge] = []  # if the motif has requirements
+        self.spans: dict[Application, tuple[int, int, int]] = {}  # its first step, its last step, its first value
+
+    def write(self, use: Use, shapes: tuple[Shape, ...], channels: tuple[Channels | None, ...]) -> Block:
+        wiring = self.wiring
+        self.shapes.extend(shapes)
+        self.channels.extend(channels)
+        values: dict[MotifNode, int | None] = {node: i for i, node in enumerate(wiring.inputs) if i < len(shapes)}
+        incoming: dict[MotifNode, list[Application]] = {node: [] for node in wiring.nodes}
+        for application in wiring.applications:
+            for node in application.outputs:
+                if node in incoming:
+                    incoming[node].append(application)
+        results_of: dict[Application, list[int] | None] = {}
+        problems: list[Diagnostic] = []
+        for node in nodes_in_order(wiring):
+            try:
+                values[node] = self._value(node, incoming[node], values, results_of)
+            except LimitReached:
+                raise
+            except NasError as error:
+                values[node] = None
+                problems.extend(error.diagnostics)
+        outputs = [values.get(node) for node in wiring.outputs]
+        results = tuple(value for value in outputs if value is not None)
+        if not wiring.sound or problems or len(results) < len(outputs):
+            raise NasError([*wiring.problems, *problems])
+        return Block(
+            use.function.definition,
+            tuple(zip(wiring.inputs, shapes, strict=True)),
+            tuple(self.steps),
+            results,
+            tuple(self.shapes[i] for i in results),
+            tuple(self.channels[i] for i in results),
+            wiring.numbers,
+            self._constraints(results),
+            use.arguments,
+        )
+
+    def _constraints(self, outputs: tuple[int, ...]) -> tuple[BlockConstraint, ...]:
+        """The constraints of the block. Raises NasError if a requirement is not valid."""
+        finder = ConstraintFinder(self.wiring, self.edges, outputs, self.expander.evaluator.meter)
+        found: list[BlockConstraint] = []
+        problems: list[Diagnostic] = []
+        for requirement in self.wiring.requirements:
+            try:
+                constraint = finder.constraint(requirement, self.report)
+            except LimitReached:
+                raise
+            except NasError as error:
+                problems.extend(error.diagnostics)
+                continue
+            found += [] if constraint is None else [constraint]
+        if problems:
+            raise NasError(problems)
+        return tuple(found)
+
+    def _note_edges(
+        self, node: MotifNode, incoming: Sequence[Application], values: Sequence[int], join: int | None
+    ) -> None:
+        """Note the edges into a node, for the requirements of the motif."""
+        if not self.wiring.requirements:
+            return
+        for application, value in zip(incoming, values, strict=True):
+            first, last, first_value = self.spans[application]
+            steps = self.steps[first:last]
+            is_closable = closable(steps, first_value, (value,))[0]
+            text = f"{', '.join(source.text for source in application.inputs)} -> {node.text}"
+            edge = BlockEdge(value, join, gated(steps), is_closable, text)
+            self.edges.append(ExpandedEdge(application, node, edge))
+
+    def _value(
+        self,
+        node: MotifNode,
+        incoming: Sequence[Application],
+        values: dict[MotifNode, int | None],
+        results_of: dict[Application, list[int] | None],
+    ) -> int:
+        """The value of a node: the results of its incoming operations, joined."""
+        results: list[int] = []
+        failed = not incoming
+        problems: list[Diagnostic] = []
+        for index, application in enumerate(incoming):
+            if application not in results_of:
+                results_of[application] = None
+                sources = [values.get(source) for source in application.inputs]
+                inputs = [value for value in sources if value is not None]
+                if len(inputs) == len(sources):
+                    name = node_name(node)
+                    if len(incoming) > 1:
+                        parallel = [other for other in incoming[:index] if other.inputs == application.inputs]
+                        name = edge_name(node, application.inputs, sum(map(_is_written, parallel)) + 1)
+                    elif node is self.wiring.out:
+                        name = Name()  # `x -> out : conv > bn`: the operations are the motif
+                    first, first_value = len(self.steps), len(self.shapes)
+                    try:
+                        results_of[application] = self._applied(application, inputs, name)
+                        self.spans[application] = first, len(self.steps), first_value
+                    except LimitReached:
+                        raise
+                    except NasError as error:
+                        problems.extend(error.diagnostics)
+            outputs = results_of[application]
+            if outputs is None:
+                failed = True
+            else:
+                results.append(outputs[application.outputs.index(node)])
+        if failed:
+            raise NasError(problems)
+        join = self.wiring.joins.get(node)
+        if join is None:
+            if len(results) == 1:
+                self._note_edges(node, incoming, results, None)
+                return results[0]
+            join = Primitive(Sum(), node.span)
+        joined = self._join(node, join.op, results, incoming)
+        self._note_edges(node, incoming, results, joined)
+        return joined
+
+    def _applied(self, application: Application, inputs: list[int], name: Name) -> list[int]:
+        if isinstance(application.operation, Primitive) and application.operation.op.is_join:
+            self._check_join(application, application.operation.op, inputs)
+        outputs = self.apply(application.operation, inputs, name, application.span)
+        if len(outputs) != len(application.outputs):
+            actual, wanted = count(len(outputs), "output"), len(application.outputs)
+            message = f"`{application.operation}` has {actual}, expected {wanted} here"
+            help = "name all of them: `node a, b = split(16)(x)`"
+            if len(outputs) == 1:
+                help = "declare each node separately: `node a = ...`"
+            self.report.fail(Diagnostic("NAS210", message, Label(application.span, "connected here"), help=help))
+        return outputs
+
+    def _check_join(self, application: Application, join: Op, inputs: list[int]) -> None:
+        """`concat(a, b)`: there must be nodes, and their shapes must match."""
+        if not inputs:
+            help = "this array is empty"
+            label = Label(application.span, "no nodes")
+            self.report.fail(Diagnostic("NAS210", f"`{join}` has nothing to join", label, help=help))
+        shapes = [self.shapes[i] for i in inputs]
+        try:
+            join.shape(*shapes)
+        except ShapeError as error:
+            labels = [
+                Label(node.span, f"`{node.written}` is {shape_text(shape)}")
+                for node, shape in zip(application.inputs, shapes, strict=True)
+            ]
+            text = f"joined by `{join}`"
+            self.report.fail(different_shapes("NAS201", str(error), text, application.span, labels, shapes))
+
+    def _join(self, node: MotifNode, op: Op, values: list[int], incoming: Sequence[Application]) -> int:
+        shapes = [self.shapes[value] for value in values]
+        try:
+            shape = op.shape(*shapes)
+        except ShapeError as error:
+            labels = [
+                Label(application.operation.span, f"gives {shape_text(shape)}")
+                for application, shape in zip(incoming, shapes, strict=True)
+            ]
+            self.report.fail(
+                different_shapes(
+                    "NAS201", str(error), f"`{node.written}` is joined by `{op}`", node.span, labels, shapes
+                )
+            )
+        if isinstance(incoming[0].operation, Chain):
+            self.names.release(node.name)  # the chain reserved it only for its steps
+        channels = reading(self, op, values, node.span, "NAS201").output
+        return self.compute(self.free(node_name(node)), op, values, shape, node.span, channels=channels)
+
+    # ---- operations
+
+    def apply(self, operation: Operation, inputs: list[int], name: Name, span: Span) -> list[int]:
+        """Expand an operation under a name, or under its own label if that is empty; return its values."""
+        named = name if name.id else name.inner(label_of(operation))
+        match operation:
+            case Primitive(op=Identity()) if len(inputs) == 1:
+                return inputs
+            case Primitive():
+                return [self.primitive(operation, inputs, named)]
+            case Use():
+                channels = tuple(self.channels[i] for i in inputs)
+                block = self.expander.block(operation, tuple(self.shapes[i] for i in inputs), operation.span, channels)
+                self.steps.append(Nested(self.free(named), block, tuple(inputs), operation.span, self.behind))
+                first = len(self.shapes)
+                self.shapes.extend(block.output_shapes)
+                self.channels.extend(block.output_channels)
+                return list(range(first, len(self.shapes)))
+            case Chain():
+                if name.id:
+                    name = self.free(name)  # reserves `name.step` for its steps
+                labels = numbered([label_of(step) for step in operation.steps])
+                for label, step in zip(labels, operation.steps, strict=True):
+                    inputs = self.apply(step, inputs, name.inner(label), span)
+                return inputs
+            case Selection():
+                return [self._selection(operation, inputs, self.free(named), span)]
+            case Perhaps():
+                return [self._optional(operation, inputs, self.free(named), span)]
+            case ByNumber():
+                return [expand_by_number(self, operation, inputs, named, span)]
+            case Repeated():
+                return [expand_repeated(self, operation, inputs, named, span)]
+
+    def free(self, name: Name) -> Name:
+        """The name, numbered if it is taken."""
+        return name.numbered(self.names.suffix(name.id))
+
+    def primitive(self, operation: Primitive, inputs: list[int], name: Name, channels: Channels | None = None) -> int:
+        """Expand a primitive; `channels` are those of its output if its width is chosen."""
+        op = operation.op
+        wanted = op.inputs
+        if (wanted is None and not inputs) or (wanted is not None and wanted != len(inputs)):
+            self.report.fail(wrong_inputs(op.label, wanted or 1, len(inputs), operation.span))
+        shapes = [self.shapes[i] for i in inputs]
+        try:
+            *before, op = op.resolved(*shapes)
+            for first in before:
+                shape = first.shape(*shapes)
+                inner, kept = self.free(name.inner(first.label)), reading(self, first, inputs, operation.span).output
+                inputs = [self.compute(inner, first, inputs, shape, operation.span, channels=kept)]
+                shapes = [shape]
+            shape = op.shape(*shapes)
+        except ShapeError as error:
+            code = "NAS106" if op.is_python else "NAS201" if op.is_join else "NAS211"
+            shown = "used here" if code == "NAS106" else f"input is {', '.join(map(shape_text, shapes))}"
+            self.report.fail(Diagnostic(code, str(error), Label(operation.span, shown)))
+        if op.is_python and not op.counts_all_flops(*shapes):
+            message = f"the multiply-adds of `{op.label}` cannot be counted"
+            help = "every number of multiply-adds of this network is a lower bound, also for `require flops`"
+            label = Label(operation.span, "used here")
+            self.report.add(Diagnostic("NAS108", message, label, help=help, severity="warning"))
+        doubt = op.doubtful(*shapes)
+        if doubt is not None:
+            help = 'write `padding = "same"` to keep its size, or `padding = "valid"` for none'
+            label = Label(operation.span, "no `padding` is given")
+            self.report.add(Diagnostic("NAS217", doubt, label, help=help, severity="warning"))
+        widths = reading(self, op, inputs, operation.span)
+        name = self.free(name)
+        if widths.mixes:
+            inputs = [masked(self, value, name, operation.span) for value in inputs]
+        return self.compute(name, op, inputs, shape, operation.span, channels=channels or widths.output)
+
+    def _optional(self, optional: Perhaps, inputs: list[int], name: Name, span: Span) -> int:
+        operation = optional.operation
+        label = label_of(operation)
+        inner = name.inner(label)
+        if isinstance(operation, Selection):
+            inner = replace(inner, target=name.target)  # `optional choose` is displayed as one choice
+        gate = _gate(name.id, name, label, "optional", operation.span)
+        value = self.behind_gate(gate, operation, inputs, inner, span)
+        channels = self.channels[value]
+        return self.compute(name, Maybe(), [value], self.shapes[value], optional.span, (gate,), channels)
+
+    def _selection(self, selection: Selection, inputs: list[int], name: Name, span: Span) -> int:
+        values = []
+        gates = []
+        for label, candidate in zip(distinct(selection.candidates, selection.names), selection.candidates, strict=True):
+            inner = name.inner(label)
+            gates.append(_gate(inner.id, name, label, "candidate", candidate.span))
+            if isinstance(candidate, Perhaps):
+                inner = inner.inner("inner")  # it has two switches, that of the choice and its own, with two names
+            values.append(self.behind_gate(gates[-1], candidate, inputs, inner, span))
+        shapes = [self.shapes[value] for value in values]
+        if len(set(shapes)) > 1:
+            labels = [
+                Label(candidate.span, f"`{candidate}` gives {shape_text(shape)}")
+                for candidate, shape in zip(selection.candidates, shapes, strict=True)
+            ]
+            message = "candidates of a choice have different shapes"
+            self.report.fail(different_shapes("NAS209", message, "chosen here", selection.span, labels, shapes))
+        channels = reading(self, Choice(), values, selection.span, "NAS209").output
+        op = Choice(selection.limit, selection.least)
+        return self.compute(name, op, values, shapes[0], selection.span, tuple(gates), channels)
+
+    def behind_gate(self, gate: Gate, operation: Operation, inputs: list[int], name: Name, span: Span) -> int:
+        """Expand the operation behind a gate; return its only value."""
+        around, self.behind = self.behind, (*self.behind, gate.name)
+        try:
+            values = self.apply(operation, inputs, name, span)
+        finally:
+            self.behind = around
+        return self.only_value(values, operation)
+
+    def only_value(self, values: list[int], operation: Operation) -> int:
+        """The value of an operation that must have one."""
+        if len(values) != 1:
+            message = f"`{operation}` has {count(len(values), 'output')}, expected one here"
+            self.report.fail(Diagnostic("NAS210", message, Label(operation.span, "must have one output here")))
+        return values[0]
+
+    def compute(
+        self,
+        name: Name,
+        op: Op,
+        inputs: list[int],
+        shape: Shape,
+        span: Span,
+        gates: tuple[Gate, ...] = (),
+        channels: Channels | None = None,
+        number: NumberChoice | None = None,
+    ) -> int:
+        """Add a step; `number` is the number that its gates belong to."""
+        self.steps.append(Compute(name, op, tuple(inputs), shape, span, self.behind, gates, number))
+        self.shapes.append(shape)
+        self.channels.append(channels)
+        return len(self.shapes) - 1
+
+
+def _is_written(application: Application) -> bool:
+    """Return whether an application becomes steps: an identity does not."""
+    return not (isinstance(application.operation, Primitive) and application.operation.op.passes_through)
+
+
+def _gate(id: str, choice: Name, label: str, kind: Kind, span: Span) -> Gate:
+    """A gate of a motif: its ids are relative to the motif, and its part is set when the motif is used."""
+    return Gate(id, id, choice.id, label, kind, target=choice.target, source=choice.source, span=span)
