@@ -18,12 +18,12 @@ LEAST = 0.5  # of the activations that `stats` counts: a compiled network stores
 def check_training_memory(network: Network, config: WeightSettings, device: Device) -> None:
     """Raise NasError if weights, gradients and the state of the optimiser cannot fit into memory."""
     state = 2 if config.optimiser == "adamw" else int(config.momentum > 0)
-    check_memory(network.graph(), 2 + state, _available(device))
+    check_memory(network.graph(), 2 + state, _on_gpu(device))
 
 
 def check_activations(network: Network, config: DataSettings, device: Device) -> None:
     """Raise NasError if what a forward pass stores for the backward pass cannot fit into memory."""
-    free, samples = _available(device), device.samples(config)
+    free, samples = _on_gpu(device) or available_memory(), device.samples(config)
     one = LEAST * cost(network.graph()).memory(1, device.precision.itemsize)
     if free is None or one * samples <= free:
         return
@@ -36,8 +36,7 @@ def check_activations(network: Network, config: DataSettings, device: Device) ->
     raise NasError([Diagnostic("NAS407", message, help="make the network or its images smaller")])
 
 
-def _available(device: Device) -> int | None:
-    """Return how many bytes are free on a device; None if that is unknown."""
-    if device.torch_device.type == "cuda":
-        return torch.cuda.mem_get_info(device.torch_device)[0]
-    return available_memory() if device.torch_device.type == "cpu" else None
+def _on_gpu(device: Device) -> int | None:
+    """Return how many bytes are free on a GPU; None if the device is another."""
+    is_gpu = device.torch_device.type == "cuda"
+    return torch.cuda.mem_get_info(device.torch_device)[0] if is_gpu else None

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from bayesnas_graph import passes
 from bayesnas_graph.bayes import Decision
-from bayesnas_graph.bayes.repair import reconnect
+from bayesnas_graph.bayes.repair import enforce_limits, reconnect
 from bayesnas_graph.codegen.emit import as_state, build, by_gate, by_node, emit, rescaled
 from bayesnas_graph.codegen.export import model_of
 from bayesnas_graph.derive import derive, written
@@ -34,11 +34,12 @@ SPACES = [*SIZES, ("proxyless_mobile", "search")]
 
 
 def drawn(graph: Graph, share: float, seed: int) -> Decision:
-    """A random decision that keeps the network connected."""
+    """A random decision that keeps the network connected and choices within their limits."""
     random = Random(seed)
     groups = sorted({gate.group for gate in graph.gates})
     decision = given_switches(graph, {group for group in groups if random.random() < share})
-    return reconnect(graph, decision, {group: random.random() for group in groups})
+    scores = {group: random.random() for group in groups}
+    return enforce_limits(graph, reconnect(graph, decision, scores), scores)
 
 
 @pytest.mark.parametrize("precision", [torch.float64, torch.float32])
