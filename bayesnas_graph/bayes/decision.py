@@ -62,7 +62,6 @@ class Why(StrEnum):
             Why.KEPT,
         )
 
-
     @property
     def is_reopened(self) -> bool:
         """Whether a switch with this reason would be closed, but an output, a choice or a requirement needs it."""
