@@ -82,6 +82,7 @@ def openings(state: State, edges: Iterable[RuleEdge], scores: Scores) -> list[Of
     for edge in edges:
         if edge.source is not None:
             opened = opening(state, edge.source, scores) | _own_switch(state, edge)
+            opened |= _using(state, edge.source if edge.target is None else edge.target, scores)
             if opened:
                 found.append((not state.alive[edge.source], -_score(state, opened, scores), sorted(opened)))
     return [frozenset(opened) for _, _, opened in sorted(found)]
@@ -130,6 +131,39 @@ def opening(state: State, node: int, scores: Scores) -> Off:
             if source.node not in seen:
                 seen.add(source.node)
                 waiting.append(source.node)
+    return frozenset(opened)
+
+
+def _using(state: State, node: int, scores: Scores) -> Off:
+    """The closed switches to open for the value of a node to be used: the fewest on a way to a node that is."""
+    if node in state.used:
+        return frozenset()
+    rules = state.rules
+    before: dict[int, tuple[int, str | None]] = {}  # a node on the way -> the one before it, and the switch between
+    near, far = [node], list[int]()  # in reach with as many closed switches as so far, and with one more
+    seen = {node}
+    end = None
+    while end is None and (near or far):
+        if not near:
+            near, far = far, []
+        i = near.pop()
+        if i in state.used or i in rules.outputs:
+            end = i
+            break
+        for reader, group in rules.readers[i]:
+            if reader not in seen:
+                seen.add(reader)
+                before[reader] = i, group
+                (far if group in state.off else near).append(reader)
+    opened: set[str] = set()
+    while end is not None and end != node:
+        last, (end, group) = end, before[end]
+        if group is not None and group in state.off:
+            opened.add(group)
+        if not rules.tolerates_missing_inputs[last]:
+            for source in rules.inputs[last]:
+                if source.node != end:
+                    opened |= opening(state, source.node, scores)
     return frozenset(opened)
 
 

@@ -86,6 +86,10 @@ class Rules:
             ]
             for node in graph
         ]
+        self.readers: list[list[tuple[int, str | None]]] = [[] for _ in self.inputs]
+        for i, sources in enumerate(self.inputs):
+            for source in sources:
+                self.readers[source.node].append((i, source.group))
         self.groups_of: dict[str, list[str]] = {}  # a choice or optional operation -> its switches
         for gate in graph.gates:
             self.groups_of.setdefault(gate.choice, []).append(gate.group)
