@@ -89,6 +89,11 @@ class DrawnChoice:
         return zero_name(self.strands[0].choice)
 
     @property
+    def may_be_off(self) -> bool:
+        """Whether nothing may be left of it, which pictures show as a diamond."""
+        return not self.is_decided and not self.least
+
+    @property
     def has_zero(self) -> bool:
         """Whether it has a zero switch: an `optional` operation has none, nor a choice that must keep candidates."""
         return not self.least and (not self.optional or bool(self.gate))

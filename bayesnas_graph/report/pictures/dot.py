@@ -28,7 +28,7 @@ def _panel(prefix: str, panel: Panel, colours: dict[str, int]) -> list[str]:
     lines = [f"{prefix}_{box.key} [{_attributes(box)}];" for box in panel.boxes]
     choices = {choice.key: choice for choice in panel.choices}
     for choice in panel.choices:
-        sign = "shape=point" if choice.is_decided else 'shape=diamond, label="0", margin=0'
+        sign = 'shape=diamond, label="0", margin=0' if choice.may_be_off else "shape=point"
         lines.append(f"{prefix}_{choice.key} [{sign}, tooltip={_quoted(choice.tip)}];")
     for wire in panel.wires:
         ends = f"{prefix}_{wire.source} -> {prefix}_{wire.target}"

@@ -84,8 +84,8 @@ def drop(choice: DrawnChoice, style: Style) -> float:
 
 
 def lead(choice: DrawnChoice) -> float:
-    """The width of the diamond before the strands; zero for a decided choice."""
-    return 0.0 if choice.is_decided else 2 * DIAMOND
+    """The width of the diamond before the strands; zero for a choice that cannot be off."""
+    return 2 * DIAMOND if choice.may_be_off else 0.0
 
 
 def strand_room(choice: DrawnChoice, style: Style) -> float:

@@ -25,7 +25,7 @@ def mermaid_text(diagram: Diagram) -> str:
         lines += [f"  subgraph s{number}[{title}]", "    direction LR"]
         prefix = f"p{number}"
         lines += [f"    {prefix}_{box.key}{_box(box)}" for box in panel.boxes]
-        lines += [f"    {prefix}_{choice.key}{'(( ))' if choice.is_decided else _ZERO}" for choice in panel.choices]
+        lines += [f"    {prefix}_{choice.key}{_ZERO if choice.may_be_off else '(( ))'}" for choice in panel.choices]
         for line, colour in _edges(prefix, panel, diagram.colours):
             lines.append(f"    {line}")
             if colour is not None:

@@ -106,7 +106,7 @@ def _legend(diagram: Diagram, room: float) -> tuple[tuple[Key, ...], float]:
         ("operation", "operation", "operation" in kinds),
         ("motif", "motif", any(b.kind == "motif" and not b.opened for p in diagram.panels for b in p.boxes)),
         ("opened", "motif with a panel of its own", any(b.opened for p in diagram.panels for b in p.boxes)),
-        ("zero", "choice: all of it may be off", any(not choice.is_decided for choice in choices)),
+        ("zero", "choice: all of it may be off", any(choice.may_be_off for choice in choices)),
         ("optional", "optional", any(choice.dashed for choice in choices)),
     ]
     keys: list[Key] = []

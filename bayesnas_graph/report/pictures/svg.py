@@ -155,10 +155,10 @@ def _choice(placed: Placed, choice: DrawnChoice, diagram: Diagram, x: float, y: 
     yield f"<title>{safe(choice.tip)}</title>"
     if choice.bare:
         yield _candidate(choice, choice.strands[0])
-        if choice.is_decided:
-            yield f'<path class="wire" d="M{length(left)} {length(y)}H{length(right)}"/>'
-        else:
+        if choice.may_be_off:
             yield from _zero(x, y)
+        else:
+            yield f'<path class="wire" d="M{length(left)} {length(y)}H{length(right)}"/>'
         yield "</g>"
     else:
         head = measure.choice_head(placed.panel, choice)
@@ -171,7 +171,7 @@ def _choice(placed: Placed, choice: DrawnChoice, diagram: Diagram, x: float, y: 
             yield from _strand(strand, style, diagram.colours[strand.label], begin, (right, y), row)
             yield "</g>"
             row += style.pitch
-        if not choice.is_decided:
+        if choice.may_be_off:
             yield from _zero(left + DIAMOND, y)
     yield "</g>"
 
