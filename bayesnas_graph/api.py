@@ -11,36 +11,47 @@ printed, and only requested files are written.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
-from bayesnas_graph.builder import Space
+from bayesnas_graph.api_arguments import (
+    AnySpace,
+    File,
+    Value,
+    as_path,
+    as_toml,
+    check_source,
+    fixed_network,
+    located,
+    merged_settings,
+    path_or_text,
+    renamed,
+    run_at,
+    search_settings,
+    warn,
+    warn_of_data,
+    with_settings_of,
+    with_warnings,
+)
 from bayesnas_graph.diagnostics import Diagnostic, NasError, Report
 from bayesnas_graph.diagnostics.resources import shipped_space
 from bayesnas_graph.language.elaborate import Checker, Network, Text, load_network
 from bayesnas_graph.report.results import CompressResult, SearchResult, TrainResult
-from bayesnas_graph.runs.config.groups import DataSettings, Group
-from bayesnas_graph.runs.opening import Run, open_run
-from bayesnas_graph.runs.subject import Subject, load_subject, parameter_values
+from bayesnas_graph.runs.opening import open_run
+from bayesnas_graph.runs.subject import load_subject, parameter_values
 
 if TYPE_CHECKING:
     from bayesnas_graph.bayes import Ranking
     from bayesnas_graph.codegen.export import Model
     from bayesnas_graph.codegen.supernet import Supernet
-    from bayesnas_graph.data import Data
     from bayesnas_graph.derive import Architecture
     from bayesnas_graph.derive.sample import Sample
     from bayesnas_graph.passes import DeviceKind, Mode
     from bayesnas_graph.runs.config.compress import CompressConfig
     from bayesnas_graph.runs.config.search import SearchConfig
     from bayesnas_graph.runs.config.train import EvalConfig, TrainConfig
-    from bayesnas_graph.runs.device import Device
-    from bayesnas_graph.runs.settings import Settings
     from bayesnas_graph.runs.sweep.schedule import Sweep, SweepWatcher
-    from bayesnas_graph.runs.watching import Watcher
     from bayesnas_graph.search.events import SearchWatcher
     from bayesnas_graph.train.compress.events import CompressWatcher
     from bayesnas_graph.train.evaluate import Evaluation
@@ -61,11 +72,6 @@ __all__ = [
     "train",
 ]
 
-File = str | Path
-AnySpace = File | Text | Space  # a file, the name of a shipped space, a text, or a space written in Python
-Value = int | float | bool | Fraction
-C = TypeVar("C", bound=Group)
-
 
 def load(
     file: AnySpace | None = None,
@@ -85,14 +91,14 @@ def load(
     """
     if (file is None) == (text is None):
         raise TypeError("load takes a file or a text")
-    space = Text(text, name, _path(folder)) if text is not None else _space(file or "")
+    space = Text(text, name, as_path(folder)) if text is not None else path_or_text(file or "")
     return load_network(space, network, parameter_values(parameters), allow_python=allow_python).network
 
 
 def check(file: AnySpace) -> tuple[Diagnostic, ...]:
     """Return all errors and warnings of a file or a text."""
     report = Report()
-    space = _space(file)
+    space = path_or_text(file)
     if isinstance(space, Text):
         try:
             Checker(report).text(space.source(), space.path())
@@ -158,18 +164,18 @@ def search(
     from bayesnas_graph.runs.task import create_run, resume_run, run_to_end
     from bayesnas_graph.search.run import SearchRun
 
-    _check_source("search", file, resume, output, config or recipe, settings)
-    kind, where = SearchRun(), _path(data_dir)
+    check_source("search", file, resume, output, config or recipe, settings)
+    kind, where = SearchRun(), as_path(data_dir)
     if resume is not None:
         with resume_run(kind, Path(resume), where, allow_python=allow_python) as (task, device):
             return SearchResult(task.folder.path, run_to_end(kind, task, device, watch), task.subject.network)
-    path = _space(file or "")
-    config = config or merged(_search_settings(path, recipe, settings), SearchConfig, allow_python=allow_python)
-    subject = _warned(load_subject(path, config, allow_python=allow_python), watch)
-    with create_run(kind, subject, config, where or Path("data"), _path(output), path.stem) as (task, device):
-        _warn_of_data(task.problem.data, device, watch)
+    path = path_or_text(file or "")
+    config = config or merged(search_settings(path, recipe, settings), SearchConfig, allow_python=allow_python)
+    subject = with_warnings(load_subject(path, config, allow_python=allow_python), watch)
+    with create_run(kind, subject, config, where or Path("data"), as_path(output), path.stem) as (task, device):
+        warn_of_data(task.problem.data, device, watch)
         if device.processes.first and task.problem.nothing_to_decide:
-            _warn([task.problem.nothing_to_decide], watch)
+            warn([task.problem.nothing_to_decide], watch)
         return SearchResult(task.folder.path, run_to_end(kind, task, device, watch), subject.network)
 
 
@@ -196,16 +202,16 @@ def sweep(
     from bayesnas_graph.runs.sweep.schedule import SweepWatcher
     from bayesnas_graph.runs.sweep.task import create_sweep, resume_sweep, run_to_end
 
-    _check_source("sweep", file, resume, output, axes or recipe, settings)
-    where, watcher = _path(data_dir), watch or SweepWatcher()
+    check_source("sweep", file, resume, output, axes or recipe, settings)
+    where, watcher = as_path(data_dir), watch or SweepWatcher()
     if resume is not None:
         with resume_sweep(Path(resume), data_dir=where, allow_python=allow_python) as resumed:
             run_to_end(resumed, watcher, jobs, ray=ray)
             return resumed
-    path = _space(file or "")
-    chosen = _search_settings(path, recipe, settings)
-    texts = [f"{key}={','.join(map(_toml, values))}" for key, values in _renamed(axes or {}).items()]
-    out = _path(output)
+    path = path_or_text(file or "")
+    chosen = search_settings(path, recipe, settings)
+    texts = [f"{key}={','.join(map(as_toml, values))}" for key, values in renamed(axes or {}).items()]
+    out = as_path(output)
     with create_sweep(path, chosen, texts, seeds, data_dir=where, output=out, allow_python=allow_python) as created:
         run_to_end(created, watcher, jobs, ray=ray)
         return created
@@ -236,7 +242,7 @@ def derive(
     from bayesnas_graph.derive import Rule, given_architecture
     from bayesnas_graph.runs.searched import architecture_of
 
-    path = source.path if isinstance(source, SearchResult) else _space(source)
+    path = source.path if isinstance(source, SearchResult) else path_or_text(source)
     values = parameter_values({**(parameters or {}), **more_parameters})
     if architecture is not None and keep is not None:
         raise TypeError("derive takes an architecture or the switches to keep, not both")
@@ -248,7 +254,7 @@ def derive(
         raise NasError([Diagnostic("NAS602", f"`{path}` is a text, not a run folder", help=help)])
     rule = Rule(keep_per_edge, keep_per_node, params, flops, rank)
     run = open_run(path, "search", allow_python=allow_python)
-    target = None if space is None else _space(space)
+    target = None if space is None else path_or_text(space)
     return architecture_of(run, rule, space=target, network=network, parameters=values)
 
 
@@ -273,16 +279,16 @@ def export(
         model = source.model(weights=weights is not None)
     elif isinstance(source, Network):
         model = model_of(source, source.name)
-    elif (run := _run(source, allow_python=allow_python)) is not None:
+    elif (run := run_at(source, allow_python=allow_python)) is not None:
         subject, tensors = run.result
         model = model_of(subject.network, subject.name, tensors)
     else:
-        model = model_of(load(source, allow_python=allow_python), str(_space(source)))
+        model = model_of(load(source, allow_python=allow_python), str(path_or_text(source)))
     if weights is not None and model.weights is None:
         message = f"network `{model.graph.name}` comes from a `.nas` file and has no weights"
         help = "use a search run, or train it: `bayesnas-graph train` writes weights for the exported source"
         raise NasError([Diagnostic("NAS616", message, help=help)])
-    model.write(_path(path), _path(weights), force=force)
+    model.write(as_path(path), as_path(weights), force=force)
     return model
 
 
@@ -306,18 +312,18 @@ def train(
     from bayesnas_graph.runs.task import create_run, resume_run, run_to_end
     from bayesnas_graph.train.run import TrainRun
 
-    _check_source("train", source, resume, output, config, settings)
-    kind, where = TrainRun(), _path(data_dir)
+    check_source("train", source, resume, output, config, settings)
+    kind, where = TrainRun(), as_path(data_dir)
     if resume is not None:
         with resume_run(kind, Path(resume), where, allow_python=allow_python) as (task, device):
             return TrainResult(task.folder.path, run_to_end(kind, task, device, watch), task.subject.network)
-    assert source is not None, "checked by _check_source"
-    config = config or _settings(TrainConfig, None, settings)
-    subject, config = _fixed(source, config, allow_python=allow_python)
-    name = f"{_space(source).stem if isinstance(source, AnySpace) else 'derived'}-train"
-    _warned(subject, watch)
-    with create_run(kind, subject, config, where or Path("data"), _path(output), name) as (task, device):
-        _warn_of_data(task.problem.data, device, watch)
+    assert source is not None, "checked by check_source"
+    config = config or merged_settings(TrainConfig, None, settings)
+    subject, config = fixed_network(source, config, allow_python=allow_python)
+    name = f"{path_or_text(source).stem if isinstance(source, AnySpace) else 'derived'}-train"
+    with_warnings(subject, watch)
+    with create_run(kind, subject, config, where or Path("data"), as_path(output), name) as (task, device):
+        warn_of_data(task.problem.data, device, watch)
         return TrainResult(task.folder.path, run_to_end(kind, task, device, watch), subject.network)
 
 
@@ -343,20 +349,20 @@ def compress(
     from bayesnas_graph.train.compress.run import CompressRun
     from bayesnas_graph.train.compress.source import recipe_for, start_of
 
-    _check_source("compress", source, resume, output or weights, config, settings)
-    where = _path(data_dir)
+    check_source("compress", source, resume, output or weights, config, settings)
+    where = as_path(data_dir)
     if resume is not None:
         kind = CompressRun()
         with resume_run(kind, Path(resume), where, allow_python=allow_python) as (task, device):
             return CompressResult(task.folder.path, run_to_end(kind, task, device, watch))
-    assert source is not None, "checked by _check_source"
-    path, allow_python = _located(source, allow_python=allow_python)
-    config = config or _settings(CompressConfig, recipe_for(path), settings, allow_python=allow_python)
-    start, config = start_of(path, config, _path(weights), allow_python=allow_python)
-    kind, subject = CompressRun(start.weights), _warned(start.subject, watch)
+    assert source is not None, "checked by check_source"
+    path, allow_python = located(source, allow_python=allow_python)
+    config = config or merged_settings(CompressConfig, recipe_for(path), settings, allow_python=allow_python)
+    start, config = start_of(path, config, as_path(weights), allow_python=allow_python)
+    kind, subject = CompressRun(start.weights), with_warnings(start.subject, watch)
     where = where or start.data_dir or Path("data")
-    with create_run(kind, subject, config, where, _path(output), f"{path.stem}-compress") as (task, device):
-        _warn_of_data(task.problem.data, device, watch)
+    with create_run(kind, subject, config, where, as_path(output), f"{path.stem}-compress") as (task, device):
+        warn_of_data(task.problem.data, device, watch)
         return CompressResult(task.folder.path, run_to_end(kind, task, device, watch))
 
 
@@ -382,123 +388,18 @@ def evaluate(
     from bayesnas_graph.runs.loading import load_data
     from bayesnas_graph.train.evaluate import evaluate
 
-    path, allow_python = _located(source, allow_python=allow_python)
-    config, where = config or _settings(EvalConfig, None, settings), Path("data")
-    run, tensors = _run(path, allow_python=allow_python), None
+    path, allow_python = located(source, allow_python=allow_python)
+    config, where = config or merged_settings(EvalConfig, None, settings), Path("data")
+    run, tensors = run_at(path, allow_python=allow_python), None
     if run is not None:
         subject, tensors = run.result
-        config, where = _with_settings_of(run, config), Path(run.manifest.data_dir)
+        config, where = with_settings_of(run, config), Path(run.manifest.data_dir)
     else:
-        subject, config = _fixed(path, config, allow_python=allow_python)
+        subject, config = fixed_network(path, config, allow_python=allow_python)
         if weights is not None:
             tensors = weights_by_node(subject.network, Path(weights))
     check_memory(subject.network.graph())
     with prepare_device(config) as device:
-        where = _path(data_dir) or where
+        where = as_path(data_dir) or where
         data = None if config.data is None else load_data(subject, config, config.seed, where, device.processes)
         return evaluate(subject, tensors, data, config, device, runs)
-
-
-def _located(
-    source: SearchResult | TrainResult | CompressResult | AnySpace, *, allow_python: bool
-) -> tuple[Path | Text, bool]:
-    """Return the path of a source, and whether its Python code may run: that of a result has run in this process."""
-    return (_space(source), allow_python) if isinstance(source, AnySpace) else (source.path, True)
-
-
-def _with_settings_of(run: Run, config: EvalConfig) -> EvalConfig:
-    """Return settings with those of a run as defaults, except for its network and the parts of a batch."""
-    keys = set(type(config).model_fields) - {"accumulate", "network", "parameters"} - config.model_fields_set
-    return type(config).model_validate(run.settings(keys) | config.model_dump(exclude_unset=True))
-
-
-S = TypeVar("S", bound=DataSettings)
-
-
-def _fixed(source: Architecture | AnySpace, config: S, *, allow_python: bool) -> tuple[Subject, S]:
-    """Return the network without choices of a source, and settings that fit it. Raises NasError.
-
-    The text of an architecture has no parameters, so settings for them are dropped.
-    """
-    from bayesnas_graph.language.elaborate.load import check_fixed
-    from bayesnas_graph.runs.searched import architecture_of
-
-    name = "derived"
-    if isinstance(source, AnySpace):
-        path = _space(source)
-        name = str(path)
-        if isinstance(path, Text) or _run(path) is None:
-            subject = load_subject(path, config, allow_python=allow_python)
-            check_fixed(subject.network)
-            return subject, config
-        run, values = open_run(path, "search", allow_python=allow_python), parameter_values(config.parameters)
-        source = architecture_of(run, network=config.network, parameters=values)
-    subject = Subject.derived(name, source.written, allow_python=allow_python)
-    return subject, config.model_copy(update={"network": None, "parameters": {}})
-
-
-def _check_source(
-    verb: str, source: object, resume: object, output: object, config: object, settings: Mapping[str, Any]
-) -> None:
-    if (source is None) == (resume is None) or (resume is not None and (settings or config or output is not None)):
-        raise TypeError(f"{verb} takes a network and settings, or a run to `resume` and nothing else")
-
-
-def _settings(kind: type[C], recipe: Path | None, settings: Mapping[str, Any], *, allow_python: bool = False) -> C:
-    """Return the settings of a recipe, overridden by keyword arguments. Raises NasError."""
-    from bayesnas_graph.runs.settings import from_values, merged, read_settings
-
-    layers = [*([read_settings(recipe)] if recipe else []), from_values(_renamed(settings))]
-    return merged(layers, kind, allow_python=allow_python)
-
-
-def _search_settings(file: Path | Text, recipe: str | None, settings: Mapping[str, Any]) -> list[Settings]:
-    """Return the settings of a recipe and the keyword arguments that override them. Raises NasError."""
-    from bayesnas_graph.runs.recipes import choose_recipe, device_of
-    from bayesnas_graph.runs.settings import from_values, read_settings
-
-    given = from_values(_renamed(settings))
-    chosen = choose_recipe(file, recipe, device_of([given]))
-    return [given] if chosen is None else [read_settings(chosen.path), given]
-
-
-def _renamed(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings by the keys of a settings file."""
-    return {"lambda" if name == "intensity" else name: value for name, value in settings.items()}
-
-
-def _toml(value: Value | str) -> str:
-    return json.dumps(value if isinstance(value, str | bool | int) else float(value))
-
-
-def _warned(subject: Subject, watch: tuple[Watcher, ...]) -> Subject:
-    _warn(subject.warnings, watch)
-    return subject
-
-
-def _warn_of_data(data: Data, device: Device, watch: tuple[Watcher, ...]) -> None:
-    if device.processes.first and data.warnings:
-        _warn(data.warnings, watch)
-
-
-def _warn(diagnostics: Sequence[Diagnostic], watch: tuple[Watcher, ...]) -> None:
-    for watcher in watch:
-        watcher.warned(diagnostics)
-
-
-def _run(path: AnySpace, *, allow_python: bool = False) -> Run | None:
-    """Open a run folder; None if there is no `run.json`."""
-    if isinstance(path, Text | Space):
-        return None
-    is_run = (Path(path) / "run.json").is_file()
-    return open_run(Path(path), allow_python=allow_python) if is_run else None
-
-
-def _space(space: AnySpace) -> Path | Text:
-    if isinstance(space, Space):
-        return space.as_text()
-    return space if isinstance(space, Text) else Path(space)
-
-
-def _path(file: File | None) -> Path | None:
-    return None if file is None else Path(file)
