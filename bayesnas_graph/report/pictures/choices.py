@@ -79,8 +79,7 @@ class _Search:
             members = self._members(gate.name, value, sources)
             parts = [self.block.steps[index] for index in sorted(members)]
             switch = f"{gate.place}: {gate.operation}"
-            label = f"{gate.number} = {gate.label}" if gate.number else gate.label
-            strands.append(Strand(label, gate.name, gate.choice, depth, _recipe(parts), _hands_on(parts), switch))
+            strands.append(Strand(gate.label, gate.name, gate.choice, depth, _recipe(parts), _hands_on(parts), switch))
             done: set[int] = set()
             for index in sorted(members, reverse=True):
                 part = self.block.steps[index]
