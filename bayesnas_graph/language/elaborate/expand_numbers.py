@@ -88,7 +88,7 @@ def masked(writer: BlockWriter, value: int, name: Name, span: Span) -> int:
     if key not in writer.masked:
         result = value
         for choice, start, stop, widths in _segments(channels):
-            result = _mask(writer, choice, (start, stop, widths), result, writer.free(name.inner(choice.name)), span)
+            result = _mask(writer, choice, (start, stop, widths), result, writer.free(name.inner("width")), span)
         writer.masked[key] = result
         writer.masks.add(result)
     return writer.masked[key]

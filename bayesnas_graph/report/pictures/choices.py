@@ -93,7 +93,6 @@ class _Search:
         strands: list[Strand] = []
         for gate, label, candidate in zip(step.gates, labels, candidates, strict=True):
             switch = f"{gate.place}: {gate.operation}"
-            label = f"{gate.number} = {gate.label}" if gate.number else label
             facts = candidate.recipe, candidate.plain, switch, candidate.note
             strands += [Strand(label, gate.name, gate.choice, depth, *facts), *candidate.inner]
         return strands, set().union(*members)
