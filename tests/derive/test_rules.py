@@ -221,3 +221,63 @@ def test_a_switch_that_was_not_searched() -> None:
 )
 def test_rules_in_words(rule: Rule, said: str) -> None:
     assert str(rule) == said
+
+
+# ----------------------------------------------------------------------------------- rules of the space
+
+
+def refused(text: str, kept: set[str]) -> list[str]:
+    space = graph(text)
+    with pytest.raises(NasError) as error:
+        derive(space, given_switches(space, kept))
+    assert {diagnostic.code for diagnostic in error.value.diagnostics} == {"NAS623"}
+    return [diagnostic.message for diagnostic in error.value.diagnostics]
+
+
+def test_given_architectures_keep_as_many_candidates_as_they_may() -> None:
+    text = body("x -> out x -> out : choose exactly 1 { relu, tanh } > choose 1 { bn, gelu }")
+    all_on = set(graph(text).switches)
+    assert refused(text, all_on) == [
+        "`n out.choice <- x` keeps exactly 1 of its 2 candidates, but the architecture has `relu`, `tanh`",
+        "`n out.choice_2 <- x` keeps at most 1 of its 2 candidates, but the architecture has `bn`, `gelu`",
+    ]
+    second = {group for group in all_on if "choice_2" in group}
+    assert refused(text, {sorted(second)[0]}) == [
+        "`n out.choice <- x` keeps exactly 1 of its 2 candidates, but the architecture has none"
+    ]
+    one = {sorted(all_on - second)[0]}
+    assert derive(graph(text), given_switches(graph(text), one | {sorted(second)[0]})).decision.off
+    assert derive(graph(text), given_switches(graph(text), one)).decision.off == frozenset(all_on), (
+        "the rest is not used"
+    )
+
+
+def test_given_architectures_meet_requirements() -> None:
+    text = body("node a = x : tanh node y x, a -> y : optional relu require inputs(y) == 1 y -> out x -> out")
+    groups = sorted(graph(text).switches)
+    assert refused(text, set(groups)) == ["the architecture breaks a requirement of `n`: inputs(y) == 1"]
+    assert refused(text, set()) == ["the architecture breaks a requirement of `n`: inputs(y) == 1"]
+    found = derive(graph(text), given_switches(graph(text), {groups[0]}))
+    assert found.decision.off == {groups[1]}
+
+
+def test_rules_of_derive_meet_requirements_too() -> None:
+    text = body("node a = x : tanh node y x, a -> y : choose { relu, bn } require inputs(y) == 1 y -> out")
+    space = graph(text)
+    worth = {group: float(i) for i, group in enumerate(space.switches)}
+    before = given_switches(space, worth)
+    verdicts = tuple(replace(verdict, relevance=worth[verdict.name]) for verdict in before.verdicts)
+    found = derive(space, replace(before, verdicts=verdicts), Rule(per_edge=1))
+    assert [verdict.name for verdict in found.decision.verdicts if verdict.keep] == [list(worth)[-1]]
+    assert Why.REQUIRED in {verdict.why for verdict in found.decision.verdicts}
+
+
+def test_no_rule_keeps_more_candidates_than_a_choice_may() -> None:
+    space = graph(body("x -> out x -> out : choose 1 { relu, bn } > choose exactly 2 { relu, tanh, gelu }"))
+    before = given_switches(space, {next(iter(space.switches))})
+    for count in (1, 2, 3):
+        found = derive(space, before, Rule(per_edge=count))
+        kept = [
+            sum(v.keep for v in found.decision.verdicts if ("choice_2" in v.name) is second) for second in (False, True)
+        ]
+        assert kept == [1, 2]
