@@ -124,6 +124,17 @@ def test_a_chain_of_exactly_one() -> None:
     assert switches(found).settings == networks(found).count == 6_561
 
 
+def test_stages_that_share_their_choice() -> None:
+    """As in MnasNet: all blocks of a stage have the operation that is chosen for it, so 5^3 networks, not 5^9."""
+    text = """
+    motif block(k) { in x  x -> out : conv(k = k) > bn  x -> out }
+    motif stage { in x  let k = choose { 1, 3, 5, 7, 9 }  x -> out : block(k) * 3 }
+    network n : image(2, 8, 8) -> classes(2) { in x  x -> out : stage > stage > stage > global_avg_pool > linear(2) }
+    """
+    found = graph(text)
+    assert switches(found).settings == networks(found).count == 125
+
+
 def test_a_choice_inside_a_candidate_that_is_off_counts_once() -> None:
     inner = "(bn > choose exactly 1 { conv(3, 1), conv(3, 3), conv(3, 5) })"
     found = graph(body(f"x -> out : choose exactly 1 {{ {inner}, relu }}"))
