@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NoReturn
@@ -239,8 +239,7 @@ class Evaluator:
             return not self.truth(expr.operand, scope)
         value = self.value(expr.operand, scope)
         self._check_number(expr.operand, value)
-        negated: Callable[[Any], Value] = lambda values: -values[0]  # noqa: E731
-        return over_options(self, [value], negated, expr.span) if expr.operator == "-" else value
+        return over_options(self, [value], _negated, expr.span) if expr.operator == "-" else value
 
     def _check_number(self, expr: ast.Expr, value: Value) -> None:
         if isinstance(value, bool) or not isinstance(value, int | Fraction | Chosen):
@@ -341,6 +340,13 @@ class Evaluator:
         if isinstance(value, str) and value.isidentifier() and not wanted.startswith("true"):
             help = f"write a name without quotes: `{value}`"
         self.fail("NAS203", f"expected {wanted}", expr.span, f"this is {kind(value)}", help)
+
+
+def _negated(values: Sequence[Value]) -> Value:
+    """The negative of a single number."""
+    (number,) = values
+    assert isinstance(number, int | Fraction), "checked before"
+    return -number
 
 
 def _needs_itself(definition: ast.Let, inside: list[str]) -> Diagnostic:
