@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NoReturn
@@ -342,7 +342,7 @@ class Evaluator:
         self.fail("NAS203", f"expected {wanted}", expr.span, f"this is {kind(value)}", help)
 
 
-def _negated(values: Sequence[Value]) -> Value:
+def _negated(values: Iterable[Value]) -> Value:
     """The negative of a single number."""
     (number,) = values
     assert isinstance(number, int | Fraction), "checked before"
