@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from bayesnas_graph.api_arguments import (
     AnySpace,
     File,
+    Number,
     Value,
     as_path,
     as_toml,
@@ -182,7 +183,7 @@ def search(
 def sweep(
     file: AnySpace | None = None,
     *,
-    axes: Mapping[str, Sequence[Value | str]] | None = None,
+    axes: Mapping[str, Sequence[Number | str]] | None = None,
     seeds: int = 1,
     jobs: int | None = None,
     ray: bool = False,

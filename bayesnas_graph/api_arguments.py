@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 File = str | Path
 AnySpace = File | Text | Space  # a file, the name of a shipped space, a text, or a space written in Python
-Value = int | float | bool | Fraction
+Number = int | float | bool | Fraction
+Value = Number | Sequence[Number]  # of a parameter
 C = TypeVar("C", bound=Group)
 S = TypeVar("S", bound=DataSettings)
 
@@ -99,7 +100,7 @@ def renamed(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {"lambda" if name == "intensity" else name: value for name, value in settings.items()}
 
 
-def as_toml(value: Value | str) -> str:
+def as_toml(value: Number | str) -> str:
     """Return a value as in a settings file."""
     return json.dumps(value if isinstance(value, str | bool | int) else float(value))
 

@@ -1,8 +1,8 @@
 """Time of texts and graphs that are hard on a compiler, by size: `python -m benchmarks.hard_scaling`.
 
-Thousands of unknown names, files of comments, long chains, many choices in a row, and cells in which every node reads
-all others. Each stage should take time in proportion to the size. Sizes alternate within each round; the table shows
-medians.
+Thousands of unknown names, files of comments, long chains, many choices in a row, cells in which every node reads all
+others, and cells in which every node must keep two inputs. Each stage should take time in proportion to the size. Sizes
+alternate within each round; the table shows medians.
 """
 
 from __future__ import annotations
@@ -65,12 +65,29 @@ def dense_cell(count: int) -> str:
     return network(f"node h[{count}]", "x -> h[0]", f"for i in 1..{count} {{ {edges} }}", f"out h[{count - 1}]")
 
 
+def two_inputs(count: int) -> str:
+    """Cells in a row in which every node keeps two inputs; all cells share their switches."""
+    cell = """cell c {
+        in x, y
+        node h[5]
+        for j in 0..5 {
+            x, y, h[0..j] -> h[j] : choose 1 { conv(k = 3) > bn, conv(k = 5) > bn, max_pool(3), identity }
+            require inputs(h[j]) == 2
+        }
+        concat(h) -> out : conv(channels(x), 1)
+    }
+    """
+    steps = f"for i in 0..{count} {{ c(h[i], h[i + 1]) -> h[i + 2] }}"
+    return cell + network(f"node h[{count + 2}]", "x -> h[0]", "x -> h[1]", steps, f"out h[{count + 1}]")
+
+
 CASES = {
     "unknown names": Case(unknown_names, (1000, 2000, 4000), "names"),
     "comments": Case(comments, (25_000, 50_000, 100_000), "lines"),
     "a chain": Case(chain, (25_000, 50_000, 100_000), "edges"),
     "choices in a row": Case(choices, (500, 1000, 2000), "edges"),
     "a dense cell": Case(dense_cell, (15, 30, 60), "edges"),
+    "two inputs per node": Case(two_inputs, (5, 10, 20), "edges"),
 }
 
 

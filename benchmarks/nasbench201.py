@@ -38,7 +38,7 @@ EVERY = 3  # updates, in the table of the course of searches
 ONE_PASS, TWO_PASSES = {"steps": 620}, {"steps": 310}
 SETTINGS: dict[str, Mapping[str, Any]] = {
     "bayes": {},
-    "bayesnas": {},
+    "bayesnas": {"lambda": 0.002},  # its penalty acts in every step, and there are many
     "darts": TWO_PASSES,
     "snas": ONE_PASS,
     "gdas": TWO_PASSES,

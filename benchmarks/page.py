@@ -96,17 +96,22 @@ def generated(page: str, records: Mapping[str, Record], sections: Sequence[Secti
             raise Mismatch(f"the record `{name}` is not on the page: add <!-- begin {name} --> and <!-- end {name} -->")
     pictures: dict[str, str] = {}
 
-    def body(found: re.Match[str]) -> str:
-        section, record = known[found[2]], records[found[2]]
+    def body(name: str) -> str:
+        section, record = known[name], records[name]
         parts = [section.table(record)]
         if section.picture is not None:
             path = f"benchmarks/{section.name}.svg"
             pictures[path] = section.picture(record)
             parts.append(f"![{section.caption}]({path})\n")
         parts.append(conditions(record))
-        return f"{found[1]}\n" + "\n".join(parts) + f"\n{found[3]}"
+        return "\n".join(parts)
 
-    return _SECTION.sub(body, page), pictures
+    return fill(page, body), pictures
+
+
+def fill(page: str, body: Callable[[str], str]) -> str:
+    """The page with `body` of its name between each pair of markers."""
+    return _SECTION.sub(lambda found: f"{found[1]}\n{body(found[2])}\n{found[3]}", page)
 
 
 def _marked(page: str) -> list[str]:

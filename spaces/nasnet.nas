@@ -3,21 +3,25 @@
 //! B. Zoph, V. Vasudevan, J. Shlens, Q. V. Le: Learning Transferable Architectures for Scalable
 //! Image Recognition. CVPR 2018.
 //!
-//! A cell has five blocks. Each reads two of the inputs of the cell and the blocks before it, applies
-//! an operation to each, and adds the results. Blocks that no other block reads are concatenated.
-//! Unlike in the paper, the two inputs of a block differ, blocks are only added, and there are no
-//! convolutions of 1x3 after 3x1 and 1x7 after 7x1. A block that nothing reads is left out.
+//! A cell has five blocks. Each has two branches, which may be equal: a branch reads one of the inputs
+//! of the cell and the blocks before, and applies one of the 13 operations of the paper. These are
+//! (13^5 * 6!)^4, about 5e33, pairs of cells, if all blocks are used. Blocks that no other block reads
+//! are concatenated. Unlike in the paper, the branches of a block are only added, and a block that
+//! nothing reads is left out.
 //! AmoebaNet (E. Real, A. Aggarwal, Y. Huang, Q. V. Le: Regularized Evolution for Image Classifier
-//! Architecture Search. AAAI 2019) searches the same cells with fewer operations.
+//! Architecture Search. AAAI 2019) searches the same cells with fewer operations. NASNet-A and
+//! AmoebaNet-A can be derived from their genotypes.
 
 import "std.nas"
 import "darts.nas" as darts
 
-/// The operations of an edge. `affine` is false in a searched network, as in DARTS.
+/// The operations of a branch. `affine` is false in a searched network, as in DARTS.
 set operations(stride, affine) = {
     skip(stride, affine),
     conv_keep(1, stride, affine),
     conv_keep(3, stride, affine),
+    conv_3x1_1x3(stride, affine),
+    conv_7x1_1x7(stride, affine),
     sep_conv(3, stride, affine),
     sep_conv(5, stride, affine),
     sep_conv(7, stride, affine),
@@ -46,18 +50,41 @@ motif conv_keep(k, stride, affine) {
     x -> out : relu_conv_bn(channels(x), k, stride, affine)
 }
 
+/// A convolution of 1x3, then one of 3x1.
+motif conv_3x1_1x3(stride, affine) {
+    in x
+    x -> out : in_two_steps(3, stride, affine)
+}
+
+/// A convolution of 1x7, then one of 7x1.
+motif conv_7x1_1x7(stride, affine) {
+    in x
+    x -> out : in_two_steps(7, stride, affine)
+}
+
+/// ReLU, a convolution along the rows, one along the columns, batch norm.
+motif in_two_steps(k, stride, affine) {
+    in x
+    x -> out : relu
+        > conv(k = [1, k], stride = [1, stride])
+        > conv(k = [k, 1], stride = [stride, 1])
+        > bn(affine)
+}
+
 /// The normal cell.
 cell normal(width, after_reduction, affine) {
     in a, b
     node p, q = darts.preprocess(width, after_reduction, affine)(a, b)
-    node h[5]
+    node left[5], right[5], h[5]
     node joined : concat
     h -> joined : optional identity
     for j in 0..5 {
-        p, q, h[0..j] -> h[j] : choose 1 operations(1, affine)
-        require inputs(h[j]) == 2
+        p, q, h[0..j] -> left[j], right[j] : choose 1 operations(1, affine)
+        left[j], right[j] -> h[j]
+        require inputs(left[j]) == 1
+        require inputs(right[j]) == 1
         for i in 0..j {
-            require edge(h[i], h[j]) implies not edge(h[i], joined)
+            require edge(h[i], left[j]) or edge(h[i], right[j]) implies not edge(h[i], joined)
         }
     }
     out joined
@@ -67,15 +94,17 @@ cell normal(width, after_reduction, affine) {
 cell reduction(width, after_reduction, affine) {
     in a, b
     node p, q = darts.preprocess(width, after_reduction, affine)(a, b)
-    node h[5]
+    node left[5], right[5], h[5]
     node joined : concat
     h -> joined : optional identity
     for j in 0..5 {
-        p, q -> h[j] : choose 1 operations(2, affine)
-        h[0..j] -> h[j] : choose 1 operations(1, affine)
-        require inputs(h[j]) == 2
+        p, q -> left[j], right[j] : choose 1 operations(2, affine)
+        h[0..j] -> left[j], right[j] : choose 1 operations(1, affine)
+        left[j], right[j] -> h[j]
+        require inputs(left[j]) == 1
+        require inputs(right[j]) == 1
         for i in 0..j {
-            require edge(h[i], h[j]) implies not edge(h[i], joined)
+            require edge(h[i], left[j]) or edge(h[i], right[j]) implies not edge(h[i], joined)
         }
     }
     out joined

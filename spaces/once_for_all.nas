@@ -5,22 +5,11 @@
 //!
 //! Five stages of MobileNetV3 blocks. Each stage has 2, 3 or 4 blocks; each block expands its
 //! channels by 3, 4 or 6 and has a kernel of 3, 5 or 7. These are (9^2 + 9^3 + 9^4)^5, about 2e19,
-//! networks. As published, narrower and shallower networks use a part of the weights of the largest.
-//! Kernels do not share their weights here: each has its own. The size of the image is not chosen
-//! either, and `h_swish` is `swish`.
+//! networks. As published, networks that are narrower, shallower or have smaller kernels use a part of
+//! the weights of the largest. Published kernels are also multiplied by a matrix, which is left out
+//! here, and the size of the image is not chosen.
 
-import "std.nas"
-
-/// Squeeze and excitation of a block. Published with a piecewise linear `sigmoid`.
-motif excite(ratio = 4) {
-    in x
-    let inner = divisible(channels(x) / ratio)
-    node weight = x : global_avg_pool > linear(inner) > relu > linear(channels(x)) > sigmoid
-    out scale(x, weight)
-}
-
-/// The multiple of 8 next to a number, but not less than 90 % of it.
-let divisible(n) = max(8, 8 * floor(n / 8 + 1 / 2), 8 * ceil((0.9 * n) / 8))
+import "mobilenet_v3.nas" as v3
 
 /// A block: expand, convolve each channel, project. Its kernel and its expansion are chosen.
 motif block(
@@ -32,9 +21,10 @@ motif block(
     expand = choose { 3, 4, 6 }
 ) {
     in x
-    node wide = x : conv(divisible(expand * channels(x)), 1) > bn > activation
-    node deep = wide : depthwise(kernel, stride) > bn > activation
-    deep -> out : (if attention then excite else identity) > conv(width, 1) > bn
+    share each = depthwise(kernel, stride)
+    node wide = x : conv(v3.divisible(expand * channels(x)), 1) > bn > activation
+    node deep = wide : each > bn > activation
+    deep -> out : (if attention then v3.excite else identity) > conv(width, 1) > bn
     if stride == 1 and channels(x) == width {
         x -> out
     }
@@ -56,19 +46,19 @@ network search(
     labels = 1000
 ) : image(channels, size, size) -> classes(labels) {
     in x
-    let scaled(width) = divisible(width * multiplier)
-    node stem = x : conv(scaled(16), 3, stride) > bn > swish > first_block(scaled(16))
+    let scaled(width) = v3.divisible(width * multiplier)
+    node stem = x : conv(scaled(16), 3, stride) > bn > hard_swish > first_block(scaled(16))
     node y = stem : stage(scaled(24), stride, false, relu)
         > stage(scaled(40), 2, true, relu)
-        > stage(scaled(80), 2, false, swish)
-        > stage(scaled(112), 1, true, swish)
-        > stage(scaled(160), 2, true, swish)
+        > stage(scaled(80), 2, false, hard_swish)
+        > stage(scaled(112), 1, true, hard_swish)
+        > stage(scaled(160), 2, true, hard_swish)
     y -> out : conv(scaled(960), 1)
         > bn
-        > swish
+        > hard_swish
         > global_avg_pool
         > linear(scaled(1280), bias = false)
-        > swish
+        > hard_swish
         > linear(labels)
 }
 

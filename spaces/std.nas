@@ -84,6 +84,35 @@ motif squeeze_excite(ratio = 4) {
     out scale(x, weight)
 }
 
+// ------------------------------------------------------------------------------ transformers
+
+/// Self-attention: every position of a sequence reads all others (Vaswani et al., 2017). The
+/// channels are divided among the heads.
+motif self_attention(heads, bias = true) {
+    in x
+    node query = x : linear(bias = bias)
+    node key = x : linear(bias = bias)
+    node value = x : linear(bias = bias)
+    attention(heads)(query, key, value) -> out : linear(bias = bias)
+}
+
+/// Two dense layers at every position. The first makes the sequence `ratio` times as wide.
+motif transformer_mlp(ratio = 4) {
+    in x
+    x -> out : linear(ratio * channels(x)) > gelu > linear(channels(x))
+}
+
+/// A block of a transformer with the norms first: self-attention and two dense layers, each added
+/// to its input (Dosovitskiy et al., ICLR 2021).
+motif transformer_block(heads, ratio = 4, eps = 0.000001) {
+    in x
+    node y
+    x -> y
+    x -> y : layer_norm(eps = eps) > self_attention(heads)
+    y -> out
+    y -> out : layer_norm(eps = eps) > transformer_mlp(ratio)
+}
+
 // -------------------------------------------------------------------------- pools and skips
 
 /// Max pooling, normalised so that it competes with convolutions on equal terms.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from bayesnas_graph.codegen.supernet import ReferenceNetwork
 from bayesnas_graph.ir import Graph
@@ -50,13 +50,19 @@ def _give(one: ReferenceNetwork, two: ReferenceNetwork, before: Graph, after: Gr
     """Copy the weights of `one` to `two`, part by part."""
     with torch.no_grad():
         for node in after:
-            key = node.name.replace(".", "/")
-            if key in two.weights:
-                states = [one.weights[part[0].replace(".", "/")].state_dict() for part in node.stands_for]
-                two.weights[key].load_state_dict({name: _joined([s[name] for s in states]) for name in states[0]})
+            module = two.module(node.name)
+            if module is not None:
+                states = [_module(one, part[0]).state_dict() for part in node.stands_for]
+                module.load_state_dict({name: _joined([s[name] for s in states]) for name in states[0]})
         for name, gate in two.gates.items():
             if name in one.gates:
                 gate.copy_(one.gates[name])
+
+
+def _module(net: ReferenceNetwork, node: str) -> nn.Module:
+    module = net.module(node)
+    assert module is not None
+    return module
 
 
 def _joined(values: list[Tensor]) -> Tensor:
@@ -74,12 +80,13 @@ def _run(net: ReferenceNetwork, graph: Graph, inputs: list[Tensor]) -> dict[str,
     found = {f"output {i}": y.detach() for i, y in enumerate(outputs)}
     found |= {f"input {i} gradient": torch.zeros_like(x) if x.grad is None else x.grad for i, x in enumerate(inputs)}
     for node in graph:
-        key, count = node.name.replace(".", "/"), len(node.stands_for)
-        for index, names in enumerate(node.stands_for if key in net.weights else ()):
-            module = net.weights[key]
+        module, count = net.module(node.name), len(node.stands_for)
+        for index, names in enumerate(node.stands_for):
+            if module is None:
+                break
             for name, value in module.named_parameters():
                 gradient = torch.zeros_like(value) if value.grad is None else value.grad
-                found[f"{names[0]}.{name} gradient"] = gradient.chunk(count)[index]
+                found |= {f"{logical}.{name} gradient": gradient.chunk(count)[index] for logical in names}
             for name, buffer in module.named_buffers():
                 part = buffer if buffer.ndim == 0 else buffer.chunk(count)[index]
                 found |= {f"{logical}.{name}": part.clone() for logical in names}

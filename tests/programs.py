@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
 
 from hypothesis import strategies as st
 
 from bayesnas_graph.language.syntax import reserved_words
 
-_ACTIVATIONS = ("relu", "relu6", "swish", "gelu", "tanh", "bn", "identity", "dropout(0.3)", "layer_norm")
+_ACTIVATIONS = (
+    *("relu", "relu6", "swish", "gelu", "tanh", "bn", "identity", "dropout(0.3)", "layer_norm"),
+    *("leaky_relu(1/5)", "elu", "elu(1.5)", "hard_swish", "hard_sigmoid", "mish", "softmax"),
+)
 _PADDED = ("conv", "depthwise", "max_pool", "avg_pool")
-_SHAPED = ("conv({w}, {k})", "conv({w}, 1)", "max_pool({k})", "avg_pool({k})", "depthwise({k})", "conv(k = {k})")
+_WINDOWS = ("conv({w}, {k})", "conv({w}, 1)", "max_pool({k})", "avg_pool({k})", "depthwise({k})", "conv(k = {k})")
+_SHAPED = (
+    *_WINDOWS,
+    *("conv({w}, [1, {k}])", "conv({w}, [{k}, 3], dilation = [1, 2])", "depthwise([{k}, 1], dilation = [2, 1])"),
+    *("max_pool([1, {k}])", "avg_pool([{k}, 1])", 'avg_pool([2, {k}], padding = "same")'),
+    *("upsample > max_pool(2, 2)", "avg_pool([2, 1], [2, 1]) > upsample([2, 1])", "resize({k}) > resize(8)"),
+    *("conv_transpose({w}, {k}, 1)", "conv({w}, 2, 2) > conv_transpose({w})", "max_pool(2, 2) > conv_transpose(k = 3)"),
+    "conv(2 * {w}, 1) > channel_shuffle > slice_channels(1, {w})",
+    "conv(4, {k}) > channel_shuffle(2) > conv({w}, 1)",
+    *('upsample(2, "bilinear") > adaptive_avg_pool(8)', 'resize(12, mode = "nearest") > adaptive_max_pool(8, 8)'),
+)
 _BY_CHANNEL = ("relu", "bn", "swish", "tanh", "max_pool(3)", "conv()", "depthwise(c)", "dropout(0.3)", "optional bn")
 _COUNTS = ("", "", "1 ", "1 ", "exactly 1 ", "exactly 1 ", "2 of ", "exactly 2 - 1 of ", "max(1, 2) of ")
+_ON_SEQUENCES = (
+    *("layer_scale", "shift(init = 1)", "position_embedding", "linear()", "group_norm(1)", "layer_norm"),
+    *("to_image(2, 4) > relu > to_sequence", "to_image(4, 2) > layer_norm > to_sequence", "attending", "attending"),
+    *('conv1d(k = 2, padding = "same")', "avg_pool1d(3)", "pad1d(1, 2) > conv1d(k = 4, padding = 0)"),
+)
+_ATTENDING = (
+    "motif attending { in x node q = x : linear() node k = x : linear() "
+    "attention(head_width = 1, causal = true)(q, k, x) -> out : layer_scale }"
+)
+_SLIDING = re.compile(r"\b(conv|depthwise|max_pool|avg_pool)(?=\()")
 _CONDITIONS = (
     *("inputs(g[2]) == 2", "inputs(g[1]) <= 1", "inputs(g[2]) >= 1 + 1", "edges <= 4", "edges > 2", "edges == 4"),
     *("edge({a}, g[1]) implies edge(g[0], g[2])", "not (edge({a}, g[1]) and edge({a}, g[2]))", "edge(g[1], g[2])"),
@@ -28,6 +52,7 @@ class Program:
         self.fault = fault
         self.motifs: list[str] = []  # names of motifs that take a width and keep the size
         self.sets: list[str] = []
+        self.sequences = random.random() < 0.3  # whether it is about sequences, not images
         self.functions: list[str] = []  # names of functions of one number that return a positive integer
 
     def text(self) -> str:
@@ -47,7 +72,14 @@ class Program:
         items.append(
             f"network net(w = {self.random.randint(1, 8)}) : image(4, 8, 8) -> image(w, 8, 8) {self._body('w')}"
         )
-        return self._separator().join(self._spoiled(item) for item in items) + self._separator()
+        text = self._separator().join(self._spoiled(item) for item in items) + self._separator()
+        return self._of_sequences(text) if self.sequences else text
+
+    def _of_sequences(self, text: str) -> str:
+        """The same program about sequences."""
+        for image, sequence in (("image(4, 8, 8)", "sequence(4, 8)"), ("image(w, 8, 8)", "sequence(w, 8)")):
+            text = text.replace(image, sequence)
+        return f"{_SLIDING.sub(lambda name: f'{name[1]}1d', text)}{_ATTENDING}{self._separator()}"
 
     # ---- pieces
 
@@ -64,6 +96,9 @@ class Program:
         if self.random.random() < 0.3:
             lines.append(self._chosen(names))
             names.append("v")
+        if self.random.random() < 0.3:
+            lines.append(self._shared(names, width))
+            names.append("sum(q)")
         if self.random.random() < 0.3:
             lines.append(f"node h[{self.random.randint(1, 3)}] = {names[-1]} : {self._operation(width)}")
             names.append(self.random.choice(("sum(h)", "sum([h[-1]] + h)", "sum(h[0..0] + h)")))
@@ -97,12 +132,31 @@ class Program:
         kind = self.random.randint(0, 3)
         if kind == 0:
             join = self.random.choice(("sum", "mean", "product"))
+            if self.random.random() < 0.2:
+                other = f"conv({width}, 1)({source})"
+                return f"node {name} : difference {other} -> {name} {source} -> {name} : {self._operation(width)}"
             return f"node {name} : {join} {source} -> {name} : {self._operation(width)}"
         if kind == 1:
             return f"node {name} = concat({source}, {self.random.choice(names)})"
         if kind == 2:
             return f"node {name} = {source} : choose {self.random.choice(_COUNTS)}{self._set(width)}"
         return f"node {name} = {source} : {self._operation(width)}"
+
+    def _shared(self, names: list[str], width: str) -> str:
+        """Nodes `q` that use weights `t`: alone, repeated, as candidates, on equal inputs, in a loop."""
+        operation = self._operation(width)
+        if self.random.random() < 0.3:
+            operation = f"choose {self._set(width)} > {operation}"
+        uses = ("t", "t", "t > relu", "t * 2", "relu > t", "optional t", f"choose 1 {{ t, conv({width}) }}", "tt")
+        count = self.random.randint(1, 3)
+        source = f"node p = {self.random.choice(names)} : conv({width}, 1)"
+        lines = [f"share t = {operation} share tt = t > bn", f"{source} node q[{count}]"]
+        for i in range(count):
+            read = self.random.choice(("p", "p", f"q[{i - 1}]" if i else "p"))
+            lines.append(f"{read} -> q[{i}] : {self.random.choice(uses)}")
+        if self.random.random() < 0.3:
+            lines.append("for i in 0..2 { share own = t > bn p -> q[0] : own p -> q[0] : relu > own }")
+        return " ".join(lines)
 
     def _chosen(self, names: list[str]) -> str:
         """A node `v`, computed with chosen numbers: a width, a kernel, a depth."""
@@ -126,7 +180,8 @@ class Program:
         return self.random.choice((f"conv({width}, 1)", f"relu > conv({width}, 3)", f"conv({width}, 1) > optional bn"))
 
     def _operation(self, width: str) -> str:
-        steps = [self.random.choice(_ACTIVATIONS) for _ in range(self.random.randint(0, 2))]
+        known = (*_ACTIVATIONS, *_ON_SEQUENCES) if self.sequences else (*_ACTIVATIONS, "layer_scale", "shift")
+        steps = [self.random.choice(known) for _ in range(self.random.randint(0, 2))]
         if self.motifs and self.random.random() < 0.3:
             steps.append(f"{self.random.choice(self.motifs)}({width})")
         if self.random.random() < 0.2:
@@ -141,7 +196,9 @@ class Program:
         return self.random.choice((f"{step} * {times}", f"{times} * {step}", f"({step} > relu) * {times}"))
 
     def _shaped(self, width: str) -> str:
-        shaped = self.random.choice(_SHAPED).format(w=width, k=self.random.choice((1, 3, 5)))
+        shaped = self.random.choice(_WINDOWS if self.sequences else _SHAPED).format(
+            w=width, k=self.random.choice((1, 3, 5))
+        )
         if self.random.random() < 0.1:
             shaped = f'{self.random.choice(_PADDED)}(k = {self.random.choice((1, 2, 3, 4))}, padding = "same")'
         return shaped

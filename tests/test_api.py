@@ -185,3 +185,12 @@ def test_checks(space: Path) -> None:
     assert [diagnostic.code for diagnostic in api.check(space)] == ["NAS101"]
     with pytest.raises(NasError, match="has no weights"):
         api.export("lenet5", weights="weights.safetensors")
+
+
+def test_arrays_as_parameters() -> None:
+    for depths in ([1, 2], (1, 2)):
+        network = api.load("vgg11_bn", width=4, size=4, hidden=8, depths=depths, drop=0.25)
+        assert dict(network.arguments)["depths"] == (1, 2)
+        assert "depths = [1, 2], hidden = 8, norm = true, drop = 0.25," in repr(network)
+    with pytest.raises(NasError, match="NAS601"):
+        api.load("vgg11_bn", depths=[1, "two"])  # type: ignore[list-item]

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from bayesnas_graph.bayes.losses import Loss
 from bayesnas_graph.bayes.recursive import recursive
@@ -135,7 +136,7 @@ def _empirical(measure: _Measure, x: Tensor, targets: Tensor) -> _Seen:
 
 def _exact(measure: _Measure, x: Tensor, targets: Tensor) -> _Seen:
     parameters = measure.supernet.parameters
-    with watched(Watch()) as watch:
+    with watched(Watch()) as watch, sdpa_kernel(SDPBackend.MATH):  # others cannot be differentiated twice
         value = len(x) * measure.loss(measure.supernet.module(x), targets)
     moments = measure.supernet.moments(watch)
     slopes = torch.autograd.grad(value, parameters, create_graph=True, materialize_grads=True)

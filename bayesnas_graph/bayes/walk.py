@@ -57,7 +57,7 @@ class Walk:
         bent = [node.name for node in self.graph if node.op.has_second_derivative]
         with torch.set_grad_enabled(bool(bent)):
             # The input needs a gradient too: a rule may need one before any weight.
-            values = self.network.values(x.detach().requires_grad_(bool(bent)))
+            values = self.network.values(x.detach().requires_grad_(bool(bent) and x.is_floating_point()))
             gradients: dict[str, Tensor] = {}
             if bent:
                 (output,) = self.graph.outputs
@@ -101,5 +101,7 @@ class Walk:
         """In a walk of means, the mean over samples and positions, at every position of one sample; else the value."""
         if not self.of_means:
             return value
+        if not value.is_floating_point():
+            return value[:1]  # tokens have no mean, and no rule depends on them
         axes = [0, *range(2, value.ndim)]
         return value.mean(axes, keepdim=True).expand(1, *value.shape[1:])

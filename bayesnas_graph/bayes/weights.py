@@ -9,6 +9,7 @@ from torch import Tensor
 from bayesnas_graph.bayes.losses import Loss
 from bayesnas_graph.bayes.walk import Visit, Walk
 from bayesnas_graph.codegen.supernet import ReferenceNetwork, at_rest
+from bayesnas_graph.ir import Node
 
 
 def weight_curvature(
@@ -17,8 +18,8 @@ def weight_curvature(
     """The second derivative of the mean loss for every weight: node -> parameter -> a tensor of its shape.
 
     The mean over all samples of all batches, with norms in evaluation mode. Off-diagonal terms are dropped at every
-    operation, as by `recursive`. Smooth activations make some values negative: clamp them if needed. Gates keep
-    their current values.
+    operation, as by `recursive`. Every node with shared weights has the sum over all their uses, without the terms that
+    mix two uses. Smooth activations make some values negative: clamp them if needed. Gates keep their current values.
 
     >>> import torch
     >>> from bayesnas_graph.bayes import SquaredError
@@ -32,7 +33,7 @@ def weight_curvature(
     """
     if len(network.graph.outputs) != 1:
         raise ValueError(f"a loss needs a network with one output, got {len(network.graph.outputs)}")
-    totals: dict[str, dict[str, Tensor]] = {}
+    totals: dict[tuple[str, str], dict[str, Tensor]] = {}
     count = 0
     with at_rest(network):
         for x, targets in batches:
@@ -41,18 +42,23 @@ def weight_curvature(
     if not count:
         raise ValueError("no batches to measure curvature on")
     return {
-        node.name: {name: total / count for name, total in totals[node.name].items()}
+        node.name: {name: total / count for name, total in totals[_holder(node)].items()}
         for node in network.graph
-        if node.name in totals
+        if _holder(node) in totals
     }
 
 
-def _add(totals: dict[str, dict[str, Tensor]], walk: Walk, samples: int) -> None:
+def _holder(node: Node) -> tuple[str, str]:
+    """What has the weights of a node: itself, or what it shares them with."""
+    return ("", node.weights) if node.weights else (node.name, "")
+
+
+def _add(totals: dict[tuple[str, str], dict[str, Tensor]], walk: Walk, samples: int) -> None:
     """Add the second derivatives of the weights from one walk: means, weighted by the number of samples."""
 
     def feel(visit: Visit) -> None:
         for name, h in visit.node.op.weight_curvature(visit.local).items():
-            held = totals.setdefault(visit.node.name, {})
+            held = totals.setdefault(_holder(visit.node), {})
             held[name] = held[name].add_(h, alpha=samples) if name in held else h * samples
 
     walk.run(feel)

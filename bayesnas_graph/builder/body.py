@@ -151,6 +151,13 @@ class Body:
         self._add(f"let {name} = {given.text}", given)
         return symbol
 
+    def share(self, name: str, op: Operation) -> Operation:
+        """Name an operation with one set of weights, and of switches, for all its uses."""
+        given = piece(op)
+        symbol = Symbol(name, needs=self._declare(name))
+        self._add(f"share {name} = {given.text}", given)
+        return symbol
+
     # ---- edges and outputs
 
     def edge(self, sources: Sources, targets: Sources | Target, op: Operation | None = None) -> None:

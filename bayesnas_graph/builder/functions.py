@@ -123,9 +123,9 @@ def largest(*values: Number | Sequence[Number]) -> Value:
     return call(Value, "max", *values)
 
 
-def length(array: Value | Set | Nodes) -> Value:
-    """The number of elements of an array or a set."""
-    return call(Value, "len", array)
+def length(of: Value | Set | Nodes | Node) -> Value:
+    """The number of elements of an array or a set, or the length of an input that is a sequence or a vector."""
+    return call(Value, "length" if isinstance(of, Node) else "len", of)
 
 
 def channels(node: Node) -> Value:
@@ -169,6 +169,16 @@ class ValueType(Piece):
 def image(channels: Number, height: Number, width: Number) -> ValueType:
     """The type of an image."""
     return call(ValueType, "image", channels, height, width)
+
+
+def sequence(channels: Number, length: Number) -> ValueType:
+    """The type of a sequence: channels at every position."""
+    return call(ValueType, "sequence", channels, length)
+
+
+def tokens(length: Number) -> ValueType:
+    """The type of tokens: whole numbers, such as the words of a text."""
+    return call(ValueType, "tokens", length)
 
 
 def vector(length: Number) -> ValueType:

@@ -323,6 +323,7 @@ class Symbol(Value, Operation, Set):  # type: ignore[misc]  # numbers are compar
 # ---------------------------------------------------------------------------------- arguments
 
 Argument = Number | str | Piece | Named | Sequence["Argument"]  # what an operation can be given
+Pair = Sequence[Number]  # two numbers: for the height and for the width
 
 
 def call(kind: type[P], function: Piece | str, /, *arguments: object, **keywords: object) -> P:

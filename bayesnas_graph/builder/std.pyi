@@ -55,6 +55,19 @@ def mbconv(width: Argument, k: Number = 3, stride: Number = 1, expand: Number = 
 def squeeze_excite(ratio: Number = 4) -> Operation:
     """Squeeze and excitation: scales channels by a function of their means (Hu et al., CVPR 2018)."""
 
+def self_attention(heads: Argument, bias: bool | Value = True) -> Operation:
+    """Self-attention: every position of a sequence reads all others (Vaswani et al., 2017). The channels are divided
+    among the heads.
+    """
+
+def transformer_mlp(ratio: Number = 4) -> Operation:
+    """Two dense layers at every position. The first makes the sequence `ratio` times as wide."""
+
+def transformer_block(heads: Argument, ratio: Number = 4, eps: Number = 1e-06) -> Operation:
+    """A block of a transformer with the norms first: self-attention and two dense layers, each added to its input
+    (Dosovitskiy et al., ICLR 2021).
+    """
+
 def max_pool_bn(k: Number = 3, stride: Number = 1) -> Operation:
     """Max pooling, normalised so that it competes with convolutions on equal terms."""
 

@@ -15,7 +15,6 @@ from bayesnas_graph.codegen.emit import emit
 from bayesnas_graph.diagnostics.outputs import write_outputs
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.elaborate import Network
-from bayesnas_graph.language.elaborate.values import show
 from bayesnas_graph.language.json import fingerprint, to_json
 from bayesnas_graph.passes.analysis import cost
 
@@ -66,10 +65,8 @@ def compile(
 
 
 def _doc(network: Network, mark: str) -> str:
-    arguments = ", ".join(f"{name} = {show(value)}" for name, value in network.arguments)
     contents = "all candidates of the space together" if network.block.choices else "without choices"
-    name = f"{network.name}({arguments})" if arguments else network.name
-    return f"Network `{name}`, {contents}.\n\nFingerprint of the space: {mark}.\n"
+    return f"Network `{network.call_text}`, {contents}.\n\nFingerprint of the space: {mark}.\n"
 
 
 def _summarise(network: Network, before: Graph, after: Graph, mark: str) -> None:

@@ -16,7 +16,7 @@ from bayesnas_graph.diagnostics.checksums import help_for, problem_of
 from bayesnas_graph.diagnostics.reading import read_json
 from bayesnas_graph.diagnostics.resources import shipped_space
 from bayesnas_graph.language.elaborate import Network
-from bayesnas_graph.language.elaborate.load import number
+from bayesnas_graph.language.elaborate.load import argument
 from bayesnas_graph.language.notations import read_architecture
 from bayesnas_graph.report.pictures import Diagram, Panel, diagram_of, prune_diagram
 from bayesnas_graph.runs.folder import RunFolder
@@ -137,7 +137,7 @@ def _of_derivation(path: Path, *, whole: bool, allow_python: bool) -> Drawing:
 def _derived_from(path: Path, *, allow_python: bool) -> Drawing | None:
     try:
         about: dict[str, Any] = read_json(path / "derived.json")
-        values = {name: number(value) for name, value in about["parameters"].items()}
+        values = {name: argument(value) for name, value in about["parameters"].items()}
         file, called = Path(about["space"]), None
         if about["run"] is not None and (Path(about["run"]) / "run.json").is_file():
             manifest = read_run_record(RunPaths(Path(about["run"]))).manifest

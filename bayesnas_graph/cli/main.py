@@ -33,6 +33,7 @@ VERBS = {
         "diff": "Compare two spaces.",
         "compile": "Compile a space to a graph, Python source and a picture.",
         "explain": "Explain an error code.",
+        "lsp": "Run a language server for editors.",
     },
     "Runs": {
         "data": "List data sets, or download one.",

@@ -10,7 +10,7 @@ import typer
 
 from bayesnas_graph.cli.console import show_diagnostics
 from bayesnas_graph.language.elaborate import Loaded, Network, load
-from bayesnas_graph.language.elaborate.load import Number
+from bayesnas_graph.language.elaborate.values import Argument
 
 if TYPE_CHECKING:
     from bayesnas_graph.runs.config.groups import DataSettings
@@ -29,7 +29,7 @@ def load_network(file: Path, name: str | None, parameters: list[str] | None, *, 
     return load_with_files(file, name, parameter_values(parameters or ()), allow_python=allow_python).network
 
 
-def parameter_values(texts: Iterable[str]) -> dict[str, Number]:
+def parameter_values(texts: Iterable[str]) -> dict[str, Argument]:
     """Return the values of `-p` by name."""
     return dict(map(_parameter, texts))
 
@@ -37,7 +37,7 @@ def parameter_values(texts: Iterable[str]) -> dict[str, Number]:
 def load_with_files(
     file: Path,
     name: str | None,
-    overrides: Mapping[str, Number],
+    overrides: Mapping[str, Argument],
     *,
     called: str | None = None,
     allow_python: bool = False,
@@ -48,23 +48,23 @@ def load_with_files(
     return loaded
 
 
-def _parameter(text: str) -> tuple[str, Number]:
+def _parameter(text: str) -> tuple[str, Argument]:
     """Return the name and value in `width=36`."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
         raise typer.BadParameter(f"`{text}` is not of the form NAME=VALUE", param_hint="-p")
-    return name.strip(), number(value.strip())
+    return name.strip(), argument(value.strip())
 
 
 def check_parameters(config: DataSettings) -> None:
-    """Raise BadParameter for values of network parameters that are not numbers."""
+    """Raise BadParameter for values of network parameters that are not numbers or arrays of numbers."""
     for value in config.parameters.values():
-        number(str(value).lower())
+        argument(load.as_text(value))
 
 
-def number(text: str) -> Number:
-    """Return the value of a parameter from the command line: `36`, `2.5`, `1/3` or `true`."""
+def argument(text: str) -> Argument:
+    """Return the value of a parameter from the command line: `36`, `2.5`, `1/3`, `true` or `[3, 4, 6]`."""
     try:
-        return load.number(text)
+        return load.argument(text)
     except ValueError as error:
         raise typer.BadParameter(f"`{error}` is not a number, `true` or `false`", param_hint="-p") from None

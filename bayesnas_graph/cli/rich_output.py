@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Sequence
+from textwrap import wrap
 from typing import TextIO, cast
 
 from rich.console import Console
 from rich.table import Table
 
 from bayesnas_graph.cli.console import discard_output, use_color
+
+_SPACE = "\N{NO-BREAK SPACE}"
 
 
 def rich_console() -> Console:
@@ -49,6 +53,30 @@ class SafeStream:
 
     def fileno(self) -> int:
         return self._stream.fileno()
+
+
+def show_fields(rows: Iterable[tuple[str, str]], label: int) -> None:
+    """Print indented names and values, the values wrapped to the width of the terminal; a name has `label` columns."""
+    width, indent = rich_console().width, " " * (label + 3)
+    for name, value in rows:
+        lines = wrap(_whole(value), max(width - len(indent), 20), break_long_words=False, break_on_hyphens=False)
+        text = f"\n{indent}".join(lines or [""]).replace(_SPACE, " ")
+        sys.stdout.write(f"  {name:<{label}} {text}\n")
+
+
+def _whole(text: str) -> str:
+    """A text whose assignments and arrays are not wrapped: `depths = [1, 2]`."""
+    return re.sub(r" = (\[[^\]]*\])?", lambda found: found[0].replace(" ", _SPACE), text)
+
+
+def show_text(text: str) -> None:
+    """Print paragraphs. One with a line that is longer than the terminal is wide is wrapped."""
+    width = rich_console().width
+    for i, paragraph in enumerate(text.split("\n\n")):
+        lines = paragraph.split("\n")
+        if any(len(line) > width for line in lines):
+            lines = wrap(" ".join(lines), width, break_long_words=False, break_on_hyphens=False)
+        sys.stdout.write("\n" * bool(i) + "".join(f"{line}\n" for line in lines))
 
 
 def show_table(rows: Iterable[Sequence[str]], title: str = "") -> None:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from bayesnas_graph.cli.console import show_diagnostics, unknown_space
-from bayesnas_graph.cli.ops import definition_signature
-from bayesnas_graph.cli.rich_output import show_table
+from bayesnas_graph.cli.rich_output import show_fields, show_table, show_text
 from bayesnas_graph.diagnostics import NasError, Report
 from bayesnas_graph.diagnostics.resources import shipped_space, shipped_spaces
 from bayesnas_graph.diagnostics.source import Source
+from bayesnas_graph.ir.constraint import Constraint
 from bayesnas_graph.language.elaborate import Checker, Network
 from bayesnas_graph.language.elaborate.values import show
+from bayesnas_graph.language.elaborate.vocabulary import definition_signature
 from bayesnas_graph.language.syntax import ast, parse
 from bayesnas_graph.runs.recipes import settings_files
+
+MOST_CONDITIONS = 10  # that are listed for a network
 
 
 def spaces(
@@ -53,7 +58,9 @@ def _describe(file: Path) -> None:
     if space is None or report.has_errors:
         raise NasError(report.diagnostics)
     show_diagnostics(report.diagnostics)
-    typer.echo(f"{space.doc}\n" if space.doc else "")
+    if space.doc:
+        show_text(space.doc)
+    typer.echo()
     show_table(_definition(definition) for definition in space.module.own.values())
     for network in space.networks:
         _network(network)
@@ -84,13 +91,22 @@ def _definition(definition: ast.Definition) -> tuple[str, str, str]:
             return "op", definition_signature(definition), doc
 
 
+def _conditions(constraints: Iterable[Constraint]) -> list[str]:
+    """Return the conditions on edges, or their number in each part if there are many."""
+    texts = {str(constraint): constraint.part for constraint in constraints}
+    if len(texts) <= MOST_CONDITIONS:
+        return list(texts)
+    counts = Counter(texts.values())
+    return [f"{part}: {count} conditions on edges, which `stats` lists" for part, count in counts.items()]
+
+
 def _network(network: Network) -> None:
     graph = network.graph()
     groups = {gate.group for gate in graph.gates}
     rows = [
         ("inputs", ", ".join(map(show, network.inputs))),
         ("outputs", ", ".join(map(show, network.outputs))),
-        ("arguments", ", ".join(f"{name} = {show(value)}" for name, value in network.arguments)),
+        ("arguments", network.arguments_text),
         ("operations", f"{network.block.nodes:,}"),
         ("edges", f"{network.block.edges:,}"),
         ("choices", f"{network.block.choices:,}" if network.block.choices else "none: a fixed network"),
@@ -98,8 +114,6 @@ def _network(network: Network) -> None:
     if graph.gates:
         rows.append(("switches", f"{len(groups):,} ({len(graph.gates):,} counting every use of a cell)"))
     rows += [("requires", str(budget)) for budget in network.budgets]
-    rows += [("requires", text) for text in dict.fromkeys(map(str, graph.constraints))]
+    rows += [("requires", text) for text in _conditions(graph.constraints)]
     typer.echo(f"\nnetwork {network.name}")
-    for label, value in rows:
-        if value:
-            typer.echo(f"  {label:<11} {value}")
+    show_fields(((name, value) for name, value in rows if value), 11)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from bayesnas_graph.cli.network_options import AllowPython, NetworkName, Parameters, SpaceFile, load_network
+from bayesnas_graph.cli.rich_output import show_fields
 from bayesnas_graph.diagnostics.json_text import json_text
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.values import show
@@ -43,14 +44,14 @@ def stats(
     typer.echo(
         f"network {loaded.name}: {', '.join(map(show, loaded.inputs))} -> {', '.join(map(show, loaded.outputs))}"
     )
-    for label, value in [*_rows(loaded, counted, distinct, costs, ends), *(("requires", text) for text in required)]:
-        typer.echo(f"  {label:<14} {value}")
+    rows = _rows(loaded, counted, distinct, costs, ends)
+    show_fields([*rows, *(("requires", text) for text in required)], 14)
 
 
 def _rows(
     network: Network, counted: SwitchCounts, distinct: NetworkCount, costs: Cost, ends: Extremes
 ) -> list[tuple[str, str]]:
-    rows = [("arguments", ", ".join(f"{name} = {show(value)}" for name, value in network.arguments) or "none")]
+    rows = [("arguments", network.arguments_text or "none")]
     uncounted = "at least " if costs.flops_at_least else ""
     if counted.choices:
         rows += [
@@ -87,13 +88,13 @@ def _span(costs: CostRange) -> str:
 def scientific(number: int) -> str:
     """Return a whole number of any size with three digits.
 
-    >>> scientific(15625), scientific(2**196)
-    ('1.56e4', '1.00e59')
+    >>> scientific(15625), scientific(2**196), scientific(7371**5)
+    ('1.56e4', '1.00e59', '2.18e19')
     """
     digits = str(number)
     if len(digits) < 4:
         return digits
-    head = round(int(digits[:4]) / 1000, 2)
+    head = round(int(digits[:12].ljust(12, "0")) / 10**11, 2)
     return f"{head:.2f}e{len(digits) - 1}" if head < 10 else f"1.00e{len(digits)}"
 
 
@@ -103,6 +104,8 @@ def _number(distinct: NetworkCount) -> str:
 
 
 def _exact(number: int) -> str:
+    if number < 1000:
+        return ""
     return f" ({number:,})" if len(str(number)) <= 24 else " (`--json` prints all digits)"
 
 

@@ -56,10 +56,10 @@ def _form(unit: Unit, forms: dict[Unit, object], kind: KindOf) -> object:
     items: list[object] = []
     for item in unit.items:
         match item:
-            case UnitUse(name=name, unit=used, results=results):
-                items.append((name, forms[used], masked(item.inputs), results))
-            case OpUse(name=name):
-                items.append((name, kind(item), masked(item.inputs)))
+            case UnitUse(name=name, unit=used, results=results, weights=weights):
+                items.append((name, forms[used], masked(item.inputs), results, weights))
+            case OpUse(name=name, weights=weights):
+                items.append((name, kind(item), masked(item.inputs), weights))
             case _:
                 items.append(replace(item, inputs=masked(item.inputs)))
     return unit.scope.kind, tuple(items), masked(unit.outputs), len(unit.gates)

@@ -1,7 +1,8 @@
 """A flat graph as nested units: one per use of a motif that is still whole.
 
 A motif is whole if only its outputs are read outside it. If a pass merged part of it with part of another, all its uses
-are dissolved into the enclosing units. So are motifs that only use another motif.
+are dissolved into the enclosing units. So are motifs that only use another motif, and motifs that share only some of
+their weights with something outside.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from bayesnas_graph.codegen.names import plain
+from bayesnas_graph.codegen.sharing import sharing
 from bayesnas_graph.ir import Expression, Graph, ModuleCall, Node, Op, Scope, local_name
 
 MIN_OPERATIONS = 2  # in a unit; smaller ones are dissolved
@@ -25,6 +27,7 @@ class OpUse:
     op: Op
     call: ModuleCall | Expression  # how torch computes it
     inputs: tuple[str, ...]
+    weights: str = ""  # the name of its weights, if another item of the unit has the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,7 @@ class UnitUse:
     unit: Unit
     inputs: tuple[str, ...]
     results: tuple[str, ...]  # the names of its outputs here
+    weights: str = ""  # as for `OpUse`
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,13 @@ def units(graph: Graph) -> Unit:
 def results(item: Item) -> tuple[str, ...]:
     """The values that an item computes."""
     return item.results if isinstance(item, UnitUse | Split) else (item.name,)
+
+
+def updates_itself(item: Item) -> bool:
+    """Whether an item has statistics that its uses update, so that their order matters."""
+    if isinstance(item, UnitUse):
+        return any(map(updates_itself, item.unit.items))
+    return isinstance(item, OpUse) and (item.op.uses_batch_statistics or item.op.is_python)
 
 
 def by_height(root: Unit) -> list[list[Unit]]:
@@ -125,6 +136,8 @@ class _Builder:
             and self.gives[name]
             and (name not in choices if scope.role == "choice" else scope.kind not in kinds)
         }
+        self.sharing = sharing(graph, self.whole)
+        self.whole -= self.sharing.split
         self.steps = self._steps(scopes)
 
     def _cross(self) -> None:
@@ -181,15 +194,18 @@ class _Builder:
                 read = tuple(self.reads[step.name])
                 produced = tuple(self.gives[step.name])
                 unit = unwrapped(self._unit(step, read, produced))
+                weights = _local_weights(step.weights, scope) if step.weights in self.sharing.modules else ""
                 names.update({name: self._result(name, scope) for name in produced})
                 results = tuple(names[name] for name in produced)
-                items.append(UnitUse(_local(step.name, scope), unit, tuple(names[name] for name in read), results))
+                items.append(
+                    UnitUse(_local(step.name, scope), unit, tuple(names[name] for name in read), results, weights)
+                )
                 continue
             names[step.name] = _local(step.name, scope)
-            items.append(self._item(step, names, gates))
+            items.append(self._item(step, names, gates, scope))
         unit_outputs = tuple(names[name] for name in outputs)
         places = tuple(names[value] for value in inputs)
-        return Unit(scope, places, words, tuple(_folded(items, unit_outputs)), unit_outputs, tuple(gates))
+        return Unit(scope, places, words, tuple(_folded(_sharing(items), unit_outputs)), unit_outputs, tuple(gates))
 
     def _word(self, value: str) -> str:
         """A word for a value, from its operation."""
@@ -219,14 +235,14 @@ class _Builder:
                 name = inner.name
         return _local(name, scope)
 
-    def _item(self, node: Node, names: dict[str, str], gates: dict[str, int]) -> Item:
+    def _item(self, node: Node, names: dict[str, str], gates: dict[str, int], scope: Scope) -> Item:
         edges = self.graph.inputs(node.name)
         read = tuple(names[edge.source] for edge in edges)
         if node.op.is_gated:
             positions = tuple(gates.setdefault(edge.gate.name, len(gates)) for edge in edges if edge.gate)
             return Weigh(names[node.name], read, positions)
         call = node.op.torch(*self.graph.input_shapes(node.name))
-        return OpUse(names[node.name], node.op, call, read)
+        return OpUse(names[node.name], node.op, call, read, _local_weights(node.weights, scope))
 
 
 def unwrapped(unit: Unit) -> Unit:
@@ -254,6 +270,20 @@ def _folded(items: list[Item], outputs: tuple[str, ...]) -> Iterator[Item]:
                 sums[weigh.name] = weigh
             case _:
                 yield item
+
+
+def _sharing(items: list[Item]) -> list[Item]:
+    """The items; only those that share their weights with another one name them."""
+    uses = Counter(item.weights for item in items if isinstance(item, OpUse | UnitUse))
+    return [
+        replace(item, weights="") if isinstance(item, OpUse | UnitUse) and uses[item.weights] == 1 else item
+        for item in items
+    ]
+
+
+def _local_weights(weights: str, scope: Scope) -> str:
+    """The name of weights in a unit."""
+    return local_name(scope.weights or scope.name, weights)
 
 
 def _local(name: str, scope: Scope) -> str:

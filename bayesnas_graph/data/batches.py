@@ -31,7 +31,7 @@ class Loading:
     rank: int = 0
     world: int = 1
     channels_last: bool = False
-    flat: bool = False  # flatten images to vectors
+    flat: int = 0  # the axis from which on images are flattened: 1 for vectors, 2 for sequences of pixels, 0 for none
 
     def __post_init__(self) -> None:
         if self.batch < 1:
@@ -82,7 +82,7 @@ def evaluation(examples: Examples, indices: Tensor, loading: Loading) -> Iterato
 
 def _arrange(images: Tensor, loading: Loading) -> Tensor:
     if loading.flat:
-        return images.flatten(1)
+        return images.flatten(loading.flat)
     if loading.channels_last and images.ndim == 4:
         return images.contiguous(memory_format=torch.channels_last)
     return images.contiguous()

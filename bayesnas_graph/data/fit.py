@@ -36,12 +36,12 @@ def check_fit(
 
 
 def takes(input_shape: Shape, shape: Shape) -> bool:
-    """Return whether a network input accepts images of a shape, as they are or flattened.
+    """Return whether a network input accepts images of a shape: as they are, as sequences of pixels, or as vectors.
 
-    >>> takes((1, 28, 28), (1, 28, 28)), takes((784,), (1, 28, 28)), takes((28, 28, 1), (1, 28, 28))
-    (True, True, False)
+    >>> [takes(shape, (1, 28, 28)) for shape in ((1, 28, 28), (1, 784), (784,), (28, 28, 1))]
+    [True, True, True, False]
     """
-    return input_shape in (shape, (prod(shape),))
+    return input_shape in (shape, (shape[0], prod(shape[1:])), (prod(shape),))
 
 
 def _diagnostic(message: str, help: str = "choose another network with `--network`") -> Diagnostic:
@@ -70,10 +70,12 @@ def _help_with_input(
         square = data.shape[1] == data.shape[2] and input_shape[1] == input_shape[2]
         if all(name in parameters for name, _ in settings) and (square or data.shape[1:] == input_shape[1:]):
             return _set(settings)
-    kind = "vector" if len(data.shape) == 1 else "image"
+    kind = {1: "vector", 2: "sequence"}.get(len(data.shape), "image")
     declared = f"`{kind}({', '.join(map(str, data.shape))})`"
     if len(input_shape) == 1 < len(data.shape):
         declared = f"`vector({prod(data.shape)})` to flatten the images, or as {declared}"
+    if len(input_shape) == 2 < len(data.shape):
+        declared = f"`sequence({data.shape[0]}, {prod(data.shape[1:])})` to read pixel after pixel, or as {declared}"
     return f"declare the input as {declared}{_fitting(input_shape, outputs)}"
 
 

@@ -14,7 +14,7 @@ from bayesnas_graph import passes
 from bayesnas_graph.bayes import Decision
 from bayesnas_graph.codegen.emit.weights import ByNode
 from bayesnas_graph.codegen.export import Model
-from bayesnas_graph.codegen.export.describe import network_text
+from bayesnas_graph.codegen.export.describe import docs_of
 from bayesnas_graph.derive.derived import Derived, derive, given, kept_groups
 from bayesnas_graph.derive.explain import ExplainedLine, explained
 from bayesnas_graph.derive.text import Written, strength_notes, written
@@ -25,8 +25,7 @@ from bayesnas_graph.diagnostics.outputs import write_outputs
 from bayesnas_graph.diagnostics.reading import read_file, read_json
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.elaborate import Network, Text, load_network
-from bayesnas_graph.language.elaborate.load import Number
-from bayesnas_graph.language.elaborate.values import show
+from bayesnas_graph.language.elaborate.values import Argument, show
 from bayesnas_graph.language.json import fingerprint
 from bayesnas_graph.language.notations import read_architecture, write_architecture
 from bayesnas_graph.passes.analysis import Cost, cost
@@ -107,20 +106,20 @@ class Architecture:
     def model(self, *, weights: bool = False) -> Model:
         """Return the fixed network as a model, with the weights of the search if requested. Raises NasError."""
         if not weights:
-            return Model.of(self.written.graph, f"{self.doc}\n")
+            return Model.of(self.written.graph, f"{self.doc}\n", docs=docs_of(self.written.network))
         text, tensors = self.with_weights()
-        return Model.of(text.graph, f"{self.doc}\n", tensors)
+        return Model.of(text.graph, f"{self.doc}\n", tensors, docs=docs_of(text.network))
 
     def _written(self, fixed: Graph) -> Written:
         notes = strength_notes(self.graph, self.decision, fixed, self.measure) if self.origin else {}
-        return written(fixed, self.doc, notes, allow_python=self.allow_python)
+        return written(fixed, self.doc, notes, docs=docs_of(self.network), allow_python=self.allow_python)
 
     @property
     def doc(self) -> str:
         """A few lines on the origin of the architecture."""
         kept = sum(verdict.keep for verdict in self.decision.verdicts)
         lines = [
-            f"Network `{network_text(self.network)}` of {self.name}: {kept} of {len(self.decision.verdicts)} switches",
+            f"Network `{self.network.call_text}` of {self.name}: {kept} of {len(self.decision.verdicts)} switches",
             f"were kept: {self.rule}.",
             "",
             f"{self.cost.parameters:,} weights, {self.cost.flops_text} multiply-adds.",
@@ -196,7 +195,7 @@ def given_architecture(
     architecture: str | Sequence[str],
     *,
     network: str | None = None,
-    parameters: Mapping[str, Number] | None = None,
+    parameters: Mapping[str, Argument] | None = None,
     allow_python: bool = False,
 ) -> Architecture:
     """Return the architecture that a text describes, or that keeps the switches of these names. Raises NasError."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from bayesnas_graph.bayes import Decision
+from bayesnas_graph.codegen.docs import NO_DOCS, Docs
 from bayesnas_graph.codegen.unparse import Place, correspondence, unparse
 from bayesnas_graph.diagnostics import NasError, Report
 from bayesnas_graph.diagnostics.source import Source
@@ -25,9 +26,11 @@ class Written:
     names: Mapping[str, str]  # node of the derived graph -> node of this one
 
 
-def written(fixed: Graph, doc: str, notes: Mapping[Place, str], *, allow_python: bool = False) -> Written:
+def written(
+    fixed: Graph, doc: str, notes: Mapping[Place, str], *, docs: Docs = NO_DOCS, allow_python: bool = False
+) -> Written:
     """Write a fixed graph as text, and read it again."""
-    text = unparse(fixed, doc=doc, notes=notes)
+    text = unparse(fixed, doc=doc, docs=docs, notes=notes)
     report = Report()
     space = Checker(report, Limits(), allow_python=allow_python).text(Source("derived.nas", text))
     if report.has_errors or not space.networks:

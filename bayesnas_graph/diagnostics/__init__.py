@@ -1,14 +1,15 @@
 """Diagnostics are values: created anywhere, collected, and rendered last."""
 
 from bayesnas_graph.diagnostics.codes import CODES, Code
-from bayesnas_graph.diagnostics.model import Diagnostic, Label, NasError, Report, Severity
+from bayesnas_graph.diagnostics.model import Diagnostic, Fix, Label, NasError, Report, Severity
 from bayesnas_graph.diagnostics.render import as_json, render
-from bayesnas_graph.diagnostics.suggest import did_you_mean, nearest
+from bayesnas_graph.diagnostics.suggest import did_you_mean, nearest, suggestion
 
 __all__ = [
     "CODES",
     "Code",
     "Diagnostic",
+    "Fix",
     "Label",
     "NasError",
     "Report",
@@ -17,4 +18,5 @@ __all__ = [
     "did_you_mean",
     "nearest",
     "render",
+    "suggestion",
 ]

@@ -61,6 +61,7 @@ CODES: Mapping[str, Code] = {
         Code("NAS215", "number that cannot be chosen"),
         Code("NAS216", "operation that cannot have a chosen width"),
         Code("NAS217", "even window without padding"),
+        Code("NAS218", "array of the wrong length"),
         # 3xx: the graph
         Code("NAS301", "cycle in the graph"),
         Code("NAS302", "node without input"),
@@ -71,6 +72,9 @@ CODES: Mapping[str, Code] = {
         Code("NAS307", "duplicate candidate"),
         Code("NAS308", "requirement that cannot be met"),
         Code("NAS309", "join on separate edges"),
+        Code("NAS310", "uses of shared weights that do not agree"),
+        Code("NAS311", "shared weights that are never used"),
+        Code("NAS312", "kernels that cannot share their weights"),
         # 4xx: limits
         Code("NAS401", "too many nodes or edges"),
         Code("NAS402", "recursion too deep"),

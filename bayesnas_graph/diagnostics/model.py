@@ -8,7 +8,7 @@ from typing import Literal, NoReturn
 
 from bayesnas_graph.diagnostics.codes import CODES
 from bayesnas_graph.diagnostics.source import Span
-from bayesnas_graph.diagnostics.suggest import did_you_mean
+from bayesnas_graph.diagnostics.suggest import nearest
 
 Severity = Literal["error", "warning"]
 
@@ -24,6 +24,14 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
+class Fix:
+    """A change to the text that fixes a problem: `text` replaces the span."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One problem: what is wrong, where, related places, and how to fix it."""
 
@@ -33,6 +41,7 @@ class Diagnostic:
     secondary: tuple[Label, ...] = ()
     help: str | None = None  # states the fix
     severity: Severity = "error"
+    fix: Fix | None = None  # the help as a change to the text, if that is all there is to do
 
     def __post_init__(self) -> None:
         if self.code not in CODES:
@@ -65,10 +74,10 @@ class Report:
         """Add a diagnostic unless an equal one was reported before."""
         self._by_identity.setdefault(diagnostic.identity, diagnostic)
 
-    def suggest(self, name: str, known: Callable[[], Iterable[str]]) -> str | None:
-        """A help text with the nearest known name, for the first errors only: a file may have thousands."""
+    def nearest_name(self, name: str, known: Callable[[], Iterable[str]]) -> str | None:
+        """The nearest known name, for the first errors only: a file may have thousands."""
         self._suggested += 1
-        return did_you_mean(name, known()) if self._suggested <= MOST_SUGGESTIONS else None
+        return nearest(name, known()) if self._suggested <= MOST_SUGGESTIONS else None
 
     def has(self, code: str) -> bool:
         """Return whether a diagnostic with this code was reported."""

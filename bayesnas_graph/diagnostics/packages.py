@@ -11,6 +11,7 @@ from bayesnas_graph.diagnostics.model import Diagnostic, NasError
 EXTRAS: Mapping[str, Mapping[str, str]] = {
     "digits": {"sklearn": "scikit-learn"},
     "images": {"PIL.Image": "pillow"},
+    "lsp": {"lsprotocol.types": "lsprotocol", "pygls.lsp.server": "pygls"},
     "onnx": {"onnx": "onnx", "onnxruntime": "onnxruntime", "onnxscript": "onnxscript"},
     "ray": {"ray": "ray"},
     "report": {

@@ -26,5 +26,9 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     """A help text that suggests the nearest known name, if any."""
-    match = nearest(name, known)
+    return suggestion(nearest(name, known))
+
+
+def suggestion(match: str | None) -> str | None:
+    """A help text that suggests a name, if there is one."""
     return f"did you mean `{match}`?" if match else None

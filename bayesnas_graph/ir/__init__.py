@@ -4,9 +4,10 @@ from bayesnas_graph.ir.call import Expression, ModuleCall, NumberArgument, Plain
 from bayesnas_graph.ir.constraint import Constraint, Term, WrittenEdge
 from bayesnas_graph.ir.coupling import Axis, Coupling, Link, Mask, intersection, union
 from bayesnas_graph.ir.graph import Edge, Gate, Graph, Kind, Node, Scope, inner_name, local_name, switch_text, zero_name
-from bayesnas_graph.ir.op import Argument, Op, Shape, ShapeError, Value, named_shape, shape_text
+from bayesnas_graph.ir.op import KINDS, Argument, Op, Shape, ShapeError, TokenShape, Value, named_shape, shape_text
 
 __all__ = [
+    "KINDS",
     "Argument",
     "Axis",
     "Constraint",
@@ -28,6 +29,7 @@ __all__ = [
     "Shape",
     "ShapeError",
     "Term",
+    "TokenShape",
     "Value",
     "WrittenEdge",
     "inner_name",

@@ -6,11 +6,13 @@ Every number in a call has a role, such as `width` or `kernel`, which the printe
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from string import Formatter
 
 Scalar = int | float | bool | str
 Plain = Scalar | tuple[Scalar, ...]  # only classes of the user take strings and arrays
+
+TensorCut = tuple[str, int, tuple[int, ...]]  # the name of a tensor, an axis, and the entries that remain
 
 _UNQUOTED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:/ ")
 
@@ -18,12 +20,14 @@ _UNQUOTED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234
 DEFAULTS: Mapping[str, Plain] = {
     "stride": 1,
     "padding": 0,
+    "output_padding": 0,
     "dilation": 1,
     "groups": 1,
     "bias": True,
     "eps": 1e-5,
     "momentum": 0.1,
     "affine": True,
+    "elementwise_affine": True,
 }
 
 
@@ -73,6 +77,12 @@ class ModuleCall:
     args: tuple[NumberArgument, ...] = ()
     kwargs: tuple[NumberArgument, ...] = ()  # roles are keywords; defaults are included, but not printed
     package: str = "nn"
+    applied: tuple[int, ...] = ()  # numbers that the module takes with its inputs, in every use
+
+    @property
+    def module(self) -> object:
+        """What the module depends on: two calls can be one module if it is equal."""
+        return replace(self, applied=())
 
     @property
     def constructor(self) -> str:
@@ -87,7 +97,7 @@ class ModuleCall:
     @property
     def skeleton(self) -> object:
         """The call without its numbers: equal for two calls that differ in numbers only."""
-        return self.constructor, len(self.args), tuple(number.role for number in self.kwargs)
+        return self.constructor, len(self.args), tuple(number.role for number in self.kwargs), self.applied
 
     def source(self, texts: Sequence[str | None] = ()) -> str:
         """The call as Python, with texts in place of some of its numbers.

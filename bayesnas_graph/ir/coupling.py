@@ -38,7 +38,8 @@ class Link:
     """How the channels of one input lead to channels of the output, block by block.
 
     A block is a range of consecutive input channels and a range of consecutive output channels. Every output channel
-    of a block depends on every input channel of the block, and on no other channel of this input.
+    of a block depends on every input channel of the block, and on no other channel of this input. If input channels
+    are interleaved, it depends on at least one of them.
 
     The channels of a tied block, of input and output, are kept or removed together. A block that is not tied has
     weights in between that can be sliced along either side, so that each channel can be removed alone.
@@ -55,16 +56,30 @@ class Link:
     outputs: int = 1  # channels of the output in a block
     first: int = 0  # the first output channel of the first block
     tied: bool = True
+    before: int = 0  # input channels before the first block, which lead nowhere
+    after: int = 0  # input channels after the last block, which lead nowhere
+    is_interleaved: bool = False  # input channels take turns: the first of every block, then the second of every block
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether some input channels lead nowhere."""
+        return self.before + self.after > 0
 
     def reached(self, channel: int) -> range:
-        """The channels of the output that depend on a channel of the input."""
-        start = self.first + channel // self.inputs * self.outputs
-        return range(start, start + self.outputs)
+        """The channels of the output that depend on a channel of the input; none outside the blocks."""
+        inside = channel - self.before
+        block = inside % self.blocks if self.is_interleaved else inside // self.inputs
+        start = self.first + block * self.outputs
+        return range(start, start + self.outputs) if 0 <= inside < self.blocks * self.inputs else range(0)
 
     def read(self, channel: int) -> range:
         """The channels of the input that a channel of the output depends on; none outside the blocks."""
         block = (channel - self.first) // self.outputs
-        return range(block * self.inputs, (block + 1) * self.inputs) if 0 <= block < self.blocks else range(0)
+        if not 0 <= block < self.blocks:
+            return range(0)
+        if self.is_interleaved:
+            return range(self.before + block, self.before + self.blocks * self.inputs, self.blocks)
+        return range(self.before + block * self.inputs, self.before + (block + 1) * self.inputs)
 
     def forwards(self, mask: Mask, width: int) -> Mask:
         """The channels of an output of this width that depend on some channels of the input.
@@ -72,7 +87,12 @@ class Link:
         >>> Link(blocks=2, inputs=2, first=1).forwards((False, False, True, False), 4)
         (False, False, True, False)
         """
-        reached = _repeated(_by_block(mask, self.inputs), self.outputs)
+        within = mask[self.before : self.before + self.blocks * self.inputs]
+        if self.is_interleaved:
+            by_block = tuple(any(within[block :: self.blocks]) for block in range(self.blocks))
+        else:
+            by_block = _by_block(within, self.inputs)
+        reached = _repeated(by_block, self.outputs)
         return (False,) * self.first + reached + (False,) * (width - self.first - len(reached))
 
     def backwards(self, mask: Mask) -> Mask:
@@ -81,8 +101,9 @@ class Link:
         >>> Link(blocks=2, inputs=2, first=1).backwards((True, False, True, False))
         (False, False, True, True)
         """
-        within = mask[self.first : self.first + self.blocks * self.outputs]
-        return _repeated(_by_block(within, self.outputs), self.inputs)
+        by_block = _by_block(mask[self.first : self.first + self.blocks * self.outputs], self.outputs)
+        read = by_block * self.inputs if self.is_interleaved else _repeated(by_block, self.inputs)
+        return (False,) * self.before + read + (False,) * self.after
 
 
 def _by_block(mask: Mask, size: int) -> Mask:

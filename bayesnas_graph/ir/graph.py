@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -113,6 +114,8 @@ class Node:
     # The gates of the candidates it is part of, outermost first.
     behind: tuple[str, ...] = field(default=(), compare=False, repr=False)
     scope: str = field(default="", compare=False, repr=False)  # the innermost scope it is in; empty if it is in none
+    # The name of its weights, if `share` declares them: nodes with the same name share them. Empty if they are its own.
+    weights: str = ""
 
     @property
     def stands_for(self) -> tuple[tuple[str, ...], ...]:
@@ -158,13 +161,15 @@ class Scope:
 
     name: str
     kind: str  # the name of the motif
-    role: str  # "motif", "cell", "network" or "choice"
+    role: str  # "motif", "cell", "network", "choice", or "share" for an operation that `share` names
     outputs: int = 1
     span: Span | None = field(default=None, compare=False, repr=False)  # of the use
     label: str = field(default="", compare=False, repr=False)  # what the text calls the use: `h[1]`
     text: str = field(default="", compare=False, repr=False)  # the same with all uses around it: `stage[0].h[1]`
     parent: str = field(default="", compare=False, repr=False)  # the scope it is directly in; empty if it is in none
     arguments: tuple[tuple[str, int | str], ...] = field(default=(), compare=False, repr=False)  # numbers and names
+    # The weights of its nodes, if they are shared; uses with the same name have the same weights.
+    weights: str = field(default="", compare=False, repr=False)
 
 
 class Graph:
@@ -284,6 +289,12 @@ class Graph:
         return found
 
     @cached_property
+    def shared(self) -> frozenset[str]:
+        """The nodes that share their weights with another node."""
+        uses = Counter(node.weights for node in self if node.weights)
+        return frozenset(node.name for node in self if uses[node.weights] > 1)
+
+    @cached_property
     def _choice_of(self) -> dict[str, str]:
         return {gate.name: gate.choice for gate in self.gates if gate.kind == "candidate"}
 
@@ -307,7 +318,8 @@ class Graph:
 
     def __str__(self) -> str:
         lines = [
-            f"%{node.name} = {node.op}({', '.join(map(str, self.inputs(node.name)))}) : {shape_text(node.shape)}"
+            f"%{node.name} = {node.op}({', '.join(map(str, self.inputs(node.name)))})"
+            f"{f' with {node.weights}' * bool(node.weights)} : {shape_text(node.shape)}"
             for node in self
         ]
         lines += [f"require {constraint}" for constraint in self.constraints]

@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
 from functools import reduce
 from math import prod
 from typing import Any, ClassVar, Literal
 
-from bayesnas_graph.ir.call import Expression, ModuleCall, Plain
+from bayesnas_graph.ir.call import Expression, ModuleCall, Plain, TensorCut
 from bayesnas_graph.ir.coupling import Coupling, Mask, union
 
-Shape = tuple[int, ...]  # of one sample: (channels, height, width), or (features,)
-ArgumentKind = Literal["integer", "rational", "boolean"]
+Shape = tuple[int, ...]  # of one sample: (channels, height, width), (channels, length), or (features,)
+
+
+class TokenShape(tuple[int, ...]):
+    """The shape of tokens, whole numbers such as the words of a text: `(length,)`. No other shape is equal to it.
+
+    >>> TokenShape((8,)) == (8,), TokenShape((8,)) == TokenShape((8,))
+    (False, True)
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TokenShape) and tuple(self) == tuple(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((TokenShape, *self))
+
+
+ArgumentKind = Literal["integer", "rational", "boolean", "word"]  # a word: one of some strings
 Value = Plain | Fraction | None
 
 
@@ -30,7 +51,8 @@ class Argument:
     maximum: int | Fraction | None = None
     absent: str | None = None  # what omitting it means, if it has no fixed default
     is_recent: bool = False  # not in documents that have its default, so that fingerprints stay as they were
-    words: tuple[str, ...] = ()  # strings that it accepts too
+    words: tuple[str, ...] = ()  # strings that it accepts too, or all that it accepts
+    is_pair: bool = False  # also an array of two: along the height and along the width
 
 
 @dataclass(frozen=True)
@@ -51,6 +73,7 @@ class Op:
     is_zero_switch: ClassVar[bool] = False  # turns all candidates of a choice off
     is_optional: ClassVar[bool] = False  # a value that is optional in the text
     is_gated: ClassVar[bool] = False  # every edge into it has a gate
+    reads_tokens: ClassVar[bool] = False  # its input is tokens, not numbers
     is_join: ClassVar[bool] = False  # joins any number of values into one
     is_python: ClassVar[bool] = False  # a user-defined class
     always_shown: ClassVar[tuple[str, ...]] = ()  # arguments that pictures show even if they have their defaults
@@ -72,9 +95,15 @@ class Op:
     has_second_derivative: ClassVar[bool] = False  # so that its curvature depends on the gradient
 
     # Traits: its channels and weights.
+    has_centre: ClassVar[bool] = False  # its weights are the centre of a kernel that larger ones use too
     by_channel: ClassVar[bool] = False  # works on each channel alone: on more channels it is the same operation
     starts_siblings: ClassVar[bool] = False  # several of one value are worth computing as one wide operation
     weight_axes: ClassVar[str] = ""  # of `weight`: n filters, c input channels, m rows, k columns; "" if not a layer
+
+    @property
+    def is_tokens(self) -> bool:
+        """Whether it is an input of the network that is tokens."""
+        return False
 
     @property
     def mergeable(self) -> bool:
@@ -182,6 +211,14 @@ class Op:
         """The same operation, storing as little as possible for the backward pass."""
         return self
 
+    def among(self, others: Iterable[Op]) -> Op:
+        """The same operation, if it shares its weights with these, itself included, and with no others."""
+        return self
+
+    def tensor_cuts(self, after: Op) -> tuple[TensorCut, ...]:
+        """What remains of its tensors if it becomes another operation, besides what follows from channels."""
+        return ()
+
     # Channels.
 
     def zeroed(self, width: int) -> range:
@@ -265,6 +302,9 @@ def _text(value: Value) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+KINDS: Mapping[int, str] = {1: "a vector", 2: "a sequence", 3: "an image"}  # of values, by their number of dimensions
+
+
 def shape_text(shape: Shape) -> str:
     """A shape as displayed.
 
@@ -277,7 +317,9 @@ def shape_text(shape: Shape) -> str:
 def named_shape(shape: Shape) -> str:
     """A shape with its kind.
 
-    >>> named_shape((16, 32, 32)), named_shape((10,))
-    ('an image of 16x32x32', 'a vector of 10')
+    >>> named_shape((16, 32, 32)), named_shape((16, 50)), named_shape((10,))
+    ('an image of 16x32x32', 'a sequence of 16x50', 'a vector of 10')
     """
-    return f"{'a vector' if len(shape) == 1 else 'an image'} of {shape_text(shape)}"
+    if isinstance(shape, TokenShape):
+        return f"{shape_text(shape)} tokens"
+    return f"{KINDS.get(len(shape), 'a value')} of {shape_text(shape)}"

@@ -24,6 +24,7 @@ def fuse_siblings(graph: Graph, options: Options = DEFAULT) -> Graph:
     node names.
 
     Fewer, larger calls pay if the overhead of a call exceeds its work, so large siblings are not fused on a CPU.
+    Operations that share their weights stay as they are.
     """
     largest = max(1, LARGEST_SIBLING // options.batch) if options.device == "cpu" else None
     return _Rewriter(graph, _Families(graph, largest)).run()
@@ -53,7 +54,7 @@ class _Families:
         self.readers: dict[str, list[Node]] = defaultdict(list)
         for node in graph:
             inputs = graph.inputs(node.name)
-            if len(inputs) == 1 and inputs[0].gate is None:
+            if len(inputs) == 1 and inputs[0].gate is None and node.name not in graph.shared:
                 self.readers[inputs[0].source].append(node)
         for node in graph:
             for reader in self.readers[node.name]:

@@ -30,8 +30,11 @@ def _regrouped(graph: Graph, edge: Edge, gate: Gate, mode: Mode) -> Gate:
     if motif is None:
         return replace(gate, group=gate.name)
     if mode == "proxyless":
+        if motif.weights:  # what shares its weights has one set of switches
+            group = f"{motif.weights}:{local_name(motif.name, gate.name)}"
+            return replace(gate, group=group, part=motif.kind, use=motif.weights)
         return replace(gate, group=gate.name, part=motif.kind, use=motif.text)
-    if motif.role == "cell":
+    if motif.role in ("cell", "share"):
         return gate
     return replace(gate, group=f"{motif.kind}:{local_name(motif.name, gate.name)}", part=motif.kind, use="")
 

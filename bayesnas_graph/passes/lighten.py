@@ -14,7 +14,8 @@ def lighten(graph: Graph, _options: Options = DEFAULT) -> Graph:
 
     A batch norm without weights keeps its output, which is kept anyway for the gradient of a gate, instead of its
     input. A ReLU that only a convolution reads is recomputed by the convolution instead of being kept. Neither changes
-    any value; the cost is the time of the ReLU.
+    any value; the cost is the time of the ReLU. A convolution that shares its weights absorbs nothing: the ReLU may be
+    missing before another use.
     """
     readers = Counter(edge.source for edge in graph.edges)
     readers.update(graph.outputs)
@@ -23,7 +24,8 @@ def lighten(graph: Graph, _options: Options = DEFAULT) -> Graph:
     for node in graph:
         ops[node.name] = node.op.light_form()
         before = _only_input(graph, node)
-        form = node.op.absorbing(before.op) if before is not None and readers[before.name] == 1 else None
+        alone = before is not None and readers[before.name] == 1 and node.name not in graph.shared
+        form = node.op.absorbing(before.op) if before is not None and alone else None
         if before is not None and form is not None:
             absorbed[node.name], ops[node.name] = before.name, form
     removed = set(absorbed.values())

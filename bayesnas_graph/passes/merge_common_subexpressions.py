@@ -1,10 +1,10 @@
-"""Merges equal operations without weights."""
+"""Merges equal operations."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from bayesnas_graph.ir import Edge, Graph, Node
+from bayesnas_graph.ir import Edge, Graph, Node, Op
 from bayesnas_graph.passes.names import FreshNames, cell_of, common_gates, common_scope
 from bayesnas_graph.passes.options import DEFAULT, Options
 
@@ -13,8 +13,9 @@ def merge_common_subexpressions(graph: Graph, _options: Options = DEFAULT) -> Gr
     """Compute each expression once.
 
     Two nodes are one expression if operation, shapes and inputs agree, including gates, so that a search can still
-    distinguish them. Operations with weights are not merged: equal text does not mean equal weights. Norms without
-    weights are merged, because equal inputs have equal statistics. Nothing is merged across the border of a cell.
+    distinguish them. Operations with weights of their own are not merged: equal text does not mean equal weights. Those
+    that share their weights are, except batch norms, which update their statistics in every use. Norms without weights
+    are merged, because equal inputs have equal statistics. Nothing is merged across the border of a cell.
 
     Expressions that several motifs share move out of them: the ReLU at the start of every candidate that reads `p`
     becomes `p_relu`, which the candidates read.
@@ -44,12 +45,18 @@ def _classes(graph: Graph) -> dict[str, str]:
     classes: dict[str, str] = {}
     for node in graph:
         read = tuple((classes[edge.source], edge.gate) for edge in graph.inputs(node.name))
-        expression = type(node.op), node.op, read, cell_of(graph, node.name)
-        if read and node.op.mergeable:
+        shared = node.weights if node.name in graph.shared else ""
+        expression = type(node.op), node.op, read, cell_of(graph, node.name), shared
+        if read and (_has_fixed_weights(node.op) if shared else node.op.mergeable):
             classes[node.name] = first.setdefault(expression, node.name)
         else:
             classes[node.name] = node.name
     return classes
+
+
+def _has_fixed_weights(op: Op) -> bool:
+    """Whether using the same weights twice on equal inputs gives equal outputs, and changes nothing else."""
+    return bool(op.scale_tensors()) and not op.uses_batch_statistics
 
 
 def _together(equal_nodes: list[Node]) -> tuple[tuple[str, ...], ...]:

@@ -24,7 +24,8 @@ def _without_pass_throughs(graph: Graph) -> Graph:
     edges: list[Edge] = []
     for node in graph:
         inputs = [replace(edge, source=value_of[edge.source], gate=None) for edge in graph.inputs(node.name)]
-        if node.op.passes_through or (node.op.is_join and len(inputs) == 1):
+        is_alone = node.op.is_join and len(inputs) == 1 and graph[inputs[0].source].shape == node.shape
+        if node.op.passes_through or is_alone:
             value_of[node.name] = inputs[0].source
             continue
         value_of[node.name] = node.name

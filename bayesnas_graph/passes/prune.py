@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from bayesnas_graph.ir import Edge, Graph, Mask, Node, Op, Shape, ShapeError, intersection, shape_text
+from bayesnas_graph.ir import Edge, Graph, Mask, ModuleCall, Node, Op, Shape, ShapeError, intersection, shape_text
 from bayesnas_graph.ir.walks import reached
 from bayesnas_graph.passes.widths import chosen_widths, remaining_mask
 
@@ -43,7 +43,8 @@ def prune(graph: Graph, off: Collection[str]) -> Graph:
     If all operations map zeros to zeros, the outputs are those of the whole graph with the gates at 0, with two
     exceptions. A mean becomes the mean of its remaining inputs, not counting zeros. A concatenation becomes narrower,
     and so does everything that takes its width from it. If something cannot become narrower, such as a sum with a value
-    of full width or an output, Misfit is raised; only a concatenation that lost an input can cause this.
+    of full width, an output, or one of several uses of shared weights, Misfit is raised; only a concatenation that lost
+    an input can cause this.
 
     Where a width is chosen, operations become as narrow as the widest option that is open: the network is then as small
     as if it had been written with that width.
@@ -118,6 +119,7 @@ def _fitted(graph: Graph, remaining: list[Node], edges: dict[str, list[Edge]], c
     narrower = _Narrower(graph, closed)
     nodes: list[Node] = []
     shapes: dict[str, Shape] = {}
+    forms: dict[str, tuple[str, object]] = {}  # shared weights -> the first node that uses them, and their form
     for node in remaining:
         inputs = [shapes[edge.source] for edge in edges[node.name]]
         try:
@@ -129,7 +131,22 @@ def _fitted(graph: Graph, remaining: list[Node], edges: dict[str, list[Edge]], c
             raise misfit(node, f"an output of {shape_text(node.shape)} has become {shape_text(shape)}")
         shapes[node.name] = shape
         nodes.append(replace(node, op=op, shape=shape))
-    return nodes
+        if node.weights:
+            call = op.torch(*inputs)
+            assert isinstance(call, ModuleCall), "only modules have weights"
+            first = forms.setdefault(node.weights, (node.name, call.module))
+            if first[1] != call.module:
+                raise misfit(node, f"it shares its weights with {first[0]}, which reads or has other channels")
+    return _among_themselves(nodes)
+
+
+def _among_themselves(nodes: list[Node]) -> list[Node]:
+    """The nodes, with operations that depend on what else shares their weights."""
+    sharing: dict[str, list[Op]] = {}
+    for node in nodes:
+        if node.weights:
+            sharing.setdefault(node.weights, []).append(node.op)
+    return [replace(node, op=node.op.among(sharing[node.weights])) if node.weights else node for node in nodes]
 
 
 class _Narrower:

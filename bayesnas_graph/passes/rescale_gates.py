@@ -22,8 +22,8 @@ def rescale_gates(graph: Graph) -> Rescaled:
     """The fixed network in which all open switches of a graph stay, each with the value of its gate.
 
     A gate on the output of a convolution, a linear layer or a norm is multiplied into its weights. If the operation has
-    no weights, or has other readers too, a `rescale` node holds the factor. The gate of a zero switch multiplies the
-    candidates.
+    no weights, shares them, or has other readers too, a `rescale` node holds the factor. The gate of a zero switch
+    multiplies the candidates.
     """
     gates = _distributed(graph)
     readers = Counter(edge.source for edge in graph.edges) + Counter(graph.outputs)
@@ -39,7 +39,7 @@ def rescale_gates(graph: Graph) -> Rescaled:
                 edges.append(bare)
                 continue
             source = graph[edge.source]
-            if source.op.scale_tensors() and readers[edge.source] == 1:
+            if source.op.scale_tensors() and readers[edge.source] == 1 and edge.source not in graph.shared:
                 factors[edge.source] = factor
                 edges.append(bare)
                 continue

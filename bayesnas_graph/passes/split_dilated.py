@@ -21,7 +21,8 @@ def split_dilated(graph: Graph, options: Options = DEFAULT) -> Graph:
 
         x -> depthwise(3, 2, dilation = 2)    becomes    x -> subsampled -> depthwise(3)
 
-    All convolutions of one value share its phases, once these are merged. This pays on CPUs, where the backward pass of
+    All convolutions of one value share its phases, once these are merged. Convolutions that share their weights stay as
+    they are: whether one can be split depends on its input. This pays on CPUs, where the backward pass of
     a dilated convolution takes about ten times as long; on other devices the graph is not changed.
     """
     if options.device != "cpu":
@@ -34,7 +35,7 @@ def split_dilated(graph: Graph, options: Options = DEFAULT) -> Graph:
         sources = [moved.get(edge.source, graph[edge.source]) for edge in graph.inputs(node.name)]
         inputs = [replace(edge, source=s.name) for edge, s in zip(graph.inputs(node.name), sources, strict=True)]
         shapes = [source.shape for source in sources]
-        form = node.op.undilated(*shapes)
+        form = None if node.name in graph.shared else node.op.undilated(*shapes)
         if form is None:
             nodes.append(node)
             edges += inputs

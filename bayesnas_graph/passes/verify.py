@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from bayesnas_graph.ir import Graph
+from bayesnas_graph.ir import Graph, ModuleCall
 
 
 class InvalidGraph(Exception):
@@ -56,6 +56,17 @@ def scopes_are_known(graph: Graph) -> Iterator[str]:
     yield from (f"{name} is in {around}, which is no scope" for name, around in inside if around not in known)
 
 
+def shared_weights_are_of_one_form(graph: Graph) -> Iterator[str]:
+    first: dict[str, ModuleCall] = {}
+    for node in graph:
+        if node.weights:
+            call = node.op.torch(*graph.input_shapes(node.name))
+            if not isinstance(call, ModuleCall):
+                yield f"{node.name} ({node.op}) has no weights, but shares {node.weights}"
+            elif call.module != first.setdefault(node.weights, call).module:
+                yield f"{node.name} shares {node.weights}, but needs {call.source()}"
+
+
 def everything_reaches_an_output(graph: Graph) -> Iterator[str]:
     used = set(graph.outputs)
     for node in reversed(list(graph)):
@@ -72,6 +83,7 @@ INVARIANTS: tuple[Callable[[Graph], Iterator[str]], ...] = (
     gates_lead_into_gated_operations,
     gates_of_one_name_are_in_one_group,
     scopes_are_known,
+    shared_weights_are_of_one_form,
     everything_reaches_an_output,
 )
 

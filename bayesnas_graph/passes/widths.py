@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from itertools import pairwise
 
-from bayesnas_graph.ir import Graph, Mask, Node
+from bayesnas_graph.ir import Graph, Link, Mask, Node
 
 Condition = frozenset[str] | None  # a channel is there if one of these switches is on; None if it always is
 Runs = tuple[tuple[int, Condition], ...]  # consecutive channels, each run with its length
@@ -39,12 +39,16 @@ def chosen_widths(graph: Graph) -> dict[str, Runs]:
             continue
         links = node.op.coupling(*graph.input_shapes(node.name)).links if runs is not None else ()
         for i, edge in enumerate(edges):
-            read = None
-            if runs is not None and links[i].tied and links[i].inputs == 1:
-                first, size = links[i].first, links[i].blocks * links[i].outputs
-                read = tuple((count // links[i].outputs, run) for count, run in _part(runs, first, first + size))
-            needed[edge.source].append(read)
+            needed[edge.source].append(None if runs is None else _through(links[i], runs))
     return found
+
+
+def _through(link: Link, runs: Runs) -> Runs | None:
+    """The channels of an input that are read for some channels of the output; None for everything."""
+    read = _part(runs, link.first, link.first + link.blocks * link.outputs)
+    if not link.tied or link.is_partial or any(count % link.outputs for count, _ in read):
+        return None
+    return tuple((count // link.outputs * link.inputs, condition) for count, condition in read)
 
 
 def remaining(runs: Runs, on: Collection[str]) -> int:

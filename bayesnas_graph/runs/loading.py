@@ -5,9 +5,11 @@ from __future__ import annotations
 from math import prod
 from pathlib import Path
 
-from bayesnas_graph.data import Augmentation, Data, Loading, load, padded
+from bayesnas_graph.data import Augmentation, Data, Loading, check_fit, load, padded
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.ir import Graph
+from bayesnas_graph.ir import Graph, TokenShape, named_shape
+from bayesnas_graph.language.elaborate import Network
+from bayesnas_graph.language.elaborate.values import show
 from bayesnas_graph.runs.config.groups import DataSettings
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.processes import Processes
@@ -15,7 +17,7 @@ from bayesnas_graph.runs.subject import Subject
 
 
 def loading(data: Data, graph: Graph, config: DataSettings, seed: int, device: Device) -> Loading:
-    """Return how a process loads its share of the batches; as vectors if the network takes vectors."""
+    """Return how a process loads its share of the batches; flattened if the network takes vectors or sequences."""
     (input_shape,) = (node.shape for node in graph if node.op.is_input)
     return Loading(
         batch=config.batch,
@@ -27,7 +29,7 @@ def loading(data: Data, graph: Graph, config: DataSettings, seed: int, device: D
         rank=device.processes.rank,
         world=device.processes.world,
         channels_last=device.channels_last,
-        flat=len(input_shape) < len(data.shape),
+        flat=len(input_shape) if len(input_shape) < len(data.shape) else 0,
     )
 
 
@@ -44,7 +46,22 @@ def load_data(subject: Subject, config: DataSettings, seed: int, data_dir: Path,
     shape = subject.network.inputs[0].shape if subject.network.inputs else None
     if shape is not None and len(shape) == 3:
         shape = (shape[0], *(max(1, side - 2 * config.pad) for side in shape[1:]))
-    return padded(load(config.data, data_dir, image_shape=shape, seed=seed), config.pad)
+    data = padded(load(config.data, data_dir, image_shape=shape, seed=seed), config.pad)
+    changes = [name for name in ("crop", "flip", "cutout") if getattr(config, name)]
+    if changes and len(data.shape) != 3:
+        message = f"`{data.name}` cannot be augmented with `{changes[0]}`: its examples are {named_shape(data.shape)}"
+        raise NasError([Diagnostic("NAS504", message, help=f"leave out {' and '.join(f'`{c}`' for c in changes)}")])
+    return data
+
+
+def check_network_fits(network: Network, data: Data) -> None:
+    """Raise NasError if data do not fit a network."""
+    inputs, outputs = (tuple(kind.shape for kind in kinds) for kinds in (network.inputs, network.outputs))
+    if any(isinstance(shape, TokenShape) for shape in inputs):
+        help = "there is no data set of tokens yet: train the exported network with your own program"
+        message = f"the network `{network.name}` takes tokens, but `{data.name}` has images"
+        raise NasError([Diagnostic("NAS504", message, help=help)])
+    check_fit(data, network.name, inputs, outputs, {name: show(value) for name, value in network.arguments})
 
 
 def check_batch_norms(graph: Graph, config: DataSettings) -> None:

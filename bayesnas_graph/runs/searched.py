@@ -19,7 +19,7 @@ from bayesnas_graph.diagnostics.checksums import help_for, problem_of
 from bayesnas_graph.diagnostics.reading import read_json
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.elaborate import Network, Text, load_network
-from bayesnas_graph.language.elaborate.load import Number
+from bayesnas_graph.language.elaborate.values import Argument
 from bayesnas_graph.passes.analysis import cuts
 from bayesnas_graph.runs.checkpoints import Checkpoints, check_like
 from bayesnas_graph.runs.config.search import SearchConfig
@@ -48,7 +48,7 @@ def architecture_of(
     *,
     space: Path | Text | None = None,
     network: str | None = None,
-    parameters: Mapping[str, Number] | None = None,
+    parameters: Mapping[str, Argument] | None = None,
 ) -> Architecture:
     """Return the architecture found by a search, in its own network or in another one. Raises NasError."""
     rule, manifest = rule or Rule(), search_manifest(run)
@@ -72,7 +72,11 @@ def architecture_of(
 
 
 def _target(
-    run: Run, manifest: SearchManifest, space: Path | Text | None, network: str | None, parameters: Mapping[str, Number]
+    run: Run,
+    manifest: SearchManifest,
+    space: Path | Text | None,
+    network: str | None,
+    parameters: Mapping[str, Argument],
 ) -> Network:
     """Return the network that the decision is applied to."""
     if space is not None:

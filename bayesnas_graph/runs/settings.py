@@ -137,7 +137,7 @@ def _wrong(fault: dict[str, Any], layers: list[Settings], kind: type[Group]) -> 
     if fault["type"] == "extra_forbidden":
         help = did_you_mean(key, known) or f"`bayesnas-graph {kind.verb} --settings` lists them"
         return Diagnostic("NAS601", f"unknown setting `{key}`", _label(span, "unknown"), help=help)
-    reason = _fault_reason(fault) if len(path) == 1 else "should be a number, `true` or `false`"
+    reason = _fault_reason(fault) if len(path) == 1 else "should be a number, `true`, `false` or an array of these"
     label = _label(span, f"{reason}, got {_shown(fault['input'])}")
     field = known.get(path[0])
     return Diagnostic("NAS601", f"`{key}` {reason}", label, help=field and f"`{path[0]}`: {field.description}")

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.checksums import digest
 from bayesnas_graph.language.elaborate import Loaded, Network, Text, load_network
-from bayesnas_graph.language.elaborate.load import Number, number
+from bayesnas_graph.language.elaborate.load import argument, as_text
+from bayesnas_graph.language.elaborate.values import Argument
 from bayesnas_graph.language.json import fingerprint
 from bayesnas_graph.runs.config.groups import DataSettings
 from bayesnas_graph.runs.folder import RunFolder
@@ -63,10 +64,11 @@ def load_subject(file: Path | Text, config: DataSettings, *, allow_python: bool 
     return Subject.of(loaded, str(file), allow_python=allow_python)
 
 
-def parameter_values(values: Mapping[str, Any]) -> dict[str, Number]:
-    """Return values of parameters as exact numbers. Raises NasError if one is not a number."""
+def parameter_values(values: Mapping[str, Any]) -> dict[str, Argument]:
+    """Return values of parameters with exact numbers. Raises NasError if one is not a number or an array of numbers."""
     try:
-        return {name: number(str(value).lower()) for name, value in values.items()}
+        return {name: argument(as_text(value)) for name, value in values.items()}
     except ValueError as error:
         message = f"`{error}` is not a number, `true` or `false`"
-        raise NasError([Diagnostic("NAS601", message, help="set parameters of a network to numbers")]) from None
+        help = "set parameters of a network to numbers, or to arrays of numbers"
+        raise NasError([Diagnostic("NAS601", message, help=help)]) from None

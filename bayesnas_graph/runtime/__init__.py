@@ -4,20 +4,36 @@ A network that is compiled with `--no-fuse`, and every derived network, needs on
 """
 
 from bayesnas_graph.runtime.activation import ReluConv2d
+from bayesnas_graph.runtime.centre import Centre
+from bayesnas_graph.runtime.class_token import ClassToken
 from bayesnas_graph.runtime.drop import dropped, dropping
+from bayesnas_graph.runtime.embedding import Embedding
 from bayesnas_graph.runtime.gates import Watch, channel_means, gated_sum, watched
+from bayesnas_graph.runtime.layer_norm import LayerNorm
+from bayesnas_graph.runtime.layer_scale import LayerScale
 from bayesnas_graph.runtime.layout import interleaved, phases, subsampled
 from bayesnas_graph.runtime.norm import LightBatchNorm1d, LightBatchNorm2d
+from bayesnas_graph.runtime.position_embedding import PositionEmbedding
 from bayesnas_graph.runtime.rescale import Rescale
 from bayesnas_graph.runtime.select import Select
+from bayesnas_graph.runtime.sequence_linear import SequenceLinear
+from bayesnas_graph.runtime.shift import Shift
 from bayesnas_graph.runtime.synced import synchronised
 
 __all__ = [
+    "Centre",
+    "ClassToken",
+    "Embedding",
+    "LayerNorm",
+    "LayerScale",
     "LightBatchNorm1d",
     "LightBatchNorm2d",
+    "PositionEmbedding",
     "ReluConv2d",
     "Rescale",
     "Select",
+    "SequenceLinear",
+    "Shift",
     "Watch",
     "channel_means",
     "dropped",

@@ -14,7 +14,6 @@ from bayesnas_graph import passes
 from bayesnas_graph.data import (
     Data,
     Loading,
-    check_fit,
     evaluation,
     shuffled,
     split,
@@ -24,12 +23,11 @@ from bayesnas_graph.data import (
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.elaborate import Network
-from bayesnas_graph.language.elaborate.values import show
 from bayesnas_graph.language.elaborate.wiring import Budget
 from bayesnas_graph.passes.analysis import Cost, check_feasible, cost
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.device import Device
-from bayesnas_graph.runs.loading import loading
+from bayesnas_graph.runs.loading import check_network_fits, loading
 
 Batch = tuple[Tensor, Tensor]  # samples and their labels
 Batches = Iterator[Batch]
@@ -52,9 +50,7 @@ class Problem:
 
         Raises NasError if the data do not fit it, or if no architecture meets its requirements.
         """
-        parameters = {name: show(value) for name, value in network.arguments}
-        outputs = tuple(kind.shape for kind in network.outputs)
-        check_fit(data, network.name, tuple(kind.shape for kind in network.inputs), outputs, parameters)
+        check_network_fits(network, data)
         options = passes.Options(zero=config.zero, mode=config.mode)
         problem = Problem(config, passes.run(network.graph(), passes.SWITCHES, options), network.budgets, data)
         check_feasible(problem.graph)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bayesnas_graph.diagnostics import Diagnostic, NasError, did_you_mean
 from bayesnas_graph.ir import Edge, Graph, Node, Op, Scope, Shape
 from bayesnas_graph.ir.ops import Relu
-from bayesnas_graph.ir.ops.convolution import Linear
+from bayesnas_graph.ir.ops.linear import Linear
 from bayesnas_graph.ir.ops.spatial import GlobalAvgPool
 from bayesnas_graph.passes.names import FreshNames
 
@@ -17,7 +17,7 @@ from bayesnas_graph.passes.names import FreshNames
 def with_auxiliary_head(graph: Graph, value: str, classes: int) -> Graph:
     """Return the network with a second output for the classes."""
     fresh, nodes, edges = FreshNames(graph), list(graph), list(graph.edges)
-    pooled = [GlobalAvgPool()] if len(graph[value].shape) == 3 else []
+    pooled = [GlobalAvgPool()] if len(graph[value].shape) > 1 else []
     head: list[Op] = [Relu(), *pooled, Linear(classes)]
     shape = graph[value].shape
     for op in head:

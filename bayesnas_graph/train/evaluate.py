@@ -15,11 +15,10 @@ from bayesnas_graph.diagnostics import Diagnostic
 from bayesnas_graph.passes.analysis import cost
 from bayesnas_graph.runs.config.train import EvalConfig
 from bayesnas_graph.runs.device import Device, machine_limits
-from bayesnas_graph.runs.loading import loading
+from bayesnas_graph.runs.loading import check_network_fits, loading
 from bayesnas_graph.runs.seeds import seed_everything
 from bayesnas_graph.runs.subject import Subject
 from bayesnas_graph.train.measure import Latency, Score, latency, score
-from bayesnas_graph.train.problem import check_network_fits
 
 BATCHES = (1, 64)  # for which latencies are measured
 

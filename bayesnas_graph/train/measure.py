@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from bayesnas_graph.ir import Shape
+from bayesnas_graph.ir import Shape, TokenShape
 from bayesnas_graph.runs.device import Device
 
 WARM_UP = 5  # runs before measuring: torch selects kernels and allocates memory first
@@ -63,7 +63,11 @@ def latencies(
     networks: Sequence[nn.Module], shapes: Sequence[Shape], batch: int, device: Device, runs: int
 ) -> list[Latency]:
     """Measure several networks with the same inputs. They take turns, so that other load affects all equally."""
-    values = [torch.zeros(batch, *shape, device=device.torch_device) for shape in shapes]
+    types = [torch.long if isinstance(shape, TokenShape) else torch.float32 for shape in shapes]
+    values = [
+        torch.zeros(batch, *shape, dtype=dtype, device=device.torch_device)
+        for shape, dtype in zip(shapes, types, strict=True)
+    ]
     if device.channels_last:
         values = [value.contiguous(memory_format=torch.channels_last) if value.ndim == 4 else value for value in values]
     seconds: list[list[float]] = [[] for _ in networks]

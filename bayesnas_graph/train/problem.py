@@ -10,16 +10,15 @@ from itertools import count
 import torch
 from torch import Tensor
 
-from bayesnas_graph.data import Data, Loading, check_fit, evaluation, steps_per_epoch, training
+from bayesnas_graph.data import Data, Loading, evaluation, steps_per_epoch, training
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.load import check_fixed
-from bayesnas_graph.language.elaborate.values import show
 from bayesnas_graph.passes.analysis import cost
 from bayesnas_graph.runs.config.train import TrainConfig
 from bayesnas_graph.runs.device import Device
-from bayesnas_graph.runs.loading import loading
+from bayesnas_graph.runs.loading import check_network_fits, loading
 from bayesnas_graph.runs.schedule import rate
 from bayesnas_graph.train.auxiliary import place_of_head, with_auxiliary_head
 from bayesnas_graph.train.paths import with_dropped_paths
@@ -101,9 +100,3 @@ class TrainingProblem:
     def test_batches(self, device: Device) -> Batches:
         """Return all samples of the test set."""
         return evaluation(self.data.test, torch.arange(len(self.data.test)), self.loading(device))
-
-
-def check_network_fits(network: Network, data: Data) -> None:
-    """Raise NasError if data do not fit a network."""
-    inputs, outputs = (tuple(kind.shape for kind in kinds) for kinds in (network.inputs, network.outputs))
-    check_fit(data, network.name, inputs, outputs, {name: show(value) for name, value in network.arguments})

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
 
-from bayesnas_graph.codegen.export.describe import network_text
 from bayesnas_graph.codegen.export.weights import bytes_of, write_weights
 from bayesnas_graph.passes.analysis import cost
 from bayesnas_graph.runs.config.train import TrainConfig
@@ -44,7 +43,7 @@ class TrainRun(RunKind[TrainingProblem, TrainConfig, TrainWatcher, TrainOutcome]
         subject = task.subject
         checkpoints = TrainCheckpoints(task.folder.checkpoints, task.config.keep, subject.fingerprint)
         doc = (
-            f"Network `{network_text(subject.network)}`, without choices.\n\n"
+            f"Network `{subject.network.call_text}`, without choices.\n\n"
             f"Fingerprint of the space: {subject.fingerprint[:16]}.\n"
         )
         return Training(task.problem, device, checkpoints, watcher, stop, doc).run()

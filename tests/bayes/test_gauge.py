@@ -132,7 +132,8 @@ def test_a_set_times_a_factor_is_the_node_times_the_factor(text: str, factor: fl
         for names in common_scales(placed)[:4]:
             (node,) = {places[target[name]][0] for name in names}
             net = network(placed.replace(list(placed), placed.edges, [node])).eval()
-            x = torch.randn(1, 4, 8, 8, dtype=torch.float64)
+            (shape,) = (node.shape for node in placed if node.op.is_input)
+            x = torch.randn(1, *shape, dtype=torch.float64)
             (before,) = net(x)
             with torch.no_grad():
                 for name in names:

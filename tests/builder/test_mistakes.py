@@ -201,9 +201,9 @@ class Local(nn.Module):
 
 
 def test_classes_of_pytorch() -> None:
-    shuffle = python_op(nn.ChannelShuffle)
-    built = space(lambda g, x: g.edge(x, g.out, ops.conv(4) >> shuffle(2) >> ops.conv(3)))
-    assert 'op channel_shuffle(groups) from "torch.nn.modules.channelshuffle:ChannelShuffle"' in str(built)
+    shuffle = python_op(nn.PixelShuffle)
+    built = space(lambda g, x: g.edge(x, g.out, ops.conv(4) >> shuffle(2) >> ops.conv(3, 3, 2)))
+    assert 'op pixel_shuffle(upscale_factor) from "torch.nn.modules.pixelshuffle:PixelShuffle"' in str(built)
     assert api.load(built, allow_python=True).block.nodes == 3
     with pytest.raises(NasError, match="Python operations are not allowed"):
         api.load(built)

@@ -30,7 +30,7 @@ def test_compile(run: Run, here: Path) -> None:
 
     network = scope["Digits"]()  # type: ignore[operator]
     assert network(torch.zeros(2, 1, 8, 8)).shape == (2, 10)
-    assert json.loads((here / "out" / "graph.json").read_text())["version"] == 3
+    assert json.loads((here / "out" / "graph.json").read_text())["version"] == 4
 
 
 def test_compile_python_operations(run: Run, here: Path) -> None:

@@ -96,6 +96,7 @@ def test_folders(run: Run, folder: Path) -> None:
         (["tiny.nas", *DATA, "--device", "cuda"], 1, "error[NAS609]: no device `cuda` is available"),
         (["tiny.nas", *DATA, "-p", "widht=3"], 1, "error[NAS"),
         (["tiny.nas", *DATA, "-p", "width=wide"], 2, "`wide` is not a number"),
+        (["tiny.nas", *DATA, "-p", "width=[1, wide]"], 2, "`wide` is not a number"),
         (["tiny.nas", *DATA, "-p", "width=-3"], 1, "error[NAS"),
         (["tiny.nas", *DATA, "--network", "other"], 1, "error[NAS107]"),
         (["tiny.nas", *DATA, "--target-params", "many"], 2, "`many` is not a size"),

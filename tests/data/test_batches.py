@@ -114,7 +114,7 @@ def test_any_start_and_any_number_of_processes(start: int, world: int, batch: in
 @pytest.mark.parametrize("channels_last", [False, True])
 def test_vectors_are_the_same_images_channel_by_channel(channels_last: bool) -> None:
     """Cropped, mirrored and cut out as images."""
-    flat, indices = replace(LOADING, flat=True, channels_last=channels_last), torch.arange(COUNT)
+    flat, indices = replace(LOADING, flat=1, channels_last=channels_last), torch.arange(COUNT)
     for vectors, images in (
         (training(MEMORY, indices, flat, 2), training(MEMORY, indices, LOADING, 2)),
         (evaluation(MEMORY, indices, flat), evaluation(MEMORY, indices, LOADING)),

@@ -68,6 +68,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (("search", "net.nas", "--target-params", DIGITS), "is not a size such as 20K"),
         (("stats", "net.nas", "-p", f"width={DIGITS}"), "is not a number"),
         (("stats", "net.nas", "-p", "width=1e999999999"), "is not a number"),
+        (("stats", "net.nas", "-p", f"width=[[{DIGITS}]]"), "is not a number"),
+        (("stats", "net.nas", "-p", f"width=[{'1, ' * 10_000}1]"), "has no parameter `width`"),
     ],
 )
 def test_a_message_at_once(run: Run, folder: Path, words: tuple[str, ...], expected: str) -> None:

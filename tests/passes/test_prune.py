@@ -24,6 +24,7 @@ from bayesnas_graph.language.elaborate import Checker
 from bayesnas_graph.passes.analysis import cuts
 from bayesnas_graph.passes.prune import Disconnected, Misfit, prune
 from bayesnas_graph.passes.verify import verify
+from bayesnas_graph.runtime import ClassToken, PositionEmbedding, Shift
 from tests.helpers import body, graph
 from tests.passes.cases import check_golden, golden, shipped
 from tests.programs import programs
@@ -316,6 +317,9 @@ def assert_same_function(found: Graph, left: Graph, off: set[str], seed: int) ->
             gate.copy_(torch.tensor(0.0) if name in closed else torch.rand(()) + 0.5)
         for name, weight in before.weights.named_parameters():
             weight.zero_() if name.endswith("bias") else weight.copy_(torch.randn_like(weight) / 2)
+        for learned in before.weights.values():
+            if isinstance(learned, Shift | PositionEmbedding | ClassToken):
+                learned.weight.zero_()  # a bias too: nothing becomes something
         for name, buffer in before.named_buffers():
             if name.endswith("running_var"):
                 buffer.uniform_(0.5, 2)

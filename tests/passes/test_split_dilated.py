@@ -22,7 +22,17 @@ def test_golden(case: Path, update_golden: bool) -> None:
 @pytest.mark.parametrize("stride", [1, 2, 3, 4, 6])
 @pytest.mark.parametrize("dilation", [2, 3])
 @pytest.mark.parametrize(
-    "form", ["3", "5", "2, padding = 0", "3, padding = 0", "3, padding = 6", "3, bias = true, multiplier = 2"]
+    "form",
+    [
+        "3",
+        "5",
+        "2, padding = 0",
+        "3, padding = 0",
+        "3, padding = 6",
+        "3, bias = true, multiplier = 2",
+        "[1, 5]",
+        "[3, 1]",
+    ],
 )
 def test_dilated_convolutions(form: str, dilation: int, stride: int, size: int) -> None:
     if form == "3, padding = 0" and size == 8 and dilation == 3:
@@ -42,6 +52,12 @@ def test_dilated_convolutions_of_one_value_share_its_phases() -> None:
     assert names.count("phases") == 1, "all three convolutions read the same"
     assert names.count("interleaved") == 3
     assert all(getattr(node.op, "dilation", 1) == 1 for node in after)
+
+
+@pytest.mark.parametrize("form", ["3, dilation = [1, 2]", "3, dilation = [2, 3]", "3, [2, 1], dilation = 2"])
+def test_dilations_and_strides_that_differ_by_direction_stay(form: str) -> None:
+    before = graph(body(f"x -> out : depthwise({form}) > global_avg_pool", "image(3, 8, 8) -> classes(3)"))
+    assert passes.split_dilated(before) == before
 
 
 def test_other_devices_keep_dilation() -> None:

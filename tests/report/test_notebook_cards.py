@@ -83,6 +83,10 @@ def texts(svg: str | None) -> list[str]:
 # ------------------------------------------------------------------------------------------- pictures
 
 
+# 13 operations on each of 60 edges; four sizes in each of 12 layers.
+LARGE = {"nasnet": 500_000, "auto_deeplab": 300_000}
+
+
 @pytest.mark.parametrize("path", [path for path in SPACES if path.stem != "std"], ids=lambda path: path.stem)
 def test_shipped_spaces_stay_readable(path: Path) -> None:
     found = api.load(path)
@@ -90,7 +94,7 @@ def test_shipped_spaces_stay_readable(path: Path) -> None:
         svg = thing._repr_svg_()
         assert texts(svg)
         assert svg is not None
-        assert len(svg) < 250_000
+        assert len(svg) < LARGE.get(path.stem, 250_000)
         assert len(repr(thing)) < 200
 
 

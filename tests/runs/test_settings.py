@@ -111,12 +111,12 @@ def test_a_value_where_a_table_belongs(tmp_path: Path) -> None:
 
 
 def test_a_parameter_is_told_of_once(tmp_path: Path) -> None:
-    assert complaint(tmp_path, "# width\n[parameters]\nwidth = [8, 16]\n") == (
-        "error[NAS601]: `parameters.width` should be a number, `true` or `false`\n"
+    assert complaint(tmp_path, "# width\n[parameters]\nwidth = [[8], 16]\n") == (
+        "error[NAS601]: `parameters.width` should be a number, `true`, `false` or an array of these\n"
         " --> net.toml:3:1\n"
         "  |\n"
-        "3 | width = [8, 16]\n"
-        "  | ^^^^^^^^^^^^^^^ should be a number, `true` or `false`, got a list\n"
+        "3 | width = [[8], 16]\n"
+        "  | ^^^^^^^^^^^^^^^^^ should be a number, `true`, `false` or an array of these, got a list\n"
         "  |\n"
         "  = help: `parameters`: values of the network's parameters\n"
     )
@@ -224,10 +224,10 @@ def test_a_fault_that_is_overruled_is_none(tmp_path: Path) -> None:
 
 
 def test_the_one_that_counts_is_shown(tmp_path: Path) -> None:
-    said = complaint(tmp_path, "[parameters]\nwidth = []\n", "parameters.depth=3", "parameters.wide=[]")
+    said = complaint(tmp_path, "[parameters]\nwidth = [[]]\n", "parameters.depth=3", "parameters.wide=[[]]")
     assert " --> net.toml:2:1\n" in said
     assert " --> the command line:1:1\n" in said
-    assert "1 | parameters.wide=[]\n  | ^^^^^^^^^^^^^^^^^^ should be" in said
+    assert "1 | parameters.wide=[[]]\n  | ^^^^^^^^^^^^^^^^^^^^ should be" in said
 
 
 @pytest.mark.parametrize(

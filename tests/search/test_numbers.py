@@ -68,6 +68,8 @@ SMALL: dict[str, dict[str, int | str]] = {
     "nats_size": {"channels": 1, "size": 8},
     "nasbench_macro": {"width": 2, "last": 8, "channels": 1, "size": 8},
     "once_for_all": {"multiplier": "0.1", "stride": 1, "channels": 1, "size": 8, "labels": 10},
+    "autoformer": {"width": 6, "head": 4, "fewest": 1, "patch": 2, "channels": 1, "size": 8, "labels": 10},
+    "convnext": {"width": 2, "patch": 1, "channels": 1, "size": 8, "labels": 10},
 }
 
 

@@ -165,9 +165,11 @@ def test_together(data: st.DataObject, text: str, tmp_path_factory: pytest.TempP
 
 def random_space(random: Random) -> str:
     """A random program with a network for ten classes."""
-    text = Program(random, fault=0).text()
-    text = re.sub(r"network net\(w = (\d+)\) : image\(4, 8, 8\) -> image\(w, 8, 8\)", r"motif net(w = \1)", text)
-    body = "in x x -> out : conv(4, stride = 2) > net() > global_avg_pool > linear(10)"
+    program = Program(random, fault=0)
+    types = r"(image\(4, 8, 8\) -> image\(w, 8, 8\)|sequence\(4, 8\) -> sequence\(w, 8\))"
+    text = re.sub(rf"network net\(w = (\d+)\) : {types}", r"motif net(w = \1)", program.text())
+    read = "to_sequence > max_pool1d(2, 2) > " if program.sequences else ""
+    body = f"in x x -> out : conv(4, stride = 2) > {read}net() > global_avg_pool > linear(10)"
     return f"{text}\nnetwork main : image(1, 8, 8) -> classes(10) {{ {body} }}\n"
 
 

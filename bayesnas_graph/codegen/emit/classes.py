@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from bayesnas_graph.codegen.columns import Term
-from bayesnas_graph.codegen.emit.class_names import Arguments, class_word, distinguishing
+from bayesnas_graph.codegen.emit.class_names import class_word
 from bayesnas_graph.codegen.emit.parameters import ClassParameter, class_parameters
 from bayesnas_graph.codegen.names import identifier
+from bayesnas_graph.codegen.telling import Arguments, distinguishing
 from bayesnas_graph.codegen.units import Item, OpUse, Unit, UnitUse, common_scope
 from bayesnas_graph.ir import ModuleCall, NumberArgument, Plain, Scope
 
@@ -87,10 +88,10 @@ class Classes:
     def _skeleton(self, item: Item) -> object:
         """An item without its numbers."""
         match item:
-            case UnitUse(name=name, unit=unit, inputs=inputs, results=results):
-                return name, self._of[unit], inputs, results
-            case OpUse(name=name, call=call, inputs=inputs):
-                return name, call.skeleton, inputs
+            case UnitUse(name=name, unit=unit, inputs=inputs, results=results, weights=weights):
+                return name, self._of[unit], inputs, results, weights
+            case OpUse(name=name, call=call, inputs=inputs, weights=weights):
+                return name, call.skeleton, inputs, weights
             case _:
                 return item
 

@@ -44,11 +44,13 @@ class _Place:
 def name_widths(classes: Classes, scalings: Iterable[Scaling]) -> str:
     """Write widths in terms of the first parameter for which that is possible. Return the definition of the constant.
 
+    A parameter that is only a factor, such as a width multiplier of 1, would make the widths harder to read.
     With another value of the constant, the source is that of the network with another value of the parameter.
     """
     for scaling in scalings:
         found = _expressions(classes, scaling)
-        if sum(place.role in _SIZES for place, _ in found) >= MIN_SIZES:
+        is_width = any(template.startswith("{}") for _, template in found)
+        if is_width and sum(place.role in _SIZES for place, _ in found) >= MIN_SIZES:
             name = classes.constant = identifier(scaling.parameter.upper(), classes.names)
             for place, template in found:
                 place.terms[place.index] = Term(name, template, is_global=True)

@@ -26,6 +26,9 @@ class ClassLayout:
         self._taken_or_list = set(self._taken)
         for name, word in zip(self.unit.inputs, cls.words, strict=True):
             self._name(name, word, "")
+        for use in self.unit.items:
+            if isinstance(use, OpUse | UnitUse) and use.weights:
+                self._name(attribute(use), use.weights)
         for item in self.items:
             if isinstance(item, Repeat):
                 self._name_repeat(item)
@@ -40,7 +43,7 @@ class ClassLayout:
             if isinstance(item, Repeat):
                 paths.update({use.name: f"{self.names[item.name]}.{i}" for i, use in enumerate(item.uses)})
             elif isinstance(item, UnitUse) or (isinstance(item, OpUse) and isinstance(item.call, ModuleCall)):
-                paths[item.name] = self.names[item.name]
+                paths[item.name] = self.names[attribute(item)]
         return paths
 
     def _alike(self, before: Item, after: Item) -> bool:
@@ -122,6 +125,11 @@ class ClassLayout:
 
     def _readers(self, value: str) -> int:
         return sum(item.inputs.count(value) for item in self.items) + self.unit.outputs.count(value)
+
+
+def attribute(item: Item | Repeat) -> str:
+    """The key of the name of an item's module: its own, or that of the weights it shares, which no value has."""
+    return f"{item.weights}:weights" if isinstance(item, OpUse | UnitUse) and item.weights else item.name
 
 
 def _one_of(scopes: list[Scope]) -> str:

@@ -176,11 +176,16 @@ def _body(first: Round, sources: Iterator[object], state: tuple[str, ...]) -> Ro
 
 
 def _can_repeat(body: Round) -> bool:
-    """Return whether a round has exactly one use, at most one gate, and otherwise only expressions."""
+    """Return whether a round has exactly one use, at most one gate, and otherwise only expressions.
+
+    A list of modules has each of them once, so none shares its weights.
+    """
     uses = [item for item in body if isinstance(item, UnitUse)]
     gates = [item for item in body if isinstance(item, Weigh)]
     plain = [item for item in body if isinstance(item, OpUse) and isinstance(item.call, Expression)]
-    simple = all(len(use.results) == 1 for use in uses) and all(len(gate.gates) == 1 for gate in gates)
+    simple = all(len(use.results) == 1 and not use.weights for use in uses) and all(
+        len(gate.gates) == 1 for gate in gates
+    )
     return len(uses) == 1 and len(gates) <= 1 and len(uses) + len(gates) + len(plain) == len(body) and simple
 
 

@@ -84,8 +84,11 @@ def _type(values: Sequence[Plain]) -> str:
     kinds = {type(value) for value in values}
     shown = [next(kind.__name__ for kind in (float, int, bool) if kind in kinds)] if kinds - {str, tuple} else []
     shown += ["str"] if str in kinds else []
-    items = [item for value in values if isinstance(value, tuple) for item in value]
-    shown += [f"tuple[{_type(items) if items else 'int'}, ...]"] if tuple in kinds else []
+    arrays = [value for value in values if isinstance(value, tuple)]
+    if arrays:
+        items = [item for array in arrays for item in array]
+        kind = _type(items) if items else "int"
+        shown.append(f"tuple[{kind}, {kind}]" if {len(array) for array in arrays} == {2} else f"tuple[{kind}, ...]")
     return " | ".join(shown)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from itertools import groupby
 
-from bayesnas_graph.codegen.emit.layout import ClassLayout
+from bayesnas_graph.codegen.emit.layout import ClassLayout, attribute
 from bayesnas_graph.codegen.emit.loops import Repeat
 from bayesnas_graph.codegen.emit.text import LINE, addend, class_docstring, operand, selected, wrapped
 from bayesnas_graph.codegen.names import plain
-from bayesnas_graph.codegen.units import Item, OpUse, Split, UnitUse, Weigh
+from bayesnas_graph.codegen.units import Item, OpUse, Split, UnitUse, Weigh, updates_itself
 from bayesnas_graph.ir import Expression, ModuleCall
 
 MIN_COMPREHENSION = 3  # equal modules in a row that are printed as one
@@ -44,7 +44,8 @@ class Printer:
 
     def _doc(self) -> list[str]:
         scope = self.cls.scope
-        what = "A choice" if scope.role == "choice" else f"The {plain(scope.role)} `{plain(scope.kind)}`"
+        role = "shared operation" if scope.role == "share" else plain(scope.role)
+        what = "A choice" if scope.role == "choice" else f"The {role} `{plain(scope.kind)}`"
         told = " and ".join(f"{name} = {str(value).lower()}" for name, value in self.cls.telling)
         count = len(self.unit.gates)
         switches = f", with {count} switch{'es' * (count != 1)} of its own" if count else ""
@@ -55,11 +56,13 @@ class Printer:
     def _init(self) -> list[str]:
         parameters = ", ".join(["self", *(parameter.declaration for parameter in self.cls.parameters)])
         lines = [f"self.{p.name} = {p.name}" for p in self.cls.parameters if p.name in self.layout.attributes]
+        modules: dict[str, str] = {}  # shared weights once
         for item in self.layout.items:
             if isinstance(item, Repeat):
-                lines.append(f"self.{self.names[item.name]} = {self._list(item)}")
+                modules[self.names[item.name]] = self._list(item)
             elif item.name in self.layout.paths:
-                lines.append(f"self.{self.names[item.name]} = {self._constructor(item)}")
+                modules.setdefault(self.names[attribute(item)], self._constructor(item))
+        lines += [f"self.{name} = {module}" for name, module in modules.items()]
         if self.unit.gates:
             lines.append(f"self.gates = nn.Parameter(torch.ones({len(self.unit.gates)}))")
         if not lines:
@@ -106,7 +109,9 @@ class Printer:
         """The line that computes an item, unless it will be printed where it is read."""
         expression = self._expression(item, repeat)
         results = item.results if isinstance(item, UnitUse | Repeat) else (item.name,)
-        if not isinstance(item, Split) and len(results) == 1 and self._inlined(results[0], expression):
+        keeps_place = isinstance(item, OpUse | UnitUse) and bool(item.weights) and updates_itself(item)
+        may_move = not isinstance(item, Split) and len(results) == 1 and not keeps_place
+        if may_move and self._inlined(results[0], expression):
             return []
         indent = "            " if repeat else "        "
         return [f"{indent}{', '.join(self.names[name] for name in results)} = {expression}"]
@@ -155,7 +160,8 @@ class Printer:
             case OpUse(call=Expression() as call):
                 return self._filled(item, call, read)
             case _:
-                return f"self.{self.names[item.name]}({', '.join(read)})"
+                applied = item.call.applied if isinstance(item, OpUse) and isinstance(item.call, ModuleCall) else ()
+                return f"self.{self.names[attribute(item)]}({', '.join([*read, *map(str, applied)])})"
 
     def _gates(self, gates: tuple[int, ...]) -> str:
         return selected(gates, len(self.unit.gates))

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
 from bayesnas_graph.codegen.align import aligned
+from bayesnas_graph.codegen.docs import NO_DOCS, Docs
 from bayesnas_graph.codegen.emit.classes import Classes
 from bayesnas_graph.codegen.emit.constants import Scaling, name_widths
 from bayesnas_graph.codegen.emit.layout import ClassLayout
 from bayesnas_graph.codegen.emit.printer import Printer
-from bayesnas_graph.codegen.emit.text import docstring
+from bayesnas_graph.codegen.emit.text import docstring, wrapped_lines
 from bayesnas_graph.codegen.units import Unit, UnitUse, units
 from bayesnas_graph.diagnostics.resources import folder
-from bayesnas_graph.ir import Expression, Graph, ModuleCall, Scope, Shape, inner_name
+from bayesnas_graph.ir import Expression, Graph, ModuleCall, Shape, inner_name
 from bayesnas_graph.passes.analysis import cost
 
 Paths = Callable[[Unit], dict[str, str]]
@@ -40,21 +43,6 @@ class Slot:
 
 
 @dataclass(frozen=True)
-class Docs:
-    """What a text says about a network and its motifs."""
-
-    network: str = ""
-    motifs: Mapping[str, str] = field(default_factory=dict)  # by name
-
-    def of(self, scope: Scope) -> str:
-        """What it says about the motif of a scope."""
-        return "" if scope.role == "choice" else self.motifs.get(scope.kind, "")
-
-
-NO_DOCS = Docs()
-
-
-@dataclass(frozen=True)
 class Emitted:
     """A source file, the name of its network, and where the weights and gates of the graph are in it."""
 
@@ -72,7 +60,7 @@ def emit(
     """The source of a graph: a class per kind of motif, a line per operation.
 
     It needs torch and our `runtime`. Without optimising passes, a graph needs only a few definitions of the `runtime`:
-    a function for gates, and modules for factors and selections. A `standalone` source includes them. `doc` is about
+    a function for gates, and modules that torch does not have. A `standalone` source includes them. `doc` is about
     the file, `docs` about the network and its motifs. With `scalings`, widths are written in terms of a parameter if
     possible.
     """
@@ -87,11 +75,11 @@ def emit(
     ]
     bodies = [printer.body() for printer in printers]
     code = "".join(bodies)  # without docstrings, which may say anything
-    used = [name for name in ("gated_sum", "Rescale", "Select") if f"{name}(" in code]
-    included = {name: _definition(name) for name in used if standalone}
+    included = {name: _definition(name) for name in _used(graph, code)} if standalone else {}
     imports = _imports("".join(included.values()) + code, graph, included)
     written = "".join(printer.head() + body for printer, body in zip(printers, bodies, strict=True))
-    heading = docstring(_with_imports(doc or f"Network `{graph.name}`.", graph))
+    about = _with_imports(doc or f"Network `{graph.name}`.", graph)
+    heading = docstring("\n".join(wrapped_lines(about)))
     text = f"{heading}\n\n{imports}{width}{''.join(included.values())}{written}"
     modules: dict[str, Slot] = {}
     gates: dict[str, Slot] = {}
@@ -117,12 +105,23 @@ def _shape(shape: Shape) -> str:
     return f"({', '.join(['batch', *map(str, shape)])})"
 
 
+def _used(graph: Graph, code: str) -> list[str]:
+    """The definitions of our `runtime` that a source can include: the function for gates, modules with own files."""
+    modules = {call.target for call in _calls(graph) if isinstance(call, ModuleCall) and call.package == "runtime"}
+    gates = ["gated_sum"] if "gated_sum(" in code else []
+    return [*gates, *sorted(name for name in modules if _file(name).is_file())]
+
+
 def _definition(name: str) -> str:
     """The source of a definition of our `runtime`, with a simpler one for gates. Does not import torch."""
     if name == "gated_sum":
         return _GATED_SUM
-    text = (folder("runtime") / f"{name.lower()}.py").read_text(encoding="utf-8")
-    return f"\n\nclass {text.partition('class ')[2]}"
+    return f"\n\nclass {_file(name).read_text(encoding='utf-8').partition('class ')[2]}"
+
+
+def _file(name: str) -> Path:
+    """The file of a module of our `runtime`: `layer_norm.py` has `LayerNorm`, and nothing else."""
+    return folder("runtime") / f"{re.sub('(?<=[a-z])(?=[A-Z])', '_', name).lower()}.py"
 
 
 def _with_imports(doc: str, graph: Graph) -> str:

@@ -18,6 +18,15 @@ def docstring(text: str) -> str:
     return f'"""{"".join(safe)}"""'
 
 
+def wrapped_lines(text: str) -> list[str]:
+    """The lines of a text, of which long ones are wrapped.
+
+    >>> wrapped_lines("a" * 60 + " " + "b" * 60 + chr(10) + "c")[1:]
+    ['bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb', 'c']
+    """
+    return [part for line in text.split("\n") for part in wrap(line, LINE - 10, break_on_hyphens=False) or [""]]
+
+
 def class_docstring(*paragraphs: str) -> list[str]:
     """The lines of the docstring of a class, indented, of any texts. Long lines are wrapped.
 
@@ -27,8 +36,7 @@ def class_docstring(*paragraphs: str) -> list[str]:
     lines: list[str] = []
     for paragraph in filter(str.strip, paragraphs):
         lines += [""] if lines else []
-        for line in paragraph.strip().split("\n"):
-            lines += wrap(line, LINE - 10, break_on_hyphens=False) or [""]
+        lines += wrapped_lines(paragraph.strip())
     whole = docstring("\n".join([*lines, ""] if len(lines) > 1 else lines))
     return [f"    {line}" if line else "" for line in whole.split("\n")]
 

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from bayesnas_graph.codegen.emit import Docs
+from bayesnas_graph.codegen.docs import Docs
 from bayesnas_graph.ir.walks import reached
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.block import Block, Nested
-from bayesnas_graph.language.elaborate.values import show
-
-
-def network_text(network: Network) -> str:
-    """Return a network as a call, such as `net(width = 8)`, or just its name."""
-    arguments = ", ".join(f"{name} = {show(value)}" for name, value in network.arguments)
-    return f"{network.name}({arguments})" if arguments else network.name
 
 
 def docs_of(network: Network) -> Docs:

@@ -21,7 +21,7 @@ from torch.export import Dim, ExportedProgram
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.outputs import check_outputs, open_output
 from bayesnas_graph.diagnostics.packages import check_packages
-from bayesnas_graph.ir import Shape
+from bayesnas_graph.ir import Shape, TokenShape
 
 LARGEST_DIFFERENCE = 1e-4  # between the outputs of a file and of its network, relative to the largest output
 LARGEST_ONNX = 2**31 - 1  # bytes of a single file
@@ -84,7 +84,7 @@ def _written(
 ) -> ExportedFile:
     check_outputs([(path, None)], force=force)
     random = torch.Generator().manual_seed(0)
-    example, *batches = (_inputs(shape, size, random) for size in (EXAMPLES, *CHECKED))
+    example, *batches = (_inputs(shape, size, module, random) for size in (EXAMPLES, *CHECKED))
     help = "operations in Python must consist of torch functions, independent of values and batch size"
     with _quiet(), _failing("NAS618", f"cannot write the network as {form.name}", help):
         network = deepcopy(module).cpu().float().eval()  # exporters change the module
@@ -187,10 +187,21 @@ def _load_program(path: Path) -> Run:
 # ---------------------------------------------------------------------------------------- comparing
 
 
-def _inputs(shape: Shape | Sequence[Shape], size: int, random: torch.Generator) -> Inputs:
+def _inputs(shape: Shape | Sequence[Shape], size: int, module: nn.Module, random: torch.Generator) -> Inputs:
     one = tuple(length for length in shape if isinstance(length, int))
-    shapes = [one] if one else [each for each in shape if not isinstance(each, int)]
-    return tuple(torch.randn(size, *each, generator=random) for each in shapes)
+    shapes = [each for each in shape if not isinstance(each, int)]
+    if one:
+        shapes = [TokenShape(one) if isinstance(shape, TokenShape) else one]
+    return tuple(_input(each, size, module, random) for each in shapes)
+
+
+def _input(shape: Shape, size: int, module: nn.Module, random: torch.Generator) -> Tensor:
+    """Random numbers, or random tokens that the module knows."""
+    if isinstance(shape, TokenShape):
+        counts = [getattr(part, "num_embeddings", None) for part in module.modules()]
+        known = min((count for count in counts if isinstance(count, int)), default=1)
+        return torch.randint(known, (size, *shape), generator=random)
+    return torch.randn(size, *shape, generator=random)
 
 
 def _tensors(outputs: Any) -> list[Tensor]:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bayesnas_graph.codegen.emit import Docs, Emitted, as_state, build, emit
+from bayesnas_graph.codegen.docs import NO_DOCS, Docs
+from bayesnas_graph.codegen.emit import Emitted, as_state, build, emit
 from bayesnas_graph.codegen.emit.constants import Scaling
 from bayesnas_graph.codegen.emit.memory import check_memory
-from bayesnas_graph.codegen.emit.source import NO_DOCS
 from bayesnas_graph.codegen.emit.weights import ByNode
-from bayesnas_graph.codegen.export.describe import docs_of, network_text
+from bayesnas_graph.codegen.export.describe import docs_of
 from bayesnas_graph.codegen.export.weights import weights_file
 from bayesnas_graph.diagnostics.outputs import write_outputs
 from bayesnas_graph.ir import Graph, Shape
@@ -75,7 +75,7 @@ def model_of(network: Network, name: str, tensors: ByNode | None = None) -> Mode
     """Return a network without choices, of the space of this name, as a model. Raises NasError if it has choices."""
     check_fixed(network)
     graph = network.graph()
-    doc = f"Network `{network_text(network)}` of {name}.\n\nFingerprint: {fingerprint(graph)[:16]}.\n"
+    doc = f"Network `{network.call_text}` of {name}.\n\nFingerprint: {fingerprint(graph)[:16]}.\n"
     return Model.of(graph, doc, tensors, docs=docs_of(network), scalings=_scalings(network))
 
 

@@ -12,25 +12,31 @@ from torch import Tensor, nn
 
 from bayesnas_graph.codegen.emit import Emitted, by_node
 from bayesnas_graph.codegen.emit.weights import ByNode
-from bayesnas_graph.ir import Graph, ModuleCall
+from bayesnas_graph.ir import Graph, ModuleCall, Node
 from bayesnas_graph.ir.ops.build import build_function, build_module
 
 
 class ReferenceNetwork(nn.Module):
-    """A graph as a module. Weights have the names of their nodes, with `/` for dots; gates start at 1."""
+    """A graph as a module. Gates start at 1.
+
+    Weights have the names of their nodes, with `/` for dots; shared weights have their own name, after a colon.
+    """
 
     def __init__(self, graph: Graph) -> None:
         super().__init__()
         self.graph = graph
         self.weights = nn.ModuleDict()
         self.functions = {}
+        self.applied: dict[str, tuple[int, ...]] = {}  # further arguments of the module of a node
         for node in graph:
             if node.op.is_input:
                 continue
             inputs = graph.input_shapes(node.name)
             call = node.op.torch(*inputs)
             if isinstance(call, ModuleCall):
-                self.weights[_key(node.name)] = build_module(call)
+                self.applied[node.name] = call.applied
+                if _held(node) not in self.weights:
+                    self.weights[_held(node)] = build_module(call)
             else:
                 self.functions[node.name] = build_function(call, len(inputs))
         names = dict.fromkeys(gate.name for gate in graph.gates)
@@ -53,8 +59,8 @@ class ReferenceNetwork(nn.Module):
             for edge in self.graph.inputs(node.name):
                 value = values[edge.source]
                 read.append(value * self.gate(edge.gate.name) if edge.gate else value)
-            compute = self.functions.get(node.name) or self.weights[_key(node.name)]
-            values[node.name] = compute(*read)
+            compute = self.functions.get(node.name) or self.weights[_held(node)]
+            values[node.name] = compute(*read, *self.applied.get(node.name, ()))
         return values
 
     def gate(self, name: str) -> Tensor:
@@ -64,7 +70,7 @@ class ReferenceNetwork(nn.Module):
 
     def module(self, node: str) -> nn.Module | None:
         """The module of a node; None if it has none."""
-        key = _key(node)
+        key = _held(self.graph[node])
         return self.weights[key] if key in self.weights else None  # noqa: SIM401  # a ModuleDict has no `get`
 
     def load(self, state: Mapping[str, Tensor], program: Emitted) -> ReferenceNetwork:
@@ -80,8 +86,13 @@ class ReferenceNetwork(nn.Module):
         for node in self.graph:
             ((first, *_),) = node.stands_for  # fused graphs are not supported
             if first in tensors:
-                self.weights[_key(node.name)].load_state_dict(dict(tensors[first]))
+                self.weights[_held(node)].load_state_dict(dict(tensors[first]))
         return self
+
+
+def _held(node: Node) -> str:
+    """The key of the weights of a node. No name has a colon at its start."""
+    return f":{_key(node.weights)}" if node.weights else _key(node.name)
 
 
 def _key(name: str) -> str:

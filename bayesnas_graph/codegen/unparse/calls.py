@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from bayesnas_graph.ir import Op, Value
 from bayesnas_graph.language.elaborate.arithmetic import out_of_bounds
+from bayesnas_graph.language.elaborate.decimals import decimal
 from bayesnas_graph.language.elaborate.values import is_string
 
 # Arguments that people give by position: sizes and windows. All others are clearer with their names.
@@ -77,10 +78,4 @@ def literal(value: Value) -> str:
     exact = Fraction(repr(value)) if isinstance(value, float) else Fraction(value or 0)
     if out_of_bounds(exact) or (isinstance(value, float) and exact.denominator == 1):
         raise ValueError(f"`{value}` cannot be written as a number")
-    if exact.denominator == 1:
-        return str(exact)
-    digits = next((n for n in range(1, 19) if 10**n % exact.denominator == 0), None)
-    if digits is None:
-        return f"{exact.numerator} / {exact.denominator}"
-    number = f"{abs(exact.numerator) * 10**digits // exact.denominator:0{digits + 1}d}"
-    return f"{'-' if exact < 0 else ''}{number[:-digits]}.{number[-digits:]}"
+    return decimal(exact) or f"{exact.numerator} / {exact.denominator}"

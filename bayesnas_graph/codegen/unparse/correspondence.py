@@ -27,6 +27,11 @@ def correspondence(before: Graph, after: Graph) -> dict[str, str]:
         _compare(before, after, old, new)
         pairs = zip(before.inputs(old), after.inputs(new), strict=True)
         waiting += [(left.source, right.source) for left, right in pairs]
+    weights: dict[str, str] = {}
+    for old, new in forth.items():
+        pair = before[old].weights if old in before.shared else "", after[new].weights if new in after.shared else ""
+        if bool(pair[0]) != bool(pair[1]) or weights.setdefault(pair[0], pair[1]) != pair[1]:
+            raise ValueError(f"`{old}` and `{new}` share their weights with others")
     return {node.name: forth[node.name] for node in before if node.name in forth}
 
 

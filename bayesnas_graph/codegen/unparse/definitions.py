@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from bayesnas_graph.codegen.columns import typed
+from bayesnas_graph.codegen.telling import distinguishing
 from bayesnas_graph.codegen.units import Item, OpUse, Unit, UnitUse, by_height, common_scope
 from bayesnas_graph.codegen.unparse.calls import call_arguments, call_text
-from bayesnas_graph.codegen.unparse.names import defined_words, unique
+from bayesnas_graph.codegen.unparse.names import defined_words, told_word, unique
 from bayesnas_graph.codegen.unparse.parameters import (
     OPERATION,
     Applied,
@@ -50,8 +51,11 @@ class Definitions:
         self._all: list[Definition] = []
         self._uses: dict[Unit, Applied] = {}
         self._operations = operations
+        self._shared: set[Unit] = set()  # the units of shared operations
         self.names = set(operations.names)  # of definitions
         for level in by_height(root):
+            uses = (item for unit in level for item in unit.items if isinstance(item, UnitUse) and item.weights)
+            self._shared.update(use.unit for use in uses)
             definitions = [definition for group in _grouped(level, self._form) for definition in self._define(group)]
             position = {unit: i for i, unit in enumerate(level)}
             self._all += sorted(definitions, key=lambda definition: position[definition.unit])
@@ -73,19 +77,36 @@ class Definitions:
         text = call_text(self._operations.name(item.op), arguments)
         return f"{text}()" if text == item.op.name and arguments and arguments[0].text is None else text
 
+    def chain(self, definition: Definition) -> str | None:
+        """A definition as a chain of operations, if only `share` needs it and it is one; else None."""
+        unit = definition.unit
+        before = [*unit.inputs[:1], *(item.name for item in unit.items)]
+        is_chain = len(unit.inputs) == 1 and unit.outputs == (before[-1],)
+        is_chain &= all(item.inputs == (name,) for item, name in zip(unit.items, before, strict=False))
+        is_chain &= all(not (isinstance(item, UnitUse) and len(item.results) > 1) for item in unit.items)
+        is_chain &= all(first < 0 for first in _sharing(unit))
+        is_chain &= definition.scope.role == "share" and self._shared.issuperset(definition.members)
+        if definition.parameters or not is_chain:
+            return None
+        return " > ".join(self.operation(definition, i) for i in range(len(unit.items)))
+
     def _name(self) -> None:
-        """Name all definitions. Of several of one kind, the network or the most used one gets the plain name."""
+        """Name all definitions: after their motif, with the arguments that tell several of one motif apart.
+
+        If these are not enough, the others get a number.
+        """
         *motifs, network = self._all
         taken = defined_words() | {parameter.name for motif in motifs for parameter in motif.parameters}
-        first: dict[str, Definition] = {network.scope.kind: network}
+        kinds: dict[str, list[Definition]] = defaultdict(list)
         for motif in motifs:
-            other = first.setdefault(motif.scope.kind, motif)
-            if other is not network and len(motif.members) > len(other.members):
-                first[motif.scope.kind] = motif
-        for definition in (network, *first.values(), *motifs):
-            if not definition.name:
-                definition.name = unique(definition.scope.kind, self.names | taken)
-                self.names.add(definition.name)
+            kinds[motif.scope.kind].append(motif)
+        words = {network: network.scope.kind}
+        for kind, alike in kinds.items():
+            told = distinguishing([motif.members for motif in alike]) if len(alike) > 1 else [()]
+            words |= {motif: told_word(kind, arguments) for motif, arguments in zip(alike, told, strict=True)}
+        for definition in (network, *sorted(motifs, key=lambda motif: -len(motif.members))):
+            definition.name = unique(words[definition], self.names | taken)
+            self.names.add(definition.name)
 
     def _define(self, members: list[Unit]) -> list[Definition]:
         """One definition for all members, or several if it would have too many parameters."""
@@ -106,11 +127,18 @@ class Definitions:
     # ---- keys for grouping units, from coarse to fine
 
     def _form(self, unit: Unit) -> object:
-        """A unit without its numbers, and without which motifs it uses."""
-        items = tuple((item.op.kind if isinstance(item, OpUse) else None, item.inputs) for item in unit.items)
+        """A unit without its numbers, and without which motifs it uses, except those of shared operations."""
+        items = tuple(
+            (item.op.kind if isinstance(item, OpUse) else self._own_motif(item), item.inputs) for item in unit.items
+        )
         cell = next((scope.kind for scope in reversed((unit.scope, *unit.wrappers)) if scope.role == "cell"), None)
         counts = tuple(len(item.results) for item in unit.items if isinstance(item, UnitUse))
-        return unit.scope.kind, cell, len(unit.inputs), unit.outputs, items, counts
+        return unit.scope.kind, cell, len(unit.inputs), unit.outputs, items, counts, _sharing(unit)
+
+    def _own_motif(self, item: Item) -> Definition | None:
+        """The motif of a shared operation, which may be written where it is named and so cannot be an argument."""
+        is_own = isinstance(item, UnitUse) and item.weights and item.unit.scope.role == "share"
+        return self.of(item.unit) if isinstance(item, UnitUse) and is_own else None
 
     def _motifs(self, unit: Unit) -> object:
         """The motifs that it uses, and the motifs that are their arguments."""
@@ -132,6 +160,15 @@ class Definitions:
             for name, value in settings.items()
             if value is not None
         ]
+
+
+def _sharing(unit: Unit) -> tuple[int, ...]:
+    """For every item that shares its weights, the first item with the same."""
+    first: dict[str, int] = {}
+    return tuple(
+        first.setdefault(item.weights, i) if isinstance(item, OpUse | UnitUse) and item.weights else -1
+        for i, item in enumerate(unit.items)
+    )
 
 
 def _shape(use: Applied) -> object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from bayesnas_graph.ir import Node, Shape
+from bayesnas_graph.ir import Node, Shape, TokenShape
 from bayesnas_graph.language.elaborate.arithmetic import out_of_bounds
 from bayesnas_graph.language.syntax.tree_builder import number
 
@@ -23,9 +23,12 @@ def types(inputs: Sequence[Node], outputs: Sequence[Node]) -> str:
 
 
 def _type(shape: Shape, of_vector: str) -> str:
-    if len(shape) not in (1, 3):
-        raise ValueError(f"inputs and outputs are images or vectors, and this has {len(shape)} dimensions")
-    return f"{'image' if len(shape) == 3 else of_vector}({', '.join(map(str, shape))})"
+    if isinstance(shape, TokenShape):
+        return f"tokens({', '.join(map(str, shape))})"
+    kinds = {1: of_vector, 2: "sequence", 3: "image"}
+    if len(shape) not in kinds:
+        raise ValueError(f"inputs and outputs are images, sequences or vectors, and this has {len(shape)} dimensions")
+    return f"{kinds[len(shape)]}({', '.join(map(str, shape))})"
 
 
 def budget(text: str) -> str:
@@ -47,8 +50,12 @@ def budget(text: str) -> str:
 
 def about_file(doc: str) -> str:
     """A text as the documentation comment of a file."""
-    lines = [_printable(line).rstrip() for line in doc.strip("\n").split("\n")] if doc.strip() else []
-    return "\n".join(f"//! {line}".rstrip() for line in lines)
+    return "\n".join(f"//! {line}".rstrip() for line in _lines(doc))
+
+
+def about_definition(doc: str) -> list[str]:
+    """A text as the documentation comment of a definition, line by line."""
+    return [f"/// {line}".rstrip() for line in _lines(doc)]
 
 
 def one_line(text: str) -> str:
@@ -64,6 +71,10 @@ def noted(notes: Sequence[str]) -> str:
     """
     comment = "; ".join(dict.fromkeys(note for note in notes if note))
     return f"  // {comment}" if comment else ""
+
+
+def _lines(doc: str) -> list[str]:
+    return [_printable(line).rstrip() for line in doc.strip("\n").split("\n")] if doc.strip() else []
 
 
 def _printable(text: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from bayesnas_graph.codegen.names import plain
+from bayesnas_graph.codegen.telling import LONGEST_VALUE, Arguments
 from bayesnas_graph.ir.ops import PRIMITIVES
 from bayesnas_graph.language.elaborate.builtins import BUILTINS
 from bayesnas_graph.language.syntax import reserved_words
@@ -38,6 +39,21 @@ def unique(word: str, taken: Collection[str]) -> str:
         number += 1
         name = f"{word}_{number}"
     return name
+
+
+def told_word(kind: str, arguments: Arguments) -> str:
+    """The name of a motif with some of its arguments; a flag is shown by its name if it is on.
+
+    >>> told_word("block", (("width", 24), ("activation", "relu"), ("affine", True), ("bias", False)))
+    'block_width24_relu_affine'
+    """
+    words = [kind]
+    for name, value in arguments:
+        if isinstance(value, bool):
+            words += [name] if value else []
+        else:
+            words.append(f"{name}{value}" if isinstance(value, int) else plain(value[:LONGEST_VALUE]))
+    return "_".join(words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,10 +52,18 @@ def _renamed(graph: Graph, names: Mapping[str, str], called: Mapping[str, str]) 
     for old, name in names.items():
         node = graph[old]
         scope = "" if node.op.is_input else called.get(node.scope, "")
-        nodes.append(Node(name, node.op, node.shape, scope=scope))
+        nodes.append(Node(name, node.op, node.shape, scope=scope, weights=node.weights))
     edges = [Edge(names[edge.source], name, edge.slot) for old, name in names.items() for edge in graph.inputs(old)]
     scopes = [
-        Scope(called[scope.name], scope.kind, scope.role, scope.outputs, parent=called.get(scope.parent, ""))
+        Scope(
+            called[scope.name],
+            scope.kind,
+            scope.role,
+            scope.outputs,
+            parent=called.get(scope.parent, ""),
+            weights=scope.weights,
+            arguments=scope.arguments,
+        )
         for scope in graph.scopes
     ]
     return Graph(graph.name, nodes, edges, [names[name] for name in graph.outputs], scopes)

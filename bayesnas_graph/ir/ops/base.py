@@ -68,9 +68,33 @@ def rational(default: str, *, minimum: str = "0", maximum: str | None = None) ->
     return field(default=Fraction(default), metadata={"argument": Argument("rational", Fraction(minimum), limit)})
 
 
+def pair(default: int, *, minimum: int = 1) -> Any:
+    """A whole number, or an array of two, for the height and for the width: a kernel size, a stride."""
+    return field(default=default, metadata={"argument": Argument("integer", minimum, is_pair=True)})
+
+
+def word(default: str, *others: str) -> Any:
+    """One of some strings."""
+    return field(default=default, metadata={"argument": Argument("word", words=(default, *others))})
+
+
 def flag(default: bool) -> Any:
     """True or false."""
     return field(default=default, metadata={"argument": Argument("boolean")})
+
+
+def both(value: int | tuple[int, int]) -> tuple[int, int]:
+    """A number for the height and one for the width, from one for both or from a pair."""
+    return value if isinstance(value, tuple) else (value, value)
+
+
+def plain(pair: tuple[int, int]) -> int | tuple[int, int]:
+    """A single number if the two are equal.
+
+    >>> plain((3, 3)), plain((1, 7))
+    (3, (1, 7))
+    """
+    return pair[0] if pair[0] == pair[1] else pair
 
 
 def image(op: Op, shape: Shape) -> tuple[int, int, int]:
@@ -78,6 +102,13 @@ def image(op: Op, shape: Shape) -> tuple[int, int, int]:
     if len(shape) != 3:
         raise ShapeError(f"`{op.name}` needs an image, got {named_shape(shape)}")
     return shape[0], shape[1], shape[2]
+
+
+def sequence(op: Op, shape: Shape) -> tuple[int, int]:
+    """The channels and length of a sequence; an error for anything else."""
+    if len(shape) != 2:
+        raise ShapeError(f"`{op.name}` needs a sequence, got {named_shape(shape)}")
+    return shape[0], shape[1]
 
 
 def vector(op: Op, shape: Shape) -> int:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from bayesnas_graph.ir import Axis, Coupling, Link, Mask, ModuleCall, Op, Shape, ShapeError, numbers
 from bayesnas_graph.ir.ops.activation import Relu
-from bayesnas_graph.ir.ops.base import count, flag, image, register, vector
+from bayesnas_graph.ir.ops.base import both, count, flag, image, pair, plain, register
 from bayesnas_graph.ir.ops.curvature import Local, per_channel
 from bayesnas_graph.ir.ops.layout import Interleaved, Phases, Subsampled
-from bayesnas_graph.ir.ops.padding import Pad, Padding, Window, padding
+from bayesnas_graph.ir.ops.padding import Pad, Padding, Pair, Window, padding
 from bayesnas_graph.ir.ops.zeros import reached_outputs, read_inputs
 
 if TYPE_CHECKING:
@@ -47,10 +48,10 @@ class _Form(NamedTuple):
     """A convolution as torch takes it."""
 
     width: int
-    kernel: int
-    stride: int
-    padding: int
-    dilation: int
+    kernel: Pair
+    stride: Pair
+    padding: Pair
+    dilation: Pair
     groups: int
     bias: bool
 
@@ -89,10 +90,10 @@ class Convolution(Layer):
         if window.padding != "same":
             return (self,)
         _, height, width = image(self, inputs[0])
-        top, bottom = window.same_padding(height)
-        left, right = window.same_padding(width)
-        if top == bottom == left == right:
-            return (self._padded(top),)
+        high, wide = window.sides
+        (top, bottom), (left, right) = high.same_padding(height), wide.same_padding(width)
+        if top == bottom and left == right:
+            return (self._padded(plain((top, left))),)
         return Pad(top, bottom, left, right), self._padded(0)
 
     def doubtful(self, *inputs: Shape) -> str | None:
@@ -110,7 +111,7 @@ class Convolution(Layer):
     def parameters(self, *inputs: Shape) -> int:
         channels = inputs[0][0]
         form = self.form(channels)
-        return form.width * (channels // form.groups) * form.kernel**2 + form.width * form.bias
+        return form.width * (channels // form.groups) * prod(both(form.kernel)) + form.width * form.bias
 
     def flops(self, *inputs: Shape) -> int:
         width, rows, columns = self.shape(*inputs)
@@ -151,20 +152,20 @@ class Convolution(Layer):
 @register
 @dataclass(frozen=True)
 class Conv(Convolution):
-    """A square convolution. Without `width` it keeps the number of channels.
+    """A convolution. Without `width` it keeps the number of channels.
 
     `padding` is a number, "same" for a size of ceil(n / stride), or "valid" for none. Without it, odd kernels have same
-    padding, and even kernels no larger than the stride have none.
+    padding, and even kernels no larger than the stride have none. Numbers for height and width may differ: `[1, 7]`.
     """
 
     name: ClassVar[str] = "conv"
     always_shown: ClassVar[tuple[str, ...]] = ("k",)
 
     width: int | None = count(absent="same")
-    k: int = count(3)
-    stride: int = count(1)
+    k: Pair = pair(3)
+    stride: Pair = pair(1)
     groups: int = count(1)
-    dilation: int = count(1)
+    dilation: Pair = pair(1)
     padding: Padding = padding()
     bias: bool = flag(False)
 
@@ -174,10 +175,10 @@ class Conv(Convolution):
 
     @property
     def window(self) -> Window:
-        return Window(self.dilation * (self.k - 1) + 1, self.stride, self.padding)
+        return Window(self.k, self.stride, self.padding, self.dilation)
 
     def form(self, channels: int) -> _Form:
-        width, padding = self.width or channels, self.window.equal_padding()
+        width, padding = self.width or channels, plain(self.window.equal_padding())
         return _Form(width, self.k, self.stride, padding, self.dilation, self.groups, self.bias)
 
     def narrowed(self, inputs: tuple[Mask, ...], output: Mask) -> Conv:
@@ -201,34 +202,36 @@ class Depthwise(Convolution):
     by_channel: ClassVar[bool] = True
     always_shown: ClassVar[tuple[str, ...]] = ("k",)
 
-    k: int = count(3)
-    stride: int = count(1)
-    dilation: int = count(1)
+    k: Pair = pair(3)
+    stride: Pair = pair(1)
+    dilation: Pair = pair(1)
     multiplier: int = count(1)
     padding: Padding = padding()
     bias: bool = flag(False)
 
     @property
     def window(self) -> Window:
-        return Window(self.dilation * (self.k - 1) + 1, self.stride, self.padding)
+        return Window(self.k, self.stride, self.padding, self.dilation)
 
     def form(self, channels: int) -> _Form:
-        width, padding = channels * self.multiplier, self.window.equal_padding()
+        width, padding = channels * self.multiplier, plain(self.window.equal_padding())
         return _Form(width, self.k, self.stride, padding, self.dilation, channels, self.bias)
 
     def absorbing(self, before: Op) -> Op | None:
         return ReluDepthwise(**vars(self)) if before == Relu() else None
 
     def undilated(self, *inputs: Shape) -> tuple[Op, Op, Op | None] | None:
-        step, (shape,) = self.dilation, inputs
-        padding = self.form(shape[0]).padding
-        if step == 1 or padding % step:
+        step, stride, (shape,) = self.dilation, self.stride, inputs
+        if isinstance(step, tuple) or isinstance(stride, tuple) or step == 1:
             return None
-        dense = replace(self, dilation=1, padding=padding // step)
-        if self.stride == 1 and self.shape(shape)[1:] == shape[1:] and not any(size % step for size in shape[1:]):
+        high, wide = self.window.equal_padding()
+        if high % step or wide % step:
+            return None
+        dense = replace(self, dilation=1, padding=plain((high // step, wide // step)))
+        if stride == 1 and self.shape(shape)[1:] == shape[1:] and not any(size % step for size in shape[1:]):
             return Phases(step), dense, Interleaved(step)
-        before, dense = Subsampled(step), replace(dense, stride=max(1, self.stride // step))
-        if self.stride % step == 0 and dense.shape(before.shape(shape)) == self.shape(shape):
+        before, dense = Subsampled(step), replace(dense, stride=max(1, stride // step))
+        if stride % step == 0 and dense.shape(before.shape(shape)) == self.shape(shape):
             return before, dense, None
         return None
 
@@ -271,51 +274,6 @@ class ReluDepthwise(AfterRelu, Depthwise):
     @property
     def label(self) -> str:
         return Depthwise.name
-
-
-@register
-@dataclass(frozen=True)
-class Linear(Layer):
-    """A dense layer on a vector. Without `width` it keeps the length."""
-
-    name: ClassVar[str] = "linear"
-    weight_axes: ClassVar[str] = "nc"
-
-    width: int | None = count(absent="same")
-    bias: bool = flag(True)
-
-    def shape(self, *inputs: Shape) -> Shape:
-        features = vector(self, inputs[0])
-        return (self.width or features,)
-
-    def parameters(self, *inputs: Shape) -> int:
-        return self.flops(*inputs) + (self.width or inputs[0][0]) * self.bias
-
-    def flops(self, *inputs: Shape) -> int:
-        (features,) = inputs[0]
-        return features * (self.width or features)
-
-    def operations(self, *inputs: Shape) -> int:
-        (features,) = inputs[0]
-        return (2 * features - 1) * (self.width or features)
-
-    def torch(self, *inputs: Shape) -> ModuleCall:
-        (features,) = inputs[0]
-        return ModuleCall("Linear", numbers(channels=features, width=self.width or features), numbers(bias=self.bias))
-
-    def curvature(self, local: Local) -> tuple[Tensor, ...]:
-        return (local.hessian @ local.module.weight.square(),)
-
-    def weight_curvature(self, local: Local) -> dict[str, Tensor]:
-        (x,) = local.inputs
-        shift = {"bias": per_channel(local.hessian)} if self.bias else {}
-        return {"weight": local.hessian.T @ x.square() / len(x), **shift}
-
-    def coupling(self, *inputs: Shape) -> Coupling:
-        return self._coupling(Link(1, inputs[0][0], self.shape(*inputs)[0], tied=False))
-
-    def narrowed(self, inputs: tuple[Mask, ...], output: Mask) -> Linear:
-        return replace(self, width=sum(output))
 
 
 def _sliding(conv: Any) -> tuple[Any, ...]:

@@ -37,3 +37,14 @@ class Local:
 def per_channel(values: Tensor) -> Tensor:
     """The sum over positions and the mean over samples: the curvature of a parameter added to each channel."""
     return values.reshape(*values.shape[:2], -1).sum(2).mean(0)
+
+
+def along_channels(values: Tensor, like: Tensor) -> Tensor:
+    """One value per channel, or per sample and channel, in a shape that broadcasts over a batch of images or others."""
+    return values.reshape(*values.shape, *[1] * (like.ndim - 2))
+
+
+def handed_to(positions: Tensor, hessian: Tensor, like: Tensor) -> Tensor:
+    """The curvature of an image of which only some positions, counted row by row, reach the output, perhaps twice."""
+    zeros = hessian.new_zeros(like.shape).flatten(2)
+    return zeros.scatter_add(2, positions.flatten(2), hessian.flatten(2)).reshape(like.shape)

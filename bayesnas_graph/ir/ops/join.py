@@ -9,9 +9,20 @@ from itertools import accumulate
 from operator import mul
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from bayesnas_graph.ir import Coupling, Expression, Link, Mask, Op, Shape, ShapeError, intersection, shape_text
-from bayesnas_graph.ir.ops.base import ChannelByChannel, SameShape, image, register, vector
-from bayesnas_graph.ir.ops.curvature import Local
+from bayesnas_graph.ir import (
+    Coupling,
+    Expression,
+    Link,
+    Mask,
+    Op,
+    Shape,
+    ShapeError,
+    intersection,
+    named_shape,
+    shape_text,
+)
+from bayesnas_graph.ir.ops.base import ChannelByChannel, SameShape, register, vector
+from bayesnas_graph.ir.ops.curvature import Local, along_channels
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -94,6 +105,28 @@ class Product(Pointwise):
 
 @register
 @dataclass(frozen=True)
+class Difference(Join, SameShape):
+    """The first of two inputs minus the second."""
+
+    name: ClassVar[str] = "difference"
+    combines_linearly: ClassVar[bool] = True
+
+    def shape(self, *inputs: Shape) -> Shape:
+        if len(inputs) != 2:
+            raise ShapeError(f"`{self.name}` needs two inputs, got {len(inputs)}")
+        if inputs[0] != inputs[1]:
+            raise ShapeError(f"`{self.name}` needs inputs of the same shape")
+        return inputs[0]
+
+    def torch(self, *inputs: Shape) -> Expression:
+        return Expression("{0} - {1}")
+
+    def curvature(self, local: Local) -> tuple[Tensor, ...]:
+        return local.hessian, local.hessian
+
+
+@register
+@dataclass(frozen=True)
 class Concat(Join):
     """The channels of all inputs, one after another."""
 
@@ -103,7 +136,8 @@ class Concat(Join):
 
     def shape(self, *inputs: Shape) -> Shape:
         if len({shape[1:] for shape in inputs}) > 1:
-            raise ShapeError("`concat` needs inputs of the same height and width")
+            size = "length" if {len(shape) for shape in inputs} == {2} else "height and width"
+            raise ShapeError(f"`concat` needs inputs of the same {size}")
         return sum(shape[0] for shape in inputs), *inputs[0][1:]
 
     def torch(self, *inputs: Shape) -> Expression:
@@ -123,25 +157,27 @@ class Concat(Join):
 @register
 @dataclass(frozen=True)
 class Scale(ChannelByChannel):
-    """The first input, an image, with each channel multiplied by its entry of the second, a vector."""
+    """The first input, an image or a sequence, with each channel multiplied by its entry of the second, a vector."""
 
     name: ClassVar[str] = "scale"
     inputs: ClassVar[int | None] = 2
 
     def shape(self, *inputs: Shape) -> Shape:
-        channels, factors = image(self, inputs[0])[0], vector(self, inputs[1])
+        if len(inputs[0]) == 1:
+            raise ShapeError(f"`scale` needs an image or a sequence, got {named_shape(inputs[0])}")
+        channels, factors = inputs[0][0], vector(self, inputs[1])
         if channels != factors:
             raise ShapeError(f"`scale` has {factors} factors for the {channels} channels of {shape_text(inputs[0])}")
         return inputs[0]
 
     def torch(self, *inputs: Shape) -> Expression:
-        return Expression("{0} * {1}[:, :, None, None]")
+        return Expression(f"{{0}} * {{1}}[:, :{', None' * (len(inputs[0]) - 1)}]")
 
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
         x, factors = local.inputs
-        of_image = local.hessian * factors.square()[:, :, None, None]
-        of_factors = (local.hessian * x.square()).sum((2, 3))
-        return of_image, of_factors
+        of_values = local.hessian * along_channels(factors.square(), x)
+        of_factors = (local.hessian * x.square()).flatten(2).sum(2)
+        return of_values, of_factors
 
     def nonzero_outputs(self, nonzero: tuple[Mask, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Mask:
         return intersection(*nonzero)

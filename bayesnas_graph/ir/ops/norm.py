@@ -20,7 +20,7 @@ from bayesnas_graph.ir import (
     union,
 )
 from bayesnas_graph.ir.ops.base import SameShape, Untrained, count, flag, rational, register
-from bayesnas_graph.ir.ops.curvature import Local, per_channel
+from bayesnas_graph.ir.ops.curvature import Local, along_channels, per_channel
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -94,7 +94,7 @@ class BatchNorm(Normalisation):
         return F.batch_norm(x, norm.running_mean, norm.running_var, eps=norm.eps)
 
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
-        variance = _along_channels(local.module.running_var, local.hessian)
+        variance = along_channels(local.module.running_var, local.hessian)
         return (local.hessian * _squared_weight(local) / (variance + local.module.eps),)
 
     def coupling(self, *inputs: Shape) -> Coupling:
@@ -136,12 +136,21 @@ class LightBatchNorm(BatchNorm):
 
 @dataclass(frozen=True)
 class SampleNorm(Normalisation):
-    """Base class of group norm and layer norm: statistics of each sample, over groups of channels."""
+    """Base class of group norm and layer norm: statistics over some values of each sample."""
+
+    def grouped(self, values: Tensor, local: Local) -> Tensor:
+        """A batch with the values that are normalised together along the last axis."""
+        raise NotImplementedError(f"`{self.name}` has no groups")
+
+    def ungrouped(self, values: Tensor, local: Local) -> Tensor:
+        """A batch in its own shape again."""
+        raise NotImplementedError(f"`{self.name}` has no groups")
 
     def normalised(self, local: Local) -> Tensor:
         from torch.nn import functional as F
 
-        return F.group_norm(local.inputs[0], local.module.num_groups, eps=local.module.eps)
+        x = self.grouped(local.inputs[0], local)
+        return self.ungrouped(F.layer_norm(x, x.shape[-1:], eps=local.module.eps), local)
 
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
         """The diagonal of `J^T diag(H) J`. The second derivatives of the norm itself are omitted (Gauss-Newton).
@@ -153,19 +162,14 @@ class SampleNorm(Normalisation):
         Squared and summed over `o` with `a_o = H_o weight_o^2 / s^2`, this needs only the sums of `a`, `a z` and
         `a z^2` over the group.
         """
-        (x,), norm = local.inputs, local.module
-
-        def grouped(values: Tensor) -> Tensor:
-            return values.reshape(len(x), norm.num_groups, -1)
-
-        variance = grouped(x).var(-1, correction=0, keepdim=True)
-        a = grouped(local.hessian * _squared_weight(local)) / (variance + norm.eps)
-        z = grouped(self.normalised(local))
+        variance = self.grouped(local.inputs[0], local).var(-1, correction=0, keepdim=True)
+        a = self.grouped(local.hessian * _squared_weight(local), local) / (variance + local.module.eps)
+        z = self.grouped(self.normalised(local), local)
         m = z.shape[-1]
         zero, one, two = ((a * z**power).sum(-1, keepdim=True) for power in range(3))
         diagonal = a * (1 - 2 * (1 + z**2) / m)
         crossed = (zero + 2 * z * one + z**2 * two) / m**2
-        return ((diagonal + crossed).reshape(x.shape),)
+        return (self.ungrouped(diagonal + crossed, local),)
 
     def nonzero_outputs(self, nonzero: tuple[Mask, ...], tensors: Mapping[str, Any], *inputs: Shape) -> Mask:
         """A nonzero channel changes the mean of its group, and so all channels of the group."""
@@ -195,6 +199,12 @@ class GroupNorm(SampleNorm):
         settings = numbers(eps=float(self.eps), affine=self.affine)
         return ModuleCall("GroupNorm", numbers(groups=self.groups, norm=inputs[0][0]), settings)
 
+    def grouped(self, values: Tensor, local: Local) -> Tensor:
+        return values.reshape(len(values), self.groups, -1)
+
+    def ungrouped(self, values: Tensor, local: Local) -> Tensor:
+        return values.reshape(local.inputs[0].shape)
+
     def coupling(self, *inputs: Shape) -> Coupling:
         size = inputs[0][0] // self.groups
         return Coupling((Link(self.groups, size, size),), self._axes())
@@ -206,7 +216,10 @@ class GroupNorm(SampleNorm):
 @register
 @dataclass(frozen=True)
 class LayerNorm(SampleNorm):
-    """Normalisation over everything in one sample, with a weight and a bias per channel."""
+    """Normalisation over the channels of every position, as in transformers and ConvNeXt; `group_norm(1)` is over all.
+
+    Each channel has a weight and a bias; `affine = false` omits them.
+    """
 
     name: ClassVar[str] = "layer_norm"
 
@@ -214,8 +227,15 @@ class LayerNorm(SampleNorm):
     eps: Fraction = rational("0.00001")
 
     def torch(self, *inputs: Shape) -> ModuleCall:
-        settings = numbers(eps=float(self.eps), affine=self.affine)
-        return ModuleCall("GroupNorm", numbers(groups=1, norm=inputs[0][0]), settings)
+        settings = numbers(eps=float(self.eps), elementwise_affine=self.affine)
+        package = "nn" if len(inputs[0]) == 1 else "runtime"
+        return ModuleCall("LayerNorm", numbers(norm=inputs[0][0]), settings, package)
+
+    def grouped(self, values: Tensor, local: Local) -> Tensor:
+        return values.movedim(1, -1)
+
+    def ungrouped(self, values: Tensor, local: Local) -> Tensor:
+        return values.movedim(-1, 1)
 
     def coupling(self, *inputs: Shape) -> Coupling:
         channels = inputs[0][0]
@@ -243,11 +263,6 @@ def _nonzero(values: Tensor) -> Mask:
     return tuple((values != 0).tolist())
 
 
-def _along_channels(values: Tensor, like: Tensor) -> Tensor:
-    """A value per channel, in a shape that broadcasts over a batch."""
-    return values.reshape(-1, *[1] * (like.ndim - 2))
-
-
 def _squared_weight(local: Local) -> Tensor | float:
     weight = local.module.weight
-    return 1.0 if weight is None else _along_channels(weight.square(), local.hessian)
+    return 1.0 if weight is None else along_channels(weight.square(), local.hessian)

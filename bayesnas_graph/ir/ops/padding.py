@@ -1,6 +1,7 @@
-"""Windows that slide over images: how they are padded, and how many positions they have.
+"""Windows that slide over images and sequences: how they are padded, and how many positions they have.
 
-`padding` is a number, "same" or "valid", or omitted.
+`padding` is a number, "same" or "valid", or omitted. A number may be a pair: above and below, left and right. All that
+follows holds for the height and for the width separately.
 
 - "valid" is 0.
 - "same" gives ceil(n / stride) positions. An odd window is padded equally on all sides. An even one has no middle: it
@@ -12,40 +13,44 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from bayesnas_graph.ir import Expression, Op, Shape, ShapeError, shape_text
-from bayesnas_graph.ir.ops.base import ChannelByChannel, count, image, register
+from bayesnas_graph.ir import Argument, Expression, Op, Shape, ShapeError, shape_text
+from bayesnas_graph.ir.ops.base import ChannelByChannel, both, count, image, register
 from bayesnas_graph.ir.ops.curvature import Local
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-Padding = int | Literal["same", "valid"] | None
+Pair = int | tuple[int, int]  # for both, or for the height and for the width
+Word = Literal["same", "valid"]
+SidePadding = int | Word | None
+Padding = Pair | Word | None
 
 
-def padding() -> Any:
+def padding(*, is_pair: bool = True) -> Any:
     """The field of the argument `padding`."""
-    return count(absent="auto", minimum=0, words=("same", "valid"))
+    argument = Argument("integer", 0, absent="auto", words=("same", "valid"), is_pair=is_pair)
+    return field(default=None, metadata={"argument": argument})
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """How the window of an operation slides over an image."""
+class Side:
+    """How the window of an operation slides along a sequence, or the height or width of an image."""
 
     reach: int  # its size, with the gaps of a dilation
     stride: int
-    padding: Padding
+    padding: SidePadding
 
-    def simple_padding(self) -> Padding:
+    def simple_padding(self) -> SidePadding:
         """The same padding, as a number or omitted where possible."""
         if self.padding == "valid":
             return 0
         return None if self.padding == "same" and self.reach % 2 else self.padding
 
     def equal_padding(self) -> int:
-        """The padding if it is equal on all sides, as torch takes it."""
+        """The padding if it is equal on both sides, as torch takes it."""
         if self.padding is None:
             return 0 if self.reach % 2 == 0 and self.reach <= self.stride else (self.reach - 1) // 2
         if isinstance(self.padding, str):
@@ -53,33 +58,75 @@ class Window:
         return self.padding
 
     def same_padding(self, size: int) -> tuple[int, int]:
-        """The least padding before and after `size` pixels that gives ceil(size / stride) positions.
+        """The padding before and after `size` pixels that gives ceil(size / stride) positions.
 
-        >>> Window(4, 1, "same").same_padding(32), Window(4, 4, "same").same_padding(32)
-        ((1, 2), (0, 0))
+        >>> [Side(reach, stride, "same").same_padding(32) for reach, stride in ((4, 1), (4, 4), (3, 2))]
+        [(1, 2), (0, 0), (1, 1)]
         """
+        if self.reach % 2:
+            return self.reach // 2, self.reach // 2
         positions = -(-size // self.stride)
         total = max((positions - 1) * self.stride + self.reach - size, 0)
         return total // 2, total - total // 2
 
+    def positions(self, op: Op, size: int, too_small: str) -> int:
+        """The number of positions of the window. `too_small` is what an error says, with `{}` for the size."""
+        if self.padding == "same":
+            return -(-size // self.stride)
+        padding = self.equal_padding()
+        if size + 2 * padding < self.reach:
+            problem = "padded " * (padding > 0) + too_small.format(size + 2 * padding)
+            raise ShapeError(f"`{op.name}` has a window of {self.reach}, but the {problem}")
+        return (size + 2 * padding - self.reach) // self.stride + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How the window of an operation slides over an image."""
+
+    k: Pair
+    stride: Pair
+    padding: Padding
+    dilation: Pair = 1
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        """Along the height and along the width."""
+        strides = both(self.stride)
+        paddings = self.padding if isinstance(self.padding, tuple) else (self.padding, self.padding)
+        high, wide = (Side(*each) for each in zip(self.reach, strides, paddings, strict=True))
+        return high, wide
+
+    @property
+    def reach(self) -> tuple[int, int]:
+        """The height and width of the window, with the gaps of a dilation."""
+        (rows, columns), (high, wide) = both(self.k), both(self.dilation)
+        return high * (rows - 1) + 1, wide * (columns - 1) + 1
+
+    def simple_padding(self) -> Padding:
+        """The same padding, as numbers or omitted where possible."""
+        if self.padding == "valid":
+            return 0
+        return None if self.padding == "same" and all(reach % 2 for reach in self.reach) else self.padding
+
+    def equal_padding(self) -> tuple[int, int]:
+        """The padding above and below, and that on the left and right, if each is equal on both sides."""
+        high, wide = (side.equal_padding() for side in self.sides)
+        return high, wide
+
     def positions(self, op: Op, height: int, width: int) -> tuple[int, int]:
         """The number of positions along the height and the width of an image."""
-        if self.padding == "same":
-            return -(-height // self.stride), -(-width // self.stride)
-        padding = self.equal_padding()
-        for size, side in ((height, "high"), (width, "wide")):
-            if size + 2 * padding < self.reach:
-                image = f"{'padded ' * (padding > 0)}image is only {size + 2 * padding} {side}"
-                raise ShapeError(f"`{op.name}` has a window of {self.reach}, but the {image}")
-        rows, columns = ((size + 2 * padding - self.reach) // self.stride + 1 for size in (height, width))
-        return rows, columns
+        high, wide = self.sides
+        rows = high.positions(op, height, "image is only {} high")
+        return rows, wide.positions(op, width, "image is only {} wide")
 
     def doubtful(self, op: Op, shape: Shape) -> str | None:
         """A warning about an even window without `padding` that makes an image smaller."""
-        if self.padding is not None or self.reach % 2 or self.stride > 1:
+        if not any(side.padding is None and side.reach % 2 == 0 and side.stride == 1 for side in self.sides):
             return None
+        size = self.reach[0] if self.reach[0] == self.reach[1] else shape_text(self.reach)
         sizes = f"from {shape_text(shape[1:])} to {shape_text(op.shape(shape)[1:])}"
-        return f"`{op.name}` with an even window of {self.reach} makes the image smaller, {sizes}"
+        return f"`{op.name}` with an even window of {size} makes the image smaller, {sizes}"
 
 
 @register

@@ -6,23 +6,29 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from bayesnas_graph.ir import Coupling, Expression, Link, Mask, Op, Shape, ShapeError
-from bayesnas_graph.ir.ops.base import ChannelByChannel, count, image, register
-from bayesnas_graph.ir.ops.curvature import Local
-from bayesnas_graph.ir.ops.padding import Padding, Window, padding
+from bayesnas_graph.ir import Coupling, Expression, Link, Mask, Op, Shape, ShapeError, named_shape
+from bayesnas_graph.ir.ops.base import ChannelByChannel, both, count, image, pair, plain, register
+from bayesnas_graph.ir.ops.curvature import Local, along_channels, handed_to
+from bayesnas_graph.ir.ops.padding import Padding, Pair, Side, Window, padding
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
 class _Sliding(NamedTuple):
-    """A window as torch takes it."""
+    """A window as torch takes it: pairs are for the height and the width."""
 
-    k: int
-    stride: int
+    k: tuple[int, int]
+    stride: tuple[int, int]
     padding: tuple[int, int]  # above and below, left and right
-    ceil_mode: bool = False  # whether the last window may extend beyond the padding
-    skipped: int = 0  # rows and columns of results to leave out at the start
+    ceil_mode: bool  # whether the last window may extend beyond the padding
+    skipped: tuple[int, int] = (0, 0)  # rows and columns of results to leave out at the start
+    most: tuple[int | None, int | None] = (None, None)  # rows and columns of results, if there are too many
+
+    def kept(self, results: Tensor) -> Tensor:
+        """The results that count."""
+        rows, columns = map(slice, self.skipped, self.most)
+        return results[:, :, rows, columns]
 
 
 @dataclass(frozen=True)
@@ -32,8 +38,8 @@ class Pool(ChannelByChannel):
     by_channel: ClassVar[bool] = True
     always_shown: ClassVar[tuple[str, ...]] = ("k",)
 
-    k: int = count(3)
-    stride: int = count(1)
+    k: Pair = pair(3)
+    stride: Pair = pair(1)
     padding: Padding = padding()
 
     @property
@@ -50,29 +56,49 @@ class Pool(ChannelByChannel):
 
     def shape(self, *inputs: Shape) -> Shape:
         channels, height, width = image(self, inputs[0])
-        if self.padding != "same" and 2 * self.window.equal_padding() > self.k:
-            padding = self.window.equal_padding()
-            raise ShapeError(f"`{self.name}` has a padding of {padding}, more than half its window of {self.k}")
+        if self.padding != "same":
+            for padding, k in zip(self.window.equal_padding(), both(self.k), strict=True):
+                if 2 * padding > k:
+                    raise ShapeError(f"`{self.name}` has a padding of {padding}, more than half its window of {k}")
         return channels, *self.window.positions(self, height, width)
 
     def _sliding(self, height: int, width: int) -> _Sliding:
+        k, stride = both(self.k), both(self.stride)
         if self.padding != "same":
-            padding = self.window.equal_padding()
-            return _Sliding(self.k, self.stride, (padding, padding))
-        if self.stride == 1:  # torch pads equally on all sides: drop the first row and column of results
-            return _Sliding(self.k, self.stride, (self.k // 2, self.k // 2), skipped=1)
-        (top, bottom), (left, right) = map(self.window.same_padding, (height, width))
-        return _Sliding(self.k, self.stride, (top, left), ceil_mode=bottom > top or right > left)
+            return _Sliding(k, stride, self.window.equal_padding(), ceil_mode=False)
+        before, after, skipped = zip(*map(_same, self.window.sides, (height, width)), strict=True)
+        is_uneven = before != after
+        # Where only one side is uneven, the other may get one result too many.
+        rows, columns = (
+            -(-size // side.stride) if is_uneven and side.reach % 2 and side.stride > 1 else None
+            for side, size in zip(self.window.sides, (height, width), strict=True)
+        )
+        return _Sliding(k, stride, before, is_uneven, skipped, (rows, columns))
 
     def _call(self, function: str, shape: Shape, more: str = "") -> Expression:
         sliding = self._sliding(*shape[1:])
-        k, stride, (rows, columns) = sliding.k, sliding.stride, sliding.padding
+        rows, columns = sliding.padding
         if self.padding != "same":
-            return Expression(f"F.{function}({{0}}, {{kernel}}, {{stride}}, {{padding}}{more})", (k, stride, rows))
-        more += ", ceil_mode=True" if sliding.ceil_mode else ""
-        more += ")[:, :, 1:, 1:]" if sliding.skipped else ")"
+            values = self.k, self.stride, plain((rows, columns))
+            return Expression(f"F.{function}({{0}}, {{kernel}}, {{stride}}, {{padding}}{more})", values)
+        more += ", ceil_mode=True)" if sliding.ceil_mode else ")"
+        stops = [stop for stop in sliding.most if stop is not None]
+        if stops or any(sliding.skipped):
+            kept = zip(sliding.skipped, sliding.most, strict=True)
+            sides = ", ".join(f"{'1' * skipped}:{'{number}' * (stop is not None)}" for skipped, stop in kept)
+            more += f"[:, :, {sides}]"
         template = f"F.{function}({{0}}, {{kernel}}, {{stride}}, ({{padding}}, {{padding}}){more}"
-        return Expression(template, (k, stride, rows, columns))
+        return Expression(template, (self.k, self.stride, rows, columns, *stops))
+
+
+def _same(side: Side, size: int) -> tuple[int, int, int]:
+    """The padding before and after an image for "same", and how many results to leave out at the start.
+
+    torch pads equally on both sides: an even window with a stride of 1 gets one result too many.
+    """
+    if side.stride == 1 and side.reach % 2 == 0:
+        return side.reach // 2, side.reach // 2, 1
+    return *side.same_padding(size), 0
 
 
 @register
@@ -89,11 +115,9 @@ class MaxPool(Pool):
         from torch.nn import functional as F
 
         (x,) = local.inputs
-        k, stride, padding, ceil_mode, skipped = self._sliding(*x.shape[2:])
+        k, stride, padding, ceil_mode, *_ = sliding = self._sliding(*x.shape[2:])
         _, largest = F.max_pool2d(x, k, stride, padding, ceil_mode=ceil_mode, return_indices=True)
-        largest = largest[:, :, skipped:, skipped:]
-        zeros = local.hessian.new_zeros(x.shape).flatten(2)
-        return (zeros.scatter_add(2, largest.flatten(2), local.hessian.flatten(2)).reshape(x.shape),)
+        return (handed_to(sliding.kept(largest), local.hessian, x),)
 
 
 @register
@@ -111,11 +135,10 @@ class AvgPool(Pool):
         from torch.func import vjp
         from torch.nn import functional as F
 
-        k, stride, padding, ceil_mode, skipped = self._sliding(*local.inputs[0].shape[2:])
+        k, stride, padding, ceil_mode, *_ = sliding = self._sliding(*local.inputs[0].shape[2:])
 
         def totals(image: Tensor) -> Tensor:
-            sums = F.avg_pool2d(image, k, stride, padding, ceil_mode=ceil_mode, divisor_override=1)
-            return sums[:, :, skipped:, skipped:]
+            return sliding.kept(F.avg_pool2d(image, k, stride, padding, ceil_mode=ceil_mode, divisor_override=1))
 
         # A window divides by the number of its pixels, fewer at the border; a total divides by 1.
         (x,) = local.inputs
@@ -125,49 +148,54 @@ class AvgPool(Pool):
 
 @dataclass(frozen=True)
 class GlobalPool(ChannelByChannel):
-    """Base class of global pools: an image becomes a vector with one value per channel."""
+    """Base class of global pools: an image or a sequence becomes a vector with one value per channel."""
 
     def shape(self, *inputs: Shape) -> Shape:
-        return (image(self, inputs[0])[0],)
+        if len(inputs[0]) == 1:
+            raise ShapeError(f"`{self.name}` needs an image or a sequence, got {named_shape(inputs[0])}")
+        return inputs[0][:1]
+
+    def _axes(self, shape: Shape) -> str:
+        """The axes of the positions in a batch."""
+        return "(2, 3)" if len(shape) == 3 else "2"
 
 
 @register
 @dataclass(frozen=True)
 class GlobalAvgPool(GlobalPool):
-    """The mean of each channel: an image becomes a vector."""
+    """The mean of each channel: an image or a sequence becomes a vector."""
 
     name: ClassVar[str] = "global_avg_pool"
 
     def torch(self, *inputs: Shape) -> Expression:
-        return Expression("{0}.mean((2, 3))")
+        return Expression(f"{{0}}.mean({self._axes(inputs[0])})")
 
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
         (x,) = local.inputs
         pixels = prod(x.shape[2:])
-        return ((local.hessian / pixels**2)[:, :, None, None].expand(x.shape),)
+        return (along_channels(local.hessian / pixels**2, x).expand(x.shape),)
 
 
 @register
 @dataclass(frozen=True)
 class GlobalMaxPool(GlobalPool):
-    """The largest value of each channel: an image becomes a vector."""
+    """The largest value of each channel: an image or a sequence becomes a vector."""
 
     name: ClassVar[str] = "global_max_pool"
 
     def torch(self, *inputs: Shape) -> Expression:
-        return Expression("{0}.amax((2, 3))")
+        return Expression(f"{{0}}.amax({self._axes(inputs[0])})")
 
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
         (x,) = local.inputs
         largest = x.flatten(2).argmax(2, keepdim=True)
-        zeros = local.hessian.new_zeros(x.shape).flatten(2)
-        return (zeros.scatter(2, largest, local.hessian[:, :, None]).reshape(x.shape),)
+        return (handed_to(largest, local.hessian[:, :, None], x),)
 
 
 @register
 @dataclass(frozen=True)
 class Flatten(Op):
-    """An image as one long vector, channel by channel."""
+    """An image or a sequence as one long vector, channel by channel."""
 
     name: ClassVar[str] = "flatten"
 

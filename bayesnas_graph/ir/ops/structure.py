@@ -16,11 +16,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Input(Op):
-    """An input of the network."""
+    """An input of the network: numbers, or `tokens`."""
 
     name: ClassVar[str] = "input"
     is_input: ClassVar[bool] = True
     inputs: ClassVar[int | None] = 0
+
+    tokens: bool = field(default=False, metadata={"argument": Argument("boolean", is_recent=True)})
+
+    @property
+    def is_tokens(self) -> bool:
+        return self.tokens
 
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
         return ()

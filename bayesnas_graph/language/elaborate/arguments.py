@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from fractions import Fraction
 
-from bayesnas_graph.diagnostics import Diagnostic, Label, did_you_mean, nearest
+from bayesnas_graph.diagnostics import Diagnostic, Fix, Label, nearest, suggestion
 from bayesnas_graph.diagnostics.source import Span
+from bayesnas_graph.diagnostics.words import counted
 from bayesnas_graph.ir import Argument, Op
-from bayesnas_graph.language.elaborate.values import MotifNode, Value, kind, show
+from bayesnas_graph.language.elaborate.values import MotifNode, Range, Value, kind, show
 from bayesnas_graph.language.syntax import ast
 
 
@@ -47,9 +48,10 @@ def arrange(
 ) -> dict[str, ast.Expr] | Diagnostic:
     """The expression for each parameter that is passed, or a diagnostic about the call."""
 
-    def wrong(message: str, at: Span, text: str, help: str | None = None) -> Diagnostic:
+    def wrong(message: str, at: Span, text: str, near: str | None = None) -> Diagnostic:
         defined = (Label(signature.span, "defined here"),) if signature.span else ()
-        return Diagnostic("NAS202", message, Label(at, text), defined, help or f"usage: `{signature}`")
+        help, fix = suggestion(near) or f"usage: `{signature}`", Fix(at, near) if near else None
+        return Diagnostic("NAS202", message, Label(at, text), defined, help, fix=fix)
 
     if len(arguments) > len(signature.parameters):
         extra = arguments[len(signature.parameters)]
@@ -61,8 +63,8 @@ def arrange(
     for keyword in keywords:
         name = keyword.name.name
         if name not in signature.parameters:
-            help = did_you_mean(name, signature.parameters)
-            return wrong(f"`{signature.name}` has no parameter `{name}`", keyword.name.span, "not a parameter", help)
+            near = nearest(name, signature.parameters)
+            return wrong(f"`{signature.name}` has no parameter `{name}`", keyword.name.span, "not a parameter", near)
         if name in by_name:
             return wrong(f"argument `{name}` is given twice", keyword.span, "duplicate")
         by_name[name] = keyword.value
@@ -82,8 +84,15 @@ def accept(cls: type[Op], arguments: Mapping[str, Value], spans: Mapping[str, Sp
         problem = _problem(cls.name, name, argument, value, spans[name])
         if problem is not None:
             return problem
-        values[name] = Fraction(value) if argument.kind == "rational" and isinstance(value, int) else value
+        values[name] = _canonical(argument, value)
     return cls(**values).simplified()
+
+
+def _canonical(argument: Argument, value: Value) -> Value:
+    """A value as an operation has it: `[3, 3]` is 3."""
+    if isinstance(value, tuple):
+        return value[0] if value[0] == value[1] else value
+    return Fraction(value) if argument.kind == "rational" and isinstance(value, int) else value
 
 
 def _problem(op: str, name: str, argument: Argument, value: Value, span: Span) -> Diagnostic | None:
@@ -102,16 +111,25 @@ def _problem(op: str, name: str, argument: Argument, value: Value, span: Span) -
         )
     if isinstance(value, str) and value in argument.words:
         return None
-    if not is_number and argument.words:
+    if isinstance(value, tuple) and argument.is_pair:
+        return _problem_in_pair(op, name, argument, value, span)
+    if argument.kind == "word" or (not is_number and argument.words):
         words = " or ".join(f'"{word}"' for word in argument.words)
         close = nearest(value, argument.words) if isinstance(value, str) else None
-        hint = f'did you mean `"{close}"`?' if close else None
+        hint = suggestion(f'"{close}"') if close else None
+        fix = Fix(span, f'"{close}"') if close and span.text == f'"{value}"' else None
         text = f"this is {show(value)}" if isinstance(value, str) else f"this is {kind(value)}"
-        return Diagnostic("NAS203", f"`{name}` of `{op}` must be a number, {words}", Label(span, text), help=hint)
+        wanted = words if argument.kind == "word" else f"a number, {words}"
+        message = f"`{name}` of `{op}` must be {wanted}"
+        return Diagnostic("NAS203", message, Label(span, text), help=hint, fix=fix)
     if not is_number:
         text, hint = f"this is {kind(value)}", None
         if isinstance(value, str) and value.strip().isdecimal():
             hint = f"write it without quotes: `{name} = {value.strip()}`"
+        elif isinstance(value, Range) and argument.is_pair and len(value) == 2:
+            hint = f"for the height and the width, write an array: `{name} = [{value.start}, {value.stop}]`"
+        elif kind(value) == "a set":
+            hint = f"to choose one of the numbers, write `{name} = choose {{ ... }}`"
         return Diagnostic("NAS203", f"`{name}` of `{op}` must be a number", Label(span, text), help=hint)
     assert isinstance(value, int | Fraction)
     if argument.kind == "integer" and isinstance(value, Fraction):
@@ -128,3 +146,14 @@ def _problem(op: str, name: str, argument: Argument, value: Value, span: Span) -
     else:
         return None
     return Diagnostic("NAS205", f"`{name}` of `{op}` must be {bound}", Label(span, f"this is {show(value)}"))
+
+
+def _problem_in_pair(op: str, name: str, argument: Argument, pair: tuple[Value, ...], span: Span) -> Diagnostic | None:
+    """A problem in a value that is an array: its length, or one of its elements."""
+    if len(pair) != 2:
+        label = Label(span, f"this has {counted(len(pair), 'element')}")
+        help = f"write a number, or one for the height and one for the width: `{name} = [3, 5]`"
+        return Diagnostic("NAS218", f"`{name}` of `{op}` must be a number or an array of two", label, help=help)
+    element = replace(argument, words=(), is_pair=False)
+    problems = (_problem(op, f"{name}[{i}]", element, value, span) for i, value in enumerate(pair))
+    return next((problem for problem in problems if problem is not None), None)

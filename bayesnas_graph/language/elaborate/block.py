@@ -12,13 +12,27 @@ from fractions import Fraction
 from functools import cached_property
 
 from bayesnas_graph.diagnostics.source import Span
-from bayesnas_graph.ir import Constraint, Edge, Gate, Graph, Node, Op, Scope, Shape, Term, WrittenEdge, inner_name
+from bayesnas_graph.ir import (
+    Constraint,
+    Edge,
+    Gate,
+    Graph,
+    ModuleCall,
+    Node,
+    Op,
+    Scope,
+    Shape,
+    Term,
+    TokenShape,
+    WrittenEdge,
+    inner_name,
+)
 from bayesnas_graph.ir.ops import Input
 from bayesnas_graph.ir.walks import reached
 from bayesnas_graph.language.elaborate.channels import Channels
 from bayesnas_graph.language.elaborate.labels import Name
 from bayesnas_graph.language.elaborate.number_choices import NumberChoice, NumberOwner
-from bayesnas_graph.language.elaborate.values import MotifFunction, MotifNode, Use, Value
+from bayesnas_graph.language.elaborate.values import MotifFunction, MotifNode, Shared, Use, Value
 from bayesnas_graph.language.syntax import ast
 
 
@@ -34,6 +48,7 @@ class Compute:
     behind: tuple[str, ...] = ()  # the gates of the candidates it is part of, outermost first
     gates: tuple[Gate, ...] = ()  # one per input, where a search may close them
     number: NumberChoice | None = None  # the number that these gates choose
+    shared: Shared | None = None  # whose weights it has, if it is all of a shared operation
 
     @property
     def name(self) -> str:
@@ -50,6 +65,7 @@ class Nested:
     inputs: tuple[int, ...]
     span: Span = field(repr=False)  # of the use
     behind: tuple[str, ...] = ()  # as for `Compute`
+    shared: Shared | None = None  # as for `Compute`
 
     @property
     def name(self) -> str:
@@ -81,6 +97,15 @@ class BlockConstraint:
 
 
 @dataclass(frozen=True, eq=False)
+class UnfinishedBlock:
+    """What is known about a motif with errors: the steps that could be expanded, and the shapes of their values."""
+
+    steps: tuple[Compute | Nested, ...]
+    value_shapes: tuple[Shape, ...]
+    nodes_of_text: tuple[tuple[MotifNode, int], ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Block:
     """An expanded motif. Values are numbered: first the inputs, then the results of the steps, in order."""
 
@@ -93,6 +118,15 @@ class Block:
     numbers: NumberOwner  # the numbers that are chosen in it
     constraints: tuple[BlockConstraint, ...] = ()
     arguments: tuple[tuple[str, Value], ...] = ()  # the value of every parameter, in order
+    nodes_of_text: tuple[tuple[MotifNode, int], ...] = ()  # the nodes of the text and their values
+
+    @cached_property
+    def value_shapes(self) -> tuple[Shape, ...]:
+        """The shape of every value."""
+        shapes = [shape for _, shape in self.inputs]
+        for step in self.steps:
+            shapes += (step.shape,) if isinstance(step, Compute) else step.block.output_shapes
+        return tuple(shapes)
 
     @cached_property
     def gated(self) -> tuple[str, ...]:
@@ -179,10 +213,12 @@ def closable(steps: Sequence[Compute | Nested], first: int, values: Sequence[int
 
 def flatten(block: Block, name: str) -> Graph:
     """The graph of a network: all motifs expanded, without nodes that reach no output."""
-    flat = _Flattener(_Position(part=name, prefix=":"))
+    flat = _Flattener(_Position(part=name, prefix=":", groups=":"))
     inputs = []
     for node, shape in block.inputs:
-        flat.nodes.append(Node(node.name, Input(), shape, block.definition.span, label=node.text))
+        source = Input(isinstance(shape, TokenShape))
+        flat.nodes.append(Node(node.name, source, shape, block.definition.span, label=node.text))
+        flat.shapes[node.name] = shape
         inputs.append(node.name)
     outputs = flat.write(block, inputs, _Position(part=name))
     sources: dict[str, list[str]] = {node.name: [] for node in flat.nodes}
@@ -199,25 +235,41 @@ def flatten(block: Block, name: str) -> Graph:
 class _Position:
     """The position of a block in the graph."""
 
-    part: str  # the enclosing cell; outside cells its motif, or the network
+    part: str  # the enclosing cell or shared operation; outside these its motif, or the network
     scope: str = ""  # the name of the use
     prefix: str = ""  # of its names
     text: str = ""  # the displayed name of the use, from the network on
-    in_cell: bool = False
-    inside: str = ""  # prefix of its names within the cell
+    groups: str = ""  # prefix of its switches
+    shares_switches: bool = False  # whether it is in a cell or in a shared operation
     use: str = ""  # the displayed name of the use, from the part on
     behind: tuple[str, ...] = ()  # the gates of the candidates it is part of
+    weights: str | None = None  # prefix of its weights, in a shared operation
 
-    def enter(self, step: Nested, cell: str | None) -> _Position:
-        """The position of a nested block; `cell` is its name if it is a cell."""
+    def enter(self, step: Nested, cell: str | None, home: _Position | None) -> _Position:
+        """The position of a nested block; `cell` is its name if it is a cell.
+
+        `home` is where the step is declared, if it is a shared operation.
+        """
         scope, behind = self.prefix + step.name, (*self.behind, *(self.prefix + gate for gate in step.behind))
         prefix, text = f"{scope}.", self.within(step.called.text)
+        weights = self.weights_of(step, home)
+        inner = _Position("", scope, prefix, text, behind=behind, weights=f"{weights}." if weights else None)
         if cell is not None:
-            return _Position(cell, scope, prefix, text, in_cell=True, behind=behind)
-        if not self.in_cell:
-            return _Position(step.block.definition.name.name, scope, prefix, text, use=text, behind=behind)
-        use = inner_name(self.use, step.called.text)
-        return _Position(self.part, scope, prefix, text, True, f"{self.inside}{step.name}.", use, behind)
+            return replace(inner, part=cell, groups=f"{cell}:", shares_switches=True)
+        if home is not None and step.shared is not None:
+            id, switches = step.shared.id, f"{home.groups}{step.shared.id}:"
+            part, use = (home.part, inner_name(home.use, id)) if home.shares_switches else (home.within(id), "")
+            return replace(inner, part=part, groups=switches, shares_switches=True, use=use)
+        if not self.shares_switches:
+            return replace(inner, part=step.block.definition.name.name, groups=prefix, use=text)
+        switches, use = f"{self.groups}{step.name}.", inner_name(self.use, step.called.text)
+        return replace(inner, part=self.part, groups=switches, shares_switches=True, use=use)
+
+    def weights_of(self, step: Compute | Nested, home: _Position | None) -> str:
+        """The name of the weights of a step, if they are shared; `home` is where they are declared."""
+        if home is not None and step.shared is not None:
+            return (home.prefix if home.weights is None else home.weights) + step.shared.id
+        return "" if self.weights is None else self.weights + step.name
 
     def within(self, text: str) -> str:
         """The displayed name of a step, from the network on."""
@@ -229,7 +281,7 @@ class _Position:
         return replace(
             gate,
             name=self.prefix + gate.name,
-            group=f"{home.part}:{home.inside}{gate.group}" if home.in_cell else home.prefix + gate.group,
+            group=home.groups + gate.group,
             choice=self.prefix + gate.choice,
             part=home.part,
             use=home.use,
@@ -242,6 +294,7 @@ class _Flattener:
         self.file = file  # the position of numbers that are chosen outside motifs
         self.nodes: list[Node] = []
         self.edges: list[Edge] = []
+        self.shapes: dict[str, Shape] = {}
         self.scopes: list[Scope] = []
         self.cells: dict[ast.Motif, str] = {}
         self.constraints: list[Constraint] = []
@@ -256,11 +309,12 @@ class _Flattener:
             sources = [values[i] for i in step.inputs]
             choice, text = block.choice_around(step), position.within(step.called.text)
             scope = position.prefix + choice if choice else position.scope
+            shared_by = self.homes[step.shared.owner] if step.shared else None
             if isinstance(step, Nested):
                 motif = step.block.definition
-                inner = position.enter(step, self._cell(motif) if motif.role == "cell" else None)
-                outputs = len(step.block.outputs)
-                facts = outputs, step.span, label, text, scope, step.block.plain_arguments
+                inner = position.enter(step, self._cell(motif) if motif.role == "cell" else None, shared_by)
+                outputs, weights = len(step.block.outputs), position.weights_of(step, shared_by)
+                facts = outputs, step.span, label, text, scope, step.block.plain_arguments, weights
                 self.scopes.append(Scope(name, motif.name.name, motif.role, *facts))
                 values.extend(self.write(step.block, sources, inner))
                 continue
@@ -268,7 +322,11 @@ class _Flattener:
                 self.scopes.append(Scope(name, "choice", "choice", 1, step.span, label, text, scope))
                 scope = name
             behind = (*position.behind, *(position.prefix + gate for gate in step.behind))
-            self.nodes.append(Node(name, step.op, step.shape, step.span, label=label, behind=behind, scope=scope))
+            weights = position.weights_of(step, shared_by)
+            has_module = bool(weights) and self._has_module(step.op, sources)
+            node = Node(name, step.op, step.shape, step.span, label=label, behind=behind, scope=scope)
+            self.nodes.append(replace(node, weights=weights) if has_module else node)
+            self.shapes[name] = step.shape
             home = self.homes.get(step.number.owner, self.file) if step.number else None
             for slot, source in enumerate(sources):
                 gate = position.gate(step.gates[slot], home) if step.gates else None
@@ -280,6 +338,9 @@ class _Flattener:
             least, most, text = constraint.least, constraint.most, constraint.text
             self.constraints.append(Constraint(terms, least, most, around, text, position.part, constraint.span))
         return [values[i] for i in block.outputs]
+
+    def _has_module(self, op: Op, sources: Sequence[str]) -> bool:
+        return isinstance(op.torch(*(self.shapes[name] for name in sources)), ModuleCall)
 
     def _cell(self, definition: ast.Motif) -> str:
         """The name of a cell, numbered if another file has a cell of the same name."""

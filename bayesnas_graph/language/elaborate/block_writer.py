@@ -8,13 +8,29 @@ from typing import TYPE_CHECKING
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
 from bayesnas_graph.diagnostics.source import Span
-from bayesnas_graph.ir import Gate, Op, Shape, ShapeError, shape_text
+from bayesnas_graph.ir import Gate, Op, Shape, ShapeError, TokenShape, named_shape, shape_text
 from bayesnas_graph.ir.graph import Kind
 from bayesnas_graph.ir.ops import Choice, Identity, Maybe, Sum
-from bayesnas_graph.language.elaborate.block import Block, BlockConstraint, BlockEdge, Compute, Nested, closable, gated
+from bayesnas_graph.language.elaborate.agreement import SharedUse
+from bayesnas_graph.language.elaborate.block import (
+    Block,
+    BlockConstraint,
+    BlockEdge,
+    Compute,
+    Nested,
+    UnfinishedBlock,
+    closable,
+    gated,
+)
 from bayesnas_graph.language.elaborate.channels import Channels
 from bayesnas_graph.language.elaborate.constraints import ConstraintFinder, ExpandedEdge
-from bayesnas_graph.language.elaborate.expand_numbers import expand_by_number, expand_repeated, masked, reading
+from bayesnas_graph.language.elaborate.expand_numbers import (
+    expand_by_number,
+    expand_repeated,
+    masked,
+    reading,
+    with_shared_kernels,
+)
 from bayesnas_graph.language.elaborate.labels import Name, Names, distinct, edge_name, label_of, node_name, numbered
 from bayesnas_graph.language.elaborate.limits import LimitReached
 from bayesnas_graph.language.elaborate.number_choices import NumberChoice
@@ -28,6 +44,7 @@ from bayesnas_graph.language.elaborate.values import (
     Primitive,
     Repeated,
     Selection,
+    Shared,
     Use,
 )
 from bayesnas_graph.language.elaborate.values import Sequence as Chain
@@ -76,7 +93,9 @@ class BlockWriter:
                 problems.extend(error.diagnostics)
         outputs = [values.get(node) for node in wiring.outputs]
         results = tuple(value for value in outputs if value is not None)
+        nodes = tuple((node, value) for node, value in values.items() if value is not None and node.declared)
         if not wiring.sound or problems or len(results) < len(outputs):
+            self.expander.unfinished.append(UnfinishedBlock(tuple(self.steps), tuple(self.shapes), nodes))
             raise NasError([*wiring.problems, *problems])
         return Block(
             use.function.definition,
@@ -88,6 +107,24 @@ class BlockWriter:
             wiring.numbers,
             self._constraints(results),
             use.arguments,
+            nodes,
+        )
+
+    def write_shared(self, shared: Shared, shapes: tuple[Shape, ...], channels: tuple[Channels | None, ...]) -> Block:
+        """The block of a shared operation."""
+        self.shapes.extend(shapes)
+        self.channels.extend(channels)
+        names = ["x"] if len(shapes) == 1 else [f"x{i + 1}" for i in range(len(shapes))]
+        inputs = [MotifNode(name, name, shared.span, shape) for name, shape in zip(names, shapes, strict=True)]
+        outputs = self.apply(shared.operation, list(range(len(shapes))), Name(), shared.operation.span)
+        return Block(
+            shared.definition,
+            tuple(zip(inputs, shapes, strict=True)),
+            tuple(self.steps),
+            tuple(outputs),
+            tuple(self.shapes[i] for i in outputs),
+            tuple(self.channels[i] for i in outputs),
+            self.wiring.numbers,
         )
 
     def _constraints(self, outputs: tuple[int, ...]) -> tuple[BlockConstraint, ...]:
@@ -230,13 +267,7 @@ class BlockWriter:
             case Primitive():
                 return [self.primitive(operation, inputs, named)]
             case Use():
-                channels = tuple(self.channels[i] for i in inputs)
-                block = self.expander.block(operation, tuple(self.shapes[i] for i in inputs), operation.span, channels)
-                self.steps.append(Nested(self.free(named), block, tuple(inputs), operation.span, self.behind))
-                first = len(self.shapes)
-                self.shapes.extend(block.output_shapes)
-                self.channels.extend(block.output_channels)
-                return list(range(first, len(self.shapes)))
+                return self._nested(self._block_of(operation, inputs), inputs, named, operation.span)
             case Chain():
                 if name.id:
                     name = self.free(name)  # reserves `name.step` for its steps
@@ -252,6 +283,49 @@ class BlockWriter:
                 return [expand_by_number(self, operation, inputs, named, span)]
             case Repeated():
                 return [expand_repeated(self, operation, inputs, named, span)]
+            case Shared():
+                return self._shared(operation, inputs, named, span)
+
+    def _shared(self, shared: Shared, inputs: list[int], name: Name, span: Span) -> list[int]:
+        """Expand a use of a shared operation: a primitive, a motif, or anything else as a block of its own."""
+        shapes, channels = tuple(self.shapes[i] for i in inputs), tuple(self.channels[i] for i in inputs)
+        operation = shared.operation
+        if isinstance(operation, Primitive):
+            values = self.apply(operation, inputs, name, span)
+            if values != inputs:  # an identity has no step
+                self.steps[-1] = replace(self.steps[-1], shared=shared)
+            self.expander.agreement.add(shared, SharedUse(operation.op, shapes, channels, span))
+            return values
+        elastic = with_shared_kernels(self, operation) if isinstance(operation, ByNumber) else None
+        if elastic is not None:
+            first = len(self.steps)
+            values = [expand_by_number(self, elastic, inputs, name, span)]
+            kernels = [i for i, step in enumerate(self.steps) if i >= first and _has_centre(step)]
+            for i in kernels:
+                self.steps[i] = replace(self.steps[i], shared=shared)
+                expanded = self.steps[i]
+                assert isinstance(expanded, Compute), "it is a primitive"
+                self.expander.agreement.add(shared, SharedUse(expanded.op, shapes, channels, span))
+            return values
+        if isinstance(operation, Use):
+            block = self._block_of(operation, inputs)
+        else:
+            block = BlockWriter(self.expander, Wiring()).write_shared(shared, shapes, channels)
+        self.expander.agreement.add(shared, SharedUse(block, shapes, channels, span))
+        return self._nested(block, inputs, name, span, shared)
+
+    def _block_of(self, use: Use, inputs: list[int]) -> Block:
+        shapes, channels = tuple(self.shapes[i] for i in inputs), tuple(self.channels[i] for i in inputs)
+        return self.expander.block(use, shapes, use.span, channels)
+
+    def _nested(
+        self, block: Block, inputs: list[int], name: Name, span: Span, shared: Shared | None = None
+    ) -> list[int]:
+        self.steps.append(Nested(self.free(name), block, tuple(inputs), span, self.behind, shared))
+        first = len(self.shapes)
+        self.shapes.extend(block.output_shapes)
+        self.channels.extend(block.output_channels)
+        return list(range(first, len(self.shapes)))
 
     def free(self, name: Name) -> Name:
         """The name, numbered if it is taken."""
@@ -352,6 +426,11 @@ class BlockWriter:
         number: NumberChoice | None = None,
     ) -> int:
         """Add a step; `number` is the number that its gates belong to."""
+        tokens = next((read for read in (self.shapes[i] for i in inputs) if isinstance(read, TokenShape)), None)
+        if tokens is not None and not op.reads_tokens:
+            help = "apply `embedding(count, width)` to tokens first"
+            message = f"`{op.label}` needs numbers, got {named_shape(tokens)}"
+            self.report.fail(Diagnostic("NAS211", message, Label(span, "reads tokens"), help=help))
         self.steps.append(Compute(name, op, tuple(inputs), shape, span, self.behind, gates, number))
         self.shapes.append(shape)
         self.channels.append(channels)
@@ -361,6 +440,10 @@ class BlockWriter:
 def _is_written(application: Application) -> bool:
     """Return whether an application becomes steps: an identity does not."""
     return not (isinstance(application.operation, Primitive) and application.operation.op.passes_through)
+
+
+def _has_centre(step: Compute | Nested) -> bool:
+    return isinstance(step, Compute) and step.op.has_centre
 
 
 def _gate(id: str, choice: Name, label: str, kind: Kind, span: Span) -> Gate:

@@ -8,6 +8,7 @@ from typing import TypeGuard
 
 from bayesnas_graph.diagnostics import Diagnostic, Label
 from bayesnas_graph.diagnostics.source import Span
+from bayesnas_graph.ir import KINDS, TokenShape, named_shape
 from bayesnas_graph.language.elaborate.arithmetic import ROUNDINGS
 from bayesnas_graph.language.elaborate.values import MotifNode, Number, OptionSet, Range, Value, ValueType, kind
 
@@ -21,12 +22,15 @@ BUILTINS: dict[str, tuple[str, str]] = {
     "channels": ("channels(x)", "The number of channels of a motif input, or the length of a vector."),
     "height": ("height(x)", "The height of a motif input."),
     "width": ("width(x)", "The width of a motif input."),
+    "length": ("length(x)", "The length of a motif input that is a sequence or a vector."),
     "image": ("image(channels, height, width)", "The type of an image; the width can be omitted."),
+    "sequence": ("sequence(channels, length)", "The type of a sequence, such as a signal: channels at every position."),
+    "tokens": ("tokens(length)", "The type of tokens: whole numbers, such as the words of a text, for `embedding`."),
     "vector": ("vector(length)", "The type of a vector."),
     "classes": ("classes(count)", "The type of a vector with one score per class."),
 }
 
-_ARITY = {"min": (1, None), "max": (1, None), "image": (2, 3)}  # all others take one argument
+_ARITY = {"min": (1, None), "max": (1, None), "image": (2, 3), "sequence": (2, 2)}  # all others take one argument
 
 
 def call_builtin(name: str, values: Sequence[Value], spans: Sequence[Span], span: Span) -> Value | Diagnostic:
@@ -74,10 +78,11 @@ def _measure(name: str, values: Sequence[Value], spans: Sequence[Span]) -> Value
             Label(spans[0], "a node inside the motif"),
             help="use an input of the motif, or move what follows into its own motif",
         )
-    axis = {"channels": 0, "height": 1, "width": 2}[name]
-    if axis >= len(node.shape):
-        return Diagnostic("NAS211", f"a vector has no {name}", Label(spans[0], f"a vector of {node.shape[0]}"))
-    return node.shape[axis]
+    axes = {"channels": {1: 0, 2: 0, 3: 0}, "height": {3: 1}, "width": {3: 2}, "length": {1: 0, 2: 1}}[name]
+    rank = len(node.shape)
+    if rank not in axes:
+        return Diagnostic("NAS211", f"{KINDS[rank]} has no {name}", Label(spans[0], named_shape(node.shape)))
+    return node.shape[axes[rank]]
 
 
 def _type(name: str, values: Sequence[Value], spans: Sequence[Span]) -> Value | Diagnostic:
@@ -92,6 +97,10 @@ def _type(name: str, values: Sequence[Value], spans: Sequence[Span]) -> Value | 
         sizes.append(value)
     if name == "image":
         return ValueType("image", (sizes[0], sizes[1], sizes[-1]))
+    if name == "sequence":
+        return ValueType("sequence", (sizes[0], sizes[1]))
+    if name == "tokens":
+        return ValueType("tokens", TokenShape(sizes))
     return ValueType("vector" if name == "vector" else "classes", (sizes[0],))
 
 
@@ -105,7 +114,10 @@ _RULES: dict[str, Callable[[str, Sequence[Value], Sequence[Span]], Value | Diagn
     "channels": _measure,
     "height": _measure,
     "width": _measure,
+    "length": _measure,
     "image": _type,
+    "sequence": _type,
+    "tokens": _type,
     "vector": _type,
     "classes": _type,
 }

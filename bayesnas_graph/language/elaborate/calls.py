@@ -101,6 +101,10 @@ def _primitive(
     op = accept(function.cls, dict(arguments), spans)
     if isinstance(op, Diagnostic):
         evaluator.report.fail(op)
+    if (invalid := op.invalid_argument()) is not None:
+        name, reason = invalid
+        label = Label(spans.get(name, span), "given here")
+        evaluator.report.fail(Diagnostic("NAS205", f"`{name}` of `{op.label}` {reason}", label))
     return Primitive(op, span)
 
 

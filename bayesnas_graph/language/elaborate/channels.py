@@ -82,7 +82,8 @@ def read(op: Op, shapes: Sequence[Shape], channels: Sequence[Channels | None]) -
     carried = _carried(op, shape, shapes, links, channels)
     if carried is not None and all(width_with(carried, *key) == width for key, width in widths.items()):
         return Reading(carried, mixes=False)
-    if not op.selects and all(link.inputs == 1 if link.tied else link.blocks == 1 for link in links):
+    takes_part = op.selects or any(link.is_partial for link in links)
+    if not takes_part and all(link.inputs == 1 if link.tied else link.blocks == 1 for link in links):
         if all(width == shape[0] for width in widths.values()):
             return Reading(None, mixes=True)
         first = channels[0]
@@ -96,17 +97,28 @@ def _carried(
     op: Op, shape: Shape, shapes: Sequence[Shape], links: Sequence[Link], channels: Sequence[Channels | None]
 ) -> Channels | None:
     """The channels of an output that depends, channel by channel, on those of its inputs; None if it does not."""
-    if not all(link.tied and link.inputs == 1 for link in links):
+    if not all(link.tied for link in links) or not _keeps_blocks(op, shape, shapes, links):
         return None
-    inputs = [
-        tuple((count * link.outputs, run) for count, run in runs or ((shape_[0], None),))
-        for runs, shape_, link in zip(channels, shapes, links, strict=True)
-    ]
+    inputs = []
+    for runs, (width, *_), link in zip(channels, shapes, links, strict=True):
+        counted = runs or ((width, None),)
+        if any(count % link.inputs for count, _ in counted):
+            return None
+        inputs.append(tuple((count // link.inputs * link.outputs, run) for count, run in counted))
     if op.concatenates:
         return _merged(run for runs in inputs for run in runs)
     if any(runs != inputs[0] for runs in inputs) or sum(count for count, _ in inputs[0]) != shape[0]:
         return None
     return inputs[0]
+
+
+def _keeps_blocks(op: Op, shape: Shape, shapes: Sequence[Shape], links: Sequence[Link]) -> bool:
+    """Whether it is the same operation on fewer blocks of channels, such as heads: true if a block is a channel."""
+    if all(link.inputs == 1 for link in links):
+        return True
+    blocks = max(link.blocks for link in links if link.inputs > 1)
+    masks = [tuple(i < width // blocks for i in range(width)) for width, *_ in (*shapes, shape)]
+    return op.narrowed(tuple(masks[:-1]), masks[-1]) == op
 
 
 def _merged(runs: Iterable[tuple[int, Presence | None]]) -> Channels:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NoReturn
 
-from bayesnas_graph.diagnostics import Diagnostic, Label, NasError, Report
+from bayesnas_graph.diagnostics import Diagnostic, Label, NasError, Report, suggestion
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir.ops import PRIMITIVES
 from bayesnas_graph.language.elaborate.arithmetic import COMPARISONS, out_of_bounds
@@ -136,7 +136,7 @@ class Evaluator:
         if isinstance(value, SetFunction):
             value = call_set(self, value, ast.Call(expr.span, expr, (), ()), scope)
         if not isinstance(value, OptionSet):
-            self.wrong_kind(expr, value, "a set of operations", "write the candidates in braces: `{ ... }`")
+            self.wrong_kind(expr, value, "a set to choose from", "write the candidates in braces: `choose { 16, 32 }`")
         return value
 
     def nodes(self, expr: ast.Expr, scope: NameScope) -> tuple[MotifNode, ...]:
@@ -176,7 +176,8 @@ class Evaluator:
         if value is None:
             if scope.module.may_define(expr.name):
                 raise NasError([])
-            help = other_name(expr.name, scope.module.knows) or self.report.suggest(expr.name, scope.visible)
+            other = other_name(expr.name, scope.module.knows)
+            help = other.help if other else suggestion(self.report.nearest_name(expr.name, scope.visible))
             scope.root().names.setdefault(expr.name, POISON)  # one message is enough
             self.fail("NAS101", f"unknown name `{expr.name}`", expr.span, "not defined", help)
         if isinstance(value, Poison):
@@ -217,13 +218,15 @@ class Evaluator:
     def _member(self, expr: ast.Member, scope: NameScope) -> Value:
         owner = self.value(expr.owner, scope)
         if not isinstance(owner, Namespace):
-            self.wrong_kind(expr.owner, owner, "an imported file", "only files imported with `as` have members")
+            is_count = expr.name.name == "inputs"
+            hint = "write `inputs(...)`" if is_count else "only files imported with `as` have members"
+            self.wrong_kind(expr.owner, owner, "an imported file", hint)
         name = expr.name.name
         if name not in owner.module.own:
             if owner.module.may_define(name):
                 raise NasError([])
             file = owner.module.file.source.name
-            help = self.report.suggest(name, lambda: owner.module.own)
+            help = suggestion(self.report.nearest_name(name, lambda: owner.module.own))
             self.fail("NAS101", f"`{file}` does not define `{name}`", expr.name.span, "not defined there", help)
         return self._defined(owner.module, owner.module.own[name])
 
@@ -321,6 +324,8 @@ class Evaluator:
         help = None
         if isinstance(value, OptionSet | SetFunction):
             help = "to choose from it, write `choose { ... }`"
+        elif kind(value) == "a choice of numbers":
+            help = "a number is an argument of an operation: `conv(k = choose { 3, 5 })`"
         elif isinstance(value, LetFunction | Builtin):
             help = f"call it: `{show(value)}(...)`"
         elif isinstance(value, MotifNode):

@@ -7,7 +7,8 @@ from dataclasses import replace
 from bayesnas_graph.diagnostics import Label, NasError
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Shape
-from bayesnas_graph.language.elaborate.block import Block
+from bayesnas_graph.language.elaborate.agreement import Agreement
+from bayesnas_graph.language.elaborate.block import Block, UnfinishedBlock
 from bayesnas_graph.language.elaborate.block_writer import BlockWriter
 from bayesnas_graph.language.elaborate.channels import Channels
 from bayesnas_graph.language.elaborate.evaluate import Evaluator
@@ -27,10 +28,12 @@ class Expander:
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator = evaluator
         self.report = evaluator.report
+        self.unfinished: list[UnfinishedBlock] = []  # of motifs with errors
         self._blocks: dict[object, Block | None] = {}  # None if it has problems
         self._open: set[object] = set()  # blocks being expanded
         self._wirings: dict[Block, Wiring] = {}
         self._uses: list[tuple[str, Span]] = []  # the motifs being expanded, with their uses
+        self.agreement = Agreement(evaluator.meter, evaluator.report)
 
     def block(
         self, use: Use, shapes: tuple[Shape, ...], span: Span, channels: tuple[Channels | None, ...] | None = None
@@ -82,6 +85,7 @@ class Expander:
         self.evaluator.meter.nodes(block.nodes, span)
         self.evaluator.meter.edges(block.edges, span)
         self._wirings[block] = wiring
+        self.agreement.declare(wiring.shared)
         return block
 
     def _explain(self, error: NasError) -> None:

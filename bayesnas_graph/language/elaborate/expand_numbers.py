@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from bayesnas_graph.diagnostics import Diagnostic, Label
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Gate, Op, Shape, ShapeError, shape_text
-from bayesnas_graph.ir.ops import Choice, First, Width
+from bayesnas_graph.ir.ops import Choice, First, Width, centred
 from bayesnas_graph.language.elaborate.channels import (
     WIDEST,
     Channels,
@@ -48,6 +48,38 @@ def expand_by_number(writer: BlockWriter, operation: ByNumber, inputs: list[int]
         gates.append(number_gate(around, inner.id, choice, option))
         values.append(writer.behind_gate(gates[-1], candidate, inputs, inner, span))
     return _one_of(writer, around, choice, values, gates, operation)
+
+
+def with_shared_kernels(writer: BlockWriter, operation: ByNumber) -> ByNumber | None:
+    """A convolution with a chosen kernel, of which all options share their weights; None if it is anything else."""
+    leaves = list(_leaves(operation))
+    primitives = [leaf for leaf in leaves if isinstance(leaf, Primitive)]
+    if len(primitives) < len(leaves):
+        return None
+    try:
+        ops = centred(leaf.op for leaf in primitives)
+    except ShapeError as error:
+        help = "choose between odd numbers, or use the operation without `share`"
+        label = Label(operation.choice.span, f"`{operation.choice.name}` is chosen here")
+        writer.report.fail(Diagnostic("NAS312", str(error), Label(operation.span, "shared here"), (label,), help))
+    if ops is None:
+        return None
+    next_ops = iter(ops)
+
+    def rebuilt(inner: Operation) -> Operation:
+        if isinstance(inner, ByNumber):
+            return replace(inner, operations=tuple(map(rebuilt, inner.operations)))
+        return replace(inner, op=next(next_ops)) if isinstance(inner, Primitive) else inner
+
+    return replace(operation, operations=tuple(map(rebuilt, operation.operations)))
+
+
+def _leaves(operation: Operation) -> Iterator[Operation]:
+    if isinstance(operation, ByNumber):
+        for inner in operation.operations:
+            yield from _leaves(inner)
+    else:
+        yield operation
 
 
 def expand_repeated(writer: BlockWriter, operation: Repeated, inputs: list[int], name: Name, span: Span) -> int:
@@ -103,10 +135,8 @@ def _mixes(writer: BlockWriter, operation: Operation, inputs: list[int]) -> bool
 
 def number_gate(around: Name, id: str, choice: NumberChoice, option: int) -> Gate:
     """The gate of an option. Its group is completed when the motif is used: see `flatten`."""
-    label = choice.label(option)
-    return Gate(
-        id, f"{choice.name}={label}", around.id, label, target=choice.name, span=choice.span, number=choice.name
-    )
+    text = choice.text(option)
+    return Gate(id, f"{choice.name}={text}", around.id, text, target=choice.name, span=choice.span, number=choice.name)
 
 
 def _mask(

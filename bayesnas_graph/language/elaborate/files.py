@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bayesnas_graph.diagnostics import Diagnostic, Label, Report, did_you_mean
+from bayesnas_graph.diagnostics import Diagnostic, Fix, Label, Report, did_you_mean, nearest, suggestion
 from bayesnas_graph.diagnostics.reading import read_file, real_path
 from bayesnas_graph.diagnostics.resources import folder, shipped_spaces
 from bayesnas_graph.diagnostics.source import Source, Span
@@ -25,6 +25,7 @@ class Module:
     imported: dict[str, tuple[Module, ast.Import]] = field(default_factory=dict)  # name -> where it is defined
     aliases: dict[str, tuple[Module, ast.Import]] = field(default_factory=dict)
     lost: set[str] = field(default_factory=set)  # names that could not be read; "" if unknown
+    files: list[tuple[Module, ast.Import]] = field(default_factory=list)  # the files that it imports
 
     def may_define(self, name: str) -> bool:
         """Return whether an unknown name may be defined in a part that could not be read (already reported)."""
@@ -54,10 +55,11 @@ class Module:
 
 
 class Loader:
-    """Reads files, each once, and follows their imports."""
+    """Reads files, each once, and follows their imports. `texts` are read instead of the files at their paths."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report, texts: Mapping[Path, Source] | None = None) -> None:
         self.report = report
+        self.texts = texts or {}
         self._modules: dict[Path, Module | None] = {}
         self._open: list[tuple[Path, Span | None]] = []  # files being read, and the import that led to each
         self._texts: list[Module] = []
@@ -84,7 +86,7 @@ class Loader:
             return None
         if path in self._modules:
             return self._modules[path]
-        source = None if self._too_many(wanted_by) else read(path, name, self.report, wanted_by)
+        source = None if self._too_many(wanted_by) else self._source(path, name, wanted_by)
         if source is None:
             self._modules[path] = None
             return None
@@ -93,6 +95,9 @@ class Loader:
         self._open.pop()
         self._modules[path] = module
         return module
+
+    def _source(self, path: Path, name: str, wanted_by: Span | None) -> Source | None:
+        return self.texts.get(path) or read(path, name, self.report, wanted_by)
 
     def _too_many(self, wanted_by: Span | None) -> bool:
         """Report that no more files are imported, if so."""
@@ -110,8 +115,16 @@ class Loader:
         self._full = True
         return True
 
+    def tree(self, file: ast.File, path: Path | None = None) -> Module:
+        """The module of a text that is already parsed."""
+        module = self._linked(file, path)
+        self._texts.append(module)
+        return module
+
     def _module(self, source: Source, path: Path | None) -> Module:
-        file = parse(source, self.report)
+        return self._linked(parse(source, self.report), path)
+
+    def _linked(self, file: ast.File, path: Path | None) -> Module:
         module = Module(file, path, lost=set(file.lost))
         for item in file.imports:
             self._import(module, item)
@@ -151,6 +164,7 @@ class Loader:
         if imported is None:
             module.lost.add("")
             return
+        module.files.append((imported, item))
         if item.alias is not None:
             alias = item.alias.name
             if alias in PRIMITIVES:
@@ -193,14 +207,14 @@ class Loader:
         except (OSError, ValueError):
             pass  # not a valid file name
         known = [path.name for path in shipped_spaces()]
+        near = nearest(item.path, known) or nearest(item.path + ".nas", known)
         self.report.add(
             Diagnostic(
                 "NAS103",
                 f"cannot find `{item.path}`",
                 Label(item.path_span, "not found next to this file or in the shipped library"),
-                help=did_you_mean(item.path, known)
-                or did_you_mean(item.path + ".nas", known)
-                or f"the library contains {', '.join(known)}",
+                help=suggestion(near) or "`bayesnas-graph spaces` lists the files in the library",
+                fix=Fix(item.path_span, f'"{near}"') if near else None,
             )
         )
         return None

@@ -17,7 +17,9 @@ from bayesnas_graph.language.elaborate.values import (
     Repeated,
     Selection,
     Sequence,
+    Shared,
     Use,
+    Value,
     show,
 )
 
@@ -41,6 +43,8 @@ def label_of(operation: Operation) -> str:
             return label_of(operations[0])
         case Repeated(operation=repeated):
             return label_of(repeated)
+        case Shared(name=name):
+            return name
 
 
 def distinct(operations: Seq[Operation], given: Seq[str] = ()) -> list[str]:
@@ -125,10 +129,20 @@ def numbered(labels: Seq[str]) -> list[str]:
 
 def _arguments(operation: Operation) -> dict[str, str]:
     if isinstance(operation, Use):
-        return {name: show(value) for name, value in operation.arguments}
+        return {name: _argument(value) for name, value in operation.arguments}
     if isinstance(operation, Primitive):
-        return {name: str(value).lower() for name, value in operation.op.settings().items()}
+        pairs = not operation.op.is_python  # the only arrays that primitives take
+        return {name: _setting(value, pairs) for name, value in operation.op.settings().items()}
     return {}
+
+
+def _argument(value: Value) -> str:
+    """An argument of a motif; of an operation only its name, because its own arguments mostly repeat the others."""
+    return label_of(value) if isinstance(value, Operation) else show(value)
+
+
+def _setting(value: object, pairs: bool) -> str:
+    return "x".join(map(str, value)) if pairs and isinstance(value, tuple) else str(value).lower()
 
 
 def _word(text: str) -> str:

@@ -14,6 +14,7 @@ from bayesnas_graph.language.elaborate.files import Module
 from bayesnas_graph.language.elaborate.limits import Limits
 from bayesnas_graph.language.elaborate.space import Checker, Network
 from bayesnas_graph.language.elaborate.text import Text
+from bayesnas_graph.language.elaborate.values import Argument
 
 Number = int | Fraction | bool
 
@@ -43,7 +44,7 @@ class Loaded:
 def load_network(
     file: Path | Text,
     name: str | None = None,
-    parameters: Mapping[str, Number] | None = None,
+    parameters: Mapping[str, Argument] | None = None,
     *,
     called: str | None = None,
     allow_python: bool = False,
@@ -104,8 +105,29 @@ def check_fixed(network: Network) -> None:
         raise NasError([Diagnostic("NAS610", message, help=help)])
 
 
+def argument(text: str) -> Argument:
+    """Return the value of a parameter: a number, `true` or `false`, or an array of them. Raises ValueError.
+
+    >>> argument("36"), argument("[3, 4, 6, 3]"), argument("[]")
+    (36, (3, 4, 6, 3), ())
+    """
+    if not (text.startswith("[") and text.endswith("]")):
+        return number(text)
+    inside = text[1:-1].strip()
+    return tuple(number(item.strip()) for item in inside.split(",")) if inside else ()
+
+
+def as_text(value: object) -> str:
+    """Return a value from a settings file or from Python as `argument` reads it.
+
+    >>> as_text(True), as_text((1, Fraction(1, 3)))
+    ('true', '[1, 1/3]')
+    """
+    return f"[{', '.join(map(as_text, value))}]" if isinstance(value, list | tuple) else str(value).lower()
+
+
 def number(text: str) -> Number:
-    """Return the value of a parameter: `36`, `2.5`, `1/3`, `true`. Raises ValueError.
+    """Return the number in a text, or a truth value: `36`, `2.5`, `1/3`, `true`. Raises ValueError.
 
     >>> number("2.5"), number("8"), number("true")
     (Fraction(5, 2), 8, True)

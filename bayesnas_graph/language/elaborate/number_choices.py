@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from bayesnas_graph.diagnostics.source import Span
+from bayesnas_graph.language.elaborate.decimals import decimal
 
 Number = int | Fraction
 
@@ -85,9 +86,14 @@ class NumberChoice:
     def __len__(self) -> int:
         return len(self.options)
 
+    def text(self, option: int) -> str:
+        """An option as it would be written."""
+        number = self.options[option]
+        return decimal(number) or str(number)
+
     def label(self, option: int) -> str:
         """An option as part of a name."""
-        return str(self.options[option]).replace("/", "_").replace("-", "minus_")
+        return self.text(option).replace(".", "_").replace("/", "_").replace("-", "minus_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,4 +104,4 @@ class Chosen:
     values: tuple[Number, ...]
 
     def __str__(self) -> str:
-        return f"choose {{{', '.join(map(str, self.values))}}}"
+        return f"choose {{{', '.join(decimal(value) or str(value) for value in self.values)}}}"

@@ -115,7 +115,7 @@ def _not_numbers(
             pair = ", ".join(operand.span.text for operand in expr.operands[position : position + 2])
         else:
             pair = expr.operands[position + 1].span.text
-        join = {"+": "sum", "*": "product"}.get(operator)
+        join = {"+": "sum", "-": "difference", "*": "product"}.get(operator)
         help = f"join nodes with an operation: `{join or 'sum'}({pair})`"
     elif isinstance(left, tuple | Range) and operator == "+":
         wrong, value, wanted = expr.operands[position + 1], right, "an array"

@@ -57,10 +57,16 @@ def different_shapes(
         merged.setdefault(label.span, []).append(label.text)
     secondary = tuple(Label(where, ", ".join(dict.fromkeys(texts))) for where, texts in merged.items())
     channels, sizes = {shape[0] for shape in shapes}, {shape[1:] for shape in shapes}
-    if len({len(shape) for shape in shapes}) > 1:
+    ranks = {len(shape) for shape in shapes}
+    if ranks == {1, 3}:
         help = "images and vectors cannot be joined: make the images vectors first, for example with `global_avg_pool`"
+    elif ranks == {2, 3}:
+        help = "images and sequences cannot be joined: make the images sequences first, with `to_sequence`"
+    elif len(ranks) > 1:
+        help = "sequences and vectors cannot be joined: make the sequences vectors first, for example with `at(0)`"
     elif len(sizes) > 1:
-        help = "heights and widths differ: use the same stride and padding for all"
+        what = "lengths" if ranks == {2} else "heights and widths"
+        help = f"{what} differ: use the same stride and padding for all"
     elif len(channels) > 1:
         help = "channels differ: use the same width for all"
         help += ", or join with `concat`" if code == "NAS201" else ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -14,7 +13,7 @@ from bayesnas_graph.diagnostics import Diagnostic, Label, NasError, Report, did_
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.ir import Graph, named_shape
 from bayesnas_graph.language.elaborate.arguments import signature_of
-from bayesnas_graph.language.elaborate.block import Block, flatten
+from bayesnas_graph.language.elaborate.block import Block, UnfinishedBlock, flatten
 from bayesnas_graph.language.elaborate.channels import numbers_in
 from bayesnas_graph.language.elaborate.choosing import named
 from bayesnas_graph.language.elaborate.deep_stack import deep_stack
@@ -25,7 +24,7 @@ from bayesnas_graph.language.elaborate.limits import Limits, Meter
 from bayesnas_graph.language.elaborate.names import check_names
 from bayesnas_graph.language.elaborate.number_choices import Pending
 from bayesnas_graph.language.elaborate.scope import NameScope
-from bayesnas_graph.language.elaborate.values import MotifFunction, Use, Value, ValueType, show, type_text
+from bayesnas_graph.language.elaborate.values import Argument, MotifFunction, Use, Value, ValueType, show, type_text
 from bayesnas_graph.language.elaborate.wiring import Budget
 from bayesnas_graph.language.syntax import ast
 
@@ -44,16 +43,24 @@ class Network:
     budgets: tuple[Budget, ...]
     definition: ast.Motif = field(repr=False)
     module: Module | None = field(default=None, repr=False, compare=False)  # the file that defines it
-    given: tuple[tuple[str, int | Fraction | bool], ...] = ()  # the arguments that are not the defaults of the text
+    given: tuple[tuple[str, Argument], ...] = ()  # the arguments that are not the defaults of the text
 
     def graph(self) -> Graph:
         """The network as one flat graph."""
         return flatten(self.block, self.name)
 
+    @property
+    def arguments_text(self) -> str:
+        """The values of its parameters, such as `width = 8, labels = 10`."""
+        return ", ".join(f"{name} = {show(value)}" for name, value in self.arguments)
+
+    @property
+    def call_text(self) -> str:
+        """The network as a call, such as `net(width = 8)`, or just its name."""
+        return f"{self.name}({self.arguments_text})" if self.arguments else self.name
+
     def __repr__(self) -> str:
-        arguments = ", ".join(f"{name} = {show(value)}" for name, value in self.arguments)
-        called = f"{self.name}({arguments})" if arguments else self.name
-        return f"<network {called}: {self.block.nodes:,} operations, {self.block.choices:,} choices>"
+        return f"<network {self.call_text}: {self.block.nodes:,} operations, {self.block.choices:,} choices>"
 
     def _repr_svg_(self) -> str | None:
         """The picture that a notebook shows. The report package imports networks, so it is imported by name here."""
@@ -75,13 +82,21 @@ class Space:
 
 
 class Checker:
-    """Checks files. A file imported several times is read once."""
+    """Checks files, each read once. `texts` are read instead of the files at their paths."""
 
-    def __init__(self, report: Report, limits: Limits | None = None, *, allow_python: bool = False) -> None:
+    def __init__(
+        self,
+        report: Report,
+        limits: Limits | None = None,
+        *,
+        allow_python: bool = False,
+        texts: Mapping[Path, Source] | None = None,
+    ) -> None:
         self.report = report
         self.limits = limits or Limits()
         self.allow_python = allow_python
-        self.loader = Loader(report)
+        self.loader = Loader(report, texts)
+        self.unfinished: list[UnfinishedBlock] = []  # what is known about motifs with errors
         self._named: set[Module] = set()
 
     def path(self, path: Path, name: str | None = None) -> Space | None:
@@ -124,9 +139,7 @@ class Checker:
                 networks.append(network)
         return Space(module, tuple(networks))
 
-    def network(
-        self, module: Module, name: str, overrides: Mapping[str, int | Fraction | bool] | None = None
-    ) -> Network | None:
+    def network(self, module: Module, name: str, overrides: Mapping[str, Argument] | None = None) -> Network | None:
         """Expand a network, with values for some of its parameters; None if it has errors."""
         definition = module.own.get(name)
         if not isinstance(definition, ast.Motif) or definition.role != "network":
@@ -139,9 +152,7 @@ class Checker:
         with deep_stack():
             return self._guarded(partial(self._network, module, definition, overrides or {}), module)
 
-    def _network(
-        self, module: Module, definition: ast.Motif, overrides: Mapping[str, int | Fraction | bool]
-    ) -> Network:
+    def _network(self, module: Module, definition: ast.Motif, overrides: Mapping[str, Argument]) -> Network:
         evaluator = Evaluator(self.report, Meter(self.limits, self.report), self.allow_python)
         scope = NameScope(module, owner=Pending(definition))
         signature = signature_of(definition)
@@ -169,8 +180,12 @@ class Checker:
         outputs = tuple(_type(evaluator, expr, scope) for expr in definition.outputs)
         expander = Expander(evaluator)
         use = Use(MotifFunction(module, definition), arguments, definition.name.span)
-        block = expander.block(use, tuple(t.shape for t in inputs), definition.name.span)
+        try:
+            block = expander.block(use, tuple(t.shape for t in inputs), definition.name.span)
+        finally:
+            self.unfinished += expander.unfinished
         self._compare_outputs(definition, block, outputs)
+        expander.agreement.report_unused()
         budgets = tuple(expander.wiring(block).budgets)
         given = tuple(overrides.items())
         return Network(definition.name.name, arguments, block, inputs, outputs, budgets, definition, module, given)
@@ -186,7 +201,7 @@ class Checker:
                 label = Label(expr.span, f"declared as {type_text(wanted)}")
                 message = f"network `{definition.name.name}` outputs {named_shape(shape)}"
                 help = None
-                if len(shape) == 3 and wanted.kind == "classes":
+                if len(shape) > 1 and wanted.kind == "classes":
                     help = f"end with `global_avg_pool > linear({wanted.shape[0]})`"
                 elif wanted.kind == "classes":
                     help = f"end with {wanted.shape[0]} values, for example `linear({wanted.shape[0]})`"

@@ -26,6 +26,7 @@ from bayesnas_graph.language.elaborate.values import (
     Operation,
     Primitive,
     Selection,
+    Shared,
     Value,
 )
 from bayesnas_graph.language.elaborate.values import Sequence as Chain
@@ -100,6 +101,8 @@ class _Run:
                 self.wiring.joins[self.builder.out_node(statement.span)] = self._join(statement.join, scope)
             case ast.Let():
                 self._let(statement, scope)
+            case ast.Share():
+                self._share(statement, scope)
             case ast.For():
                 self._for(statement, scope)
             case ast.If():
@@ -118,6 +121,14 @@ class _Run:
         else:
             value = LetFunction(scope.module, statement, scope)
         self._define(statement.name, value, scope)
+
+    def _share(self, statement: ast.Share, scope: NameScope) -> None:
+        operation = self.evaluator.operation(statement.operation, scope)
+        if not isinstance(operation, Shared):  # another name for shared weights is the same weights
+            body = ast.StatementBlock(statement.span, ())
+            definition = ast.Motif(statement.span, "share", statement.name, (), body)
+            operation = self.builder.add_shared(definition, operation)
+        self._define(statement.name, operation, scope)
 
     def _input(self, statement: ast.In, scope: NameScope) -> None:
         for slot in statement.slots:
@@ -329,7 +340,9 @@ class _Run:
                 f"`{quantity.name}` cannot be limited",
                 quantity.span,
                 "unknown",
-                f"a budget can limit {', '.join(QUANTITIES)}; edges are limited by `edges` and `inputs(h)`",
+                "did you mean `params`?"
+                if quantity.name in ("parameters", "weights")
+                else f"a budget can limit {', '.join(QUANTITIES)}; edges are limited by `edges` and `inputs(h)`",
             )
         if statement.comparison not in ("<", "<=", ">", ">="):
             self._fail("NAS213", f"a budget cannot use `{statement.comparison}`", statement.span, "", "use `<` or `<=`")

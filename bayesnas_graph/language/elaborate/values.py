@@ -14,11 +14,13 @@ from typing import Literal
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Op, Shape, shape_text
 from bayesnas_graph.language.elaborate.channels import Channels
+from bayesnas_graph.language.elaborate.decimals import decimal
 from bayesnas_graph.language.elaborate.files import Module
-from bayesnas_graph.language.elaborate.number_choices import Chosen, NumberChoice
+from bayesnas_graph.language.elaborate.number_choices import Chosen, NumberChoice, NumberOwner
 from bayesnas_graph.language.syntax import ast
 
 Number = int | Fraction
+Argument = Number | bool | tuple[Number | bool, ...]  # a value that is given for a parameter of a network
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,30 @@ class Repeated:
         return f"{self.operation} * ({self.times})"
 
 
-Operation = Primitive | Use | Sequence | Selection | Perhaps | ByNumber | Repeated
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """An operation with one set of weights and switches, however often it is used."""
+
+    definition: ast.Motif  # its name, with an empty body
+    id: str  # unique in the motif that declares it
+    operation: Operation
+    owner: NumberOwner  # the expansion of that motif
+
+    @property
+    def name(self) -> str:
+        """Its name in the text."""
+        return self.definition.name.name
+
+    @property
+    def span(self) -> Span:
+        """Where it is declared."""
+        return self.definition.span
+
+    def __str__(self) -> str:
+        return self.name
+
+
+Operation = Primitive | Use | Sequence | Selection | Perhaps | ByNumber | Repeated | Shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,9 +240,9 @@ class Namespace:
 
 @dataclass(frozen=True, slots=True)
 class ValueType:
-    """The type of an input or output: `image(3, 32, 32)`, `vector(784)`, `classes(10)`."""
+    """The type of an input or output: `image(3, 32, 32)`, `sequence(9, 128)`, `vector(784)`, `classes(10)`."""
 
-    kind: Literal["image", "vector", "classes"]
+    kind: Literal["image", "sequence", "tokens", "vector", "classes"]
     shape: Shape
 
 
@@ -263,6 +288,7 @@ Value = (
     | Perhaps
     | ByNumber
     | Repeated
+    | Shared
     | OptionSet
     | PrimitiveFunction
     | MotifFunction
@@ -302,7 +328,7 @@ def parts_of(value: Value) -> tuple[Value, ...]:
             return value.steps
         case Selection():
             return value.candidates
-        case Perhaps():
+        case Perhaps() | Shared():
             return (value.operation,)
         case ByNumber():
             return value.operations
@@ -373,6 +399,8 @@ def show(value: Value) -> str:
             return str(value).lower()
         case str():
             return f'"{value}"'
+        case Fraction():
+            return decimal(value) or str(value)
         case tuple():
             return f"[{', '.join(map(show, value))}]"
         case Range():

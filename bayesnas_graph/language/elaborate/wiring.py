@@ -12,7 +12,8 @@ from bayesnas_graph.language.elaborate.channels import Channels
 from bayesnas_graph.language.elaborate.labels import Names, label_of
 from bayesnas_graph.language.elaborate.limits import Meter
 from bayesnas_graph.language.elaborate.number_choices import NumberOwner
-from bayesnas_graph.language.elaborate.values import MotifNode, Operation, Primitive
+from bayesnas_graph.language.elaborate.values import MotifNode, Operation, Primitive, Shared
+from bayesnas_graph.language.syntax import ast
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,6 +96,7 @@ class Wiring:
     budgets: list[Budget] = field(default_factory=list)
     requirements: list[Requirement] = field(default_factory=list)  # on edges
     numbers: NumberOwner = field(default_factory=NumberOwner)  # the numbers that are chosen here
+    shared: list[Shared] = field(default_factory=list)  # the operations that `share` names
     sound: bool = True  # false if a statement failed
     problems: list[Diagnostic] = field(default_factory=list)  # of the failed statements
 
@@ -108,6 +110,7 @@ class WiringBuilder:
         self._shapes, self._channels = shapes, channels  # of the inputs
         self._input_nodes: set[MotifNode] = set()  # for fast lookup
         self._names = Names()
+        self._shared_names = Names()
 
     def add_input(self, name: str, span: Span, index: int | None = None) -> MotifNode:
         position = len(self.wiring.inputs)
@@ -145,6 +148,13 @@ class WiringBuilder:
         node = self.add_node(label_of(operation), span, declared=False)
         self.connect(operation, inputs, (node,), span)
         return node
+
+    def add_shared(self, definition: ast.Motif, operation: Operation) -> Shared:
+        """An operation with one set of weights for all its uses."""
+        name = definition.name.name
+        shared = Shared(definition, self._shared_names.unique(name), operation, self.wiring.numbers)
+        self.wiring.shared.append(shared)
+        return shared
 
     def is_result(self, node: MotifNode, span: Span) -> bool:
         """Return whether a node was just added for an operation that is applied in this expression."""

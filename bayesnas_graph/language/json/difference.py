@@ -48,6 +48,16 @@ class Rewired:
 
 
 @dataclass(frozen=True, slots=True)
+class Reshared:
+    """A node in both graphs that shares its weights with other nodes than before."""
+
+    before: str
+    after: str
+    old: tuple[str, ...]  # the others; those in both graphs with their names in the second
+    new: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Port:
     """An input or output of the network."""
 
@@ -74,6 +84,7 @@ class Difference:
     renamed: tuple[tuple[str, str], ...] = ()
     changed: tuple[Change, ...] = ()
     rewired: tuple[Rewired, ...] = ()
+    reshared: tuple[Reshared, ...] = ()
     inputs: tuple[PortChange, ...] = ()
     outputs: tuple[PortChange, ...] = ()
     switches: SwitchChanges = field(default_factory=SwitchChanges)
@@ -108,6 +119,7 @@ class Difference:
                     {"before": _node_json(change.before), "after": _node_json(change.after)} for change in self.changed
                 ],
                 "rewired": [rewired.as_json() for rewired in self.rewired],
+                "reshared": [asdict(change) for change in self.reshared],
             },
             "switches": asdict(self.switches),
             "budgets": {"added": list(self.budgets_added), "removed": list(self.budgets_removed)},
@@ -132,6 +144,7 @@ def compare(before: Graph, after: Graph, budgets: tuple[Iterable[str], Iterable[
         renamed=tuple((old.name, new.name) for old, new in pairs if old.name != new.name),
         changed=tuple(Change(old, new) for old, new in pairs if _differs(old, new)),
         rewired=tuple(_rewired(before, after, pairs, matching, switches)),
+        reshared=tuple(_reshared(before, after, pairs, matching)),
         inputs=_ports(_inputs(before), _inputs(after), matching),
         outputs=_ports(_outputs(before), _outputs(after), matching),
         switches=switches,
@@ -179,6 +192,25 @@ def _rewired(
             reads_now.sort(key=str)
         if reads != reads_now:
             yield Rewired(old.name, new.name, tuple(reads), tuple(reads_now))
+
+
+def _reshared(before: Graph, after: Graph, pairs: list[tuple[Node, Node]], matching: Matching) -> Iterable[Reshared]:
+    """Nodes that share their weights with other nodes than before."""
+    partners, partners_now = _by_weights(before), _by_weights(after)
+    for old, new in pairs:
+        shared = {matching.after.get(name, name) for name in partners.get(old.weights, ()) if name != old.name}
+        shared_now = {name for name in partners_now.get(new.weights, ()) if name != new.name}
+        if shared != shared_now:
+            yield Reshared(old.name, new.name, tuple(sorted(shared)), tuple(sorted(shared_now)))
+
+
+def _by_weights(graph: Graph) -> dict[str, list[str]]:
+    """The nodes that use each set of shared weights."""
+    found: dict[str, list[str]] = {}
+    for node in graph:
+        if node.weights:
+            found.setdefault(node.weights, []).append(node.name)
+    return found
 
 
 def _kept(edges: Iterable[Edge], groups: set[str]) -> list[Edge]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import ValidationError
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError, did_you_mean
 from bayesnas_graph.diagnostics.reading import read_file
 from bayesnas_graph.diagnostics.source import Span
-from bayesnas_graph.ir import Constraint, Edge, Gate, Graph, Node, Op, Scope, Term, WrittenEdge
+from bayesnas_graph.ir import Constraint, Edge, Gate, Graph, Node, Op, Scope, Term, TokenShape, WrittenEdge
 from bayesnas_graph.language.json.origins import Origins
 from bayesnas_graph.language.json.problems import fail, fail_with, shown
 from bayesnas_graph.language.json.schema import (
@@ -26,15 +26,17 @@ from bayesnas_graph.language.json.schema import (
     NodeDocument,
     OldGraphDocument,
     OldNodeDocument,
+    OldVersion,
     PlaceDocument,
     ScopeDocument,
     TermDocument,
 )
-from bayesnas_graph.language.json.settings import op_document, read_op
+from bayesnas_graph.language.json.settings import current_op, op_document, read_op
 from bayesnas_graph.language.json.soundness import (
     check_gates,
     check_replaced,
     check_scopes,
+    check_weights,
     check_wiring,
     nodes_in_order,
 )
@@ -54,6 +56,7 @@ def to_document(graph: Graph) -> GraphDocument:
             label=node.label,
             scope=node.scope,
             behind=list(node.behind),
+            weights=node.weights,
         )
         for node in graph
     ]
@@ -121,7 +124,8 @@ def from_document(
     for i, node in enumerate(document.nodes):
         if node.name in nodes:
             fail(source_name, ["nodes", i, "name"], f"duplicate node `{node.name}`")
-        op = read_op(node.op, source_name, ["nodes", i, "op"], allow_python=allow_python)
+        described = current_op(node.op, document.version)
+        op = read_op(described, source_name, ["nodes", i, "op"], allow_python=allow_python)
         nodes[node.name] = _node(node, op)
     edges = [
         Edge(edge.source, edge.target, edge.slot, Gate(**edge.gate.model_dump()) if edge.gate else None)
@@ -143,6 +147,7 @@ def from_document(
         return Graph(document.name, origins.nodes().values(), origins.edges(), document.outputs, origins.scopes())
     check_gates(nodes, edges, source_name)
     check_scopes(nodes, scopes, source_name)
+    check_weights(nodes, edges, source_name)
     constraints = [_read_constraint(found, source_name, i) for i, found in enumerate(document.constraints)]
     return Graph(document.name, ordered, edges, document.outputs, scopes.values(), constraints)
 
@@ -159,10 +164,11 @@ def _read_constraint(document: ConstraintDocument, source_name: str, i: int) -> 
 
 
 def _node(node: OldNodeDocument, op: Op) -> Node:
-    made = Node(node.name, op, tuple(node.shape), replaces=tuple(map(tuple, node.replaces)))
+    shape = TokenShape(node.shape) if op.is_tokens else tuple(node.shape)
+    made = Node(node.name, op, shape, replaces=tuple(map(tuple, node.replaces)))
     if not isinstance(node, NodeDocument):
         return made
-    return replace(made, label=node.label, behind=tuple(node.behind), scope=node.scope)
+    return replace(made, label=node.label, behind=tuple(node.behind), scope=node.scope, weights=node.weights)
 
 
 def _scopes(document: GraphDocument | OldGraphDocument, source_name: str) -> dict[str, Scope]:
@@ -179,6 +185,9 @@ def to_json(graph: Graph) -> str:
     """The graph as JSON text. Equal graphs have equal texts."""
     empty = None if graph.constraints else {"constraints"}  # most graphs have none
     document = to_document(graph).model_dump(mode="json", by_alias=True, exclude=empty)
+    for part in (*document["nodes"], *document["scopes"]):
+        if not part["weights"]:  # most are not shared
+            del part["weights"]
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -192,7 +201,7 @@ def from_json(text: str, source_name: str, *, allow_python: bool = False) -> Gra
         fail(source_name, [], f"not valid JSON: {_lower(str(error))}")
     except RecursionError:
         fail(source_name, [], "nested too deeply")
-    is_old = _version(data, source_name) < VERSION
+    is_old = _version(data, source_name) in get_args(OldVersion)
     try:
         document = OldGraphDocument.model_validate(data) if is_old else GraphDocument.model_validate(data)
     except ValidationError as error:

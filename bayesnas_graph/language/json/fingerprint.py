@@ -2,14 +2,15 @@
 
 This is colour refinement. Every node has a colour, a hash that initially covers its operation, arguments, shape and
 which output it is. Colours are refined from the inputs to the outputs by what a node reads, from the outputs to the
-inputs by its readers, and through groups of gates, which have colours of their own, from the edges they are on. When a
-round distinguishes no more nodes or groups, the fingerprint is the hash of all colours, sorted, and of the constraints
-by the colours of their nodes.
+inputs by its readers, and through groups of gates, which have colours of their own, from the edges they are on. Nodes
+that share weights are refined by each other. When a round distinguishes no more nodes or groups, the fingerprint is the
+hash of all colours, sorted, and of the constraints by the colours of their nodes.
 
-Graphs have the same fingerprint if they differ only in the names of nodes, gates and groups, in the order of nodes
-(except inputs, which are numbered), and in the order of the inputs of a sum, mean, product or choice. The converse
-holds if refinement distinguishes all nodes that differ. It can fail for spaces built of many parts that look alike
-from everywhere: for example, six equal nodes, read in pairs by sums that form one ring of six or two rings of three.
+Graphs have the same fingerprint if they differ only in the names of nodes, gates, groups and weights, in the order of
+nodes (except inputs, which are numbered), and in the order of the inputs of a sum, mean, product or choice. The
+converse holds if refinement distinguishes all nodes that differ. It can fail for spaces built of many parts that look
+alike from everywhere: for example, six equal nodes, read in pairs by sums that form one ring of six or two rings of
+three.
 """
 
 from __future__ import annotations
@@ -87,6 +88,11 @@ class _Colouring:
                 self.members[group].append((source, target, slot))
             self.reads[target].append((source, slot, group))
             self.readers[source].append((target, slot, group))
+        shared: dict[str, list[int]] = {}
+        for i, node in enumerate(graph):
+            if node.weights:
+                shared.setdefault(node.weights, []).append(i)
+        self.shared = [members for members in shared.values() if len(members) > 1]
         self.number = number
         self.constraints = graph.constraints
         self.groups: list[Colour] = [b"group"] * len(groups) + [b""]  # the last is for edges without a gate
@@ -117,6 +123,10 @@ class _Colouring:
         for i, members in enumerate(self.members):
             edges = sorted(nodes[source] + nodes[target] + slot for source, target, slot in members)
             self.groups[i] = _hash([self.groups[i], *edges])
+        for same in self.shared:
+            colour = _hash([b"weights", *sorted(nodes[i] for i in same)])
+            for i in same:
+                nodes[i] = _hash([nodes[i], colour])
 
     def _sweep(self, order: Iterable[int], edges: list[list[tuple[int, bytes, int]]]) -> None:
         """Refine each node by its neighbours on one side, which come before it in the order."""

@@ -13,10 +13,10 @@ from bayesnas_graph.ir import Kind
 from bayesnas_graph.language.elaborate.limits import LARGEST_NUMBER
 
 SCHEMA: Literal["bayesnas-graph/graph"] = "bayesnas-graph/graph"
-Version = Literal[3]  # used for writing
+Version = Literal[3, 4]  # the last is used for writing; in 3, `layer_norm` is over a whole sample
 OldVersion = Literal[1, 2]  # supported for reading; 2 added `scopes` and `replaces`, both optional
-VERSION: Version = 3
-VERSIONS: tuple[int, ...] = (*get_args(OldVersion), VERSION)
+VERSION: Version = 4
+VERSIONS: tuple[int, ...] = (*get_args(OldVersion), *get_args(Version))
 
 Name = Annotated[str, Field(min_length=1)]
 Word = Annotated[str, Field(pattern="^[A-Za-z_][A-Za-z0-9_]*$")]  # an identifier of the language
@@ -28,8 +28,9 @@ Setting = Annotated[
     JsonValue,
     WithJsonSchema(
         {
-            "type": ["integer", "boolean", "string", "object", "null"],
-            "description": "A whole number, a truth value, a fraction such as `1/100000` as a string, or null.",
+            "type": ["integer", "array", "boolean", "string", "object", "null"],
+            "description": "A whole number or two of them, a truth value, a word, a fraction such as `1/100000` as a "
+            "string, or null.",
         }
     ),
 ]
@@ -74,11 +75,13 @@ class NodeDocument(OldNodeDocument):
 
     `replaces` names the nodes that a pass merged into this one: a list for each equal part of its channels. `label` is
     what the text calls it, `scope` the scope it is directly in, and `behind` the gates of the candidates it is part of.
+    Nodes with the same `weights` share them.
     """
 
     label: str = ""
     scope: str = ""
     behind: list[Name] = []
+    weights: str = ""
 
 
 class OldGateDocument(_Part):
@@ -128,7 +131,7 @@ class OldScopeDocument(_Part):
 
     name: Name
     kind: Word
-    role: Literal["motif", "cell", "network", "choice"]
+    role: Literal["motif", "cell", "network", "choice", "share"]
     outputs: Size = 1
 
 
@@ -137,12 +140,14 @@ class ScopeDocument(OldScopeDocument):
 
     `parent` is the scope it is directly in, `label` what the text calls the use, and `text` the same with all uses
     around it. `arguments` has those of the motif that are numbers, truth values, or names of motifs.
+    Uses with the same `weights` share those of all their nodes.
     """
 
     parent: str = ""
     label: str = ""
     text: str = ""
     arguments: dict[str, MotifArgument] = {}
+    weights: str = ""
 
 
 class TermDocument(_Part):
@@ -193,7 +198,7 @@ class GraphDocument(_Part):
 
     # A field cannot be called `schema`, because pydantic has a method of that name.
     kind: Literal["bayesnas-graph/graph"] = Field(alias="schema")
-    version: Version
+    version: Annotated[Version, WithJsonSchema({"const": VERSION, "title": "Version", "type": "integer"})]
     name: str
     nodes: list[NodeDocument]
     edges: list[EdgeDocument]

@@ -22,6 +22,7 @@ from bayesnas_graph.language.json.problems import Step, fail, shown
 from bayesnas_graph.language.json.schema import OpDocument
 
 _FRACTION = re.compile(r"-?[0-9]{1,19}(/0*[1-9][0-9]{0,18})?")
+_Given = int | Fraction | bool | str | tuple[int, ...]
 _NOWHERE = Source("", "")  # a document has no spans: the offset is the index of the argument
 
 
@@ -37,6 +38,19 @@ def op_document(op: Op) -> OpDocument:
     return OpDocument(name=op.name, args={name: _plain(value) for name, value in values_of.items()})
 
 
+def current_op(document: OpDocument, version: int) -> OpDocument:
+    """An operation of a document of this version, as it is called now.
+
+    Until version 3, `layer_norm` was over everything in a sample.
+
+    >>> current_op(OpDocument(name="layer_norm", args={"affine": False}), 3)
+    OpDocument(name='group_norm', args={'groups': 1, 'affine': False})
+    """
+    if version < 4 and document.name == "layer_norm":
+        return OpDocument(name="group_norm", args={"groups": 1, **document.args})
+    return document
+
+
 def read_op(document: OpDocument, source_name: str, path: Sequence[Step], *, allow_python: bool) -> Op:
     """The operation that a document describes. Python operations are not imported here, nor later unless allowed."""
     path = [*path, "args"]
@@ -47,7 +61,7 @@ def read_op(document: OpDocument, source_name: str, path: Sequence[Step], *, all
         help = did_you_mean(document.name, [*PRIMITIVES, *COMPILED, PythonOp.name])
         fail(source_name, [*path[:-1], "name"], f"unknown operation `{document.name}`", help)
     declared = cls.arguments()
-    given: dict[str, int | Fraction | bool | str] = {}
+    given: dict[str, _Given] = {}
     for name, value in document.args.items():
         if name not in declared:
             help = did_you_mean(name, declared)
@@ -73,9 +87,7 @@ def _plain(value: Value) -> JsonValue:
     return str(value) if isinstance(value, Fraction) else value
 
 
-def _value(
-    argument: Argument, value: JsonValue, source_name: str, path: Sequence[Step]
-) -> int | Fraction | bool | str | None:
+def _value(argument: Argument, value: JsonValue, source_name: str, path: Sequence[Step]) -> _Given | None:
     """A value of the language; None if the argument is omitted. Its kind and range are checked later."""
     if value is None:
         if argument.absent is None:
@@ -83,12 +95,23 @@ def _value(
         return None
     if isinstance(value, str) and value in argument.words:
         return value
+    if isinstance(value, list) and argument.is_pair:
+        return tuple(_integer(argument, item, source_name, [*path, i]) for i, item in enumerate(value))
     if isinstance(value, str) and argument.kind == "rational":
         return _fraction(value, source_name, path)
     if isinstance(value, float) and argument.kind == "rational":
         fail(source_name, path, f"is not exact: {shown(value)}", 'write it as a fraction, such as `"1/10"`')
+    return _integer(argument, value, source_name, path)
+
+
+def _integer(argument: Argument, value: JsonValue, source_name: str, path: Sequence[Step]) -> int:
     if not isinstance(value, int):
-        wanted = {"integer": "a whole number", "boolean": "true or false", "rational": "a fraction, as a string"}
+        wanted = {
+            "integer": "a whole number",
+            "boolean": "true or false",
+            "rational": "a fraction, as a string",
+            "word": " or ".join(map(shown, argument.words)),
+        }
         fail(source_name, path, f"should be {wanted[argument.kind]}, got {shown(value)}")
     if out_of_bounds(value):
         fail(source_name, path, "is too large, more than 10^18")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bayesnas_graph.diagnostics import did_you_mean
-from bayesnas_graph.ir import Edge, Node, Scope, ShapeError, shape_text
+from bayesnas_graph.ir import Edge, ModuleCall, Node, Scope, ShapeError, TokenShape, shape_text
 from bayesnas_graph.ir.walks import in_order
 from bayesnas_graph.language.json.problems import Step, fail
 
@@ -94,6 +94,25 @@ def check_scopes(nodes: Mapping[str, Node], scopes: Mapping[str, Scope], source_
         _check_scope(scope.parent, scopes, scope.name, is_named_after, ["scopes", i, "parent"], source_name)
 
 
+def check_weights(nodes: Mapping[str, Node], edges: Sequence[Edge], source_name: str) -> None:
+    """Check that nodes that share weights have operations with weights, and that these are of one form."""
+    reads: dict[str, dict[int, str]] = {name: {} for name in nodes}
+    for edge in edges:
+        reads[edge.target][edge.slot] = edge.source
+    first: dict[str, tuple[str, ModuleCall]] = {}
+    for i, node in enumerate(nodes.values()):
+        if not node.weights:
+            continue
+        path: list[Step] = ["nodes", i, "weights"]
+        sources = reads[node.name]
+        call = node.op.torch(*(nodes[sources[slot]].shape for slot in sorted(sources)))
+        if not isinstance(call, ModuleCall):
+            fail(source_name, path, f"`{node.op.label}` has no weights to share")
+        name, expected = first.setdefault(node.weights, (node.name, call))
+        if call.module != expected.module:
+            fail(source_name, path, f"`{node.name}` and `{name}` share weights, but need different ones")
+
+
 def _check_scope(
     around: str, scopes: Mapping[str, Scope], name: str, is_named_after: bool, path: list[Step], source_name: str
 ) -> None:
@@ -126,6 +145,9 @@ def _check_node(node: Node, slots: Mapping[int, Edge], nodes: Mapping[str, Node]
     if node.op.is_input or node.op.is_python:
         return  # inputs declare their shapes, and Python operations are not run to compute theirs
     shapes = [nodes[slots[slot].source].shape for slot in range(given)]
+    if any(isinstance(shape, TokenShape) for shape in shapes) and not node.op.reads_tokens:
+        reason = f"`{node.op.label}` needs numbers, but the input of `{node.name}` is tokens"
+        fail(source_name, ["nodes", i, "op"], reason)
     try:
         shape = node.op.shape(*shapes)
     except ShapeError as error:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from bayesnas_graph.diagnostics.words import counted
 from bayesnas_graph.ir import Graph, local_name, shape_text
 from bayesnas_graph.ir.ops.python import PythonOp
-from bayesnas_graph.language.json.difference import Change, Difference, Port, PortChange, Read, Rewired
+from bayesnas_graph.language.json.difference import Change, Difference, Port, PortChange, Read, Reshared, Rewired
 from bayesnas_graph.language.json.fingerprint import op_identity
 from bayesnas_graph.language.json.problems import printable
 from bayesnas_graph.language.json.subtrees import Subtree, subtrees
@@ -154,6 +154,9 @@ def _operations(difference: Difference, before: Graph, after: Graph) -> Iterable
         name = rewired.after
         where = within(after.enclosing(name), new_cells, name)
         lines.add("rewired", where, _reads(rewired, before, after, new_cells))
+    for reshared in difference.reshared:
+        name = reshared.after
+        lines.add("weights", within(after.enclosing(name), new_cells, name), _sharing(reshared))
     return [*lines, *_reshaped(reshaped, after, new_cells)]
 
 
@@ -183,6 +186,10 @@ def _reshaped(changes: Iterable[Change], graph: Graph, cells: dict[str, str]) ->
 
 def _tree(tree: Subtree, graph: Graph) -> str:
     return str(graph[tree.name].op) if tree.size == 1 and tree.name in graph.nx else ""
+
+
+def _sharing(reshared: Reshared) -> str:
+    return f"shared with {_listed(reshared.new)}" if reshared.new else "no longer shared"
 
 
 def _reads(rewired: Rewired, before: Graph, after: Graph, cells: dict[str, str]) -> str:

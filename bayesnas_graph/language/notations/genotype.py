@@ -30,6 +30,7 @@ DARTS = Notation(
         "dil_conv_5x5": "dil_conv_5",
         "sep_conv_7x7": "sep_conv_7",
         "conv_7x1_1x7": "conv_7x1_1x7",
+        "conv_3x1_1x3": "conv_3x1_1x3",
         "conv_1x1": "conv_keep_1",
         "conv_3x3": "conv_keep_3",
         "max_pool_5x5": "maximum_5",
@@ -42,6 +43,7 @@ TWICE = ("max_pool_3x3", "avg_pool_3x3")  # have no weights, so the same one twi
 Pairs = tuple[tuple[str, int], ...]
 
 PER_NODE = 2  # edges into a node
+BRANCHES = ("left", "right")  # of the nodes of `nasnet`
 FIRST = len(DARTS.inputs)  # the number of the first node
 CONCAT = tuple(range(FIRST, FIRST + DARTS.nodes))  # in the shipped spaces
 
@@ -91,13 +93,13 @@ def parse_genotype(text: str) -> Genotype:
 
 def groups_of(genotype: Genotype, graph: Graph) -> frozenset[str]:
     """The groups to keep in a graph of the space; a pair with `none` keeps none. Raises NasError."""
-    notation = DARTS.sized(graph)
+    notation = DARTS.sized(graph, BRANCHES)
     cells = (("normal", genotype.normal, genotype.normal_concat), ("reduce", genotype.reduce, genotype.reduce_concat))
     _check_space(notation, [pairs for _, pairs, _ in cells], graph)
     joins, kept = notation.joins(graph), set[str]()
     operations: list[tuple[CellEdge, str]] = []
     for cell, (field, pairs, concat) in zip(notation.cells, cells, strict=True):
-        operations += _operations(field, cell, pairs)
+        operations += _operations(notation, field, cell, pairs)
         _check_concat(notation, field, concat, is_free=any(of == cell for of, _ in joins))
         kept |= {group for (of, node), group in joins.items() if of == cell and node in concat}
     return notation.groups(operations, graph) | kept
@@ -132,11 +134,11 @@ def _check_concat(notation: Notation, field: str, concat: tuple[int, ...], *, is
         unfitting(f"`{field}_concat` is {shown(_numbers(concat))}", help)
 
 
-def _operations(field: str, cell: str, pairs: Pairs) -> list[tuple[CellEdge, str]]:
+def _operations(notation: Notation, field: str, cell: str, pairs: Pairs) -> list[tuple[CellEdge, str]]:
     """The operations of a cell with their edges. Raises NasError if the space has no such cell."""
     operations: dict[tuple[CellEdge, str], None] = {}
     for i, (operation, input) in enumerate(pairs):
-        edge = CellEdge(cell, FIRST + i // PER_NODE, input)
+        edge = CellEdge(cell, FIRST + i // PER_NODE, input, i % PER_NODE if notation.branches else 0)
         if not 0 <= input < edge.node:
             help = f"node {edge.node} can use inputs 0 to {edge.node - 1}: 0 and 1 are the inputs of the cell"
             unfitting(f"node {edge.node} of `{field}` uses input {shown(input)}, which is not before it", help)
@@ -149,11 +151,11 @@ def _operations(field: str, cell: str, pairs: Pairs) -> list[tuple[CellEdge, str
 
 
 def genotype_of(kept: Collection[str], graph: Graph) -> Genotype:
-    """The genotype that keeps these groups. The pairs of a node are in the order of their inputs.
+    """The genotype that keeps these groups. The pairs of a node are in the order of its branches, or of their inputs.
 
     Raises NasError unless every node keeps two operations.
     """
-    notation = DARTS.sized(graph)
+    notation = DARTS.sized(graph, BRANCHES)
     operations = notation.operations_of(kept, graph)
     joins = notation.joins(graph)
 
@@ -172,9 +174,9 @@ def _pairs(notation: Notation, cell: str, operations: dict[CellEdge, list[str]],
         unfitting(f"network {shown(graph.name)} has no switches of cell `{cell}`", help)
     pairs: list[tuple[str, int]] = []
     for node in range(FIRST, FIRST + notation.nodes):
-        edges = {edge.input: operations[edge] for edge in operations if (edge.cell, edge.node) == (cell, node)}
-        here = [(name, input) for input, names in edges.items() for name in names]
-        if len(here) == 1 and here[0][0] in TWICE:
+        edges = {edge: operations[edge] for edge in operations if (edge.cell, edge.node) == (cell, node)}
+        here = [(name, edge.input) for edge, names in edges.items() for name in names]
+        if len(here) == 1 and here[0][0] in TWICE and not notation.branches:
             here *= 2
         if len(here) != PER_NODE:
             count = sum(map(bool, edges.values()))

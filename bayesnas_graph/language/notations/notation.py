@@ -21,13 +21,14 @@ class CellEdge:
     cell: str
     node: int
     input: int
+    branch: int = 0  # if a node has several, each of which reads one input
 
 
 @dataclass(frozen=True)
 class Notation:
     """A notation, and the names of cells, nodes and candidates in its spaces.
 
-    Nodes are `h[0]`, `h[1]` and so on. Each reads the inputs of the cell and the nodes before it.
+    Nodes are `h[0]`, `h[1]` and so on. Each reads the inputs of the cell and the nodes before it, perhaps in branches.
     """
 
     name: str
@@ -37,11 +38,13 @@ class Notation:
     nodes: int  # of a cell
     operations: Mapping[str, str]  # the name in the notation -> the label of the candidate
     aliases: Mapping[str, str] = field(default_factory=dict)  # another label of a candidate -> its usual label
+    # Arrays of nodes: node `h[j]` adds `left[j]` and `right[j]`. None if it reads its inputs itself.
+    branches: tuple[str, ...] = ()
 
-    def sized(self, graph: Graph) -> Notation:
-        """The notation for cells with as many nodes as those of a graph, or this one if none fits."""
-        sizes = (replace(self, nodes=nodes) for nodes in range(1, MOST_NODES + 1))
-        return self if self.fits(graph) else next((other for other in sizes if other.fits(graph)), self)
+    def sized(self, graph: Graph, branches: tuple[str, ...] = ()) -> Notation:
+        """The notation for cells like those of a graph, perhaps with these branches, or this one if none fits."""
+        forms = [replace(self, nodes=n, branches=some) for some in ((), branches) for n in range(1, MOST_NODES + 1)]
+        return self if self.fits(graph) else next((other for other in forms if other.fits(graph)), self)
 
     @cached_property
     def edges(self) -> dict[CellEdge, str]:
@@ -49,9 +52,10 @@ class Notation:
         first = len(self.inputs)
         read = [*self.inputs, *(f"h[{j}]" for j in range(self.nodes))]
         return {
-            CellEdge(cell, node, input): f"h[{node - first}]" + (f" <- {read[input]}" if node > 1 else "")
+            CellEdge(cell, node, input, i): f"{branch}[{node - first}]" + (f" <- {read[input]}" if node > 1 else "")
             for cell in self.cells
             for node in range(first, first + self.nodes)
+            for i, branch in enumerate(self.branches or ("h",))
             for input in range(node)
         }
 

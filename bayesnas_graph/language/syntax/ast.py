@@ -240,6 +240,14 @@ class Let(Syntax):
 
 
 @dataclass(frozen=True, slots=True)
+class Share(Syntax):
+    """A name for an operation with one set of weights: `share tower = conv(16) > bn`."""
+
+    name: Identifier
+    operation: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class StatementBlock(Syntax):
     statements: tuple[Statement, ...]
 
@@ -281,7 +289,9 @@ class RequireEdges(Syntax):
     implied: Expr | None = None
 
 
-Statement = In | NodeDeclaration | EdgeStatement | Out | OutJoin | Let | For | If | Assert | Require | RequireEdges
+Statement = (
+    In | NodeDeclaration | EdgeStatement | Out | OutJoin | Let | Share | For | If | Assert | Require | RequireEdges
+)
 
 
 EDGE_FUNCTIONS = {"inputs": 1, "edge": 2}  # in requirements, and their number of arguments
@@ -299,7 +309,7 @@ def declared(statement: Statement) -> list[str]:
     match statement:
         case In(slots=slots) | NodeDeclaration(slots=slots):
             return [slot.name.name for slot in slots]
-        case Let(name=name):
+        case Let(name=name) | Share(name=name):
             return [name.name]
         case _:
             return []

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from lark import Token
+
 from bayesnas_graph.diagnostics import Report
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.language.syntax import ast
@@ -29,10 +31,11 @@ def format_source(source: Source, report: Report) -> str | None:
         x -> out : relu > bn
     }
     """
-    file = parse(source, report)
+    everything = list(tokenize(source))
+    file = parse(source, report, everything)
     if file.lost:
         return None
-    tokens, trailing = _with_comments(source)
+    tokens, trailing = _with_comments(source, everything)
     lines = list(_lines(tokens, _marks(file)))
     lines += [_Line(0, [], comment, blank) for comment, blank in trailing]
     _separate_definitions(lines)
@@ -47,12 +50,12 @@ def format_source(source: Source, report: Report) -> str | None:
 # ---------------------------------------------------------------------------------- tokens
 
 
-def _with_comments(source: Source) -> tuple[list[FormatToken], list[tuple[str, bool]]]:
+def _with_comments(source: Source, everything: list[Token]) -> tuple[list[FormatToken], list[tuple[str, bool]]]:
     """The tokens with their comments, and the comments after the last token."""
     tokens: list[FormatToken] = []
     before: list[tuple[str, bool]] = []
     end = 0
-    for token in tokenize(source):
+    for token in everything:
         if token.type == "SPACE":
             continue
         start = token.start_pos or 0

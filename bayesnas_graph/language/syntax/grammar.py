@@ -8,6 +8,7 @@ from functools import cache
 from lark import Lark
 
 from bayesnas_graph.diagnostics.resources import folder
+from bayesnas_graph.language.syntax.tables import Tables
 from bayesnas_graph.language.syntax.tree_builder import TreeBuilder
 
 # The last token of an operand.
@@ -25,9 +26,10 @@ class _KeepErrorTokens:
 
 @dataclass(frozen=True)
 class Grammar:
-    """The compiled grammar, with the builder that its parser calls."""
+    """The compiled grammar, its parse tables, and the builder that a parser calls."""
 
     lark: Lark
+    tables: Tables
     builder: TreeBuilder
 
 
@@ -45,7 +47,7 @@ def load_grammar() -> Grammar:
         keep_all_tokens=True,
         maybe_placeholders=False,
     )
-    return Grammar(lark, builder)
+    return Grammar(lark, Tables.of(lark), builder)
 
 
 @cache

@@ -17,15 +17,15 @@ from bayesnas_graph.language.syntax.grammar import load_grammar
 
 MAX_NESTING = 64  # open brackets
 
-_DEFINITION_STARTS = {"IMPORT", "SET", "OP", "MOTIF", "CELL", "NETWORK"}
-_BEFORE_NAME = {*_DEFINITION_STARTS, "NODE", "IN", "LET", "FOR"} - {"IMPORT"}
-_IN_STATEMENTS = {"ARROW", "NODE", "LET", "REQUIRE", "ASSERT"}  # and not in expressions
+DEFINITION_STARTS = {"IMPORT", "SET", "OP", "MOTIF", "CELL", "NETWORK"}
+BEFORE_NAME = {*DEFINITION_STARTS, "NODE", "IN", "LET", "SHARE", "FOR"} - {"IMPORT"}
+_IN_STATEMENTS = {"ARROW", "NODE", "LET", "SHARE", "REQUIRE", "ASSERT"}  # and not in expressions
 _BEFORE_SET = ("CHOOSE", "EQUAL", "COLON", "COMMA", "VBAR", "SIGN", "LPAR", "COMPARE")
-_CLOSING = {"RBRACE": "LBRACE", "RPAR": "LPAR", "RSQB": "LSQB"}
-_CLOSER_TEXT = {"LBRACE": "}", "LPAR": ")", "LSQB": "]"}
+CLOSING = {"RBRACE": "LBRACE", "RPAR": "LPAR", "RSQB": "LSQB"}  # what each bracket closes
+CLOSERS = {"LBRACE": "}", "LPAR": ")", "LSQB": "]"}  # the text that closes each bracket
 _OPENER_TEXT = {"RBRACE": "{", "RPAR": "(", "RSQB": "["}
 _IGNORED = {"SPACE", "COMMENT", "DOC", "FILE_DOC"}
-_CHECKED = {"OPEN_COMMENT", "OPEN_STRING", "STRAY", *_CLOSING, *_CLOSER_TEXT}  # tokens that may be wrong by themselves
+_CHECKED = {"OPEN_COMMENT", "OPEN_STRING", "STRAY", *CLOSING, *CLOSERS}  # tokens that may be wrong by themselves
 _REPLACEMENTS = {
     "#": "comments start with `//`",
     ";": "statements are not separated by `;`",
@@ -107,12 +107,12 @@ def split_definitions(
             if not failed:  # report only the first error of a definition
                 report.add(problem)
             failed = True
-        if token.type in _CLOSER_TEXT:
+        if token.type in CLOSERS:
             open_brackets.append(token)
             if token.type == "LBRACE" and _starts_set(current):
                 sets.add(token.start_pos)
-        elif token.type in _CLOSING:
-            _close(open_brackets, _CLOSING[token.type])
+        elif token.type in CLOSING:
+            _close(open_brackets, CLOSING[token.type])
         current.append(token)
     end_definition()
     return valid, invalid
@@ -122,9 +122,9 @@ def _starts_definition(
     token: Token, starts_line: bool, open_brackets: Sequence[Token], current: Sequence[Token]
 ) -> bool:
     """Whether a definition starts at this token; `starts_line`: it is in the first column of a line."""
-    if current and current[-1].type in _BEFORE_NAME:
+    if current and current[-1].type in BEFORE_NAME:
         return False  # `motif set { ... }`: a reserved word used as a name
-    if token.type in _DEFINITION_STARTS:
+    if token.type in DEFINITION_STARTS:
         return starts_line or not open_brackets  # not in `f(op, 3)`
     return token.type == "LET" and not open_brackets
 
@@ -165,16 +165,16 @@ def _token_error(source: Source, token: Token, open_brackets: Sequence[Token], l
         shown = token if token.isprintable() else f"U+{ord(token):04X}"
         label = Label(span, "not part of the language")
         return Diagnostic("NAS008", f"invalid character `{shown}`", label, help=_REPLACEMENTS.get(token))
-    if token.type in _CLOSER_TEXT and len(open_brackets) >= MAX_NESTING:
+    if token.type in CLOSERS and len(open_brackets) >= MAX_NESTING:
         label = Label(span, f"more than {MAX_NESTING} open brackets")
         return Diagnostic("NAS404", "brackets are nested too deeply", label, help="name the inner parts with `let`")
-    if token.type in _CLOSING:
-        if all(bracket.type != _CLOSING[token.type] for bracket in open_brackets):
+    if token.type in CLOSING:
+        if all(bracket.type != CLOSING[token.type] for bracket in open_brackets):
             label = Label(span, f"no matching `{_OPENER_TEXT[token.type]}`")
             return Diagnostic("NAS009", f"unmatched `{token}`", label, help="remove it")
         opened = open_brackets[-1]
-        if opened.type != _CLOSING[token.type]:
-            closer = _CLOSER_TEXT[opened.type]
+        if opened.type != CLOSING[token.type]:
+            closer = CLOSERS[opened.type]
             here = Label(span, f"expected `{closer}` before this")
             return _unclosed(source, opened, here if last is None else _after(source, last, closer))
     return None
@@ -189,7 +189,7 @@ def _statement_inside(source: Source, token: Token, opened: Token, tokens: Seque
         end -= 1
     if end < 1 or _span(source, tokens[end - 1]).start < _span(source, opened).start:
         return None
-    return _unclosed(source, opened, _after(source, tokens[end - 1], _CLOSER_TEXT[opened.type]))
+    return _unclosed(source, opened, _after(source, tokens[end - 1], CLOSERS[opened.type]))
 
 
 def _after(source: Source, token: Token, closer: str) -> Label:
@@ -198,7 +198,7 @@ def _after(source: Source, token: Token, closer: str) -> Label:
 
 
 def _unclosed(source: Source, opened: Token, expected: Label) -> Diagnostic:
-    message, help = f"`{opened}` is never closed", f"add the closing `{_CLOSER_TEXT[opened.type]}`"
+    message, help = f"`{opened}` is never closed", f"add the closing `{CLOSERS[opened.type]}`"
     return Diagnostic("NAS002", message, Label(_span(source, opened), "opened here"), (expected,), help)
 
 
@@ -216,5 +216,5 @@ def _never_closed(source: Source, bracket: Token, tokens: Sequence[Token]) -> Di
         f"`{bracket}` is never closed",
         Label(_span(source, bracket), "opened here"),
         (end,) if tokens[-1] is not bracket else (),
-        help=f"add the closing `{_CLOSER_TEXT[bracket.type]}`",
+        help=f"add the closing `{CLOSERS[bracket.type]}`",
     )

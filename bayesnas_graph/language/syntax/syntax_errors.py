@@ -7,61 +7,29 @@ diagnostic is reported; the last recogniser always returns one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 from lark import Token
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, nearest
 from bayesnas_graph.diagnostics.source import Source, Span
+from bayesnas_graph.language.syntax.error_context import ErrorContext
 from bayesnas_graph.language.syntax.grammar import OPERAND_ENDS, reserved_words, token_texts
+from bayesnas_graph.language.syntax.near_misses import (
+    candidate_name,
+    count_in_words,
+    function_head,
+    repetition,
+    requirement,
+)
 
 _OPERAND_STARTS = {"NAME", "CHOOSE", "OPTIONAL", "IF", "LBRACE"}
-_STATEMENT_STARTS = {"IN", "NODE", "OUT", "LET", "FOR", "IF", "ASSERT", "REQUIRE"}
+_STATEMENT_STARTS = {"IN", "NODE", "OUT", "LET", "SHARE", "FOR", "IF", "ASSERT", "REQUIRE"}
 _EXPRESSION_STARTS = {"NAME", "NUMBER", "LPAR", "LBRACE", "IF", "CHOOSE"}
 _EXPRESSION_KEYWORDS = {"IF", "CHOOSE", "OPTIONAL", "NOT", "BOOLEAN"}
 _OPERATORS = {"SIGN", "TIMES", "COMPARE", "CIRCUMFLEX"}
 _DEFINITION_KEYWORDS = ("import", "let", "set", "op", "motif", "cell", "network")
 _ADD_COLON = "put a colon before the operation: `a -> b : relu`"
-
-
-@dataclass(frozen=True)
-class ErrorContext:
-    """The tokens of a definition, the position of the first unexpected one, and the expected token types."""
-
-    source: Source
-    tokens: Sequence[Token]
-    position: int
-    expected: frozenset[str]
-
-    def span(self, position: int) -> Span:
-        token = self.tokens[position]
-        return Span(self.source, token.start_pos or 0, token.end_pos or 0)
-
-    @cached_property
-    def token(self) -> Token | None:
-        """The unexpected token, or None at the end of the definition."""
-        return self.tokens[self.position] if self.position < len(self.tokens) else None
-
-    @cached_property
-    def previous(self) -> Token | None:
-        return self.tokens[self.position - 1] if self.position else None
-
-    @property
-    def touches_previous(self) -> bool:
-        """Whether there is no space between the unexpected token and the previous one."""
-        return self.span(self.position - 1).end == self.span(self.position).start
-
-    def same_line(self, position: int) -> bool:
-        """Whether the token at `position` is on the same line as the end of the previous one."""
-        gap = self.source.text[self.span(position - 1).end : self.span(position).start]
-        return "\n" not in gap
-
-    def unexpected(self, position: int, label: str, help: str | None = None) -> Diagnostic:
-        """Report the token at `position` as unexpected."""
-        message = f"unexpected `{self.tokens[position]}`"
-        return Diagnostic("NAS001", message, Label(self.span(position), label), help=help)
 
 
 def diagnose(source: Source, tokens: Sequence[Token], position: int, expected: set[str]) -> Diagnostic:
@@ -329,10 +297,15 @@ def _describe(expected: frozenset[str]) -> str:
 
 
 _RECOGNISERS: tuple[Callable[[ErrorContext], Diagnostic | None], ...] = (
+    function_head,
     _not_a_definition,
     _network_without_types,
+    requirement,
     _missing_budget,
     _nested_definition,
+    count_in_words,
+    candidate_name,
+    repetition,
     _foreign_syntax,
     _nothing_to_choose,
     _reserved_word,

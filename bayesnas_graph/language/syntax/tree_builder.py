@@ -151,6 +151,9 @@ class TreeBuilder(Transformer[Token, Any]):
         parameters = tuple(c[2]) if isinstance(c[2], _Parameters) else None
         return ast.Let(self._span(c), self._identifier(c[1]), c[-1], parameters)
 
+    def share(self, c: Children) -> ast.Share:
+        return ast.Share(self._span(c), self._identifier(c[1]), c[3])
+
     def for_(self, c: Children) -> ast.For:
         return ast.For(self._span(c), self._identifier(c[1]), c[3], c[4])
 

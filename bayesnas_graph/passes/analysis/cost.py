@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from bayesnas_graph.diagnostics.words import at_least
-from bayesnas_graph.ir import Graph, Node
+from bayesnas_graph.ir import Graph, Node, Op, Shape
 from bayesnas_graph.passes.analysis.prices import Prices
 
 
@@ -33,15 +34,33 @@ class Cost:
 
 
 def cost(graph: Graph) -> Cost:
-    """The cost of a graph. For a search space that is the cost of all candidates together."""
-    return sum((cost_of(graph, node) for node in graph), Cost(0, 0, 0))
+    """The cost of a graph. For a search space that is the cost of all candidates together.
+
+    Shared weights are counted once, multiply-adds in every use.
+    """
+    return _total(graph, graph)
+
+
+def _total(graph: Graph, nodes: Iterable[Node]) -> Cost:
+    """The cost of some operations of a graph together."""
+    shared: dict[str, int] = {}  # weights -> their parameters
+    total = Cost(0, 0, 0)
+    for node in nodes:
+        own = cost_of(graph, node)
+        if node.weights:
+            shared[node.weights] = max(shared.get(node.weights, 0), own.parameters)
+            own = replace(own, parameters=0)
+        total += own
+    return total + Cost(sum(shared.values()), 0, 0)
 
 
 def cost_of(graph: Graph, node: Node) -> Cost:
     """The cost of one operation of a graph."""
-    if node.op.is_input:
-        return Cost(0, 0, 0)
-    op, inputs = node.op, graph.input_shapes(node.name)
+    return Cost(0, 0, 0) if node.op.is_input else cost_of_op(node.op, graph.input_shapes(node.name))
+
+
+def cost_of_op(op: Op, inputs: Sequence[Shape]) -> Cost:
+    """The cost of an operation on inputs of these shapes."""
     counts = op.parameters(*inputs), op.flops(*inputs), op.stored_values(*inputs)
     return Cost(*counts, flops_at_least=not op.counts_all_flops(*inputs))
 
@@ -54,13 +73,13 @@ def cost_by_switch(graph: Graph) -> dict[str, Cost]:
     """
     groups = {gate.name: gate.group for gate in graph.gates}
     zeros = {gate.choice: gate.group for gate in graph.gates if gate.is_zero}
-    costs = dict.fromkeys(groups.values(), Cost(0, 0, 0))
+    behind: dict[str, list[Node]] = {group: [] for group in groups.values()}
     for node in graph:
         own = [groups[gate] for gate in graph.gates_of(node.name) if gate in groups]
         outer = [zeros[choice] for choice in graph.choices_around(node.name) if choice in zeros]
         for group in (*own, *outer):
-            costs[group] += cost_of(graph, node)
-    return costs | _cost_by_option(graph)
+            behind[group].append(node)
+    return {group: _total(graph, nodes) for group, nodes in behind.items()} | _cost_by_option(graph)
 
 
 def _cost_by_option(graph: Graph) -> dict[str, Cost]:

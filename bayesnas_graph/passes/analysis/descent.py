@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Set
 from itertools import cycle
 
+from bayesnas_graph.passes.analysis.bounds import Bounds
 from bayesnas_graph.passes.analysis.limits import Limit
-from bayesnas_graph.passes.analysis.nesting import Nesting
 from bayesnas_graph.passes.analysis.prices import NodeInput, Prices
 
 PATIENCE = 1_000_000  # nodes a search may visit before it returns its best result: a second or two
@@ -23,8 +23,10 @@ class Descent:
     the minimum once. The result is deterministic.
     """
 
-    def __init__(self, prices: Prices, nesting: Nesting) -> None:
-        self.prices = prices
+    def __init__(self, bounds: Bounds) -> None:
+        self.prices = prices = bounds.prices
+        self.least = bounds.least
+        nesting = bounds.nesting
         self.worth = nesting.worth
         self.surcharge = nesting.most
         self.stop = prices.visited + PATIENCE
@@ -38,7 +40,7 @@ class Descent:
         ways = self._ways(on=on)
         tried = 0  # switches since the last improvement
         for group in cycle(sorted(self.prices.groups, key=self.worth.__getitem__)):
-            if tried == len(self.prices.groups) or self.prices.visited > self.stop:
+            if tried == len(self.prices.groups) or best == self.least.price or self.prices.visited > self.stop:
                 break
             tried += 1
             other = self._without(group) if group in on else self._with(group, on, ways)
@@ -49,7 +51,10 @@ class Descent:
         return on, best
 
     def _start(self) -> tuple[On, int]:
-        """The cheapest paths or, if they do not fit together, at least one candidate of every choice."""
+        """The setting of the bound, the cheapest paths, or else at least one candidate of every choice."""
+        cost = self.prices.of(self.least.on)
+        if cost is not None:
+            return self.least.on, cost
         everywhere = filled(self.prices, sorted(self.prices.groups, key=self.worth.__getitem__))
         for on in (self._way(), self._completed(everywhere)):
             if on is not None and self.prices.of(on) is not None:

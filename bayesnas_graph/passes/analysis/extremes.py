@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, cycle
 from math import inf
 from operator import itemgetter
 
 from bayesnas_graph.ir import Graph
+from bayesnas_graph.passes.analysis.bounds import Bounds
 from bayesnas_graph.passes.analysis.descent import PATIENCE, Descent, filled
 from bayesnas_graph.passes.analysis.feasible import check_feasible
-from bayesnas_graph.passes.analysis.nesting import Nesting
 from bayesnas_graph.passes.analysis.prices import Measure, Prices
 
 
@@ -49,30 +49,30 @@ def extremes(graph: Graph) -> Extremes:
     Opening a switch adds operations and widens concatenations, so it never makes an architecture cheaper. The largest
     one therefore has all switches on, except that a choice that may keep k candidates keeps the k most expensive,
     summed over all uses. This can fail for choices inside candidates of other choices, if uses share them and differ in
-    which candidate is most expensive. So the result is compared with a bound (see `Nesting`): it is proven if it
+    which candidate is most expensive. So the result is compared with a bound (see `Bounds`): it is proven if it
     reaches the bound; otherwise it is the largest found after swapping single candidates.
 
     The smallest has all switches off, if the network is then still connected and its shapes match; this is proven.
     Otherwise all settings are tried if there are few; if there are many, it is the smallest that a search finds (see
-    `Descent`).
+    `Descent`), which is also compared with a bound.
     """
     check_feasible(graph)
     return Extremes(_range(graph, "parameters"), _range(graph, "flops"))
 
 
 def _range(graph: Graph, measure: Measure) -> CostRange:
-    prices = Prices(graph, measure)
-    nesting = Nesting(prices)
-    return CostRange(_smallest(prices, nesting), _largest(prices, nesting))
+    bounds = Bounds(Prices(graph, measure))
+    return CostRange(_smallest(bounds), _largest(bounds))
 
 
-def _smallest(prices: Prices, nesting: Nesting) -> Extreme:
+def _smallest(bounds: Bounds) -> Extreme:
+    prices = bounds.prices
     least = prices.of(frozenset())
     if least is not None:
         return Extreme(least, frozenset(prices.groups), proven=True)
     exhaustive = 2 ** len(prices.groups) * len(prices.ops) <= PATIENCE
-    on, cost = _least(prices) if exhaustive else Descent(prices, nesting).run()
-    return Extreme(cost, frozenset(prices.groups) - on, proven=exhaustive)
+    on, cost = _least(prices) if exhaustive else Descent(bounds).run()
+    return Extreme(cost, frozenset(prices.groups) - on, proven=exhaustive or cost == bounds.least.price)
 
 
 def _least(prices: Prices) -> tuple[frozenset[str], int]:
@@ -83,22 +83,25 @@ def _least(prices: Prices) -> tuple[frozenset[str], int]:
     return min(((on, cost) for on, cost in costs if cost is not None), key=itemgetter(1))
 
 
-def _largest(prices: Prices, nesting: Nesting) -> Extreme:
-    most = filled(prices, sorted(prices.groups, key=lambda group: -nesting.worth[group]))
-    worth = {group: float(nesting.worth[group]) for group in prices.groups}
-    on, cost = _most(prices, most, worth)
-    stop = prices.visited + PATIENCE
-    improved = True
-    while improved and cost < nesting.most:
-        improved = False
-        for other in _swaps(prices, on, worth):
-            price = prices.of(other)
-            if price is not None and price > cost:
-                on, cost, improved = other, price, True
-                break
-            if prices.visited > stop:
-                break
-    return Extreme(cost, frozenset(prices.groups) - on, proven=cost == nesting.most)
+def _largest(bounds: Bounds) -> Extreme:
+    prices, worth = bounds.prices, bounds.nesting.worth
+    scores = {group: float(worth[group]) for group in prices.groups}
+    on, cost = bounds.most.on, prices.of(bounds.most.on)
+    if cost is None:
+        on, cost = _most(prices, filled(prices, sorted(prices.groups, key=lambda group: -worth[group])), scores)
+    changes, stop = _changes(prices, scores), prices.visited + PATIENCE
+    tried = 0  # since the last improvement
+    for old, new in cycle(changes):
+        if tried == len(changes) or cost == bounds.most.price or prices.visited > stop:
+            break
+        tried += 1
+        if new in on or (old and old not in on):
+            continue
+        other = on - {old} | {new} if old else prices.obeying(on | {new}, {**scores, new: inf})
+        price = None if other is None else prices.of(other)
+        if other is not None and price is not None and price > cost:
+            on, cost, tried = other, price, 0
+    return Extreme(cost, frozenset(prices.groups) - on, proven=cost == bounds.most.price)
 
 
 def _most(prices: Prices, most: frozenset[str], worth: Mapping[str, float]) -> tuple[frozenset[str], int]:
@@ -112,24 +115,18 @@ def _most(prices: Prices, most: frozenset[str], worth: Mapping[str, float]) -> t
         if not left:
             break
         on = on - {max(left, key=itemgetter(0))[1]}  # of several, the first
-    found = (prices.obeying(one, worth) for one in ((on, most) if prices.rules else (most,)))
+    found = (prices.obeying(one, worth) for one in dict.fromkeys((on, most)))
     costs = [(cost, one) for one in found if one is not None and (cost := prices.of(one)) is not None]
     assert costs, "with a candidate on in every choice, no output is lost, and `check_feasible` found an architecture"
     cost, on = max(costs, key=itemgetter(0))
     return on, cost
 
 
-def _swaps(prices: Prices, on: frozenset[str], worth: Mapping[str, float]) -> Iterator[frozenset[str]]:
-    """Settings with one candidate of a choice in place of another, or with one more switch where rules allow it."""
-    for limit in prices.limits:
-        for candidate in sorted(set(limit.groups) - on):
-            yield from (on - {other} | {candidate} for other in sorted(on & set(limit.groups)))
+def _changes(prices: Prices, scores: Mapping[str, float]) -> list[tuple[str, str]]:
+    """Switches to close, if any, and to open: one candidate or edge in place of another, or one that rules allow."""
+    pairs = [(old, new) for limit in prices.limits for new in limit.groups for old in limit.groups]
     for constrained in prices.constrained:  # one edge in place of another
-        by_worth = sorted(constrained, key=lambda group: (worth[group], group))
-        for old in by_worth:
-            if old in on:
-                yield from (on - {old} | {new} for new in by_worth if new not in on)
-    for group in sorted(set(prices.groups) - on) if prices.rules else ():
-        other = prices.obeying(on | {group}, {**worth, group: inf})
-        if other is not None:
-            yield other
+        by_score = sorted(constrained, key=lambda group: (scores[group], group))
+        pairs += [(old, new) for old in by_score for new in by_score]
+    pairs += [("", group) for group in sorted(prices.groups)] if prices.rules else []
+    return [(old, new) for old, new in dict.fromkeys(pairs) if old != new]

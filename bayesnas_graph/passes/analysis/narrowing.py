@@ -2,7 +2,8 @@
 
 A concatenation that loses an input becomes narrower, and so do the operations that take their width from it. Operations
 with a chosen width become narrower when their widest options are closed. For every remaining value, this finds the
-channels of the original value that it still has, and so the remaining weights.
+channels of the original value that it still has, and so the remaining weights. Where kernels share their weights, the
+centre is left if the largest is closed.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ def cuts(whole: Graph, pruned: Graph) -> dict[str, tuple[Cut, ...]]:
     for node in pruned:
         before = whole[node.name]
         kept[node.name] = (True,) * before.shape[0]
+        by_node[node.name] = tuple(Cut(*cut) for cut in before.op.tensor_cuts(node.op))
         if node.op.is_input or _is_as_before(whole, pruned, node):
             continue  # not every operation has a coupling rule, so it is used only where needed
         inputs = whole.inputs(node.name)
@@ -40,7 +42,7 @@ def cuts(whole: Graph, pruned: Graph) -> dict[str, tuple[Cut, ...]]:
         remaining = {(edge.source, edge.gate) for edge in pruned.inputs(node.name)}
         sides = [kept[edge.source] if (edge.source, edge.gate) in remaining else None for edge in inputs]
         kept[node.name] = _left_of_output(node, before, coupling, sides)
-        by_node[node.name] = tuple(_cuts(coupling, sides, kept[node.name]))
+        by_node[node.name] += tuple(_cuts(coupling, sides, kept[node.name]))
     return {name: some for name, some in by_node.items() if some}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from functools import reduce
 
 from bayesnas_graph.passes.analysis.prices import Prices
 
@@ -15,6 +16,7 @@ class SwitchUse:
     group: str
     outer: SwitchUse | None
     depth: int
+    ends: tuple[int, ...]  # the nodes that it passes on
     own: int = 0  # price of the operations that belong here
     inner: dict[int, list[SwitchUse]] = field(default_factory=lambda: defaultdict(list))  # choice -> its switches
 
@@ -36,21 +38,37 @@ class Nesting:
     """
 
     def __init__(self, prices: Prices) -> None:
-        root = SwitchUse("", None, 0)
+        root = SwitchUse("", None, 0, tuple(prices.outputs))
         self.uses = [root]  # outer before inner
-        uses = dict.fromkeys(prices.outputs, root)
+        self.use_of = uses = dict.fromkeys(prices.outputs, root)  # by node
+        counted_once = prices.measure == "parameters"
         for i in reversed(range(len(prices.ops))):
             if i not in uses:
                 continue  # an input that nothing reads
-            uses[i].own += prices.single[i]
+            if not counted_once or i not in prices.shared:
+                uses[i].own += prices.single[i]
             for source, group in prices.inputs[i]:
-                use = uses[i] if group is None else self._inner(uses[i], i, group)
+                use = uses[i] if group is None else self._inner(uses[i], i, source, group)
                 uses[source] = _common(uses[source], use) if source in uses else use
+        if counted_once:
+            self._add_shared(prices, uses)
         self.worth: dict[str, int] = defaultdict(int)  # price behind each switch, in all its uses together
         self.most = self._value(prices)
 
-    def _inner(self, outer: SwitchUse, choice: int, group: str) -> SwitchUse:
-        use = SwitchUse(group, outer, outer.depth + 1)
+    def _add_shared(self, prices: Prices, uses: dict[int, SwitchUse]) -> None:
+        """Add the price of shared weights once: to one of the nodes that use them, if all are on together."""
+        nodes: dict[str, list[int]] = defaultdict(list)
+        for i, weights in prices.shared.items():
+            nodes[weights] += [i] if i in uses else []
+        for same in nodes.values():
+            found = [uses[i] for i in same]
+            if len({(use.group, *use.enclosing()) for use in found}) > 1:
+                found = [reduce(_common, found)]
+            if found:
+                found[0].own += max(prices.single[i] for i in same)
+
+    def _inner(self, outer: SwitchUse, choice: int, source: int, group: str) -> SwitchUse:
+        use = SwitchUse(group, outer, outer.depth + 1, (source,))
         outer.inner[choice].append(use)
         self.uses.append(use)
         return use

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Set
 from typing import Literal, NamedTuple
 
-from bayesnas_graph.ir import Graph, Shape, ShapeError
+from bayesnas_graph.ir import Graph, ModuleCall, Op, Shape, ShapeError
 from bayesnas_graph.ir.walks import reached
 from bayesnas_graph.passes.analysis.limits import limits
 from bayesnas_graph.passes.analysis.obey import obey
@@ -30,7 +30,7 @@ class Prices:
     """
 
     def __init__(self, graph: Graph, measure: Measure) -> None:
-        number = {node.name: i for i, node in enumerate(graph)}
+        self.number = number = {node.name: i for i, node in enumerate(graph)}
         self.measure: Measure = measure
         self.ops = [node.op for node in graph]
         self.shapes = [node.shape for node in graph]
@@ -52,15 +52,22 @@ class Prices:
                 if group is not None:
                     self._switched[group].append((target, source))
         self.groups = tuple(self._switched)
+        self.hidden = {  # by switch, the channels that its candidate sets to zero, in all uses
+            group: sum(len(self.ops[source].zeroed(self.shapes[source][0])) for _, source in edges)
+            for group, edges in self._switched.items()
+        }
         self._zeros = dict.fromkeys(graph.switches.keys() - self._switched.keys(), 0.0)
+        # Nodes that share weights; their parameters are counted once.
+        self.shared = {number[name]: graph[name].weights for name in graph.shared}
         alike = {op: i for i, op in enumerate(self.ops)}
         self._kind = [alike[op] for op in self.ops]  # a number is faster to look up than an operation
         self._known: dict[tuple[int, tuple[Shape, ...], int | None], tuple[Shape, int]] = {}
-        self.single = [self._compute(i, tuple(self.shapes[s.node] for s in self.inputs[i]))[1] for i in number.values()]
-        self._chosen = {number[name]: runs for name, runs in chosen_widths(graph).items()}
+        self._computed: dict[tuple[int, tuple[Shape, ...], int | None], Op] = {}  # the operation that is then computed
+        self.single = [self.compute(i, tuple(self.shapes[s.node] for s in self.inputs[i]))[1] for i in number.values()]
+        self.chosen = {number[name]: runs for name, runs in chosen_widths(graph).items()}
         self.visited = 0  # nodes and limits visited so far: a measure of time that does not depend on the machine
 
-    def _compute(self, i: int, inputs: tuple[Shape, ...], width: int | None = None) -> tuple[Shape, int]:
+    def compute(self, i: int, inputs: tuple[Shape, ...], width: int | None = None) -> tuple[Shape, int]:
         """The shape and the price of a node that reads these shapes, with at most this many channels."""
         op, key = self.ops[i], (self._kind[i], inputs, width)
         if op.is_input:
@@ -72,6 +79,7 @@ class Prices:
             if width is not None and width < shape[0]:
                 op = op.narrowed(((True,),) * len(inputs), tuple(channel < width for channel in range(shape[0])))
             self._known[key] = op.shape(*inputs), getattr(op, self.measure)(*inputs)
+            self._computed[key] = op
         return self._known[key]
 
     def of(self, on: Set[str]) -> int | None:
@@ -89,8 +97,10 @@ class Prices:
         """Return whether a rule of the space is broken with these switches on and no others."""
         if not self.rules:
             return False
-        self.visited += 3 * len(self.ops)
-        return bool(self.rules.violated(frozenset(self.groups) - on))
+        before = self.rules.visited
+        broken = bool(self.rules.violated(frozenset(self.groups) - on))
+        self.visited += self.rules.visited - before
+        return broken
 
     def unruled(self, on: Set[str]) -> int | None:
         """The price with these switches on and no others, whatever the rules and limits say."""
@@ -99,13 +109,25 @@ class Prices:
             return None
         total = 0
         shapes: dict[int, Shape] = {}
+        shared: dict[str, int] = {}  # weights -> their price
+        forms: dict[str, object] = {}
         for i in sorted(reached(self.outputs, arriving.__getitem__)):
-            width = remaining(self._chosen[i], on) if i in self._chosen else None
+            width = remaining(self.chosen[i], on) if i in self.chosen else None
+            inputs = tuple([shapes[source] for source in arriving[i]])
             try:
-                shapes[i], price = self._compute(i, tuple([shapes[source] for source in arriving[i]]), width)
+                shapes[i], price = self.compute(i, inputs, width)
             except ShapeError:
                 return None
-            total += price
+            if i not in self.shared:
+                total += price
+                continue
+            weights, call = self.shared[i], self._computed[self._kind[i], inputs, width].torch(*inputs)
+            assert isinstance(call, ModuleCall), "only modules have weights"
+            if forms.setdefault(weights, call.module) != call.module:
+                return None
+            largest = max(shared.get(weights, 0), price)
+            shared[weights] = largest if self.measure == "parameters" else shared.get(weights, 0) + price
+        total += sum(shared.values())
         fits = all(shapes[output] == self.shapes[output] for output in self.outputs)
         return total if fits else None
 

@@ -6,12 +6,11 @@ are kept. Limits on choices are in `limits.py`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from bayesnas_graph.ir import Constraint, Graph, Node, Term, WrittenEdge
-from bayesnas_graph.ir.walks import reached
 
 
 class RuleInput(NamedTuple):
@@ -20,6 +19,14 @@ class RuleInput(NamedTuple):
     node: int
     group: str | None
     choice: str
+
+
+class Way(NamedTuple):
+    """A node that another reads through any of some switches."""
+
+    node: int
+    groups: frozenset[str | None]  # None among them if there is no switch
+    is_free: bool  # whether a constraint demands one of the switches
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,23 +75,28 @@ class Rules:
     could be computed: where a constraint demands edges, the switches on them are taken to be on. So a node that must
     have two inputs cannot be lost by closing all of them, but a node after a value that is never computed, or inside an
     operation that is off, is simply gone.
+
+    Nodes are numbered in order. A node that only reads another one, without a switch, has the number of that one:
+    operations in a row count once, which makes the graph of a cell many times smaller.
     """
 
     def __init__(self, graph: Graph) -> None:
-        number = {node.name: i for i, node in enumerate(graph)}
+        self.number = number = _numbers(graph)
         self.outputs = [number[name] for name in graph.outputs]
         self.visited = 0  # nodes visited so far: a measure of time that does not depend on the machine
         choices = [_of_choice(graph, node, number) for node in graph if node.op.candidate_least]
         self.rules = (*choices, *(_of_constraint(graph, constraint, number) for constraint in graph.constraints))
         if not self.rules:
             return
-        self.tolerates_missing_inputs = [node.op.tolerates_missing_inputs for node in graph]
+        first = {number[node.name]: node for node in reversed(list(graph))}
+        nodes = [first[i] for i in range(len(first))]
+        self.tolerates_missing_inputs = [node.op.tolerates_missing_inputs for node in nodes]
         self.inputs = [
             [
                 RuleInput(number[e.source], e.gate.group if e.gate else None, e.gate.choice if e.gate else "")
                 for e in graph.inputs(node.name)
             ]
-            for node in graph
+            for node in nodes
         ]
         self.readers: list[list[tuple[int, str | None]]] = [[] for _ in self.inputs]
         for i, sources in enumerate(self.inputs):
@@ -95,7 +107,7 @@ class Rules:
             self.groups_of.setdefault(gate.choice, []).append(gate.group)
         self.zeros = frozenset(gate.group for gate in graph.gates if gate.is_zero)
         demanded = {choice for rule in self.rules if rule.demands for edge in rule.edges for choice in edge.inside}
-        self._is_free = [[source.choice in demanded for source in sources] for sources in self.inputs]
+        self._ways = [_ways(sources, demanded) for sources in self.inputs]
 
     def __bool__(self) -> bool:
         return bool(self.rules)
@@ -107,23 +119,24 @@ class Rules:
     def state(self, off: frozenset[str]) -> State:
         """What is computed and used once these switches are closed."""
         arriving, alive = self._arriving(off, free=False), self._arriving(off, free=True)
-
-        def sources(i: int) -> Iterable[int]:
-            return (s.node for s in self.inputs[i] if alive[s.node] and s.group not in off)
-
-        used = reached([i for i in self.outputs if alive[i]], sources)
+        used = {i for i in self.outputs if alive[i]}
+        for i in reversed(range(len(self.inputs))):
+            if i in used:
+                used.update(way.node for way in self._ways[i] if alive[way.node] and not way.groups <= off)
         self.visited += 3 * len(self.inputs)
         return State(self, off, arriving, alive, used)
 
     def _arriving(self, off: frozenset[str], *, free: bool) -> list[bool]:
         """Which nodes are computed; with `free`, as if the switches that constraints demand were on."""
         arriving: list[bool] = []
-        for i, sources in enumerate(self.inputs):
-            here = [
-                arriving[source.node] and (source.group not in off or (free and is_free))
-                for source, is_free in zip(sources, self._is_free[i], strict=True)
-            ]
-            arriving.append(all(here) or (any(here) and self.tolerates_missing_inputs[i]))
+        for ways, is_any_enough in zip(self._ways, self.tolerates_missing_inputs, strict=True):
+            arrives = not ways or not is_any_enough
+            for node, groups, is_free in ways:
+                is_open = arriving[node] and ((free and is_free) or not groups <= off)
+                if is_open is is_any_enough:
+                    arrives = is_open
+                    break
+            arriving.append(arrives)
         return arriving
 
 
@@ -160,6 +173,32 @@ class State:
             return edge.source in self.used
         inputs = self.rules.inputs[edge.target]
         return edge.target in self.used and any(inputs[slot].group not in self.off for slot in edge.slots)
+
+
+def _ways(sources: list[RuleInput], demanded: set[str]) -> list[Way]:
+    """The ways into a node, by the node they come from."""
+    groups: dict[tuple[int, bool], list[str | None]] = {}
+    for source in sources:
+        groups.setdefault((source.node, source.choice in demanded), []).append(source.group)
+    return [Way(node, frozenset(some), is_free) for (node, is_free), some in groups.items()]
+
+
+def _numbers(graph: Graph) -> dict[str, int]:
+    """The number of every node; see `Rules`. The nodes that outputs and constraints name have a number of their own."""
+    named = {*graph.outputs}
+    for constraint in graph.constraints:
+        written = [term.edge for term in constraint.terms]
+        named |= {*constraint.around, *(name for edge in written for name in (edge.source, edge.target))}
+    numbers: dict[str, int] = {}
+    count = 0
+    for node in graph:
+        edges = graph.inputs(node.name)
+        if len(edges) == 1 and edges[0].gate is None and node.name not in named:
+            numbers[node.name] = numbers[edges[0].source]
+        else:
+            numbers[node.name] = count
+            count += 1
+    return numbers
 
 
 def _of_constraint(graph: Graph, constraint: Constraint, number: dict[str, int]) -> Rule:

@@ -27,7 +27,10 @@ class Alive:
 
 
 def alive(graph: Graph, tensors: Tensors) -> Alive:
-    """Walk through a graph without switches: forwards for nonzero channels, backwards for needed ones."""
+    """Walk through a graph without switches: forwards for nonzero channels, backwards for needed ones.
+
+    A node that shares its weights has all its channels or none: another use may need what this one does not.
+    """
     nonzero: dict[str, Mask] = {}
     for node in graph:
         if node.op.is_input:
@@ -35,10 +38,14 @@ def alive(graph: Graph, tensors: Tensors) -> Alive:
             continue
         arriving, own = tuple(nonzero[edge.source] for edge in graph.inputs(node.name)), tensors.get(node.name, {})
         nonzero[node.name] = node.op.nonzero_outputs(arriving, own, *graph.input_shapes(node.name))
+        if node.name in graph.shared:
+            nonzero[node.name] = (True,) * node.shape[0]
     needed = {node.name: (node.name in graph.outputs,) * node.shape[0] for node in graph}
     effective: dict[str, Mask] = {}
     for node in reversed(list(graph)):
         effective[node.name] = intersection(needed[node.name], nonzero[node.name])
+        if node.name in graph.shared:
+            effective[node.name] = (any(needed[node.name]),) * node.shape[0]
         if node.op.is_input:
             continue
         wanted = node.op.needed_inputs(effective[node.name], tensors.get(node.name, {}), *graph.input_shapes(node.name))

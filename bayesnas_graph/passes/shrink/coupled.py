@@ -12,11 +12,14 @@ from bayesnas_graph.passes.shrink.alive import Alive, Tensors
 def coupled(graph: Graph, tensors: Tensors, channels: Alive) -> dict[str, Mask]:
     """The channels of every node that stay: those with an effect, all of inputs and outputs, and those tied to them.
 
+    Nodes that share their weights keep all their channels, and so does what they read.
+
     Every value that is read keeps at least one channel, even if it is zero: only a concatenation works without an
     input. A value that is not read keeps none, unless it is an input of the network.
     """
     ties = _Ties(graph, tensors)
-    kept = {node.name: _own(graph, node, channels) for node in graph}
+    whole = {*graph.outputs, *graph.shared, *(e.source for e in graph.edges if e.target in graph.shared)}
+    kept = {node.name: _own(node, channels, node.name in whole) for node in graph}
     ties.spread(kept, kept)
     while empty := [name for name in _read(graph, kept) if not any(kept[name])]:
         kept |= {name: (True, *kept[name][1:]) for name in empty}
@@ -25,9 +28,9 @@ def coupled(graph: Graph, tensors: Tensors, channels: Alive) -> dict[str, Mask]:
     return {node.name: kept[node.name] if node.name in stays else (False,) * node.shape[0] for node in graph}
 
 
-def _own(graph: Graph, node: Node, channels: Alive) -> Mask:
+def _own(node: Node, channels: Alive, is_whole: bool) -> Mask:
     """The channels of a node that stay regardless of their ties."""
-    keeps_all = node.op.is_input or node.name in graph.outputs
+    keeps_all = node.op.is_input or is_whole
     return (True,) * node.shape[0] if keeps_all else channels.effective[node.name]
 
 

@@ -22,7 +22,7 @@ def reads(graph: Graph, tensors: Tensors, channels: Alive, kept: Mapping[str, Ma
     """
     together: dict[tuple[str, Mask], list[Node]] = defaultdict(list)
     for node in graph:
-        if node.op.selects or not any(kept[node.name]):
+        if node.op.selects or node.op.reads_tokens or node.name in graph.shared or not any(kept[node.name]):
             continue
         links = node.op.coupling(*graph.input_shapes(node.name)).links
         if any(not link.tied for link in links):

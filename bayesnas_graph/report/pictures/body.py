@@ -114,6 +114,7 @@ class _Builder:
         opened = self.opened(nested)
         name = self._name(step, outputs) if repeated is None else ""
         lines = (repeated.text,) if repeated is not None else _lines(name)
+        lines += _shared(step)
         shown = shortened(opened.title if opened else nested.definition.name.name, LONGEST_TITLE)
         tip = f"{step.name}: {definition_text(nested)}\n{shapes}"
         if nested.choices:
@@ -180,7 +181,8 @@ class _Builder:
         else:
             name = self._name(step, range(output, output + 1))
             title, settings = shortened(label, LONGEST_TITLE), settings_of(step.op)
-            box = Box(-1, "operation", title, _lines(name), shape, tip, name=name, settings=settings)
+            marks = _lines(name) + _shared(step)
+            box = Box(-1, "operation", title, marks, shape, tip, name=name, settings=settings)
         key = self._box(box)
         self._read(key, step.inputs)
         self.vertices[output] = key
@@ -249,6 +251,11 @@ def _place(step: Nested, opened: Opened | None) -> str:
 
 def _lines(name: str) -> tuple[str, ...]:
     return (f"node {name}",) if name else ()
+
+
+def _shared(step: Compute | Nested) -> tuple[str, ...]:
+    """The line that marks a use of shared weights."""
+    return (f"shared: {step.shared.name}",) if step.shared is not None else ()
 
 
 def _declared(block: ast.StatementBlock) -> Iterator[list[str]]:

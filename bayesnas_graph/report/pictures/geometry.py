@@ -12,19 +12,22 @@ from bayesnas_graph.report.pictures.layers import Layers, layered
 PASSES = 24
 STRAIGHT = (1, 2, 8)  # weight of keeping a wire level, by how many of its ends are bends
 LEAST_ROW = 0.3  # of the width: the least that a new row must fill
+LEAST_SPLIT = 0.5  # the same, where several wires lead on
 
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    """Free space between columns, between vertices of a column, around bends, and between rows."""
+    """Free space between columns, between vertices of a column, around bends, between rows, and wires around them."""
 
     column: float = 28.0
     vertex: float = 14.0
     bend: float = 9.0
     row: float = 40.0
+    lane: float = 8.0
 
 
 SCREEN = Gaps()
+TIGHT = Gaps(column=16.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +64,17 @@ class Placement:
 
 
 def place(
-    sizes: Sequence[VertexSize], edges: Sequence[tuple[int, int]], limit: float, gaps: Gaps = SCREEN
+    sizes: Sequence[VertexSize],
+    edges: Sequence[tuple[int, int]],
+    limit: float,
+    gaps: Gaps = SCREEN,
+    *,
+    split: bool = False,
 ) -> Placement:
-    """Arrange vertices within a width of `limit`, as far as the graph can be split into rows."""
+    """Arrange vertices within a width of `limit`, as far as the graph can be split into rows.
+
+    Without `split`, a row ends only where a single wire leads on.
+    """
     late = frozenset(i for i, size in enumerate(sizes) if size.late)
     layers = layered(len(sizes), edges, late)
     bend = VertexSize(0, gaps.bend / 2, gaps.bend / 2)
@@ -71,6 +82,8 @@ def place(
     heights = _heights(layers, all_sizes, gaps)
     widths = [max(all_sizes[vertex].width for vertex in column) for column in layers.columns]
     rows = _rows(layers, widths, limit, gaps.column)
+    if split:
+        rows = [part for row in rows for part in _split(layers, widths, row, limit, gaps)]
     return _Drawn(layers, all_sizes, heights, widths, rows, gaps).placement()
 
 
@@ -92,6 +105,33 @@ def _rows(layers: Layers, widths: Sequence[float], limit: float, gap: float) -> 
             first, used = number + 1, 0.0
     rows.append(range(first, len(widths)))
     return rows
+
+
+def _split(layers: Layers, widths: Sequence[float], row: range, limit: float, gaps: Gaps) -> list[range]:
+    """A row that is too wide as several rows, each ending where as few wires lead on as possible."""
+
+    def width(columns: range) -> float:
+        return sum(widths[number] + gaps.column for number in columns) - gaps.column
+
+    wires = _leading_on(layers)
+    margins = [2 * gaps.column + 2 * gaps.lane * (len(some) - 1) for some in wires]
+    ends = [number for number in row[:-1] if width(range(row.start, number + 1)) + margins[number] <= limit]
+    if width(row) + (margins[row.start - 1] if row.start else 0) <= limit or not ends:
+        return [row]
+    wanted = width(row) / -(-width(row) // (limit - 2 * gaps.column))
+    far = [number for number in ends if width(range(row.start, number + 1)) >= LEAST_SPLIT * wanted] or ends[-1:]
+
+    def fitness(number: int) -> tuple[int, float]:
+        return len(wires[number]), abs(width(range(row.start, number + 1)) - wanted)
+
+    end = min(far, key=fitness) + 1
+    return [range(row.start, end), *_split(layers, widths, range(end, row.stop), limit, gaps)]
+
+
+def _leading_on(layers: Layers) -> list[list[int]]:
+    """For every column, the vertices and bends from which wires lead to the next, from top to bottom."""
+    sources = {source for source, _ in layers.hops}
+    return [[vertex for vertex in column if vertex in sources] for column in layers.columns]
 
 
 def _heights(layers: Layers, sizes: Sequence[VertexSize], gaps: Gaps) -> list[float]:
@@ -168,12 +208,17 @@ class _Drawn:
         self.layers, self.sizes, self.widths, self.gaps = layers, sizes, widths, gaps
         self.column = {vertex: n for n, vertices in enumerate(layers.columns) for vertex in vertices}
         self.row = {number: r for r, row in enumerate(rows) for number in row}
+        leading_on = _leading_on(layers)
+        turning = [leading_on[row[-1]] for row in rows[:-1]]
+        # Wires that turn into the next row do so side by side: the lowest is the innermost.
+        self.lane = {v: gaps.lane * i for wires in turning for i, v in enumerate(reversed(wires))}
+        self.lanes = max(self.lane.values(), default=0.0)
         self.left: dict[int, float] = {}
         self.y: dict[int, float] = {}
         self.bottoms: list[float] = []
         self.width = 0.0
         top = 0.0
-        indent = gaps.column if len(rows) > 1 else 0.0
+        indent = gaps.column + self.lanes if len(rows) > 1 else 0.0
         for row in rows:
             x = indent
             vertices = [vertex for number in row for vertex in layers.columns[number]]
@@ -185,7 +230,7 @@ class _Drawn:
                 self.y[vertex] = heights[vertex] + shift
             self.width = max(self.width, x - gaps.column + indent)
             self.bottoms.append(max(self.y[v] + sizes[v].below for v in vertices))
-            top = self.bottoms[-1] + gaps.row
+            top = self.bottoms[-1] + gaps.row + max((self.lane.get(v, 0.0) for v in leading_on[row[-1]]), default=0.0)
 
     def placement(self) -> Placement:
         centres = tuple(
@@ -204,8 +249,10 @@ class _Drawn:
         edges = (right, self.y[source]), (self.left[end], self.y[target])
         if self.row[start] == self.row[end]:
             return Hop(origin, tip, (begin, *edges, arrive), ends, starts=source == origin)
-        middle = self.bottoms[self.row[start]] + self.gaps.row / 2
-        outer, inner = self.width - self.gaps.column / 2, self.gaps.column / 2
+        lane = self.lane[source]
+        middle = self.bottoms[self.row[start]] + self.gaps.row / 2 + lane
+        outer = self.width - self.gaps.column / 2 - self.lanes + lane
+        inner = self.gaps.column / 2 + lane
         around = ((outer, edges[0][1]), (outer, middle), (inner, middle), (inner, edges[1][1]))
         return Hop(origin, tip, (begin, *around, arrive), ends, turns=True, starts=source == origin)
 

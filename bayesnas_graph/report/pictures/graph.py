@@ -159,14 +159,15 @@ class _Builder:
         if scope is not None or len(nodes) > 1:
             title = "shared" if scope is None else scope.kind
             lines = self._title(owner), counted(len(nodes), "operation")
-            return Box(-1, "motif", title, lines, shape, f"{owner}: {lines[1]}\n{shape}")
+            tip = f"{owner}: {lines[1]}\n{shape}"
+            return Box(-1, "motif", title, lines + _shared(scope.weights if scope else ""), shape, tip)
         (node,) = nodes
         tip = f"{node.name}: {node.op}\n{shape}"
         if node.op.is_input:
             return Box(-1, "input", self._title(owner), (), shape, tip)
         if node.op.is_join:
             return Box(-1, "node", self._title(owner), (node.op.label,), shape, tip)
-        return Box(-1, "operation", node.op.label, (), shape, tip, settings=settings_of(node.op))
+        return Box(-1, "operation", node.op.label, _shared(node.weights), shape, tip, settings=settings_of(node.op))
 
     def _title(self, owner: str) -> str:
         """The name of a node or use in the text; for a node added by a pass, its local name."""
@@ -181,3 +182,8 @@ class _Builder:
 
     def _is_output(self, owner: str) -> bool:
         return any(self.owners[name] == owner for name in self.graph.outputs)
+
+
+def _shared(weights: str) -> tuple[str, ...]:
+    """The line that marks shared weights."""
+    return (f"shared: {weights}",) if weights else ()

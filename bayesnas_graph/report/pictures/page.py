@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from bayesnas_graph.report.pictures.diagram import Diagram, Panel
-from bayesnas_graph.report.pictures.geometry import Placement, VertexSize, place
+from bayesnas_graph.report.pictures.geometry import SCREEN, TIGHT, Placement, VertexSize, place
 from bayesnas_graph.report.pictures.measure import SMALL, TITLE, box_size, choice_size
 from bayesnas_graph.report.pictures.words import text_width
 
@@ -90,11 +90,21 @@ def _measured(panel: Panel, room: float) -> Placed:
     order = {key: index for index, key in enumerate(sorted(sizes))}
     edges = [(order[wire.source], order[wire.target]) for wire in panel.wires]
     listed = tuple(sizes[key] for key in sorted(sizes))
-    placement = place(listed, edges, room - 2 * INSET)
+    placement = _placement(listed, edges, room - 2 * INSET)
     texts = [text_width(panel.title, 15, bold=True), *(text_width(note, SMALL) for note in panel.notes)]
     width = max(placement.width, *texts) + 2 * INSET
     height = placement.height + heading_height(panel) + INSET
     return Placed(panel, listed, placement, 0, 0, width, height)
+
+
+def _placement(sizes: tuple[VertexSize, ...], edges: list[tuple[int, int]], limit: float) -> Placement:
+    """Positions within a width: with less space between columns, or in more rows, if there is not enough room."""
+    for gaps in (SCREEN, TIGHT):
+        placement = place(sizes, edges, limit, gaps)
+        if placement.width <= limit:
+            return placement
+    wrapped = [place(sizes, edges, limit, gaps, split=True) for gaps in (SCREEN, TIGHT)]
+    return min(wrapped, key=lambda placement: (placement.width > limit, placement.height))
 
 
 def _legend(diagram: Diagram, room: float) -> tuple[tuple[Key, ...], float]:

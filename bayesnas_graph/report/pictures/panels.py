@@ -17,6 +17,7 @@ from bayesnas_graph.report.pictures.diagram import Diagram, Panel, numbered, tit
 from bayesnas_graph.report.pictures.settings import merged_settings, settings_of_motif
 from bayesnas_graph.report.pictures.words import place_of
 
+LONGEST_TITLE = 60  # a call with more characters is written below the title
 MOST_VARIANTS = 6  # panels of one motif, where its arguments change its structure
 LARGEST_FIXED = 24  # boxes of a motif without choices that is still drawn
 EMPTY = PanelBody((), (), ())
@@ -60,13 +61,15 @@ class _Collector:
         self._find_uses(block, "")
         panels = [self._panel(entry) for entry in self.entries.values()]
         definition = self.network.definition
-        arguments = ", ".join(f"{name} = {value}" for name, value in self.network.arguments)
-        title = f"{self.network.name}({arguments})" if arguments else self.network.name
+        title, arguments = self.network.call_text, []
+        if len(title) > LONGEST_TITLE:
+            title, arguments = self.network.name, [self.network.arguments_text]
         parts = [
             place_of(definition.name.span),
             counted(block.nodes, "operation"),
             counted(block.choices, "choice") if block.choices else "no choices, a fixed network",
             *(f"require {budget}" for budget in self.network.budgets),
+            *arguments,
         ]
         return Diagram(title, " · ".join(parts), tuple(panels))
 
@@ -178,20 +181,32 @@ class _Collector:
         uses = sum(self._uses(self.network.block)[block] for block in entry.blocks)
         often = "once" if uses == 1 else f"{uses:,} times"
         if len(entry.names) > 1:
-            return f"{alias}{where}, used {often}; they look alike, but each has switches of its own"
+            switches = ", but each has switches of its own" if entry.body.choices else ""
+            return f"{alias}{where}, used {often}; they look alike{switches}"
         text = f"{alias}{where}, used {often}"
         if not entry.body.choices or uses == 1:
             return text
         if "cell" in (definition.role, inner.role):
             return f"{text}; all uses share their switches"
+        if definition.role == "share":
+            return f"{text}; all uses share their weights and switches"
         if all(block in self._in_cells() for block in entry.blocks):
             return f"{text}; all uses of the cell around it share their switches"
+        if all(block in self._in_shared() for block in entry.blocks):
+            return f"{text}; all uses of the shared operation around it share their switches"
         return f"{text}; each use has switches of its own"
 
     def _in_cells(self) -> set[Block]:
         """The blocks inside cells."""
         blocks = [self.network.block, *self._uses(self.network.block)]
         return {inner for block in blocks if block.definition.role == "cell" for inner in self._uses(block)}
+
+    def _in_shared(self) -> set[Block]:
+        """The blocks of shared operations, and those inside them."""
+        blocks = [self.network.block, *self._uses(self.network.block)]
+        steps = (step for block in blocks for step in block.steps)
+        shared = {step.block for step in steps if isinstance(step, Nested) and step.shared is not None}
+        return shared.union(*(self._uses(block) for block in shared))
 
     def _uses(self, block: Block) -> Counter[Block]:
         """How often each block is used within a block, at any depth."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from bayesnas_graph.ir import Op
 from bayesnas_graph.language.elaborate.block import Block
-from bayesnas_graph.language.elaborate.values import OptionSet, Selection, Use, Value
+from bayesnas_graph.language.elaborate.number_choices import Chosen
+from bayesnas_graph.language.elaborate.values import OptionSet, Selection, Use, Value, show
 from bayesnas_graph.language.syntax import ast
 from bayesnas_graph.report.pictures.words import shortened, value_text
 
@@ -105,6 +107,8 @@ def _brief(value: Value) -> int | str | bool:
             return value
         case Use():
             return value.function.definition.name.name
+        case Chosen():
+            return f"choice of {len(set(value.values))}"
         case Selection():
             return f"choice of {len(value.candidates)}"
         case OptionSet():
@@ -114,7 +118,17 @@ def _brief(value: Value) -> int | str | bool:
 
 
 def _plain(value: object) -> int | str | bool:
-    return value if isinstance(value, int) else "same" if value is None else str(value)
+    match value:
+        case int():
+            return value
+        case Fraction():
+            return show(value)
+        case tuple():
+            return "x".join(map(str, value))
+        case None:
+            return "same"
+        case _:
+            return str(value)
 
 
 def _word(value: int | str | bool) -> str:

@@ -36,7 +36,13 @@ class Stages(Group):
     fine_rate: Positive | None = Field(None, description="initial learning rate of fine-tuning (default: `rate`)")
 
 
-PATTERNS = {"conv": "filter,channel", "depthwise": "filter", "linear": "row,column"}
+PATTERNS = {
+    "conv": "filter,channel",
+    "depthwise": "filter",
+    "conv1d": "filter,channel",
+    "depthwise1d": "filter",
+    "linear": "row,column",
+}
 
 
 class Removal(Group):

@@ -21,6 +21,7 @@ NotNegative = Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)]
 Part = Annotated[float, Field(ge=0, lt=1)]
 Name = Annotated[str, Field(min_length=1)]
 Count = Annotated[int, Field(ge=1)]
+Plain = int | float | bool | str
 
 MOST_THREADS = 256
 MOST_PIXELS = 10_000  # of a border or a square
@@ -71,7 +72,9 @@ class DataSettings(Group):
     """Network and data."""
 
     network: Annotated[Name | None, Flag()] = Field(None, description="network to use (default: the first in the file)")
-    parameters: dict[str, int | float | bool | str] = Field({}, description="values of the network's parameters")
+    parameters: dict[str, int | float | bool | str | list[int | float | bool | str]] = Field(
+        {}, description="values of the network's parameters"
+    )
     data: Annotated[Name | None, Flag()] = Field(None, description="data set; `bayesnas-graph data list` lists them")
     pad: int = Field(0, ge=0, le=MOST_PIXELS, description="black pixels added on every side of an image")
     crop: int = Field(0, ge=0, le=MOST_PIXELS, description="pixels of padding for random crops")

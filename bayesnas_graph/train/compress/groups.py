@@ -28,6 +28,7 @@ class Groups:
     shares: str  # the axes, of n, c, m and k, that the members of a group share
     parts: int = 1  # groups of the convolution
     companions: tuple[tuple[str, str], ...] = ()  # node and name of tensors with an entry for every filter
+    filters_axis: int = 0  # of the weight
 
     @property
     def name(self) -> str:
@@ -55,13 +56,20 @@ class Groups:
     def spread(self, of_groups: Tensor, like: ByNode) -> Iterator[tuple[str, str, Tensor]]:
         """Yield a value per group as a value per weight: node, name and a tensor of the shape of the weight."""
         weight = like[self.layer]["weight"]
-        yield self.layer, "weight", of_groups.expand(self._apart(weight).shape).reshape(weight.shape)
+        entries = of_groups.expand(self._apart(weight).shape).reshape(self.filters_first(weight).shape)
+        yield self.layer, "weight", entries.transpose(0, self.filters_axis)
         for node, name in self.companions:
             yield node, name, of_groups.flatten()
 
+    def filters_first(self, weight: Tensor) -> Tensor:
+        """Return the weight of the layer with the axis of its filters first."""
+        return weight.transpose(0, self.filters_axis)
+
     def _apart(self, weight: Tensor) -> Tensor:
-        filters, channels, *kernel = weight.shape
-        return weight.reshape(self.parts, filters // self.parts, channels, *(kernel or (1, 1)))
+        ordered = self.filters_first(weight)
+        filters, channels, *kernel = ordered.shape
+        rows_and_columns = *[1] * (2 - len(kernel)), *kernel  # one row in a sequence, one of each in a matrix
+        return ordered.reshape(self.parts, filters // self.parts, channels, *rows_and_columns)
 
     def _of_filters(self, vector: Tensor) -> Tensor:
         return vector.reshape(self.parts, len(vector) // self.parts, 1, 1, 1)
@@ -86,7 +94,8 @@ def regrouped(groups: Iterable[Groups], graph: Graph) -> tuple[Groups, ...]:
 
 
 def _groups(graph: Graph, node: Node, shares: str) -> Groups:
-    return Groups(node.name, shares, _parts(graph, node), _companions(graph, node) if shares == "n" else ())
+    companions = _companions(graph, node) if shares == "n" else ()
+    return Groups(node.name, shares, _parts(graph, node), companions, node.op.weight_axes.index("n"))
 
 
 def _parts(graph: Graph, node: Node) -> int:
@@ -100,7 +109,7 @@ def _companions(graph: Graph, node: Node) -> tuple[tuple[str, str], ...]:
     companions = [(node.name, name) for name in node.op.scale_tensors() if name != "weight"]
     readers = [edge.target for edge in graph.edges if edge.source == node.name]
     after = graph[readers[0]] if len(readers) == 1 and node.name not in graph.outputs else None
-    if after is not None and after.op.normalises:
+    if after is not None and after.op.normalises and after.name not in graph.shared:
         companions += [(after.name, name) for name in after.op.scale_tensors()]
     return tuple(companions)
 

@@ -35,7 +35,7 @@ def without(masks: Masks, removed: Mapping[Groups, Tensor]) -> Masks:
         for node, name, part in groups.spread(mask.bool(), masks):
             remaining[node][name] = remaining[node][name] * ~part
     for groups in removed:
-        empty = remaining[groups.layer]["weight"].flatten(1).sum(1) == 0
+        empty = groups.filters_first(remaining[groups.layer]["weight"]).flatten(1).sum(1) == 0
         for node, name in groups.companions:
             remaining[node][name] = remaining[node][name] * ~empty
     return remaining

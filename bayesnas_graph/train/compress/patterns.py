@@ -1,8 +1,8 @@
 """Patterns: which weights of a layer are removed together.
 
-The weight of a layer is `W[n, c, m, k]`: filters, channels, rows and columns of the kernel. A pattern puts all entries
-that share some of these four into one group. The weight of a linear layer is a matrix, and `row` and `column` are those
-of the matrix: an output and an input.
+The weight of a layer is `W[n, c, m, k]`: filters, channels, rows and columns of the kernel, which has one row in a
+convolution of sequences. A pattern puts all entries that share some of these four into one group. The weight of a
+linear layer is a matrix, and `row` and `column` are those of the matrix: an output and an input.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def is_layer(node: Node) -> bool:
 def shared(node: Node, patterns: Iterable[str]) -> tuple[str, ...]:
     """Return the axes that the groups of some patterns share in a layer, each once.
 
-    >>> from bayesnas_graph.ir.ops.convolution import Linear
+    >>> from bayesnas_graph.ir.ops.linear import Linear
     >>> shared(Node("fc", Linear(10), (10,)), ["row", "column", "channel"])
     ('n', 'c')
     """
@@ -61,12 +61,12 @@ def shared(node: Node, patterns: Iterable[str]) -> tuple[str, ...]:
 def named(kind: str, shares: str) -> str:
     """Return the name of the pattern whose groups share these axes, in a kind of layer.
 
-    >>> named("conv", "cmk"), named("linear", "c"), named("linear", "")
-    ('shape', 'column', 'layer')
+    >>> named("conv", "cmk"), named("linear", "c"), named("linear", ""), named("conv1d", "")
+    ('shape', 'column', 'layer', 'layer')
     """
-    names = {keys[0]: name for name, keys in PATTERNS.items() if len(keys) == 1}
+    names = {keys[0]: name for name, keys in PATTERNS.items() if len(keys) == 1} | {"": "layer"}
     if PRIMITIVES[kind].weight_axes == MATRIX:
-        names |= {"n": "row", "c": "column", "": "layer"}
+        names |= {"n": "row", "c": "column"}
     return names[shares]
 
 
@@ -74,8 +74,9 @@ def chosen_for(graph: Graph, chosen: Chosen) -> dict[str, tuple[str, ...]]:
     """Return the patterns of every layer: by its name or a motif around it, or else by its kind.
 
     A name may contain `*` for anything. If several match, the last one applies. Raises NasError if one matches nothing.
+    Layers that share their weights have none: what one use does not need, another may.
     """
-    layers = [node for node in graph if is_layer(node)]
+    layers = [node for node in graph if is_layer(node) and node.name not in graph.shared]
     by_kind = {key: _patterns(key, text) for key, text in chosen.items() if key in KINDS}
     by_name = {key: _patterns(key, text) for key, text in chosen.items() if key not in KINDS}
     for key in by_name:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from math import prod
 
 from bayesnas_graph.ir import Graph
+from bayesnas_graph.ir.ops.base import both
 from bayesnas_graph.passes.analysis import operations_by_node
 from bayesnas_graph.passes.shrink import Shrunk
 from bayesnas_graph.runs.layers import PrunedLayer, Share
@@ -72,8 +73,8 @@ def _left_of(groups: Groups, shrunk: Shrunk) -> int:
 def _count(graph: Graph, groups: Groups) -> int:
     """Return how many groups a layer has."""
     node = graph[groups.layer]
-    side = getattr(node.op, "k", 1)
-    sizes = {"n": node.shape[0], "c": _inputs(graph, node.name), "m": side, "k": side}
+    rows, columns = both(getattr(node.op, "k", 1))
+    sizes = {"n": node.shape[0], "c": _inputs(graph, node.name), "m": rows, "k": columns}
     return prod(sizes[letter] for letter in groups.shares)
 
 

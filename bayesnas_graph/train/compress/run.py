@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from bayesnas_graph.codegen.emit import Emitted, as_state, build, emit
 from bayesnas_graph.codegen.emit.weights import ByNode
+from bayesnas_graph.codegen.export.describe import docs_of
 from bayesnas_graph.codegen.export.weights import write_weights
 from bayesnas_graph.diagnostics.json_text import json_text
 from bayesnas_graph.language.json import fingerprint
@@ -135,7 +136,8 @@ def _measured(
 ) -> CompressOutcome:
     """Measure everything. Latency measurements alternate between the whole network and the smaller one."""
     problem = work.problem
-    program = emit(smaller.text.graph, f"{problem.doc(smaller.text.graph)}\n", standalone=True)
+    doc, docs = f"{problem.doc(smaller.text.graph)}\n", docs_of(smaller.text.network)
+    program = emit(smaller.text.graph, doc, docs=docs, standalone=True)
     whole_program = emit(problem.graph, standalone=True)
     networks = [_built(whole_program, weights, work.device), _built(program, smaller.weights, work.device)]
     shapes = [kind.shape for kind in problem.subject.network.inputs]

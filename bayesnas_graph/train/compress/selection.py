@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 
 import torch
 from torch import Tensor
@@ -109,12 +108,14 @@ def per_operation(graph: Graph, costs: Mapping[Groups, Tensor], masks: Masks) ->
     """Return the cost of groups per saved operation."""
 
     def saved(groups: Groups) -> Tensor:
-        positions = prod(graph[groups.layer].shape[1:])
-        operations_saved = masks[groups.layer]["weight"] * 2 * positions
+        mask = masks[groups.layer]["weight"]
+        positions = graph[groups.layer].op.flops(*graph.input_shapes(groups.layer)) // mask.numel()
         weight = groups.layer, "weight"  # what is removed together with a filter saves next to nothing
-        return groups.sums(
-            lambda *tensor: operations_saved if tensor == weight else operations_saved.new_zeros(len(operations_saved))
-        )
+
+        def entries(node: str, name: str) -> Tensor:
+            return mask * 2 * positions if (node, name) == weight else torch.zeros_like(masks[node][name])
+
+        return groups.sums(entries)
 
     return {groups: removal_cost / saved(groups).clamp(min=1) for groups, removal_cost in costs.items()}
 

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from bayesnas_graph.codegen.emit import Emitted, as_state, build, by_node, emit
 from bayesnas_graph.codegen.emit.weights import ByNode
+from bayesnas_graph.codegen.export.describe import docs_of
 from bayesnas_graph.codegen.export.weights import read_weights, take_weights, write_weights
 from bayesnas_graph.data import Data, evaluation, shuffled, split
 from bayesnas_graph.derive.text import Written, written
@@ -212,7 +213,8 @@ class CompressWork:
         return self.device.processes.broadcast(len(list(self.folder.stage("x").parent.glob("loop-*.safetensors"))))
 
     def _trained(self, name: StageName, shrunk: Shrunk, epochs: int, epochs_before: int = 0) -> Smaller:
-        text = written(shrunk.graph, self.problem.doc(shrunk.graph), {}, allow_python=self.problem.subject.python_ops)
+        docs, allow_python = docs_of(self.problem.subject.network), self.problem.subject.python_ops
+        text = written(shrunk.graph, self.problem.doc(shrunk.graph), {}, docs=docs, allow_python=allow_python)
         weights: ByNode = {text.names[node]: tensors for node, tensors in shrunk.tensors.items() if node in text.names}
         before = self._score(text.graph, weights)
         if epochs:

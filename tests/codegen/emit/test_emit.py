@@ -52,14 +52,14 @@ def copy_weights(found: Graph, reference: ReferenceNetwork, emitted: Emitted, mo
     """Copy the weights and gates of the reference into the emitted network, using the locations from `emit`."""
     with torch.no_grad():
         for node in found:
-            key = node.name.replace(".", "/")
-            if key in reference.weights:
+            weights = reference.module(node.name)
+            if weights is not None:
                 slots = [[emitted.modules[name] for name in names] for names in node.stands_for]
                 (path,) = {slot.path for same in slots for slot in same}
                 assert [{(slot.index, slot.count) for slot in same} for same in slots] == [
                     {(index, len(slots))} for index in range(len(slots))
                 ]
-                module.get_submodule(path).load_state_dict(reference.weights[key].state_dict())
+                module.get_submodule(path).load_state_dict(weights.state_dict())
         for gate, slot in emitted.gates.items():
             values = module.get_parameter(slot.path)
             assert len(values) == slot.count

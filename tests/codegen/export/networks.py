@@ -20,7 +20,7 @@ from tests.conftest import ROOT
 from tests.helpers import graph
 from tests.passes.cases import shipped
 
-# Two inputs, two outputs, and every primitive.
+# Two inputs, two outputs, and every primitive on images and vectors.
 EVERYTHING = """
 import "std.nas"
 network n : image(3, 8, 8), vector(5) -> classes(4), image(8, 4, 4) {
@@ -31,7 +31,12 @@ network n : image(3, 8, 8), vector(5) -> classes(4), image(8, 4, 4) {
     node d = x : crop(4) > pad_channels(4) > avg_pool(3) > relu6 > identity
     node e = concat(sum(a, b), product(c, d)) : squeeze_excite
     node m = mean(a, c) : conv(8, 1, groups = 2)
-    node y = sum(e, m) : tanh
+    node p = e : leaky_relu(0.1) > elu(0.5) > hard_swish > hard_sigmoid > mish > softmax
+    node q = e : upsample > resize(6, 5) > adaptive_avg_pool(8) > adaptive_max_pool(4)
+    node s = e : conv_transpose(8, 3) > conv(8, [1, 3], [2, 1]) > max_pool([1, 2], [1, 2])
+    node t = difference(e, s) : channel_shuffle(4) > slice_channels(2, 4) > conv(8, 1)
+    node r = e : upsample([1, 2], "bilinear") > resize(4, mode = "nearest")
+    node y = sum(e, m, p, q, r, t) : tanh
     node g = y : global_avg_pool
     node h = y : global_max_pool
     node w = v : linear(8) > sigmoid
@@ -39,6 +44,25 @@ network n : image(3, 8, 8), vector(5) -> classes(4), image(8, 4, 4) {
     node z = scale(y, w)
     node o = concat(g, h, i) : select(20) > linear(4)
     out o, z
+}
+"""
+
+
+# Every primitive on sequences and tokens.
+SEQUENCES = """
+import "std.nas"
+network n : image(3, 8, 8), sequence(4, 12), tokens(6) -> classes(4), sequence(8, 6), image(8, 4, 4) {
+    in x, s, t
+    node a = x : conv(8, 2, 2, bias = true) > to_sequence > class_token > position_embedding
+    node b = a : transformer_block(2) > layer_norm > layer_scale(init = 1) > shift(init = 2)
+    node c = s : conv1d(8, 3, 2) > bn > relu > depthwise1d(3) > max_pool1d(3) > avg_pool1d(2, padding = "same")
+    node d = t : embedding(50, 8) > self_attention(4) > gelu
+    node e = attention(head_width = 4, causal = true)(c, d, d)
+    node f = scale(e, at(-1)(d)) : pad1d(1, 2) > conv1d(k = 4, padding = 0)
+    node g = stack_vectors(at(0)(b), global_avg_pool(c), global_max_pool(f)) : linear(6) > flatten
+    node h = x : conv(8, 2, 2) > to_sequence > linear(8) > to_image(4)
+    node y = g : linear(4)
+    out y, f, h
 }
 """
 
@@ -67,6 +91,7 @@ def searched() -> Graph:
 
 NETWORKS: dict[str, Callable[[], Graph]] = {
     "everything": cache(lambda: graph(EVERYTHING)),
+    "sequences": cache(lambda: graph(SEQUENCES)),
     "lenet5": lambda: shipped("lenet5", "lenet5"),
     "resnet18": small_resnet,
     "nasbench201": nasbench201,

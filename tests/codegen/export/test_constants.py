@@ -71,6 +71,12 @@ def test_other_relations_give_no_constant(chain: str) -> None:
     assert "WIDTH" not in source("(width = 8)", chain)
 
 
+def test_a_factor_of_all_widths_gives_no_constant() -> None:
+    text = source("(multiplier = 1)", f"conv(16 * multiplier) > bn > conv(32 * multiplier) > bn > {HEAD}")
+    assert "MULTIPLIER" not in text
+    assert "nn.Conv2d(16, 32, 3" in text
+
+
 def test_a_parameter_that_cannot_be_changed_is_passed_over() -> None:
     text = source("(labels = 10, width = 8)", "conv(width) > bn > global_avg_pool > linear(labels)")
     assert "\nWIDTH = 8\n" in text

@@ -18,8 +18,9 @@ from torch import Tensor, nn
 
 from bayesnas_graph.codegen.export.formats import ExportedFile, write_onnx, write_program, write_torchscript
 from bayesnas_graph.diagnostics import CODES, Diagnostic, NasError
+from bayesnas_graph.ir import TokenShape
 from bayesnas_graph.ir.ops import PRIMITIVES
-from tests.codegen.export.networks import EVERYTHING, NETWORKS, network, searched, tiny
+from tests.codegen.export.networks import EVERYTHING, NETWORKS, SEQUENCES, network, searched, tiny
 from tests.helpers import graph
 
 Write = Callable[..., ExportedFile]
@@ -66,16 +67,16 @@ def problem(write: Write, module: nn.Module, shape: Any, path: Path) -> Diagnost
 
 
 def test_everything_is_everything() -> None:
-    names = {node.op.name for node in graph(EVERYTHING)}
+    names = {node.op.name for text in (EVERYTHING, SEQUENCES) for node in graph(text)}
     assert names >= PRIMITIVES.keys() - {"identity"}, "which is an edge, and no call"
 
 
 @pytest.mark.parametrize(
     ("file", "name"),
     [
-        *(("net.onnx", name) for name in ("everything", "searched")),
-        *(("net.pt", name) for name in ("everything", "searched", "lenet5", "nasbench201")),
-        *(("net.pt2", name) for name in ("everything", "resnet18")),
+        *(("net.onnx", name) for name in ("everything", "sequences", "searched")),
+        *(("net.pt", name) for name in ("everything", "sequences", "searched", "lenet5", "nasbench201")),
+        *(("net.pt2", name) for name in ("everything", "sequences", "resnet18")),
     ],
 )
 def test_networks(tmp_path: Path, capfd: pytest.CaptureFixture[str], file: str, name: str) -> None:
@@ -86,7 +87,9 @@ def test_networks(tmp_path: Path, capfd: pytest.CaptureFixture[str], file: str, 
     assert 0 <= checked.difference < 1e-5
     assert list(path.parent.iterdir()) == [path]
     assert capfd.readouterr() == ("", "")
-    inputs = [torch.randn(5, *shape) for shape in shapes]
+    inputs = [
+        torch.randint(50, (5, *shape)) if isinstance(shape, TokenShape) else torch.randn(5, *shape) for shape in shapes
+    ]
     with torch.no_grad():
         expected = module(*inputs)
     expected = [expected] if isinstance(expected, Tensor) else list(expected)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from random import Random
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -67,8 +69,16 @@ def disordered() -> st.SearchStrategy[Graph]:
 
 # ------------------------------------------------------------------------------------ random graphs
 
-_OPS: tuple[tuple[str, Mapping[str, int]], ...] = (
+_OPS: tuple[tuple[str, Mapping[str, Any]], ...] = (
     *(("relu", {}), ("bn", {}), ("conv", {"width": 4}), ("conv", {"width": 4, "k": 1}), ("conv", {"k": 5})),
+    *(
+        ("conv", {"width": 4, "k": (1, 3)}),
+        ("depthwise", {"k": (3, 1), "dilation": (1, 2)}),
+        ("max_pool", {"k": (3, 5)}),
+    ),
+    *(("upsample", {"factor": (2, 1)}), ("resize", {"height": 6}), ("resize", {"height": 6, "mode": "nearest"})),
+    *(("difference", {}), ("difference", {}), ("slice_channels", {"start": 1, "width": 2}), ("channel_shuffle", {})),
+    *(("leaky_relu", {"slope": Fraction(1, 5)}), ("elu", {}), ("softmax", {}), ("adaptive_max_pool", {"height": 6})),
     *(("sum", {}), ("sum", {}), ("mean", {}), ("product", {}), ("concat", {}), ("scale", {}), ("global_avg_pool", {})),
 )
 

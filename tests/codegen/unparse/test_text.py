@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bayesnas_graph.codegen.export.describe import docs_of
 from bayesnas_graph.codegen.unparse import Place, correspondence, unparse
 from bayesnas_graph.diagnostics import Report
 from bayesnas_graph.diagnostics.source import Source
@@ -21,7 +22,7 @@ from bayesnas_graph.language.json import fingerprint
 from bayesnas_graph.language.syntax import parse
 from bayesnas_graph.passes import plain
 from tests.codegen.unparse.test_laws import assert_same
-from tests.helpers import body, formatted, graph, network
+from tests.helpers import body, check, formatted, graph, network
 
 
 def same(text: str) -> None:
@@ -321,9 +322,9 @@ def test_only_fixed_networks() -> None:
         unparse(Graph("n", nodes, [Edge("x", "y", 0)], ["y"]))
 
 
-def test_only_images_and_vectors() -> None:
-    nodes = [Node("x", Input(), (3, 8)), Node("y", Relu(), (3, 8))]
-    with pytest.raises(ValueError, match="2 dimensions"):
+def test_only_shapes_of_the_language() -> None:
+    nodes = [Node("x", Input(), (3, 8, 8, 8)), Node("y", Relu(), (3, 8, 8, 8))]
+    with pytest.raises(ValueError, match="4 dimensions"):
         unparse(Graph("n", nodes, [Edge("x", "y", 0)], ["y"]))
 
 
@@ -359,3 +360,17 @@ def test_what_does_not_correspond(other: Graph) -> None:
     one = Graph("n", small(), small().edges, ["c", "c"])
     with pytest.raises(ValueError, match="number of inputs or outputs"):
         correspondence(small(), one)
+
+
+def test_documentation_and_arguments_survive() -> None:
+    """Motifs that became different are named after the arguments that differ, and keep their documentation."""
+    doc = "/// A block.\n///\n/// It may shrink.\n"
+    block = "motif block(w, stride) { in x x -> out : conv(w, 3, stride) > bn if stride == 1 { x -> out } } "
+    types = "image(3, 8, 8) -> image(3, 4, 4)"
+    space, diagnostics = check(doc + block + body("x -> out : block(3, 1) > block(8, 2) > conv(3, 1)", types))
+    assert not diagnostics
+    written = unparse(plain(space.networks[0].graph()), docs=docs_of(space.networks[0]))
+    assert "/// A block.\n///\n/// It may shrink.\nmotif block_w3 {" in written
+    again, diagnostics = check(written)
+    assert not diagnostics
+    assert docs_of(again.networks[0]).motifs == dict.fromkeys(("block_w3", "block_w8"), "A block.\n\nIt may shrink.")

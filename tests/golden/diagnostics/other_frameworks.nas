@@ -1,7 +1,7 @@
 // Names from other frameworks and papers get the name that is used here; `none` and `same` get an explanation.
 network a : image(3, 8, 8) -> classes(10) {
     in x
-    x -> out : conv(8) > batch_norm > upsample(2) > attention(4) > silu > fc(10)
+    x -> out : conv(8) > batch_norm > up(2) > attention(4) > silu > fc(10)
 }
 
 network b : image(3, 8, 8) -> classes(10) {

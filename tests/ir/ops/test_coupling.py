@@ -12,8 +12,9 @@ from torch import Tensor
 
 from bayesnas_graph.codegen.supernet.reference import ReferenceNetwork
 from bayesnas_graph.ir import Coupling, Edge, Graph, Link, Mask, ModuleCall, Node, Op, Shape
-from bayesnas_graph.ir.ops import PRIMITIVES, Choice, Conv, Depthwise, Input, Maybe, SelectOp, Zero
+from bayesnas_graph.ir.ops import PRIMITIVES, Choice, Conv, Depthwise, Embedding, Input, Maybe, SelectOp, Zero
 from bayesnas_graph.ir.ops.build import build_function, build_module
+from bayesnas_graph.ir.ops.channels import ChannelShuffle, SliceChannels
 from bayesnas_graph.ir.ops.python import PythonOp
 from tests.ir.ops.cases import BATCH, CASES, IMAGE, PYTHON, Case, built, title, with_rule
 
@@ -51,11 +52,15 @@ def test_links_are_what_depends_on_what(case: Case) -> None:
     assert len(links) == len(shapes)
     outputs = range(op.shape(*shapes)[0])
     for number, (link, shape) in enumerate(zip(links, shapes, strict=True)):
-        assert link.blocks * link.inputs == shape[0]
+        assert link.before + link.blocks * link.inputs + link.after == shape[0]
         for channel in range(shape[0]):
             found = reached(case, number, channel)
             if op.is_mask:  # a channel that it sets to zero is removed together with that of its input
                 found = found or {channel}
+            if link.is_interleaved:  # a permutation: all channels of a block are removed together
+                assert len(found) == 1
+                assert found <= set(link.reached(channel))
+                found = set(link.reached(channel))
             assert set(link.reached(channel)) == found
             assert {out for out in outputs if channel in link.read(out)} == found
 
@@ -96,7 +101,7 @@ def closure(coupling: Coupling, taken: Taken) -> Taken:
         size = len(taken)
         for number, link in enumerate(coupling.links):
             for block in range(link.blocks if link.tied else 0):
-                outputs = link.reached(block * link.inputs)
+                outputs = range(link.first + block * link.outputs, link.first + (block + 1) * link.outputs)
                 members = {(number, c) for c in link.read(outputs[0])} | {(None, c) for c in outputs}
                 if members & taken:
                     taken |= members
@@ -138,17 +143,17 @@ def test_what_is_left_computes_what_it_did(case: Case) -> None:
             assert module is not None
             compute = build_module(call).double().eval()
             compute.load_state_dict(op.sliced(module.state_dict(), inputs, output, *shapes))
-            found = compute(*given)
+            found = compute(*given, *call.applied)
         else:
             found = build_function(call, len(left))(*given)
         torch.testing.assert_close(found, function(*emptied)[:, torch.tensor(output)])
 
 
 def test_removals_are_not_empty() -> None:
-    """The test above is not empty: all operations except norms over a whole sample can lose channels."""
+    """The test above is not empty: all operations except those that mix all channels without weights can lose some."""
     whole = {op.name for op, shapes in CASES if not any(removals((op, shapes)))}
     some = {op.name for op, shapes in CASES if any(removals((op, shapes)))}
-    assert whole - some == {"layer_norm"}
+    assert whole - some == {"layer_norm", "softmax"}
 
 
 @pytest.mark.parametrize(
@@ -157,6 +162,8 @@ def test_removals_are_not_empty() -> None:
         (Conv(6), IMAGE, 1, {(0, 1)}),
         (Conv(6, groups=2), IMAGE, 1, {(0, 0), (0, 1), (None, 0), (None, 1), (None, 2)}),
         (Conv(8, groups=4), IMAGE, 1, {(0, 1), (None, 2), (None, 3)}),
+        (SliceChannels(1, 2), IMAGE, 2, {(0, 2), (None, 1)}),
+        (ChannelShuffle(2), (6,), 1, {(0, 1), (0, 4), (None, 2), (None, 3)}),
         (PRIMITIVES["flatten"](), (3, 2, 1), 1, {(0, 1), (None, 2), (None, 3)}),
     ],
 )
@@ -253,7 +260,7 @@ def test_operations_of_the_user_keep_all_their_channels() -> None:
 def test_every_operation_has_a_coupling_and_every_coupling_a_case() -> None:
     found = with_rule("coupling")
     assert found >= {*PRIMITIVES.values(), Input, Choice, Maybe, Zero, PythonOp}
-    assert found - {type(op) for op, _ in CASES} == {Input, PythonOp}
+    assert found - {type(op) for op, _ in CASES} == {Input, PythonOp, Embedding}
     assert Input().coupling() == Coupling(())
 
 

@@ -13,19 +13,27 @@ from torch.nn import functional as F
 
 from bayesnas_graph.ir import Expression, ModuleCall, Op
 from bayesnas_graph.ir.ops import PRIMITIVES, Conv
+from bayesnas_graph.ir.ops.base import both
 from bayesnas_graph.ir.ops.build import build_function, build_module
+from bayesnas_graph.ir.ops.padding import Pair
 from tests.helpers import body, codes, graph
+from tests.ir.ops.test_primitives import numbers_of
 
 SIZES = st.tuples(st.integers(1, 9), st.integers(1, 9))
 
 
-def padded(x: torch.Tensor, k: int, stride: int, value: float = 0.0) -> torch.Tensor:
+def padded(x: torch.Tensor, ks: Pair, strides: Pair, value: float = 0.0) -> torch.Tensor:
     """An image with the padding of "same": for an odd window as torch, for an even one as little as possible."""
     sides: list[int] = []
-    for size in (x.shape[3], x.shape[2]):
+    for size, k, stride in zip(x.shape[2:], both(ks), both(strides), strict=True):
         total = max((-(-size // stride) - 1) * stride + k - size, 0)
-        sides += [k // 2, k // 2] if k % 2 else [total // 2, total - total // 2]
+        sides = [*([k // 2, k // 2] if k % 2 else [total // 2, total - total // 2]), *sides]
     return F.pad(x, sides, value=value)
+
+
+def divided(size: tuple[int, int], strides: Pair) -> tuple[int, ...]:
+    """The size of an image, divided by the strides and rounded up."""
+    return tuple(-(-n // stride) for n, stride in zip(size, both(strides), strict=True))
 
 
 def run(op: Op, x: torch.Tensor) -> torch.Tensor:
@@ -45,21 +53,21 @@ def run(op: Op, x: torch.Tensor) -> torch.Tensor:
     return x
 
 
-@given(size=SIZES, k=st.integers(1, 6), stride=st.integers(1, 5))
-def test_same_padding_gives_the_size_divided_by_the_stride(size: tuple[int, int], k: int, stride: int) -> None:
+@given(size=SIZES, k=numbers_of(1, 6), stride=numbers_of(1, 5))
+def test_same_padding_gives_the_size_divided_by_the_stride(size: tuple[int, int], k: Pair, stride: Pair) -> None:
     x = torch.randn(1, 2, *size, dtype=torch.float64)
     conv = run(PRIMITIVES["depthwise"](k=k, stride=stride, padding="same"), x)  # type: ignore[call-arg]
-    assert conv.shape[2:] == tuple(-(-n // stride) for n in size)
+    assert conv.shape[2:] == divided(size, stride)
     sums = F.avg_pool2d(padded(x, k, stride), k, stride, divisor_override=1)
     torch.testing.assert_close(conv, sums[:, :, : conv.shape[2], : conv.shape[3]])
 
 
 @pytest.mark.parametrize("name", ["max_pool", "avg_pool"])
-@given(size=SIZES, k=st.integers(1, 6), stride=st.integers(1, 5))
-def test_pools_ignore_the_padding(name: str, size: tuple[int, int], k: int, stride: int) -> None:
+@given(size=SIZES, k=numbers_of(1, 6), stride=numbers_of(1, 5))
+def test_pools_ignore_the_padding(name: str, size: tuple[int, int], k: Pair, stride: Pair) -> None:
     x = torch.randn(1, 2, *size, dtype=torch.float64)
     y = run(PRIMITIVES[name](k=k, stride=stride, padding="same"), x)  # type: ignore[call-arg]
-    assert y.shape[2:] == tuple(-(-n // stride) for n in size)
+    assert y.shape[2:] == divided(size, stride)
     if name == "max_pool":
         expected = F.max_pool2d(padded(x, k, stride, -inf), k, stride)
     else:
@@ -108,3 +116,14 @@ def test_an_even_window_that_shrinks_is_a_warning() -> None:
 def test_the_padding_of_an_even_convolution_is_an_operation() -> None:
     nodes = [(node.name, str(node.op)) for node in graph(body('node y = x : conv(k = 2, padding = "same") out y'))]
     assert nodes[1:] == [("y.pad", "pad(bottom = 1, right = 1)"), ("y", "conv(k = 2, padding = 0)")]
+
+
+def test_a_window_that_is_even_in_one_direction() -> None:
+    assert codes(body("x -> out : conv(k = [3, 4]) > conv(k = [5, 2], padding = [2, 1])")) == ["NAS217"]
+    nodes = [str(node.op) for node in graph(body('x -> out : conv(k = [3, 2], padding = "same")'))]
+    assert nodes[1:] == ["pad(top = 1, bottom = 1, right = 1)", "conv(k = [3, 2], padding = 0)"]
+    nodes = [
+        str(node.op)
+        for node in graph(body('x -> out : conv(k = 2, stride = [1, 2], padding = "same") > upsample([1, 2])'))
+    ]
+    assert nodes[1:3] == ["pad(bottom = 1)", "conv(k = 2, stride = [1, 2], padding = 0)"]

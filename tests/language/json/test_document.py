@@ -21,7 +21,7 @@ from bayesnas_graph.ir.ops.python import PythonOp
 from bayesnas_graph.language.elaborate import Checker
 from bayesnas_graph.language.json import from_document, from_json, json_schema, to_document, to_json
 from tests.conftest import LONG, ROOT, SPACES
-from tests.helpers import body, graph
+from tests.helpers import body, codes, graph
 from tests.language.json.graphs import graphs, shipped
 
 PAGE = ROOT / "docs" / "graph-json.md"
@@ -101,11 +101,29 @@ def test_defaults_may_be_left_out() -> None:
 
 @pytest.mark.parametrize("name", [name for name, cls in PRIMITIVES.items() if cls.inputs == 1])
 def test_every_primitive_survives(name: str) -> None:
-    given = {"group_norm": "(3)", "pad_channels": "(5)", "select": "(2)"}.get(name, "")
-    before, after = ("flatten > ", "") if name == "linear" else ("", "flatten > ")
-    text = body(f"x -> out : {before}{name}{given} > {after}linear(2)", "image(3, 8, 8) -> classes(2)")
-    original = graph(text)
+    given = {
+        "group_norm": "(3)",
+        "pad_channels": "(5)",
+        "select": "(2)",
+        "embedding": "(9, 2)",
+        "to_image": "(8)",
+        "resize": '(6, mode = "nearest")',
+        "adaptive_avg_pool": "(6)",
+        "adaptive_max_pool": "(6)",
+        "slice_channels": "(1, 2)",
+        "channel_shuffle": "(3)",
+    }
+    steps = f"{name}{given.get(name, '')} > flatten > linear(2)"
+    types = ("image(3, 8, 8)", "sequence(3, 64)", "tokens(64)")
+    taken = next(taken for taken in types if not codes(body(f"x -> out : {steps}", f"{taken} -> classes(2)")))
+    original = graph(body(f"x -> out : {steps}", f"{taken} -> classes(2)"))
     assert from_json(to_json(original), name) == original
+
+
+@pytest.mark.parametrize("args", ["3, [1, 5]", "3, [1, 5], [2, 1]", "3, dilation = [2, 1], padding = [3, 0]"])
+def test_pairs_survive(args: str) -> None:
+    original = graph(body(f"x -> out : conv({args}) > flatten > linear(2)", "image(3, 8, 8) -> classes(2)"))
+    assert from_json(to_json(original), "x") == original
 
 
 def test_torch_is_not_loaded() -> None:
@@ -140,7 +158,7 @@ def test_json_schema_names_every_field() -> None:
     for field in ("schema", "version", "name", "nodes", "edges", "outputs", "scopes", "constraints"):
         assert field in schema["properties"]
     assert schema["additionalProperties"] is False
-    assert schema["properties"]["version"]["const"] == 3
+    assert schema["properties"]["version"]["const"] == 4
     parts = ("Constraint", "Edge", "Gate", "Node", "Op", "Place", "Scope", "Term")
     assert set(schema["$defs"]) == {f"{part}Document" for part in parts}
     for part, made in (("Node", Node), ("Edge", Edge), ("Gate", Gate), ("Scope", Scope), ("Constraint", Constraint)):

@@ -11,8 +11,9 @@ from bayesnas_graph import passes
 from bayesnas_graph.codegen.emit import emit
 from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.ir import Graph
+from bayesnas_graph.ir.ops.norm import GroupNorm
 from bayesnas_graph.language.json import fingerprint, from_json, read_graph, to_json
-from tests.helpers import graph
+from tests.helpers import body, graph
 from tests.language.json.graphs import facts
 
 OLD = Path(__file__).parent / "old"
@@ -47,7 +48,7 @@ def test_version_1_had_no_scopes() -> None:
 def test_they_are_written_in_the_new_version(name: str) -> None:
     old = read_graph(OLD / name, name)
     text = to_json(old)
-    assert json.loads(text)["version"] == 3
+    assert json.loads(text)["version"] == 4
     again = from_json(text, "new.json")
     assert again == old
     assert facts(again) == facts(old)
@@ -57,3 +58,14 @@ def test_new_fields_are_no_part_of_old_versions() -> None:
     data = json.loads(to_json(SPACE)) | {"version": 2}
     with pytest.raises(NasError, match="is not part of the format"):
         from_json(json.dumps(data), "mixed.json")
+
+
+@pytest.mark.parametrize("affine", [True, False])
+def test_layer_norms_of_old_documents_are_over_a_whole_sample(affine: bool) -> None:
+    """Since version 4 they are over channels."""
+    text = f"x -> out : layer_norm(affine = {str(affine).lower()})"
+    new = graph(body(text))
+    data = json.loads(to_json(new))
+    assert from_json(json.dumps(data), "graph.json") == new
+    (norm,) = (node.op for node in from_json(json.dumps(data | {"version": 3}), "graph.json") if not node.op.is_input)
+    assert norm == GroupNorm(1, affine)

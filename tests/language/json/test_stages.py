@@ -89,7 +89,8 @@ def test_every_operation_of_the_compiler_was_tried() -> None:
     found = {
         node.op.name for name in ("quickstart", "darts", "nats_size") for stage in stages(small(name)) for node in stage
     }
-    found |= {node.op.name for node in graph(body("x -> out : optional relu"))}
+    shared = "let k = choose { 3, 5 } share a = conv(3, k) share b = depthwise(k) x -> out : optional relu > a > b"
+    found |= {node.op.name for node in graph(body(shared))}
     assert found >= set(COMPILED)
 
 

@@ -13,8 +13,8 @@ from bayesnas_graph import passes
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.ir.ops import Choice
 from bayesnas_graph.passes.analysis import Extremes, cost, extremes
+from bayesnas_graph.passes.analysis.bounds import Bounds
 from bayesnas_graph.passes.analysis.descent import PATIENCE, Descent
-from bayesnas_graph.passes.analysis.nesting import Nesting
 from bayesnas_graph.passes.analysis.prices import Measure, Prices
 from bayesnas_graph.passes.prune import Disconnected, Misfit, prune
 from tests.helpers import body, check, graph
@@ -121,6 +121,39 @@ def test_architectures_that_do_not_fit() -> None:
     told = extremes(graph(body(f"{halves} scale(y, global_avg_pool(concat(x, x))) -> out : conv(3, 1)"))).parameters
     assert told.smallest.cost == told.largest.cost == 18 + 18, "both are left"
     assert told.smallest.off == frozenset()
+
+
+TWO_INPUTS = """
+cell c(w) {
+    in x, y
+    node h[4]
+    for j in 0..4 {
+        x, y, h[0..j] -> h[j] : choose 1 { conv(w, 3) > bn, conv(w, 5) > bn, max_pool(3), identity }
+        require inputs(h[j]) == 2
+    }
+    concat(h) -> out : conv(w, 1)
+}
+"""
+
+
+def test_two_inputs_for_every_node_are_exact() -> None:
+    """The cells share their switches; every node keeps two edges, of the dearest or the cheapest candidates."""
+    lines = "node a = x : conv(8, 1) node b = c(8)(a, a) node d = c(8)(a, b) node e = d : conv(16, 1, 2)"
+    text = TWO_INPUTS + body(f"{lines} node f = c(16)(e, e) f -> out : conv(3, 1)", "image(3, 8, 8) -> image(3, 4, 4)")
+    found = graph(text)
+    told = extremes(found)
+    fixed = 3 * 8 + 8 * 16 + 16 * 3 + 2 * 32 * 8 + 64 * 16
+    dear = 8 * (25 * 64 + 16) * 2 + 8 * (25 * 256 + 32)
+    assert (told.parameters.smallest.cost, told.parameters.largest.cost) == (fixed, fixed + dear)
+    assert all(end.proven for span in (told.parameters, told.flops) for end in (span.smallest, span.largest))
+    assert_real(found, told)
+
+
+def test_a_space_that_cannot_be_searched_to_the_end_has_exact_sizes_too() -> None:
+    """Depths, kernels and widths of once-for-all: the bounds are reached."""
+    told = extremes(shipped("once_for_all", "search"))
+    assert (told.parameters.smallest.cost, told.parameters.largest.cost) == (3_410_792, 7_664_760)
+    assert all(end.proven for span in (told.parameters, told.flops) for end in (span.smallest, span.largest))
 
 
 @pytest.mark.parametrize("where", ["before", "after"])
@@ -247,6 +280,53 @@ def test_the_ends_are_those_of_all_architectures(found: Graph | None) -> None:
         assert span.largest.cost == max(everything) or not span.largest.proven
 
 
+@settings(max_examples=60)
+@given(found=SPACES)
+def test_every_architecture_is_within_the_bounds(found: Graph | None) -> None:
+    assume(found is not None and 2**10 * len(found) <= PATIENCE)
+    assert found is not None
+    for measure in MEASURES:
+        bounds = Bounds(Prices(found, measure))
+        everything = all_prices(bounds.prices)
+        assert bounds.least.price <= min(everything)
+        assert bounds.most.price >= max(everything)
+
+
+RULED = """
+cell c(w) {{
+    in x, y
+    node h[2]
+    x -> h[0] : {0}
+    y -> h[0] : {1}
+    x -> h[1] : {2}
+    h[0] -> h[1] : {3}
+    {4}
+    {5} -> out : conv(w, 1)
+}}
+"""
+
+
+@settings(max_examples=60)
+@given(random=st.randoms(use_true_random=False))
+def test_every_architecture_with_rules_is_within_the_bounds(random: Random) -> None:
+    """Two uses of a cell that share their switches and are of different cost."""
+    kinds = ("choose 1 { conv(w, 3), relu }", "choose { conv(w, 1), relu }", "optional conv(w, 1)", "conv(w, 1)")
+    rules = ("inputs(h[0]) == 1", "inputs(h[1]) == 2", "inputs(h[1]) >= 1", "edges == 2", "edges <= 2", "edges >= 1")
+    edges = [random.choice(kinds) for _ in range(4)]
+    required = " ".join(f"require {rule}" for rule in random.sample(rules, random.randint(1, 2)))
+    ends = random.choice(("concat(h)", "h[1]", "sum(h)", "concat(x, h[1])"))
+    network = body("node a = c(3)(x, x) node b = a : conv(5, 1) node d = c(5)(b, b) d -> out : conv(3, 1)")
+    space, diagnostics = check(RULED.format(*edges, required, ends) + network)
+    assume(not diagnostics)
+    found = space.networks[0].graph()
+    for measure in MEASURES:
+        bounds = Bounds(Prices(found, measure))
+        everything = all_prices(bounds.prices)
+        if everything:
+            assert bounds.least.price <= min(everything)
+            assert bounds.most.price >= max(everything)
+
+
 def test_the_search_for_the_smallest_hardly_ever_misses() -> None:
     """Against enumeration, on spaces in which not all switches can be closed."""
     tried = missed = 0
@@ -256,7 +336,7 @@ def test_the_search_for_the_smallest_hardly_ever_misses() -> None:
             continue
         prices = Prices(found, "parameters")
         if prices.of(frozenset()) is None:
-            on, told = Descent(prices, Nesting(prices)).run()
+            on, told = Descent(Bounds(prices)).run()
             assert prices.of(on) == told
             tried += 1
             missed += told != min(all_prices(prices))

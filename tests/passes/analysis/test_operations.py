@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bayesnas_graph.ir.ops import PRIMITIVES, Conv, Depthwise, ReluConv, ReluDepthwise
+from bayesnas_graph.ir.ops import PRIMITIVES, CentreConv, CentreDepthwise, Conv, Depthwise, ReluConv, ReluDepthwise
 from bayesnas_graph.ir.ops.python import PythonOp
 from bayesnas_graph.passes.analysis import operations, operations_by_node
 from tests.helpers import body, graph
@@ -39,8 +39,9 @@ def test_a_depthwise_convolution_has_groups_of_one_channel() -> None:
     assert Depthwise(k=3, stride=2).operations(shape) == Conv(6, 3, 2, groups=6).operations(shape)
 
 
-def test_only_convolutions_and_linear_layers_count() -> None:
-    counting = {Conv, Depthwise, ReluConv, ReluDepthwise, PRIMITIVES["linear"]}
+def test_only_convolutions_linear_layers_and_attention_count() -> None:
+    counting = {Conv, Depthwise, ReluConv, ReluDepthwise, CentreConv, CentreDepthwise}
+    counting |= {PRIMITIVES[name] for name in ("linear", "conv1d", "depthwise1d", "conv_transpose", "attention")}
     assert with_rule("operations") == {*counting, PythonOp}  # those of the latter are traced
     for op, shapes in CASES:
         assert bool(op.operations(*shapes)) == (type(op) in counting)

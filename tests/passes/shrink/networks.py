@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from random import Random
+from typing import Any
 
 import torch
 from hypothesis import strategies as st
@@ -20,17 +21,28 @@ from bayesnas_graph.passes.shrink import Shrunk, shrink
 
 Tensors = Mapping[str, Mapping[str, Tensor]]
 
-OPS: tuple[tuple[str, Mapping[str, int | bool]], ...] = (
+OPS: tuple[tuple[str, Mapping[str, Any]], ...] = (
     *(("conv", {"width": 4}), ("conv", {"width": 6, "k": 1, "bias": True}), ("conv", {"width": 4, "groups": 2})),
     *(("conv", {"width": 8, "groups": 4, "k": 1, "bias": True}), ("conv", {})),
     *(("depthwise", {}), ("depthwise", {"multiplier": 2, "bias": True}), ("linear", {"width": 6}), ("linear", {})),
     *(("bn", {}), ("bn", {"affine": False}), ("layer_norm", {}), ("group_norm", {"groups": 2})),
+    *(("leaky_relu", {}), ("elu", {}), ("hard_sigmoid", {}), ("hard_swish", {}), ("mish", {}), ("softmax", {})),
+    *(("conv_transpose", {"width": 4, "k": 3, "stride": 1}), ("conv_transpose", {"k": 1, "stride": 1, "bias": True})),
+    *(("conv", {"width": 4, "k": (1, 3)}), ("depthwise", {"k": (3, 1)}), ("max_pool", {"k": (1, 3)})),
+    *(("slice_channels", {"start": 1, "width": 3}), ("slice_channels", {"start": 0, "width": 4})),
+    *(("channel_shuffle", {}), ("channel_shuffle", {"groups": 3}), ("difference", {}), ("difference", {})),
+    *(("upsample", {}), ("resize", {"height": 3}), ("adaptive_avg_pool", {"height": 2}), ("resize", {"height": 2})),
     *(("relu", {}), ("sigmoid", {}), ("tanh", {}), ("dropout", {}), ("rescale", {}), ("identity", {})),
     *(("select", {"width": 3}), ("select", {"width": 4}), ("pad_channels", {"width": 6})),
     *(("max_pool", {}), ("avg_pool", {}), ("flatten", {}), ("global_avg_pool", {}), ("global_max_pool", {})),
     *(("sum", {}), ("sum", {}), ("sum", {}), ("mean", {}), ("product", {}), ("concat", {}), ("concat", {})),
     *(("scale", {}), ("scale", {})),
+    *(("conv1d", {"width": 4}), ("conv1d", {"width": 8, "groups": 2, "k": 1, "bias": True}), ("depthwise1d", {})),
+    *(("attention", {"heads": 2}), ("attention", {"head_width": 2}), ("attention", {}), ("layer_scale", {})),
+    *(("to_sequence", {}), ("to_image", {"height": 3}), ("at", {}), ("stack_vectors", {}), ("class_token", {})),
+    *(("position_embedding", {}), ("shift", {}), ("max_pool1d", {}), ("avg_pool1d", {})),
 )
+INPUTS = (("x", (4, 3, 3)), ("z", (4,)), ("s", (4, 9)))
 
 
 def grown() -> st.SearchStrategy[Graph]:
@@ -39,7 +51,7 @@ def grown() -> st.SearchStrategy[Graph]:
 
 
 def _grown(random: Random) -> Graph:
-    nodes = [Node(name, Input(), shape) for name, shape in (("x", (4, 3, 3)), ("z", (4,)))[: random.randint(1, 2)]]
+    nodes = [Node(name, Input(), shape) for name, shape in random.sample(INPUTS, random.randint(1, 3))]
     edges: list[Edge] = []
     for i in range(random.randint(1, 40)):
         name, arguments = random.choice(OPS)
@@ -58,14 +70,18 @@ def _grown(random: Random) -> Graph:
 
 
 def whole(graph: Graph, seed: int = 0) -> dict[str, dict[str, Tensor]]:
-    """Tensors for a graph, in float64, with distinct values."""
+    """Tensors for a graph, in float64, with distinct values. Nodes that share their weights have the same ones."""
     torch.manual_seed(seed)
     found: dict[str, dict[str, Tensor]] = {}
+    shared: dict[str, str] = {}  # weights -> the first node that has them
     net = ReferenceNetwork(graph).double()
     for node in graph:
         module = net.module(node.name)
         state = {} if module is None else module.state_dict()
-        if state:
+        first = shared.setdefault(node.weights, node.name) if node.weights else node.name
+        if state and first != node.name:
+            found[node.name] = found[first]
+        elif state:
             found[node.name] = {name: value.clone() for name, value in state.items()}
             for name, value in found[node.name].items():
                 if value.is_floating_point():

@@ -189,3 +189,19 @@ def test_random_programs_are_drawn(text: str, random: Random) -> None:
         kept = {gate for gate in sorted(diagram.gates) if random.random() < 0.6}
         pruned = prune_diagram(diagram, kept)
         assert pruned.gates <= kept
+
+
+def test_a_long_call_is_below_the_title() -> None:
+    names = ", ".join(f"parameter_{i} = {i}" for i in range(6))
+    text = (
+        f"network n(depths = [1, 2], flag = true{{}}) : image(3, 8, 8) -> classes(2) {{{{ in x x -> out : {HEAD} }}}}"
+    )
+    short, long = (diagram_of(network(text.format(more))) for more in ("", f", {names}"))
+    assert short.title == "n(depths = [1, 2], flag = true)"
+    assert long.title == "n"
+    assert long.summary.endswith(f" · depths = [1, 2], flag = true, {names}")
+
+
+def test_chosen_numbers_are_choices_in_boxes() -> None:
+    found = panels(drawn("motif m(w, p = 0.25) { in x x -> out : conv(w) > dropout(p) }", "m(choose { 4, 8 }, 0.5)"))
+    assert texts(found["network n"])[0] == "m / w choice of 2, p 0.5"

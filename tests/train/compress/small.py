@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from random import Random
+from typing import Any
 
 import torch
 from hypothesis import strategies as st
@@ -65,8 +66,9 @@ def random_weights(found: Graph, seed: int = 0) -> Weights:
 
 # ----------------------------------------------------------------------------------- random networks
 
-_LAYERS: tuple[tuple[str, dict[str, int | bool]], ...] = (
+_LAYERS: tuple[tuple[str, dict[str, Any]], ...] = (
     *(("conv", {"width": 4}), ("conv", {"width": 6, "k": 1, "bias": True}), ("conv", {"width": 4, "groups": 2})),
+    *(("conv", {"width": 4, "k": (1, 3)}), ("conv_transpose", {"width": 6, "k": 3, "stride": 1, "bias": True})),
     *(("depthwise", {}), ("depthwise", {"multiplier": 2, "bias": True}), ("conv", {"k": 1})),
 )
 
@@ -79,7 +81,7 @@ def networks() -> st.SearchStrategy[Graph]:
 def _network(random: Random) -> Graph:
     nodes, edges = [Node("x", Input(), (4, 4, 4))], list[Edge]()
 
-    def add(name: str, sources: list[Node], **arguments: int | bool) -> Node:
+    def add(name: str, sources: list[Node], **arguments: Any) -> Node:
         op: Op = PRIMITIVES[name](**arguments)
         node = Node(f"{name}_{len(nodes)}", op, op.shape(*(source.shape for source in sources)))
         nodes.append(node)

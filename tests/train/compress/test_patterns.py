@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -13,11 +14,12 @@ from torch import Tensor
 
 from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.ir import Edge, Graph, Node
-from bayesnas_graph.ir.ops import Input
-from bayesnas_graph.ir.ops.convolution import Conv, Depthwise, Linear
+from bayesnas_graph.ir.ops import ConvTranspose, Input
+from bayesnas_graph.ir.ops.convolution import Conv, Depthwise
+from bayesnas_graph.ir.ops.linear import Linear
 from bayesnas_graph.train.compress.groups import Groups, groups_of
 from bayesnas_graph.train.compress.patterns import KINDS, OF_MATRICES, PATTERNS, chosen_for, named
-from tests.helpers import graph
+from tests.helpers import body, graph
 from tests.train.compress.small import SMALL, net, random_weights
 
 Key = tuple[int, ...]
@@ -53,14 +55,16 @@ OF_A_MATRIX = {  # whose kernel has one row and one column
 def layers(draw: st.DrawFn) -> Graph:
     """A single layer with a reader: a convolution (possibly grouped or depthwise) or a linear layer."""
     numbers = st.integers(1, 4)
-    kind, parts = draw(st.sampled_from(KINDS)), draw(st.integers(1, 3))
+    kind, parts = draw(st.sampled_from(("conv", "conv_transpose", "depthwise", "linear"))), draw(st.integers(1, 3))
     channels, filters, k = parts * draw(numbers), parts * draw(numbers), draw(numbers)
     shape = (channels,) if kind == "linear" else (channels, 5, 5)
-    op: Conv | Depthwise | Linear = Linear(filters)
+    op: Conv | ConvTranspose | Depthwise | Linear = Linear(filters)
     if kind == "conv":
         op = Conv(filters, k, groups=parts)
     elif kind == "depthwise":
         op = Depthwise(k, multiplier=parts)
+    elif kind == "conv_transpose":
+        op = ConvTranspose(filters, (k, 2), stride=2)
     layer = Node("layer", op, op.shape(shape))
     reader = Conv(2, 1) if len(shape) == 3 else Linear(2)
     nodes = [Node("x", Input(), shape), layer, Node("reader", reader, reader.shape(layer.shape))]
@@ -70,12 +74,15 @@ def layers(draw: st.DrawFn) -> Graph:
 def by_hand(found: Graph, weight: Tensor, shares: str) -> dict[Key, list[Key]]:
     """Shared key -> entries. A channel is a channel of the input, whichever layer reads it."""
     channels = found["x"].shape[0]
-    groups = channels // weight.shape[1]
+    is_transposed = found["layer"].op.name == "conv_transpose"
+    groups = 1 if is_transposed else channels // weight.shape[1]
     filters = weight.shape[0] // groups
     members = defaultdict(list)
     for entry in product(*map(range, weight.shape)):
         n, c, m, k = (*entry, 0, 0)[:4]
-        of = {"n": n, "c": n // filters * weight.shape[1] + c, "m": m, "k": k}
+        if is_transposed:
+            n, c = c, n
+        of = {"n": n, "c": c if is_transposed else n // filters * weight.shape[1] + c, "m": m, "k": k}
         members[tuple(of[letter] for letter in shares)].append(entry)
     return dict(sorted(members.items()))
 
@@ -97,7 +104,7 @@ def test_groups_are_those_of_the_entries_one_by_one(pattern: str, found: Graph, 
         assert sorted(entry for entries in members.values() for entry in entries) == [
             *product(*map(range, weight.shape))
         ], "it is a partition"
-        alone = Groups(some.layer, some.shares, some.parts)  # without its bias
+        alone = replace(some, companions=())  # without its bias
         sums = alone.sums(lambda *_: weight).flatten()
         by_loops = [sum(float(weight[entry]) for entry in entries) for entries in members.values()]
         torch.testing.assert_close(sums, torch.tensor(by_loops, dtype=weight.dtype))
@@ -189,3 +196,15 @@ def test_what_there_is_not(chosen: dict[str, str], message: str, help: str) -> N
     assert diagnostic.code == "NAS620"
     assert diagnostic.message == message
     assert (diagnostic.help or "").startswith(help)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "summed"),
+    [("shape", 0), ("column", 0), ("row", (0, 2)), ("channel", (0, 2)), ("filter", (1, 2)), ("group-shape", (0, 1))],
+)
+def test_groups_of_a_convolution_of_sequences(pattern: str, summed: int | tuple[int, ...]) -> None:
+    """Its kernel has one row."""
+    text = "x -> out : conv1d(4, 3) > conv1d(5, 3) > global_avg_pool > linear(2)"
+    (found,) = groups_of(graph(body(text, "sequence(3, 8) -> classes(2)")), {"conv1d": "none", "conv1d_2": pattern})
+    weight = torch.randn(5, 4, 3)
+    torch.testing.assert_close(found.sums(lambda node, name: weight).flatten(), weight.sum(summed).flatten())

@@ -39,7 +39,7 @@ motif preprocess(width) {
     out q, p
 }
 
-motif preprocess_2(width) {
+motif preprocess_after_reduction(width) {
     in a, b
     node q = a : relu_conv_bn(2 * width)
     node p = b : factorized_reduce(width)
@@ -98,10 +98,10 @@ motif stack {
     node s_2 = normal(preprocess(16))(x, x)
     node s_3 = normal(preprocess(16))(s_2, x)
     node s_4 = reduction(16)(s_2, s_3)
-    node s_5 = normal(preprocess_2(16))(s_4, s_3)
+    node s_5 = normal(preprocess_after_reduction(16))(s_4, s_3)
     node s_6 = normal(preprocess(32))(s_5, s_4)
     node s_7 = reduction(32)(s_5, s_6)
-    node s_8 = normal(preprocess_2(32))(s_7, s_6)
+    node s_8 = normal(preprocess_after_reduction(32))(s_7, s_6)
     out normal(preprocess(64))(s_8, s_7)
 }
 

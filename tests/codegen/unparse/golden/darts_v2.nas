@@ -29,7 +29,7 @@ motif preprocess(width) {
     out p, q
 }
 
-motif preprocess_2(width) {
+motif preprocess_after_reduction(width) {
     in a, b
     node p = a : factorized_reduce(width)
     node q = b : relu_conv_bn(2 * width)
@@ -72,14 +72,14 @@ motif stack {
     node s_6 = normal_v2(preprocess(36))(s_4, s_5)
     node s_7 = normal_v2(preprocess(36))(s_5, s_6)
     node s_8 = reduction_v2(72)(s_6, s_7)
-    node s_9 = normal_v2(preprocess_2(36))(s_7, s_8)
+    node s_9 = normal_v2(preprocess_after_reduction(36))(s_7, s_8)
     node s_10 = normal_v2(preprocess(72))(s_8, s_9)
     node s_11 = normal_v2(preprocess(72))(s_9, s_10)
     node s_12 = normal_v2(preprocess(72))(s_10, s_11)
     node s_13 = normal_v2(preprocess(72))(s_11, s_12)
     node s_14 = normal_v2(preprocess(72))(s_12, s_13)
     node s_15 = reduction_v2(144)(s_13, s_14)
-    node s_16 = normal_v2(preprocess_2(72))(s_14, s_15)
+    node s_16 = normal_v2(preprocess_after_reduction(72))(s_14, s_15)
     node s_17 = normal_v2(preprocess(144))(s_15, s_16)
     node s_18 = normal_v2(preprocess(144))(s_16, s_17)
     node s_19 = normal_v2(preprocess(144))(s_17, s_18)

@@ -1,4 +1,4 @@
-motif inverted_bottleneck_2 {
+motif inverted_bottleneck_width16 {
     in x
     x -> out : depthwise > bn > relu6 > conv(16, 1) > bn
 }
@@ -9,7 +9,7 @@ motif inverted_bottleneck(inner, width, k, stride = 1) {
     wide -> out : depthwise(k, stride) > bn > relu6 > conv(width, 1) > bn
 }
 
-motif stage_2 {
+motif stage_width24 {
     in x
     node h_0
     x -> h_0 : inverted_bottleneck(48, 24, 7, 2)
@@ -37,13 +37,13 @@ motif stage(inner, width, k, k_2) {
     h_0 -> out : inverted_bottleneck(6 * width, width, k)
 }
 
-motif stage_3 {
+motif stage_width80 {
     in x
     x -> out : inverted_bottleneck(240, 80, 3, 2)
     x -> out : inverted_bottleneck(240, 80, 7, 2)
 }
 
-motif stage_4 {
+motif stage_width96 {
     in x
     node h_0
     x -> h_0 : inverted_bottleneck(240, 96, 3)
@@ -60,7 +60,7 @@ motif stage_4 {
     h_2 -> out : inverted_bottleneck(576, 96, 5)
 }
 
-motif stage_5 {
+motif stage_width320 {
     in x
     x -> out : inverted_bottleneck(576, 320, 3)
     x -> out : inverted_bottleneck(576, 320, 5)
@@ -71,12 +71,12 @@ motif stage_5 {
 
 network search : image(3, 224, 224) -> classes(1000) {
     in x
-    node stem = x : conv(32, 3, 2) > bn > relu6 > inverted_bottleneck_2
-    node a = stem : stage_2
+    node stem = x : conv(32, 3, 2) > bn > relu6 > inverted_bottleneck_width16
+    node a = stem : stage_width24
     node b = a : stage(72, 40, 7, 7)
-    node c = b : stage_3
-    node d = c : stage_4
+    node c = b : stage_width80
+    node d = c : stage_width96
     node e = d : stage(288, 192, 3, 5)
-    node f = e : stage_5
+    node f = e : stage_width320
     f -> out : conv(1280, 1) > bn > relu6 > global_avg_pool > linear(1000)
 }

@@ -8,13 +8,13 @@ motif bn_relu_separable(width, k, stride = 1) {
     x -> out : bn > relu > depthwise(k, stride) > conv(width, 1)
 }
 
-motif bottleneck {
+motif bottleneck_width72 {
     in x
     node shortcut = x : avg_pool(2, 2)
     shortcut -> out : pad_channels(288)
 }
 
-motif tree {
+motif tree_depth1_stride1 {
     in x
     node branch_2 = x : bn_relu_separable(44, 3)
     x -> out : bn_relu_conv(44, 1)
@@ -25,7 +25,7 @@ motif tree {
     branch_2 -> out
 }
 
-motif tree_2 {
+motif tree_depth2_stride2 {
     in x
     node branch_1
     x -> branch_1 : bn_relu_separable(100, 5, 2)
@@ -33,25 +33,25 @@ motif tree_2 {
     branch_1 -> out : avg_pool
 }
 
-motif tree_3 {
+motif tree_depth2_stride1 {
     in x
     node branch_1 = x : bn_relu_conv(44, 3, groups = 2)
-    branch_1 -> out : tree
+    branch_1 -> out : tree_depth1_stride1
 }
 
-motif bottleneck_2 {
+motif bottleneck_width100 {
     in x
     node inner = x : bn > conv(100, 1)
-    node y = inner : tree_2
+    node y = inner : tree_depth2_stride2
     node shortcut = x : avg_pool(2, 2)
     y -> out : bn_relu_conv(400, 1) > bn
     shortcut -> out : pad_channels(400)
 }
 
-motif bottleneck_3 {
+motif bottleneck_width44 {
     in x
     node inner = x : bn > conv(44, 1)
-    node y = inner : tree_3
+    node y = inner : tree_depth2_stride1
     y -> out : bn_relu_conv(176, 1) > bn
     x -> out : pad_channels(176)
 }
@@ -60,8 +60,8 @@ network search : image(3, 32, 32) -> classes(10) {
     in x
     node h[4]
     x -> h[0] : conv(16) > bn
-    h[0] -> h[1] : bottleneck_3
-    h[1] -> h[2] : bottleneck
-    h[2] -> h[3] : bottleneck_2
+    h[0] -> h[1] : bottleneck_width44
+    h[1] -> h[2] : bottleneck_width72
+    h[2] -> h[3] : bottleneck_width100
     h[3] -> out : bn > relu > global_avg_pool > linear(10)
 }
