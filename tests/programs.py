@@ -75,6 +75,11 @@ class Program:
         text = self._separator().join(self._spoiled(item) for item in items) + self._separator()
         return self._of_sequences(text) if self.sequences else text
 
+    def with_requirements(self) -> str:
+        """A network with few switches and conditions on them."""
+        lines = " ".join(self._required("a", "w"))
+        return f"network net(w = 2) : image(4, 8, 8) -> image(w, 8, 8) {{ in a {lines} sum(g) -> out : conv(w, 1) }}"
+
     def _of_sequences(self, text: str) -> str:
         """The same program about sequences."""
         for image, sequence in (("image(4, 8, 8)", "sequence(4, 8)"), ("image(w, 8, 8)", "sequence(w, 8)")):
@@ -260,6 +265,11 @@ class Program:
 def programs(fault: float) -> st.SearchStrategy[str]:
     """Random programs with this probability of an error per piece."""
     return st.randoms(use_true_random=False).map(lambda random: Program(random, fault).text())
+
+
+def programs_with_requirements() -> st.SearchStrategy[str]:
+    """Random programs of one network, without errors, that say which of their switches may be on together."""
+    return st.randoms(use_true_random=False).map(lambda random: Program(random, 0).with_requirements())
 
 
 _WORDS = [

@@ -292,6 +292,8 @@ def test_one_after_another_is_all_at_once(text: str, seed: int) -> None:
 @given(text=programs(fault=0), seed=SEEDS)
 def test_the_function_is_that_of_closed_gates(text: str, seed: int) -> None:
     """In float64, without biases and running means, so that zero stays zero; other weights are random."""
+    for word, other in (("hard_sigmoid", "tanh"), ("softmax", "tanh"), ("difference", "product")):
+        text = text.replace(word, other)  # operations that make something of nothing
     found = random_graph(text, seed)
     off = random_off(found, seed)
     left = try_prune(found, off)
