@@ -81,7 +81,7 @@ class Expander:
         if wiring.sound:
             wiring.problems = check_structure(wiring, self.report)
             wiring.sound = not wiring.problems
-        block = BlockWriter(self, wiring).write(use, shapes, channels)
+        block = BlockWriter(self, wiring, shapes, channels).write(use)
         self.evaluator.meter.nodes(block.nodes, span)
         self.evaluator.meter.edges(block.edges, span)
         self._wirings[block] = wiring

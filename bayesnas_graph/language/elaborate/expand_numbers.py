@@ -31,10 +31,10 @@ from bayesnas_graph.language.elaborate.problems import different_shapes
 from bayesnas_graph.language.elaborate.values import ByNumber, Operation, Primitive, Repeated
 
 if TYPE_CHECKING:
-    from bayesnas_graph.language.elaborate.block_writer import BlockWriter
+    from bayesnas_graph.language.elaborate.operation_writer import OperationWriter
 
 
-def expand_by_number(writer: BlockWriter, operation: ByNumber, inputs: list[int], name: Name, span: Span) -> int:
+def expand_by_number(writer: OperationWriter, operation: ByNumber, inputs: list[int], name: Name, span: Span) -> int:
     """An operation with a chosen argument."""
     widest = _widest(writer, operation, inputs)
     if widest is not None:
@@ -50,7 +50,7 @@ def expand_by_number(writer: BlockWriter, operation: ByNumber, inputs: list[int]
     return _one_of(writer, around, choice, values, gates, operation)
 
 
-def with_shared_kernels(writer: BlockWriter, operation: ByNumber) -> ByNumber | None:
+def with_shared_kernels(writer: OperationWriter, operation: ByNumber) -> ByNumber | None:
     """A convolution with a chosen kernel, of which all options share their weights; None if it is anything else."""
     leaves = list(_leaves(operation))
     primitives = [leaf for leaf in leaves if isinstance(leaf, Primitive)]
@@ -82,7 +82,7 @@ def _leaves(operation: Operation) -> Iterator[Operation]:
         yield operation
 
 
-def expand_repeated(writer: BlockWriter, operation: Repeated, inputs: list[int], name: Name, span: Span) -> int:
+def expand_repeated(writer: OperationWriter, operation: Repeated, inputs: list[int], name: Name, span: Span) -> int:
     """An operation repeated a chosen number of times: all blocks, and one of their results."""
     choice, times = operation.times.choice, [int(value) for value in operation.times.values]
     writer.expander.evaluator.meter.ahead(max(times), operation.span)
@@ -95,7 +95,7 @@ def expand_repeated(writer: BlockWriter, operation: Repeated, inputs: list[int],
     return _one_of(writer, around, choice, [results[count] for count in times], gates, operation)
 
 
-def reading(writer: BlockWriter, op: Op, inputs: Sequence[int], span: Span, code: str = "NAS216") -> Reading:
+def reading(writer: OperationWriter, op: Op, inputs: Sequence[int], span: Span, code: str = "NAS216") -> Reading:
     """How an operation reads values whose widths are chosen."""
     shapes, channels = [writer.shapes[i] for i in inputs], [writer.channels[i] for i in inputs]
     if not any(channels):
@@ -111,7 +111,7 @@ def reading(writer: BlockWriter, op: Op, inputs: Sequence[int], span: Span, code
         writer.report.fail(Diagnostic(code, str(error), Label(span, "reads a chosen width"), labels, help))
 
 
-def masked(writer: BlockWriter, value: int, name: Name, span: Span) -> int:
+def masked(writer: OperationWriter, value: int, name: Name, span: Span) -> int:
     """A value with zeros for its absent channels."""
     channels = writer.channels[value]
     if channels is None or value in writer.masks:
@@ -126,7 +126,7 @@ def masked(writer: BlockWriter, value: int, name: Name, span: Span) -> int:
     return writer.masked[key]
 
 
-def _mixes(writer: BlockWriter, operation: Operation, inputs: list[int]) -> bool:
+def _mixes(writer: OperationWriter, operation: Operation, inputs: list[int]) -> bool:
     """Whether an operation reads values whose absent channels must be zero."""
     if isinstance(operation, ByNumber):
         return all(_mixes(writer, candidate, inputs) for candidate in operation.operations)
@@ -140,7 +140,12 @@ def number_gate(around: Name, id: str, choice: NumberChoice, option: int) -> Gat
 
 
 def _mask(
-    writer: BlockWriter, choice: NumberChoice, segment: tuple[int, int, list[int]], value: int, name: Name, span: Span
+    writer: OperationWriter,
+    choice: NumberChoice,
+    segment: tuple[int, int, list[int]],
+    value: int,
+    name: Name,
+    span: Span,
 ) -> int:
     """The choice between prefixes of some channels of a value."""
     start, stop, widths = segment
@@ -181,7 +186,7 @@ def _segments(channels: Channels) -> Iterator[tuple[NumberChoice, int, int, list
             yield choice, start, start + sum(count for count, _ in runs), widths
 
 
-def _widest(writer: BlockWriter, operation: ByNumber, inputs: list[int]) -> int | None:
+def _widest(writer: OperationWriter, operation: ByNumber, inputs: list[int]) -> int | None:
     """The option with most channels, if the operations differ only in their width."""
     ops = [candidate.op for candidate in operation.operations if isinstance(candidate, Primitive)]
     if len(ops) < len(operation.operations) or len({type(op) for op in ops}) > 1 or len(inputs) != ops[0].inputs:
@@ -203,7 +208,7 @@ def _widest(writer: BlockWriter, operation: ByNumber, inputs: list[int]) -> int 
     return widest if all(op == other for op, other in zip(ops, narrower, strict=True)) else None
 
 
-def _with_width(writer: BlockWriter, operation: ByNumber, widest: int, inputs: list[int], name: Name) -> int:
+def _with_width(writer: OperationWriter, operation: ByNumber, widest: int, inputs: list[int], name: Name) -> int:
     """The widest of operations that differ in their width only."""
     chosen = operation.operations[widest]
     assert isinstance(chosen, Primitive), "checked before"
@@ -220,7 +225,7 @@ def _with_width(writer: BlockWriter, operation: ByNumber, widest: int, inputs: l
     return writer.primitive(chosen, inputs, name, chosen_channels(operation.choice, widths))
 
 
-def _check_option(writer: BlockWriter, op: Op, inputs: list[int], operation: ByNumber, option: int) -> None:
+def _check_option(writer: OperationWriter, op: Op, inputs: list[int], operation: ByNumber, option: int) -> None:
     """With an option, the operation must accept its inputs as they are then."""
     choice = operation.choice
     shapes: list[Shape] = []
@@ -237,7 +242,7 @@ def _check_option(writer: BlockWriter, op: Op, inputs: list[int], operation: ByN
 
 
 def _one_of(
-    writer: BlockWriter,
+    writer: OperationWriter,
     name: Name,
     choice: NumberChoice,
     values: list[int],
