@@ -44,13 +44,17 @@ _CONDITIONS = (
 )
 
 
+LARGEST = 60  # roughly, the operations of a body: graphs of thousands of nodes show nothing that smaller ones do not
+
+
 class Program:
     """Generates a random program. `fault` is the probability that a piece is wrong."""
 
     def __init__(self, random: Random, fault: float) -> None:
         self.random = random
         self.fault = fault
-        self.motifs: list[str] = []  # names of motifs that take a width and keep the size
+        self.motifs: dict[str, int] = {}  # motifs that take a width and keep the size, with about how large they are
+        self.size = 0  # of the body being written
         self.sets: list[str] = []
         self.sequences = random.random() < 0.3  # whether it is about sequences, not images
         self.functions: list[str] = []  # names of functions of one number that return a positive integer
@@ -68,7 +72,7 @@ class Program:
         for i in range(self.random.randint(0, 3)):
             role = self.random.choice(("motif", "cell"))
             items.append(f"{role} m{i}(w, deep = {self._truth()}) {self._body('w')}")
-            self.motifs.append(f"m{i}")
+            self.motifs[f"m{i}"] = self.size
         items.append(
             f"network net(w = {self.random.randint(1, 8)}) : image(4, 8, 8) -> image(w, 8, 8) {self._body('w')}"
         )
@@ -89,6 +93,7 @@ class Program:
     # ---- pieces
 
     def _body(self, width: str) -> str:
+        self.size = 0
         names = ["a"]
         lines = ["in a"]
         for i in range(self.random.randint(0, 3)):
@@ -171,8 +176,8 @@ class Program:
         if self.random.random() < 0.3:
             block = self.random.choice(("relu", "bn", "(conv() > bn)", "depthwise(c)", "conv(k = c)"))
             steps.append(f"{block} * ({depth})")
-        if self.motifs and self.random.random() < 0.3:
-            steps.append(f"{self.random.choice(self.motifs)}(u)")
+        if self.random.random() < 0.3:
+            steps += self._motif("u")
         if self.random.random() < 0.1:
             steps.append(self.random.choice(("layer_norm", "conv(u, groups = 2)", "group_norm(2)")))  # not possible
         return f"let u = {width} let c = {kernel} node v = {self.random.choice(names)} : {' > '.join(steps)}"
@@ -187,12 +192,22 @@ class Program:
     def _operation(self, width: str) -> str:
         known = (*_ACTIVATIONS, *_ON_SEQUENCES) if self.sequences else (*_ACTIVATIONS, "layer_scale", "shift")
         steps = [self.random.choice(known) for _ in range(self.random.randint(0, 2))]
-        if self.motifs and self.random.random() < 0.3:
-            steps.append(f"{self.random.choice(self.motifs)}({width})")
+        if self.random.random() < 0.3:
+            steps += self._motif(width)
         if self.random.random() < 0.2:
             steps.append(f"(if {self._truth()} then relu else tanh > bn)")
         steps = [self._repeated(step) for step in steps]
+        self.size += len(steps) + 1
         return " > ".join([*steps, self._repeated(self._shaped(width))])
+
+    def _motif(self, width: str) -> list[str]:
+        """A use of a motif, if there is one that does not make the body too large."""
+        fitting = [name for name, size in self.motifs.items() if self.size + 2 * size <= LARGEST]
+        if not fitting:
+            return []
+        name = self.random.choice(fitting)
+        self.size += 2 * self.motifs[name]  # operations are often used twice
+        return [f"{name}({width})"]
 
     def _repeated(self, step: str) -> str:
         if self.random.random() < 0.8:

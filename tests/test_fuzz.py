@@ -17,7 +17,7 @@ from tests.fuzzing import FAMILIES, answer, compile_networks
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@settings(max_examples=300 * LONG)
+@settings(max_examples=100 * LONG)
 @given(seed=st.integers(0, 2**32))
 def test_any_program(family: str, seed: int) -> None:
     answer(FAMILIES[family](Random(seed)))
@@ -30,7 +30,7 @@ def test_any_text(text: str) -> None:
 
 
 @pytest.mark.parametrize("family", ["sound", "sharing values"])
-@settings(max_examples=30 * LONG)
+@settings(max_examples=20 * LONG)
 @given(seed=st.integers(0, 2**32))
 def test_what_passes_compiles(family: str, seed: int) -> None:
     space, report = answer(FAMILIES[family](Random(seed)))

@@ -53,6 +53,8 @@ def _keep_enough(rules: Rules, decision: Decision, scores: Scores) -> Decision:
         for rule, missing in state.violations():
             if rule.demands and missing > 0:
                 closed = openings(state, [edge for edge in rule.edges if not state.keeps(edge)], scores)
+                if not all(opened <= decision.off for opened in closed):
+                    continue  # another rule has just opened one of these: count again
                 opened = frozenset[str]().union(*closed[:missing])
                 decision = decision.changed(opened, Why.LEAST if rule.of_choice else Why.DEMANDED)
         if decision.off == state.off:

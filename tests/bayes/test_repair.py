@@ -24,9 +24,10 @@ from bayesnas_graph.bayes import (
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.ir.ops import Choice
 from bayesnas_graph.ir.ops.join import Concat
-from bayesnas_graph.passes.analysis import cost, violated
+from bayesnas_graph.passes.analysis import choices, cost, violated
 from bayesnas_graph.passes.prune import prune
 from tests.bayes.test_dependency import from_text
+from tests.conftest import LONG
 from tests.helpers import body, graph
 from tests.passes.analysis.test_dependency import random_graph
 from tests.programs import programs
@@ -126,6 +127,23 @@ def test_a_choice_inside_something_that_is_off_is_gone() -> None:
     assert len(kept(grown)) == 2, "room for the outer one is room for a candidate inside it"
 
 
+@pytest.mark.parametrize(
+    "chain",
+    [
+        "conv(6, c) > conv(u, c) > conv() > conv(3, 1)",
+        "conv(2 * u, 1) > relu * (choose { 1, 2, 3 }) > conv(u, c) > conv(3, c)",
+        "conv(u, c) > depthwise(c) > conv() > bn > conv(3, 1)",
+    ],
+)
+def test_all_uses_of_a_number_get_the_same_one(chain: str) -> None:
+    numbers = "let u = choose { 5, 4, 8 } let c = choose { 3, 1, 5 }"
+    made = graph(body(f"{numbers} x -> out x -> out : optional ({chain})"))
+    closed = {gate.group for gate in made.gates if gate.kind != "optional"}
+    found = reconnect(made, decision(made, closed), dict.fromkeys(made.switches, 0.0))
+    for choice in choices(made):
+        assert len(kept(found).intersection(choice.candidates)) == 1
+
+
 def test_a_smaller_candidate_takes_the_place_of_one_that_cannot_be_closed() -> None:
     made = graph(body("x -> out : choose exactly 1 { conv(k = 5), conv(), conv(k = 1) } > bn"))
     scores = {"choice.conv_5": 3.0, "choice.conv_3": 2.0, "choice.conv_1": 1.0}
@@ -216,7 +234,7 @@ def cases(draw: st.DrawFn, sharing: float) -> tuple[Graph, Decision, Scores, Ran
 
 @pytest.mark.parametrize("sharing", [0.0, 0.5])
 def test_laws(sharing: float) -> None:
-    @settings(max_examples=80)
+    @settings(max_examples=40 * LONG)
     @given(case=cases(sharing))
     def obeyed(case: tuple[Graph, Decision, Scores, Random]) -> None:
         made, raw, scores, random = case

@@ -25,6 +25,7 @@ from bayesnas_graph.passes.analysis import cuts
 from bayesnas_graph.passes.prune import Disconnected, Misfit, prune
 from bayesnas_graph.passes.verify import verify
 from bayesnas_graph.runtime import ClassToken, PositionEmbedding, Shift
+from tests.conftest import LONG
 from tests.helpers import body, graph
 from tests.passes.cases import check_golden, golden, shipped
 from tests.programs import programs
@@ -273,6 +274,7 @@ def test_random_graphs(text: str, seed: int) -> None:
         fed.add(node.name)
 
 
+@settings(max_examples=20 * LONG)
 @given(text=programs(fault=0), seed=SEEDS)
 def test_one_after_another_is_all_at_once(text: str, seed: int) -> None:
     found = random_graph(text, seed)

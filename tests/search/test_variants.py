@@ -22,6 +22,7 @@ from bayesnas_graph.runs.loop import Interrupted
 from bayesnas_graph.runs.strategies import STRATEGIES
 from bayesnas_graph.search.loop import SearchOutcome
 from bayesnas_graph.search.problem import Problem
+from tests.conftest import LONG
 from tests.helpers import check
 from tests.programs import Program
 from tests.search.runs import assert_same, checkpoints
@@ -155,7 +156,9 @@ def test_every_strategy_obeys_the_rules_of_a_space(strategy: str, tmp_path: Path
     assert kept[:2] == [1, 2]
 
 
-@settings(max_examples=20, phases=[Phase.explicit, Phase.reuse, Phase.generate])  # to find smaller ones takes too long
+@settings(
+    max_examples=10 * LONG, phases=[Phase.explicit, Phase.reuse, Phase.generate]
+)  # to find smaller ones takes too long
 @given(data=st.data(), text=st.sampled_from([TINY, MIXED, RULED]))
 def test_together(data: st.DataObject, text: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     chosen = {key: data.draw(st.sampled_from(values), label=key) for key, values in CHOICES.items()}
@@ -173,7 +176,7 @@ def random_space(random: Random) -> str:
     return f"{text}\nnetwork main : image(1, 8, 8) -> classes(10) {{ {body} }}\n"
 
 
-@settings(max_examples=10, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=8 * LONG, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(data=st.data(), random=st.randoms(use_true_random=False))
 def test_random_spaces(data: st.DataObject, random: Random, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Any valid space can be searched, unless the loss explodes."""

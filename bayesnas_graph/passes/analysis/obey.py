@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from bayesnas_graph.passes.analysis.limits import Limit
 from bayesnas_graph.passes.analysis.rules import RuleEdge, RuleInput, Rules, State, Violation
@@ -81,8 +81,8 @@ def openings(state: State, edges: Iterable[RuleEdge], scores: Scores) -> list[Of
     found = []
     for edge in edges:
         if edge.source is not None:
-            opened = opening(state, edge.source, scores) | _own_switch(state, edge)
-            opened |= _using(state, edge.source if edge.target is None else edge.target, scores)
+            opened = opening(state, edge.source, scores, _own_switch(state, edge))
+            opened = _using(state, edge.source if edge.target is None else edge.target, scores, opened)
             if opened:
                 found.append((not state.alive[edge.source], -_score(state, opened, scores), sorted(opened)))
     return [frozenset(opened) for _, _, opened in sorted(found)]
@@ -115,16 +115,20 @@ def _own_switch(state: State, edge: RuleEdge) -> Off:
     return frozenset(group for group in groups if group is not None and group in state.off)
 
 
-def opening(state: State, node: int, scores: Scores) -> Off:
-    """The closed switches to open for a node to be computed: of a choice, the best candidates it needs."""
-    rules, opened, waiting, seen = state.rules, set(), [node], {node}
+def opening(state: State, node: int, scores: Scores, already: Off = frozenset()) -> Off:
+    """The closed switches to open for a node to be computed, and those that are opened already.
+
+    Of a choice, it is the best candidate. Choices that share their switches, such as the uses of a chosen number, all
+    get the same one.
+    """
+    rules, opened, waiting, seen = state.rules, set(already), [node], {node}
     while waiting:
         i = waiting.pop()
         if state.arriving[i]:
             continue
         needed = rules.inputs[i]
         if rules.tolerates_missing_inputs[i]:
-            needed = [max(needed, key=lambda s: _preference(state, s, scores))]
+            needed = [max(needed, key=lambda s: _preference(state, s, scores, opened))]
         for source in needed:
             if source.group in state.off and source.group is not None:
                 opened.add(source.group)
@@ -134,10 +138,13 @@ def opening(state: State, node: int, scores: Scores) -> Off:
     return frozenset(opened)
 
 
-def _using(state: State, node: int, scores: Scores) -> Off:
-    """The closed switches to open for the value of a node to be used: the fewest on a way to a node that is."""
+def _using(state: State, node: int, scores: Scores, already: Off) -> Off:
+    """The closed switches to open for the value of a node to be used, and those that are opened already.
+
+    They are the fewest on a way to a node that is used.
+    """
     if node in state.used:
-        return frozenset()
+        return already
     rules = state.rules
     before: dict[int, tuple[int, str | None]] = {}  # a node on the way -> the one before it, and the switch between
     near, far = [node], list[int]()  # in reach with as many closed switches as so far, and with one more
@@ -154,8 +161,8 @@ def _using(state: State, node: int, scores: Scores) -> Off:
             if reader not in seen:
                 seen.add(reader)
                 before[reader] = i, group
-                (far if group in state.off else near).append(reader)
-    opened: set[str] = set()
+                (far if group in state.off and group not in already else near).append(reader)
+    opened = set(already)
     while end is not None and end != node:
         last, (end, group) = end, before[end]
         if group is not None and group in state.off:
@@ -163,15 +170,18 @@ def _using(state: State, node: int, scores: Scores) -> Off:
         if not rules.tolerates_missing_inputs[last]:
             for source in rules.inputs[last]:
                 if source.node != end:
-                    opened |= opening(state, source.node, scores)
+                    opened |= opening(state, source.node, scores, frozenset(opened))
     return frozenset(opened)
 
 
-def _preference(state: State, source: RuleInput, scores: Scores) -> tuple[bool, bool, bool, float]:
+def _preference(
+    state: State, source: RuleInput, scores: Scores, opened: Collection[str]
+) -> tuple[bool, bool, bool, bool, float]:
     """How good an input is to compute a node from: values that are there come first."""
     is_open = source.group not in state.off
     score = scores[source.group] if source.group is not None else 0.0
-    return is_open and state.arriving[source.node], state.alive[source.node], is_open, score
+    arrives = is_open and state.arriving[source.node]
+    return arrives, source.group in opened, state.alive[source.node], is_open, score
 
 
 def closing(state: State, edge: RuleEdge) -> Off:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from bayesnas_graph.diagnostics import Report
 from bayesnas_graph.diagnostics.source import Source
@@ -18,7 +18,6 @@ def tokens(text: str) -> list[str]:
     return ["\n".join(line.rstrip() for line in text.split("\n")) for text in texts]
 
 
-@settings(max_examples=3 * settings().max_examples)
 @given(programs(fault=0))
 def test_tokens_idempotence_and_meaning(text: str) -> None:
     once = formatted(text)
