@@ -7,8 +7,11 @@ wires from one vertex share their bends: they leave as one line and branch as la
 
 from __future__ import annotations
 
+from bisect import bisect_right, insort
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
 SWEEPS = 12
 
@@ -111,7 +114,10 @@ def crossings(columns: Sequence[Sequence[int]], hops: Iterable[tuple[int, int]])
         between.setdefault(place[source][0], []).append((place[source][1], place[target][1]))
     total = 0
     for pairs in between.values():
-        pairs.sort()
-        for i, (a, b) in enumerate(pairs):
-            total += sum(c > a and d < b for c, d in pairs[i + 1 :])
+        ends: list[int] = []  # of hops from further up, in order
+        for _, group in groupby(sorted(pairs), key=itemgetter(0)):
+            here = [end for _, end in group]
+            total += sum(len(ends) - bisect_right(ends, end) for end in here)
+            for end in here:
+                insort(ends, end)
     return total

@@ -11,6 +11,7 @@ import pytest
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.report.pictures import Diagram, Panel, diagram_of, figure_of, ink, prune_diagram
 from bayesnas_graph.report.pictures.figure import placed_hops
+from bayesnas_graph.report.pictures.geometry import Placement
 from bayesnas_graph.report.pictures.sketch import COLUMN, PAGE, CandidateLabel, Sketch, sketch_of
 from tests.conftest import SPACES
 from tests.helpers import body, network
@@ -41,11 +42,10 @@ def drawn(text: str) -> tuple[Diagram, Panel]:
     return diagram, diagram.panels[-1]
 
 
-def rectangles(sketch: Sketch) -> list[Rectangle]:
-    centres = sketch.placement().centres
+def rectangles(sketch: Sketch, placement: Placement) -> list[Rectangle]:
     return [
         (x - size.width / 2, y - size.above, x + size.width / 2, y + size.below)
-        for size, (x, y) in zip(sketch.sizes, centres, strict=True)
+        for size, (x, y) in zip(sketch.sizes, placement.centres, strict=True)
     ]
 
 
@@ -53,14 +53,15 @@ def rectangles(sketch: Sketch) -> list[Rectangle]:
 def test_no_part_and_no_line_is_on_another_part(network: Network) -> None:
     for panel in diagram_of(network).panels:
         sketch = sketch_of(panel)
-        found = rectangles(sketch)
+        placement = sketch.placement()
+        found = rectangles(sketch, placement)
         assert not any(overlap(a, b) for a, b in combinations(found, 2))
-        for hop in placed_hops(sketch, sketch.placement()):
+        labels = [r for r, part in zip(found, sketch.parts, strict=True) if isinstance(part, CandidateLabel)]
+        for hop in placed_hops(sketch, placement):
             if hop.turns:
                 continue
             _, (x1, y1), (x2, y2), (x3, _) = hop.points
             curve = (x1, min(y1, y2), x2, max(y1, y2))  # the curve itself stays between two columns
-            labels = [r for r, part in zip(found, sketch.parts, strict=True) if isinstance(part, CandidateLabel)]
             assert not any(overlap(curve, label) for label in labels)
             if hop.target is None:  # where it passes a column, it is level and touches no box
                 assert not any(overlap((x2, y2, x3, y2), part) for part in found)
