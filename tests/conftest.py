@@ -23,9 +23,9 @@ settings.register_profile("long", settings.get_profile("ci"), max_examples=600, 
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 LONG = 10 if settings.get_current_profile_name() == "long" else 1  # for tests that say how many examples they need
 
-# A full collection walks all of torch and every graph that tests have cached. At Python's own pace of one in ten it
-# takes a quarter of the time; no test depends on when cycles are freed.
-gc.set_threshold(700, 10, 100)
+# A full collection walks all of torch and every graph that tests have cached. At Python's own pace of one in ten they
+# would take a quarter of the time, and young ones another fifth; no test depends on when cycles are freed.
+gc.set_threshold(20_000, 20, 100)
 
 ROOT = Path(__file__).parent.parent
 SPACES = sorted((ROOT / "spaces").glob("*.nas"))
