@@ -18,7 +18,7 @@ from torch import Tensor
 from bayesnas_graph.bayes.groups import group_norms
 from bayesnas_graph.bayes.units import unit
 from bayesnas_graph.ir import Edge, Graph
-from bayesnas_graph.runtime.precision import gate_dtype
+from bayesnas_graph.runtime.precision import moved
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,12 +37,12 @@ class Gauge:
         return Gauge(
             gates=torch.tensor([number[name] for names in found for name in names], dtype=torch.long),
             sets=torch.tensor([i for i, names in enumerate(found) for _ in names], dtype=torch.long),
-            norms=torch.tensor([len(names) for names in found], dtype=gate_dtype("cpu")).sqrt(),
+            norms=torch.tensor([len(names) for names in found], dtype=torch.float64).sqrt(),
         )
 
     def to(self, device: torch.device | str) -> Gauge:
         """A copy on another device."""
-        norms = self.norms.to(device, gate_dtype(device))
+        norms = moved(self.norms, device)
         return replace(self, gates=self.gates.to(device), sets=self.sets.to(device), norms=norms)
 
 

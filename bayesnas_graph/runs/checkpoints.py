@@ -18,7 +18,7 @@ from bayesnas_graph.diagnostics.checksums import Changed, trailer, without_trail
 from bayesnas_graph.diagnostics.memory import is_out_of_memory
 from bayesnas_graph.diagnostics.reading import read_file
 from bayesnas_graph.runs.device import Device
-from bayesnas_graph.runtime.precision import gate_dtype
+from bayesnas_graph.runtime.precision import gate_dtype, moved
 
 VERSION = 1
 LEAST = 2  # checkpoints that are kept, so that there is one to return to if the newest is damaged
@@ -165,16 +165,16 @@ def _loaded(saved: BytesIO, device: torch.device) -> Any:
     """Load tensors onto a device. Doubles are rounded on the way to a device that has none."""
     if gate_dtype(device) == torch.float64:
         return torch.load(saved, map_location=device, weights_only=True)
-    return _moved(torch.load(saved, map_location="cpu", weights_only=True), device)
+    return _rounded(torch.load(saved, map_location="cpu", weights_only=True), device)
 
 
-def _moved(content: Any, device: torch.device) -> Any:
+def _rounded(content: Any, device: torch.device) -> Any:
     if isinstance(content, Tensor):
-        return content.to(device, gate_dtype(device) if content.dtype == torch.float64 else content.dtype)
+        return moved(content, device) if content.dtype == torch.float64 else content.to(device)
     if isinstance(content, dict):
-        return {key: _moved(value, device) for key, value in content.items()}
+        return {key: _rounded(value, device) for key, value in content.items()}
     if isinstance(content, list | tuple):
-        return type(content)(_moved(value, device) for value in content)
+        return type(content)(_rounded(value, device) for value in content)
     return content
 
 

@@ -26,6 +26,11 @@ def precise(x: Tensor) -> Tensor:
     return x.to(gate_dtype(x.device))
 
 
+def moved(x: Tensor, device: torch.device | str) -> Tensor:
+    """Numbers about gates on another device, rounded before they are there."""
+    return x.to(gate_dtype(device)).to(device)
+
+
 def tiny(dtype: torch.dtype) -> float:
     """A positive number that is as good as zero, and whose reciprocal is finite.
 

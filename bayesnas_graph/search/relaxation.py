@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph.runs.seeds import generator
+from bayesnas_graph.runtime.precision import moved
 from bayesnas_graph.search.baseline import Baseline, Judgement, best_of_choices
 from bayesnas_graph.search.contests import Contests, gumbel
 from bayesnas_graph.search.learner import SearchLearner
@@ -39,7 +40,8 @@ class Relaxation(Baseline):
     def start(self, learner: SearchLearner, batch: Batch) -> SearchLearner:
         count = len(learner.switches.groups)
         numbers = generator(torch.device("cpu"), learner.config.seed, "logits")
-        logits = (NOISE * torch.randn(count, generator=numbers, dtype=torch.float64)).to(learner.units)
+        drawn = torch.randn(count, generator=numbers, dtype=torch.float64)
+        logits = moved(NOISE * drawn, learner.units.device)
         zeros = {name: torch.zeros_like(logits) for name in ("mean", "square", "steps")}
         return replace(learner, beliefs={"logits": logits, **zeros})
 

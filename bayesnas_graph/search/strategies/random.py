@@ -19,7 +19,7 @@ from bayesnas_graph.passes import Disconnected, Misfit, prune
 from bayesnas_graph.passes.analysis import Rules, limits, obey
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.seeds import generator
-from bayesnas_graph.runtime.precision import precise
+from bayesnas_graph.runtime.precision import moved, precise
 from bayesnas_graph.search.baseline import Baseline, Judgement, best_of_choices
 from bayesnas_graph.search.contests import Contests, gumbel
 from bayesnas_graph.search.learner import SearchLearner
@@ -36,7 +36,8 @@ class Random(Baseline):
     def draw(self, learner: SearchLearner, rates: Rates, part: Part) -> Draw:
         contests = _contests(learner)
         numbers = generator(contests.contest.device, learner.config.seed, "draw", rates.step)
-        gates = contests.gates(precise(_drawn(learner, contests, numbers))).to(learner.units)
+        gates = contests.gates(precise(_drawn(learner, contests, numbers)))
+        gates = moved(gates, learner.units.device)
         return Draw(gates, gates[learner.switches.group])
 
     def move(self, learner: SearchLearner, slopes: Tensor, draw: Draw | None, rates: Rates) -> None:
@@ -53,7 +54,7 @@ class Random(Baseline):
         right, times = (learner.units.new_zeros(contests.groups) for _ in "ab")
         for _ in range(learner.config.samples):
             winners = _sound(learner, contests, numbers)
-            gates = contests.gates(precise(winners)).to(learner.units)
+            gates = moved(contests.gates(precise(winners)), learner.units.device)
             learner.supernet.set_gates(gates[switches.group].to(learner.supernet.gates.dtype))
             found = accuracy(learner, batches)
             stays = learner.units.new_tensor(_stays(contests, winners))
