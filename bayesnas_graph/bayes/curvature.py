@@ -28,6 +28,7 @@ from bayesnas_graph.bayes.recursive import recursive
 from bayesnas_graph.codegen.supernet import Moments, Supernet
 from bayesnas_graph.ir.literals import Estimator
 from bayesnas_graph.runtime import Watch, watched
+from bayesnas_graph.runtime.precision import precise
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,12 +86,12 @@ def curvature(
     if len(supernet.graph.outputs) != 1:
         raise ValueError(f"a loss needs a network with one output, got {len(supernet.graph.outputs)}")
     measure = _Measure(supernet, loss, samples, generator)
-    total = torch.zeros_like(supernet.gates, dtype=torch.float64)
+    total = torch.zeros_like(precise(supernet.gates))
     seen: list[tuple[float, Moments]] = []
     with supernet.measuring():
         for x, targets in batches:
             h, moments = _ESTIMATORS[estimator](measure, x, targets)
-            total = total + h.double()
+            total = total + precise(h)
             seen.append((len(x), moments))
     if not seen:
         raise ValueError("no batches to measure curvature on")

@@ -21,6 +21,7 @@ from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.ir.literals import Ranking
 from bayesnas_graph.passes.prune import Disconnected, Misfit, prune
+from bayesnas_graph.runtime.precision import gate_dtype
 
 
 class Why(StrEnum):
@@ -246,7 +247,8 @@ def _outcome(graph: Graph, off: set[str], undetermined: set[str]) -> _Outcome:
 def _arriving(switches: Switches, off: set[str]) -> set[str]:
     """The groups that are reachable from an input: gamma is positive when open switches are 1 and closed ones 0."""
     structure = switches.structure
-    s = torch.tensor([group not in off for group in switches.groups], dtype=torch.float64, device=switches.group.device)
+    device = switches.group.device
+    s = torch.tensor([group not in off for group in switches.groups], dtype=gate_dtype(device), device=device)
     gamma = structure.reduce(whole_path(structure, structure.spread(s)))
     return {group for group, value in zip(switches.groups, gamma.tolist(), strict=True) if value > 0}
 

@@ -18,6 +18,7 @@ from torch import Tensor
 from bayesnas_graph.bayes.groups import group_norms
 from bayesnas_graph.bayes.units import unit
 from bayesnas_graph.ir import Edge, Graph
+from bayesnas_graph.runtime.precision import moved
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +42,8 @@ class Gauge:
 
     def to(self, device: torch.device | str) -> Gauge:
         """A copy on another device."""
-        return replace(self, gates=self.gates.to(device), sets=self.sets.to(device), norms=self.norms.to(device))
+        norms = moved(self.norms, device)
+        return replace(self, gates=self.gates.to(device), sets=self.sets.to(device), norms=norms)
 
 
 @torch.no_grad()

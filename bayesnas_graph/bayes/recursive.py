@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
 from bayesnas_graph.bayes.losses import Loss
@@ -10,6 +9,7 @@ from bayesnas_graph.bayes.walk import Visit, Walk
 from bayesnas_graph.codegen.supernet import Moments, Supernet
 from bayesnas_graph.passes import merge_common_subexpressions
 from bayesnas_graph.runtime import channel_means
+from bayesnas_graph.runtime.precision import gate_dtype
 
 
 def recursive(
@@ -23,7 +23,7 @@ def recursive(
     """
     network = supernet.reference(merge_common_subexpressions(supernet.graph)).eval()
     place = {name: i for i, name in enumerate(supernet.names)}
-    h, squares = x.new_zeros(len(place)), x.new_zeros(len(place), dtype=torch.float64)
+    h, squares = x.new_zeros(len(place)), x.new_zeros(len(place), dtype=gate_dtype(x.device))
     means = [squares.new_zeros(1) for _ in place]
     walk = Walk(network, loss, x, targets, of_means=of_means)
 

@@ -12,6 +12,7 @@ from bayesnas_graph.bayes.gauge import Gauge
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes.analysis.dependency import dependency
+from bayesnas_graph.runtime.precision import gate_dtype
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +70,7 @@ class Switches:
             gauge=self.gauge.to(device),
         )
 
-    def by_kind(self, operation: float, zero: float, dtype: torch.dtype = torch.float64) -> Tensor:
+    def by_kind(self, operation: float, zero: float, dtype: torch.dtype | None = None) -> Tensor:
         """A number for every group: `operation`, or `zero` for zero switches."""
-        numbers = torch.tensor([operation, zero], dtype=dtype, device=self.is_zero.device)
-        return numbers[self.is_zero.long()]
+        dtype = dtype or gate_dtype(self.is_zero.device)
+        return torch.full_like(self.is_zero, operation, dtype=dtype).masked_fill(self.is_zero, zero)

@@ -19,6 +19,7 @@ from torch import Tensor
 from bayesnas_graph.bayes.dependency import Structure, one_hop
 from bayesnas_graph.bayes.groups import group_norms, group_sums
 from bayesnas_graph.bayes.switches import Switches
+from bayesnas_graph.runtime.precision import gate_dtype
 
 # The largest strength of a switch. If the data do not determine a gate, its strength is unbounded.
 LARGEST = 1e12
@@ -36,8 +37,9 @@ class State:
     undetermined: Tensor  # groups that the data do not determine: their strength would exceed `LARGEST`
 
     @staticmethod
-    def start(switches: Switches, dtype: torch.dtype = torch.float64) -> State:
+    def start(switches: Switches, dtype: torch.dtype | None = None) -> State:
         """The state before the first update: all ones."""
+        dtype = dtype or gate_dtype(switches.group.device)
         ones = torch.ones(len(switches.groups), dtype=dtype, device=switches.group.device)
         none = switches.group.new_zeros(0)
         return State(ones, ones, ones, none, none, none)

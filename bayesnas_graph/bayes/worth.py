@@ -38,6 +38,7 @@ from bayesnas_graph.bayes.entropy import THRESHOLD
 from bayesnas_graph.bayes.groups import group_sums
 from bayesnas_graph.bayes.switches import Switches
 from bayesnas_graph.bayes.update import LARGEST, State, omega_squared
+from bayesnas_graph.runtime.precision import gate_dtype, precise, tiny
 
 Looks = dict[str, Tensor]  # sums over samples of slopes, of every group
 
@@ -46,18 +47,17 @@ OF_PHASE = ("new", "new_slope", "new_slope_squared")  # sums over the samples si
 LOOKS = (*EARLIER, *OF_PHASE)
 
 UNKNOWN = 1e3  # the standard error of a worth that was seen less than twice, relative to it
-TINY = 1e-300  # avoids divisions by zero
 
 
 def no_looks(groups: int, device: torch.device | str = "cpu") -> Looks:
     """The sums before the first sample."""
-    return {name: torch.zeros(groups, dtype=torch.float64, device=device) for name in LOOKS}
+    return {name: torch.zeros(groups, dtype=gate_dtype(device), device=device) for name in LOOKS}
 
 
 @torch.no_grad()
 def add_look(looks: Looks, switches: Switches, gates: Tensor, slopes: Tensor) -> None:
     """Add a sample, in place: the gates and the gradient of the mean loss with respect to them."""
-    own = group_sums(-gates.double() * slopes.double(), switches.group, len(switches.groups))
+    own = group_sums(-precise(gates) * precise(slopes), switches.group, len(switches.groups))
     looks["new"] += 1
     looks["new_slope"] += own
     looks["new_slope_squared"] += own.square()
@@ -70,7 +70,7 @@ def in_units(looks: Looks, is_zero: Tensor, curvature: Tensor) -> Looks:
     `c` is the root mean square of the new slopes of candidates and, for zero switches, the curvature along their gates
     in the unit of slopes.
     """
-    mean = looks["new_slope"] / looks["new"].clamp(min=TINY)
+    mean = looks["new_slope"] / _not_zero(looks["new"])
     typical = _positive(mean[~is_zero].square().mean().sqrt()) if not bool(is_zero.all()) else mean.new_ones(())
     c = torch.where(is_zero, _positive(curvature), typical)
     return {
@@ -127,12 +127,17 @@ def errors_of(probability: float) -> float:
 @torch.no_grad()
 def worth(looks: Looks) -> Worth:
     """The worth of every switch, from sums in units of `c`."""
-    weight = looks["weight"].clamp(min=TINY)
+    weight = _not_zero(looks["weight"])
     mean = looks["slope"] / weight
     variance = (looks["slope_squared"] / weight - mean.square()).clamp(min=0)
-    samples = looks["weight"].square() / looks["weight_squared"].clamp(min=TINY)
-    best, error = 1 + mean, (variance / samples.clamp(min=1)).sqrt().clamp(min=TINY)
+    samples = looks["weight"].square() / _not_zero(looks["weight_squared"])
+    best, error = 1 + mean, _not_zero((variance / samples.clamp(min=1)).sqrt())
     return Worth(best, torch.where(samples < 1.5, UNKNOWN * best.abs().clamp(min=1), error))
+
+
+def _not_zero(values: Tensor) -> Tensor:
+    """Numbers that are not negative, to divide by."""
+    return values.clamp(min=tiny(values.dtype))
 
 
 def _positive(values: Tensor) -> Tensor:

@@ -18,6 +18,7 @@ from bayesnas_graph.diagnostics.checksums import Changed, trailer, without_trail
 from bayesnas_graph.diagnostics.memory import is_out_of_memory
 from bayesnas_graph.diagnostics.reading import read_file
 from bayesnas_graph.runs.device import Device
+from bayesnas_graph.runtime.precision import gate_dtype, moved
 
 VERSION = 1
 LEAST = 2  # checkpoints that are kept, so that there is one to return to if the newest is damaged
@@ -153,11 +154,28 @@ def _read(path: Path, device: Device) -> tuple[Content, str]:
     except Changed as error:
         return {}, str(error)
     try:
-        content: Content = torch.load(BytesIO(saved), map_location=device.torch_device, weights_only=True)
+        content: Content = _loaded(BytesIO(saved), device.torch_device)
         valid = isinstance(content["version"], int) and isinstance(content["fingerprint"], str)
     except Exception:  # torch has no error of its own for invalid files
         return {}, "it is damaged"
     return content if valid else {}, "" if valid else "it is damaged"
+
+
+def _loaded(saved: BytesIO, device: torch.device) -> Any:
+    """Load tensors onto a device. Doubles are rounded on the way to a device that has none."""
+    if gate_dtype(device) == torch.float64:
+        return torch.load(saved, map_location=device, weights_only=True)
+    return _rounded(torch.load(saved, map_location="cpu", weights_only=True), device)
+
+
+def _rounded(content: Any, device: torch.device) -> Any:
+    if isinstance(content, Tensor):
+        return moved(content, device) if content.dtype == torch.float64 else content.to(device)
+    if isinstance(content, dict):
+        return {key: _rounded(value, device) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return type(content)(_rounded(value, device) for value in content)
+    return content
 
 
 def check_like(found: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -> None:

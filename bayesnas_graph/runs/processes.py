@@ -15,6 +15,7 @@ from torch import Tensor, distributed
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.runs.folder import RunFolder
+from bayesnas_graph.runtime.precision import precise
 
 T = TypeVar("T")
 
@@ -35,7 +36,7 @@ class Processes:
         """Return the weighted mean over all processes."""
         if self.world == 1:
             return value
-        both = torch.cat([value.detach().double().flatten() * weight, value.new_full((1,), weight).double()])
+        both = torch.cat([precise(value.detach()).flatten() * weight, precise(value.new_full((1,), weight))])
         distributed.all_reduce(both)
         return (both[:-1] / both[-1]).view_as(value).to(value.dtype)
 

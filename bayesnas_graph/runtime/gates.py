@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph.runtime.drop import drawn
+from bayesnas_graph.runtime.precision import gate_dtype
 
 
 class Watch:
@@ -193,4 +194,4 @@ def channel_means(value: Tensor) -> Tensor:
     >>> channel_means(torch.tensor([[1.0, 5.0], [3.0, 5.0]]))
     tensor([2., 5.], dtype=torch.float64)
     """
-    return value.mean([0, *range(2, value.ndim)], dtype=torch.float64).view(-1)
+    return value.mean([0, *range(2, value.ndim)], dtype=gate_dtype(value.device)).view(-1)

@@ -14,6 +14,8 @@ from bayesnas_graph.bayes import Decision, State, Why
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes import prune
 from bayesnas_graph.passes.analysis import cost, cost_by_switch
+from bayesnas_graph.runtime.precision import precise
+from bayesnas_graph.search.contests import Contests
 from bayesnas_graph.search.iteration import Iteration, complete
 from bayesnas_graph.search.learner import SearchLearner, without
 from bayesnas_graph.search.problem import Batch, Problem
@@ -101,23 +103,22 @@ def decision_of(learner: SearchLearner, judgement: Judgement) -> Decision:
     none = torch.zeros(0, dtype=torch.long)
     zeros = torch.zeros_like(judgement.strengths)
     state = State(judgement.strengths, zeros, judgement.strengths, none, none, none)
-    gates = learner.supernet.gates.double()
+    gates = precise(learner.supernet.gates)
     found = bayes.verdicts(learner.switches, state, torch.zeros_like(gates), gates, judgement.reasons)
     ranked = (replace(v, relevance=v.gamma, removal=v.gamma, magnitude=v.gamma) for v in found)
     return Decision(tuple(replace(v, entropy=None) for v in ranked))
 
 
-def best_of_choices(learner: SearchLearner, winners: Tensor) -> list[Why]:
+def best_of_choices(contests: Contests, winners: Tensor) -> list[Why]:
     """Return the reasons of all groups, given the winner of each choice: a candidate, or `none`."""
-    contests = learner.contests
-    won = winners.tolist()
+    won, contest_of, nones = winners.tolist(), contests.contest.tolist(), contests.is_none.tolist()
     none_won = [False] * contests.count
-    for contest, is_none, wins in zip(contests.contest.tolist(), contests.is_none.tolist(), won, strict=True):
+    for contest, is_none, wins in zip(contest_of, nones, won, strict=True):
         none_won[contest] = none_won[contest] or (is_none and wins)
 
     def why(group: int) -> Why:
-        contest = int(contests.contest[group])
-        if bool(contests.is_none[group]):
+        contest = contest_of[group]
+        if nones[group]:
             return Why.OWN if none_won[contest] else Why.BEST
         if won[group]:
             return Why.BEST

@@ -12,6 +12,7 @@ from bayesnas_graph import bayes
 from bayesnas_graph.bayes.groups import group_norms
 from bayesnas_graph.diagnostics import Diagnostic
 from bayesnas_graph.runs.config.search import SearchConfig
+from bayesnas_graph.runtime.precision import precise
 from bayesnas_graph.search.learner import SearchLearner
 from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import SearchProgress
@@ -48,7 +49,7 @@ def shrink(problem: Problem, learner: SearchLearner, progress: SearchProgress) -
     from_one = bayes.shrink_budget(switches, rates, omega, learner.lambda_w(problem.config.intensities))
     if not progress.measured:
         return from_one
-    size = group_norms(learner.supernet.gates.double() * learner.units, switches.group, len(switches.groups))
+    size = group_norms(precise(learner.supernet.gates) * learner.units, switches.group, len(switches.groups))
     return torch.where(size > 0, from_one * switches.members.sqrt() / size, inf)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from bayesnas_graph.bayes import State
 from bayesnas_graph.codegen.emit import build, transfer
@@ -91,13 +92,16 @@ def from_plain(content: dict[str, Any], problem: Problem, device: Device) -> tup
     learner.remember(memory)
     learner.scaler.load_state_dict(content["scaler"])
     fresh = learner.prior
-    check_like(
-        content["prior"] | {"units": content["units"]},
-        {"gamma": fresh.gamma, "omega": fresh.omega, "s": fresh.s, "units": learner.units},
-    )
+    units, own = _rounded({"units": content["units"]}, fresh.gamma.dtype), _rounded(content["prior"], fresh.gamma.dtype)
+    check_like(own | units, {"gamma": fresh.gamma, "omega": fresh.omega, "s": fresh.s, "units": learner.units})
     none = torch.zeros(0, dtype=torch.long, device=device.torch_device)
-    prior = State(**content["prior"], negative=none, infinite=none, undetermined=none)
-    beliefs = content.get("beliefs", {})
+    prior = State(**own, negative=none, infinite=none, undetermined=none)
+    beliefs = _rounded(content.get("beliefs", {}), fresh.gamma.dtype)
     if any(value.shape != fresh.gamma.shape or not value.is_floating_point() for value in beliefs.values()):
         raise ValueError("the beliefs of another search")
-    return replace(learner.with_prior(prior, content["units"]), beliefs=beliefs, best=best), progress
+    return replace(learner.with_prior(prior, units["units"]), beliefs=beliefs, best=best), progress
+
+
+def _rounded(tensors: dict[str, Tensor], dtype: torch.dtype) -> dict[str, Tensor]:
+    """Return numbers in the precision of this device: the run may come from a device with another one."""
+    return {name: value.to(dtype) if value.is_floating_point() else value for name, value in tensors.items()}

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes.analysis import choices
+from bayesnas_graph.runtime.precision import gate_dtype, tiny
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,7 +26,7 @@ class Contests:
     is_none: Tensor  # of every entrant
     groups: int  # entrants that are switches
     count: int
-    seats: tuple[int, ...] = ()  # of every contest, its number of winners; all have one if this is empty
+    more: tuple[Tensor, ...] = ()  # for every winner after the first, the entrants of contests that have one
 
     @staticmethod
     def of(graph: Graph, groups: tuple[str, ...]) -> Contests:
@@ -43,17 +44,20 @@ class Contests:
         contest.update({name: len(found) + i for i, name in enumerate(alone)})
         of_groups = [contest[name] for name in sorted(groups, key=number.__getitem__)]
         added = range(len(found), len(found) + len(alone))
+        of_entrants = torch.tensor([*of_groups, *added], dtype=torch.long)
+        seats = torch.tensor([max(1, choice.least) for choice in found] + [1] * len(alone), dtype=torch.long)
         return Contests(
-            contest=torch.tensor([*of_groups, *added], dtype=torch.long),
+            contest=of_entrants,
             is_none=torch.tensor([name in nones for name in groups] + [True] * len(alone), dtype=torch.bool),
             groups=len(groups),
             count=len(found) + len(alone),
-            seats=tuple(max(1, choice.least) for choice in found) + (1,) * len(alone),
+            more=tuple(seats[of_entrants] > turn for turn in range(1, max(seats.tolist(), default=1))),
         )
 
     def to(self, device: torch.device | str) -> Contests:
         """Return the same on another device."""
-        return replace(self, contest=self.contest.to(device), is_none=self.is_none.to(device))
+        more = tuple(entrants.to(device) for entrants in self.more)
+        return replace(self, contest=self.contest.to(device), is_none=self.is_none.to(device), more=more)
 
     def entered(self, of_groups: Tensor) -> Tensor:
         """Return the numbers of all entrants, given those of the switches; zero for a `none` that is not a switch."""
@@ -79,12 +83,11 @@ class Contests:
         >>> one = Contests(torch.tensor([0, 0, 1]), torch.tensor([False, True, False]), 3, 2)
         >>> one.winners(torch.tensor([2.0, 2.0, 1.0]))
         tensor([ True, False,  True])
-        >>> replace(one, seats=(2, 1)).winners(torch.tensor([2.0, 2.0, 1.0]))
+        >>> replace(one, more=(torch.tensor([True, True, False]),)).winners(torch.tensor([2.0, 2.0, 1.0]))
         tensor([True, True, True])
         """
         won = self._first(scores)
-        for turn in range(1, max(self.seats, default=1)):
-            more = torch.tensor([seats > turn for seats in self.seats], device=won.device)[self.contest]
+        for more in self.more:
             won = won | (more & self._first(scores.masked_fill(won, -torch.inf)))
         return won
 
@@ -120,6 +123,11 @@ class Contests:
 
 
 def gumbel(contests: Contests, numbers: torch.Generator) -> Tensor:
-    """Return noise such that the winner of `logits + noise` is drawn with the probabilities of their softmax."""
-    uniform = torch.rand(len(contests.contest), generator=numbers, dtype=torch.float64)
-    return -(-uniform.clamp(1e-300, 1 - 1e-16).log()).log().to(contests.contest.device)
+    """Return noise such that the winner of `logits + noise` is drawn with the probabilities of their softmax.
+
+    The random numbers must come from the device of the contests: copying them there would make every step wait.
+    """
+    device = contests.contest.device
+    dtype = gate_dtype(device)
+    uniform = torch.rand(len(contests.contest), generator=numbers, dtype=dtype, device=device)
+    return -(-uniform.clamp(tiny(dtype), 1 - torch.finfo(dtype).eps / 2).log()).log()

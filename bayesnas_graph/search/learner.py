@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import torch
 from torch import Tensor, nn
@@ -24,6 +23,7 @@ from bayesnas_graph.runs.checkpoints import check_like
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.device import Device, program_for
 from bayesnas_graph.runs.optimizer import Memory, memory_of, new_optimiser, remember
+from bayesnas_graph.runtime.precision import gate_dtype
 from bayesnas_graph.search.contests import Contests
 
 Beliefs = dict[str, Tensor]  # learnt by a strategy: by name, a number for every group
@@ -38,6 +38,8 @@ class SearchLearner:
     supernet: Supernet
     network: nn.Module  # the module to call in training, perhaps wrapped
     switches: Switches
+    contests: Contests  # between switches
+    contests_on_cpu: Contests
     optimiser: torch.optim.Optimizer
     scaler: torch.amp.GradScaler
     prior: State
@@ -54,11 +56,6 @@ class SearchLearner:
     def graph(self) -> Graph:
         """The graph without closed switches."""
         return self.supernet.graph
-
-    @cached_property
-    def contests(self) -> Contests:
-        """The contests between switches."""
-        return Contests.of(self.graph, self.switches.groups).to(self.device.torch_device)
 
     def with_prior(self, prior: State, units: Tensor) -> SearchLearner:
         """Return the learner with an updated prior."""
@@ -79,9 +76,10 @@ class SearchLearner:
 
 def new_learner(graph: Graph, config: SearchConfig, device: Device) -> SearchLearner:
     """Return a new learner, with random weights, and gates and prior at 1."""
-    supernet = Supernet.of(graph, device.fused_for, device.samples(config), fuse=config.fuse)
+    supernet = Supernet.of(graph, device.fused_for, device.samples(config), fuse=config.fuse).to(device.torch_device)
     network = device.prepared(supernet.module)
     switches = Switches.of(graph).to(device.torch_device)
+    contests = Contests.of(graph, switches.groups)
     trained = [parameter for _, parameter in weights(supernet)]
     return SearchLearner(
         config=config,
@@ -89,10 +87,12 @@ def new_learner(graph: Graph, config: SearchConfig, device: Device) -> SearchLea
         supernet=supernet,
         network=network,
         switches=switches,
+        contests=contests.to(device.torch_device),
+        contests_on_cpu=contests,
         optimiser=new_optimiser(config, trained),
         scaler=device.scaler(),
         prior=State.start(switches),
-        units=torch.ones(len(switches.gates), dtype=torch.float64, device=device.torch_device),
+        units=torch.ones(len(switches.gates), dtype=gate_dtype(device.torch_device), device=device.torch_device),
     )
 
 

@@ -13,6 +13,7 @@ from bayesnas_graph.bayes import CrossEntropy, curvature
 from bayesnas_graph.codegen.supernet import Moments
 from bayesnas_graph.runs.seeds import generator
 from bayesnas_graph.runtime import Watch, watched
+from bayesnas_graph.runtime.precision import precise
 from bayesnas_graph.search.learner import SearchLearner
 from bayesnas_graph.search.problem import Batch
 
@@ -44,7 +45,7 @@ def measure(learner: SearchLearner, batches: Iterable[Batch], iteration: int) ->
     if not bool(moments.squares.any()):  # estimators that do not run the compiled network do not measure them
         moments = _moments(learner, kept)
     return GateMeasurements(
-        h=device.processes.mean(found.h.double(), samples),
+        h=device.processes.mean(precise(found.h), samples),
         units=sizes(learner, moments, samples),
         slopes=_slopes(learner, kept) if config.ranking == "removal" else None,
     )
@@ -63,13 +64,13 @@ def accuracy(learner: SearchLearner, batches: Iterable[Batch]) -> float:
 
 def loss_and_accuracy(learner: SearchLearner, batches: Iterable[Batch]) -> tuple[float, float]:
     """Return the mean loss and the accuracy of the network on some samples, over all processes."""
-    sums = torch.zeros(2, dtype=torch.float64, device=learner.device.torch_device)
+    sums = learner.units.new_zeros(2)
     total = 0
     with torch.no_grad(), learner.supernet.measuring() as network, learner.device.autocast():
         for x, y in batches:
             output = network(x).float()
             loss = CrossEntropy()(output, y) * len(y)
-            sums += torch.stack([loss.double(), (output.argmax(1) == y).sum().double()])
+            sums += torch.stack([precise(loss), precise((output.argmax(1) == y).sum())])
             total += len(y)
     loss, share = learner.device.processes.mean(sums / max(1, total), total).tolist()
     return loss, share
@@ -78,14 +79,14 @@ def loss_and_accuracy(learner: SearchLearner, batches: Iterable[Batch]) -> tuple
 def _slopes(learner: SearchLearner, batches: list[Batch]) -> Tensor:
     """Return the gradient of the mean loss by the gates."""
     parameters = learner.supernet.parameters
-    total = torch.zeros_like(learner.supernet.gates, dtype=torch.float64)
+    total = torch.zeros_like(learner.units)
     samples = sum(len(y) for _, y in batches)
     with learner.supernet.measuring() as network:
         for x, y in batches:
             with learner.device.autocast():
                 value = CrossEntropy()(network(x).float(), y) * (len(y) / samples)
             found = torch.autograd.grad(value, parameters, allow_unused=True, materialize_grads=True)
-            total += learner.supernet.in_order(list(found)).double()
+            total += precise(learner.supernet.in_order(list(found)))
     return learner.device.processes.mean(total, samples)
 
 

@@ -18,6 +18,7 @@ from bayesnas_graph import bayes
 from bayesnas_graph.bayes import CrossEntropy, Decision, Estimator, Loss, Ranking, Reach, State, Switches
 from bayesnas_graph.bayes.units import unit
 from bayesnas_graph.ir import Graph
+from bayesnas_graph.runtime.precision import precise
 
 if TYPE_CHECKING:
     from bayesnas_graph.codegen.supernet import Supernet
@@ -31,13 +32,13 @@ def moved(
 
     The step is taken in the unit of the prior, so how fast a gate shrinks does not depend on the scale of its input.
     """
-    w = gates.double() * units - rate * slopes.double() / units
+    w = precise(gates) * units - rate * precise(slopes) / units
     return bayes.proximal_step(switches, w, omega, lambda_w, rate)
 
 
 def penalty(switches: Switches, omega: Tensor, units: Tensor, lambda_w: Tensor, gates: Tensor) -> float:
     """Return the penalty at these gates."""
-    return float(bayes.penalty(switches, gates.double() * units, omega, lambda_w))
+    return float(bayes.penalty(switches, precise(gates) * units, omega, lambda_w))
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +111,7 @@ class Prior:
     ) -> None:
         self.switches = Switches.of(net.graph).to(net.gates.device)
         self.state = State.start(self.switches)
-        self.units = torch.ones(len(self.switches.gates), dtype=torch.float64, device=net.gates.device)
+        self.units = torch.ones_like(precise(net.gates))
         self.rate = rate
         self._lambda = self.switches.by_kind(intensity, intensity if intensity_zero is None else intensity_zero)
         self._dependency: Reach = dependency
@@ -138,9 +139,9 @@ class Prior:
     ) -> Decision:
         """Measure curvatures on some batches, update the prior, and decide about every switch."""
         measured = bayes.curvature(net, list(batches), loss or CrossEntropy(), estimator, generator=generator)
-        gates = net.gates.double()
+        gates = precise(net.gates)
         self.units = bayes.in_gauge(self.switches.gauge, gates, unit(measured.moments.spreads.sqrt()))
-        found = Measurements(measured.h.double(), gates, self.units)
+        found = Measurements(precise(measured.h), gates, self.units)
         decided = decide(net.graph, self.switches, self.state.gamma, found, self._lambda, self._dependency)
         self.state = decided.prior
         return decided.chosen

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph.runs.seeds import generator
+from bayesnas_graph.runtime.precision import moved
 from bayesnas_graph.search.baseline import Baseline, Judgement, best_of_choices
 from bayesnas_graph.search.contests import Contests, gumbel
 from bayesnas_graph.search.learner import SearchLearner
@@ -39,15 +40,15 @@ class Relaxation(Baseline):
     def start(self, learner: SearchLearner, batch: Batch) -> SearchLearner:
         count = len(learner.switches.groups)
         numbers = generator(torch.device("cpu"), learner.config.seed, "logits")
-        logits = NOISE * torch.randn(count, generator=numbers, dtype=torch.float64)
-        zeros = {name: torch.zeros(count, dtype=torch.float64) for name in ("mean", "square", "steps")}
-        beliefs = {name: values.to(learner.units.device) for name, values in {"logits": logits, **zeros}.items()}
-        return replace(learner, beliefs=beliefs)
+        drawn = torch.randn(count, generator=numbers, dtype=torch.float64)
+        logits = moved(NOISE * drawn, learner.units.device)
+        zeros = {name: torch.zeros_like(logits) for name in ("mean", "square", "steps")}
+        return replace(learner, beliefs={"logits": logits, **zeros})
 
     def draw(self, learner: SearchLearner, rates: Rates, part: Part) -> Draw:
         contests, seed = learner.contests, learner.config.seed
         logits = learner.beliefs["logits"].clone().requires_grad_()
-        numbers = generator(torch.device("cpu"), seed, "draw", part, rates.step)  # the same in all processes
+        numbers = generator(contests.contest.device, seed, "draw", part, rates.step)  # the same in all processes
         noise = partial(gumbel, contests, numbers)
         first, last = self.temperatures
         temperature = first + (last - first) * rates.passed
@@ -75,4 +76,4 @@ class Relaxation(Baseline):
         parts = contests.softmax(contests.entered(learner.beliefs["logits"]))
         winners = contests.winners(parts) if self.none_may_win else contests.best_candidates(parts)
         strengths = torch.where(contests.is_none, 1 - parts, parts)[: contests.groups]
-        return Judgement(strengths, best_of_choices(learner, winners))
+        return Judgement(strengths, best_of_choices(contests, winners))

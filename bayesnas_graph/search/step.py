@@ -59,7 +59,7 @@ def _gate_slopes(learner: SearchLearner) -> Tensor:
     found = [torch.zeros_like(p) if p.grad is None else p.grad for p in learner.supernet.parameters]
     slopes = learner.supernet.in_order(found)
     if learner.scaler.is_enabled():  # after an overflow the step is skipped and the scale lowered
-        slopes = (slopes / learner.scaler.get_scale()).nan_to_num(0, 0, 0)
+        slopes = (slopes / learner.scaler.scale(slopes.new_ones(()))).nan_to_num(0, 0, 0)
     return slopes
 
 

@@ -20,7 +20,9 @@ from bayesnas_graph.bayes import Decision, Verdict, Why
 from bayesnas_graph.diagnostics import NasError, render
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.folder import RunFolder
+from bayesnas_graph.runs.loop import Interrupted
 from bayesnas_graph.runs.tables import read_table
+from bayesnas_graph.runtime import precision
 from bayesnas_graph.search.checkpoint import SearchCheckpoints, from_plain, to_plain
 from bayesnas_graph.search.events import SearchRecorder
 from bayesnas_graph.search.learner import SearchLearner, new_learner
@@ -31,7 +33,7 @@ from bayesnas_graph.search.strategies import strategy_of
 from bayesnas_graph.search.strategy import Rates
 from tests.search.launcher import Launcher
 from tests.search.runs import assert_same, assert_same_run, checkpoints
-from tests.search.spaces import TINY, Notes, config, device, problem, search, searched, tiny_data
+from tests.search.spaces import TINY, Notes, asked_often, config, device, problem, search, searched, tiny_data
 
 RATES = Rates(weights=0.05, gates=0.5, intensities=(0.1, 0.1))
 
@@ -140,6 +142,26 @@ def test_another_program_of_the_same_network(optimiser: str) -> None:
 def test_the_last_few_are_kept(tmp_path: Path) -> None:
     searched(tmp_path, keep=2)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["step-000000032.pt", "step-000000036.pt"]
+
+
+@pytest.mark.parametrize("name", ["bayes", "bayesnas", "darts"])
+@pytest.mark.parametrize("kinds", [((), ("cpu",)), (("cpu",), ())])
+def test_a_search_continues_in_another_precision(
+    name: str, kinds: tuple[tuple[str, ...], ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when it is moved between Apple's GPU, which has no doubles, and another device."""
+    given, notes, expected = problem(strategy=name), Notes(), searched(tmp_path / "whole", strategy=name)
+    monkeypatch.setattr(precision, "WITHOUT_DOUBLE", frozenset(kinds[0]))
+    with pytest.raises(Interrupted):
+        search(given, tmp_path / "moved", stop=asked_often(14)).run()
+    monkeypatch.setattr(precision, "WITHOUT_DOUBLE", frozenset(kinds[1]))
+    outcome = search(given, tmp_path / "moved", notes).run()
+    assert not notes.messages
+    assert notes.starts[0].step > given.warmup
+    learner = outcome.learner
+    learnt = [learner.prior.gamma, learner.prior.omega, learner.units, *learner.beliefs.values()]
+    assert {values.dtype for values in learnt} == {torch.float32 if kinds[1] else torch.float64}
+    assert outcome.decision.off == expected.decision.off
 
 
 # ----------------------------------------------------------------------------------------- damaged

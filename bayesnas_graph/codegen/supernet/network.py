@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
@@ -17,6 +17,7 @@ from bayesnas_graph.codegen.supernet.reference import ReferenceNetwork
 from bayesnas_graph.codegen.supernet.rest import at_rest
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.runtime import Watch
+from bayesnas_graph.runtime.precision import precise
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,18 +30,24 @@ class Supernet:
     graph: Graph  # as searched: nothing merged or fused
     program: Emitted
     module: nn.Module
+    order: Tensor  # the position of each gate in the concatenation of all tensors of gates
 
     @staticmethod
     def of(graph: Graph, device: passes.DeviceKind = "cpu", batch: int = 64, *, fuse: bool = True) -> Supernet:
         """Compile a graph that has its zero switches."""
         options = passes.Options(device=device, batch=batch)
         program = emit(passes.run(graph, passes.FASTER if fuse else (), options))
-        return Supernet(graph, program, build(program))
+        module = build(program)
+        return Supernet(graph, program, module, torch.tensor(_order(graph, program, module), dtype=torch.long))
+
+    def to(self, device: torch.device | str) -> Supernet:
+        """The same on another device: the module is moved there."""
+        return replace(self, module=self.module.to(device), order=self.order.to(device))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the gates."""
-        return tuple(dict.fromkeys(gate.name for gate in self.graph.gates))
+        return _names(self.graph)
 
     @property
     def parameters(self) -> tuple[nn.Parameter, ...]:
@@ -55,7 +62,7 @@ class Supernet:
     def set_gates(self, values: Tensor) -> None:
         """Set the value of every gate."""
         ordered = torch.empty_like(values)
-        ordered[self._order.to(values.device)] = values
+        ordered[self.order.to(values.device)] = values
         with torch.no_grad():
             start = 0
             for parameter in self.parameters:
@@ -64,8 +71,9 @@ class Supernet:
 
     def in_order(self, parts: list[Tensor]) -> Tensor:
         """Values for the tensors of gates, along their last axis, in the order of the gates."""
-        together = torch.cat(parts, -1) if parts else torch.zeros(0)  # if there are no switches
-        return together[..., self._order.to(together.device)]
+        parts = parts or [torch.zeros(0, device=self.order.device)]  # if there are no switches
+        together = torch.cat(parts, -1)
+        return together[..., self.order.to(together.device)]
 
     def slopes(self, watch: Watch) -> Tensor:
         """The derivatives with respect to all gates, one row per sample. This clears them from the watch."""
@@ -79,7 +87,7 @@ class Supernet:
         parts = {parameter: watch.powers(parameter) for parameter in self.parameters}
         squares = self.in_order([torch.zeros_like(p) if part is None else part for p, part in parts.items()])
         means = [mean for parameter in self.parameters for mean in watch.means(parameter)]
-        return Moments(squares.double(), tuple(means[i].double() for i in self._order.tolist()))
+        return Moments(precise(squares), tuple(precise(means[i]) for i in self.order.tolist()))
 
     @contextmanager
     def measuring(self) -> Iterator[nn.Module]:
@@ -102,15 +110,24 @@ class Supernet:
 
     @cached_property
     def _paths(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(self.program.gates[name].path for name in self.names))
+        return _paths(self.program, self.names)
 
-    @cached_property
-    def _order(self) -> Tensor:
-        """The position of each gate in the concatenation of all tensors of gates."""
-        starts: dict[str, int] = {}
-        total = 0
-        for path in self._paths:
-            starts[path] = total
-            total += len(self.module.get_parameter(path))
-        slots = [self.program.gates[name] for name in self.names]
-        return torch.tensor([starts[slot.path] + slot.index for slot in slots], dtype=torch.long)
+
+def _names(graph: Graph) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(gate.name for gate in graph.gates))
+
+
+def _paths(program: Emitted, names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(program.gates[name].path for name in names))
+
+
+def _order(graph: Graph, program: Emitted, module: nn.Module) -> list[int]:
+    """The position of each gate in the concatenation of all tensors of gates."""
+    names = _names(graph)
+    starts: dict[str, int] = {}
+    total = 0
+    for path in _paths(program, names):
+        starts[path] = total
+        total += len(module.get_parameter(path))
+    slots = [program.gates[name] for name in names]
+    return [starts[slot.path] + slot.index for slot in slots]

@@ -22,6 +22,7 @@ from bayesnas_graph.bayes.groups import group_sums
 from bayesnas_graph.passes import prune
 from bayesnas_graph.passes.analysis import cost, limits
 from bayesnas_graph.runs.config.search import SearchConfig
+from bayesnas_graph.runtime.precision import precise
 from bayesnas_graph.search.baseline import fitting
 from bayesnas_graph.search.iteration import Iteration, complete
 from bayesnas_graph.search.learner import SearchLearner, without
@@ -57,7 +58,7 @@ class Bayes(Strategy):
     ) -> tuple[SearchLearner, SearchProgress, Iteration]:
         number, config, whole, switches = progress.iteration + 1, learner.config, learner.graph, learner.switches
         measured = measure(learner, batches, number)
-        gates = learner.supernet.gates.double()
+        gates = precise(learner.supernet.gates)
         curvature = group_sums(gates.square() * measured.h, switches.group, len(switches.groups))
         looks = bayes.in_units(learner.beliefs, switches.is_zero, curvature)
         worth = bayes.worth(looks)

@@ -18,6 +18,7 @@ from bayesnas_graph import bayes
 from bayesnas_graph.bayes.units import unit
 from bayesnas_graph.passes import prune
 from bayesnas_graph.passes.analysis import cost
+from bayesnas_graph.runtime.precision import precise
 from bayesnas_graph.search import prior
 from bayesnas_graph.search.budget import Shrink, shrink
 from bayesnas_graph.search.iteration import Iteration, complete
@@ -84,7 +85,7 @@ def iterate(
     number, config, whole = progress.iteration + 1, learner.config, learner.graph
     measured = measure(learner, batches, number)
     units = _units(learner, measured)
-    found = prior.Measurements(measured.h, learner.supernet.gates.double(), units, measured.slopes)
+    found = prior.Measurements(measured.h, precise(learner.supernet.gates), units, measured.slopes)
     lambda_w = learner.lambda_w(config.grown(progress.growth))
     decided = prior.decide(
         whole, learner.switches, learner.prior.gamma, found, lambda_w, config.dependency, config.ranking
@@ -126,7 +127,7 @@ def _units(learner: SearchLearner, measured: GateMeasurements) -> Tensor:
         return torch.ones_like(measured.units)
     if learner.config.gauge == "none":
         return unit(measured.units)
-    return bayes.in_gauge(learner.switches.gauge, learner.supernet.gates.double(), measured.units)
+    return bayes.in_gauge(learner.switches.gauge, precise(learner.supernet.gates), measured.units)
 
 
 STRATEGY = BayesNas()

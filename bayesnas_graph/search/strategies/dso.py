@@ -31,7 +31,7 @@ class Dso(Baseline):
     decides_early = True
 
     def start(self, learner: SearchLearner, batch: Batch) -> SearchLearner:
-        ones = torch.ones(len(learner.switches.groups), dtype=torch.float64, device=learner.units.device)
+        ones = learner.units.new_ones(len(learner.switches.groups))
         return replace(learner, beliefs={"factors": ones, "velocity": torch.zeros_like(ones)})
 
     def draw(self, learner: SearchLearner, rates: Rates, part: Part) -> Draw:

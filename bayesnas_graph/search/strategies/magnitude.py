@@ -23,7 +23,7 @@ class Magnitude(Baseline):
     """The largest gate of a choice."""
 
     def start(self, learner: SearchLearner, batch: Batch) -> SearchLearner:
-        ones = torch.ones(len(learner.switches.groups), dtype=torch.float64, device=learner.units.device)
+        ones = learner.units.new_ones(len(learner.switches.groups))
         return replace(learner, beliefs={"gates": ones})
 
     def draw(self, learner: SearchLearner, rates: Rates, part: Part) -> Draw:
@@ -39,7 +39,7 @@ class Magnitude(Baseline):
     def judge(self, learner: SearchLearner, batches: Sequence[Batch], number: int) -> Judgement:
         strengths, contests = learner.beliefs["gates"].abs(), learner.contests
         winners = contests.best_candidates(contests.entered(strengths))
-        return Judgement(strengths, best_of_choices(learner, winners))
+        return Judgement(strengths, best_of_choices(contests, winners))
 
     def rest(self, learner: SearchLearner, architecture: Decision) -> None:
         """Keep all candidates, as in training."""

@@ -19,8 +19,9 @@ from bayesnas_graph.passes import Disconnected, Misfit, prune
 from bayesnas_graph.passes.analysis import Rules, limits, obey
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.seeds import generator
+from bayesnas_graph.runtime.precision import moved, precise
 from bayesnas_graph.search.baseline import Baseline, Judgement, best_of_choices
-from bayesnas_graph.search.contests import gumbel
+from bayesnas_graph.search.contests import Contests, gumbel
 from bayesnas_graph.search.learner import SearchLearner
 from bayesnas_graph.search.measure import accuracy
 from bayesnas_graph.search.problem import Batch
@@ -33,8 +34,10 @@ class Random(Baseline):
     """Random architectures; nothing is learnt about switches."""
 
     def draw(self, learner: SearchLearner, rates: Rates, part: Part) -> Draw:
-        winners = _drawn(learner, generator(torch.device("cpu"), learner.config.seed, "draw", rates.step))
-        gates = learner.contests.gates(winners.double())
+        contests = _contests(learner)
+        numbers = generator(contests.contest.device, learner.config.seed, "draw", rates.step)
+        gates = contests.gates(precise(_drawn(learner, contests, numbers)))
+        gates = moved(gates, learner.units.device)
         return Draw(gates, gates[learner.switches.group])
 
     def move(self, learner: SearchLearner, slopes: Tensor, draw: Draw | None, rates: Rates) -> None:
@@ -45,60 +48,64 @@ class Random(Baseline):
 
     def judge(self, learner: SearchLearner, batches: Sequence[Batch], number: int) -> Judgement:
         """Return strengths: the mean accuracy of the architectures with a switch, plus 1 if the best one has it."""
-        contests, switches = learner.contests, learner.switches
-        numbers = generator(torch.device("cpu"), learner.config.seed, "samples", number)
+        contests, switches = _contests(learner), learner.switches
+        numbers = generator(contests.contest.device, learner.config.seed, "samples", number)
         best, most = None, -1.0
-        right, times = (torch.zeros(contests.groups, dtype=torch.float64, device=learner.units.device) for _ in "ab")
+        right, times = (learner.units.new_zeros(contests.groups) for _ in "ab")
         for _ in range(learner.config.samples):
-            winners = _sound(learner, numbers)
-            gates = contests.gates(winners.double())
+            winners = _sound(learner, contests, numbers)
+            gates = moved(contests.gates(precise(winners)), learner.units.device)
             learner.supernet.set_gates(gates[switches.group].to(learner.supernet.gates.dtype))
             found = accuracy(learner, batches)
-            stays = _stays(learner, winners)
+            stays = learner.units.new_tensor(_stays(contests, winners))
             right, times = right + found * stays, times + stays
             if found > most:
                 best, most = winners, found
         assert best is not None, "there is at least one sample"
-        strengths = right / times.clamp(min=1) + _stays(learner, best)
-        return Judgement(strengths, best_of_choices(learner, best))
+        strengths = right / times.clamp(min=1) + learner.units.new_tensor(_stays(contests, best))
+        return Judgement(strengths, best_of_choices(contests, best))
 
 
-def _drawn(learner: SearchLearner, numbers: torch.Generator) -> Tensor:
+def _contests(learner: SearchLearner) -> Contests:
+    """Return the contests to draw from: on the CPU if the space has requirements, which are checked there."""
+    return learner.contests_on_cpu if learner.graph.constraints else learner.contests
+
+
+def _drawn(learner: SearchLearner, contests: Contests, numbers: torch.Generator) -> Tensor:
     """Draw one entrant of every contest, then change what breaks a requirement of the space."""
-    noise = gumbel(learner.contests, numbers)
-    winners = learner.contests.winners(noise)
+    noise = gumbel(contests, numbers)
+    winners = contests.winners(noise)
     if not learner.graph.constraints:
         return winners
     scores = dict(zip(learner.switches.groups, noise.tolist(), strict=False))  # the rest are `none`
-    found = obey(Rules(learner.graph), limits(learner.graph), _closed(learner, winners), scores)
-    return winners if found is None else learner.contests.winners_among(learner.switches.groups, found)
+    found = obey(Rules(learner.graph), limits(learner.graph), _closed(learner, contests, winners), scores)
+    return winners if found is None else contests.winners_among(learner.switches.groups, found)
 
 
-def _sound(learner: SearchLearner, numbers: torch.Generator) -> Tensor:
+def _sound(learner: SearchLearner, contests: Contests, numbers: torch.Generator) -> Tensor:
     """Draw a connected architecture; without `none` if that is too rare."""
     rules = Rules(learner.graph)
     for _ in range(MOST_TRIES):
-        winners = _drawn(learner, numbers)
-        closed = _closed(learner, winners)
+        winners = _drawn(learner, contests, numbers)
+        closed = _closed(learner, contests, winners)
         try:
             prune(learner.graph, closed)
         except (Disconnected, Misfit):
             continue
         if not rules.violated(closed):
             return winners
-    return learner.contests.best_candidates(gumbel(learner.contests, numbers))
+    return contests.best_candidates(gumbel(contests, numbers))
 
 
-def _closed(learner: SearchLearner, winners: Tensor) -> frozenset[str]:
+def _closed(learner: SearchLearner, contests: Contests, winners: Tensor) -> frozenset[str]:
     """Return the switches that are off in the architecture of these winners."""
-    kept = zip(learner.switches.groups, _stays(learner, winners).tolist(), strict=True)
+    kept = zip(learner.switches.groups, _stays(contests, winners), strict=True)
     return frozenset(group for group, stays in kept if not stays)
 
 
-def _stays(learner: SearchLearner, winners: Tensor) -> Tensor:
+def _stays(contests: Contests, winners: Tensor) -> list[float]:
     """Return 1 for every group in the architecture of these winners, and 0 for the others."""
-    kept = [float(why.keep) for why in best_of_choices(learner, winners)]
-    return torch.tensor(kept, dtype=torch.float64, device=winners.device)
+    return [float(why.keep) for why in best_of_choices(contests, winners)]
 
 
 STRATEGY = Random()

@@ -14,6 +14,7 @@ from bayesnas_graph.diagnostics.words import at_least
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes.analysis import Cost, cost, operations
 from bayesnas_graph.passes.shrink import Shrunk, shrink
+from bayesnas_graph.runtime.precision import precise
 from bayesnas_graph.train.compress.connectivity import gets_through
 from bayesnas_graph.train.compress.groups import Groups
 from bayesnas_graph.train.compress.masks import Masks, alive, masked, without
@@ -101,7 +102,7 @@ class Ranked:
 
     def within(self, most: float) -> int:
         """Return how many groups can be removed within a total cost."""
-        return int((self.costs.double().cumsum(0) <= most).sum())
+        return int((precise(self.costs).cumsum(0) <= most).sum())
 
 
 def per_operation(graph: Graph, costs: Mapping[Groups, Tensor], masks: Masks) -> dict[Groups, Tensor]:
