@@ -159,17 +159,20 @@ def grow_to_fit(graph: Graph, decision: Decision, scores: Scores, fits: Fits) ->
     """Reopen switches, the best first, as long as the graph fits, and limits and requirements are kept.
 
     A single switch may have no effect while its path is still closed: it is opened anyway, and takes effect once the
-    others are open.
+    others are open. Requirements may allow a switch only once another is open, so then all are tried again.
     """
     found, rules = limits(graph), Rules(graph)
     excused = _broken(rules, decision.off)
-    for group in _best_first(decision.off, scores):
-        larger = _keep_enough(rules, decision.changed([group], Why.ROOM), scores)
-        opened = decision.off - larger.off
-        on = {verdict.name for verdict in larger.verdicts} - larger.off
-        within = not any(limit.exceeded(on) for limit in found if not opened.isdisjoint(limit.groups))
-        if within and _holds(graph, larger, rules, excused) and fits(prune(graph, larger.off)):
-            decision = larger
+    before = None
+    while before != decision.off and (before is None or rules):
+        before = decision.off
+        for group in _best_first(before, scores):
+            larger = _keep_enough(rules, decision.changed([group], Why.ROOM), scores)
+            opened = decision.off - larger.off
+            on = {verdict.name for verdict in larger.verdicts} - larger.off
+            within = not any(limit.exceeded(on) for limit in found if not opened.isdisjoint(limit.groups))
+            if within and _holds(graph, larger, rules, excused) and fits(prune(graph, larger.off)):
+                decision = larger
     return close_dead_ends(graph, decision)
 
 

@@ -232,6 +232,15 @@ def cases(draw: st.DrawFn, sharing: float) -> tuple[Graph, Decision, Scores, Ran
     return made, decision(made, off), {group: random.choice([0.0, random.random(), 1e300]) for group in groups}, random
 
 
+def test_a_switch_that_another_allows_is_opened_after_it() -> None:
+    """The best switch needs the other one, which is tried later."""
+    edges = "node a = x : relu node b = x : tanh node y x, a, b -> y : optional bn"
+    made = graph(body(f"{edges} require edge(a, y) implies edge(b, y) y -> out"))
+    switches = {"y.x": 0.0, "y.a": 2.0, "y.b": 1.0}
+    grown = grow_to_fit(made, decision(made, {"y.a", "y.b"}), switches, size_at_most(100))
+    assert kept(grown) == set(switches)
+
+
 @pytest.mark.parametrize("sharing", [0.0, 0.5])
 def test_laws(sharing: float) -> None:
     @settings(max_examples=40 * LONG)
