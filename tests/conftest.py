@@ -13,6 +13,7 @@ os.environ["OMP_NUM_THREADS"] = "1"  # before torch is loaded: parallel tests mu
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 # Quick by default, with the same examples every time, so that a change fails only for what it changed.
 # `HYPOTHESIS_PROFILE=long` looks ten times as far, at other examples every time.
@@ -21,6 +22,8 @@ settings.register_profile(
 )
 settings.register_profile("long", settings.get_profile("ci"), max_examples=600, derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+# Hypothesis also tries constants of the modules that are loaded, which depends on the tests that ran before.
+providers._get_local_constants = lambda: providers._local_constants
 LONG = 10 if settings.get_current_profile_name() == "long" else 1  # for tests that say how many examples they need
 
 # A full collection walks all of torch and every graph that tests have cached. At Python's own pace of one in ten they
