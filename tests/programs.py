@@ -81,8 +81,10 @@ class Program:
 
     def with_requirements(self) -> str:
         """A network with few switches and conditions on them."""
-        lines = " ".join(self._required("a", "w"))
-        return f"network net(w = 2) : image(4, 8, 8) -> image(w, 8, 8) {{ in a {lines} sum(g) -> out : conv(w, 1) }}"
+        lines = [*self._required("a", "w"), "sum(g) -> out : conv(w, 1)"]
+        if self.random.random() < 0.5:
+            lines.append(f"a -> out : {self.random.choice(('', 'optional '))}choose exactly 1 {{conv(w, 1), conv(w)}}")
+        return f"network net(w = 2) : image(4, 8, 8) -> image(w, 8, 8) {{ in a {' '.join(lines)} }}"
 
     def _of_sequences(self, text: str) -> str:
         """The same program about sequences."""
