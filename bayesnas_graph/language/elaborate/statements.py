@@ -319,10 +319,10 @@ class _Run:
                 return  # the next iterations would report the same
 
     def _if(self, statement: ast.If, scope: NameScope) -> None:
-        branch = statement.yes if self.evaluator.truth(statement.condition, scope) else statement.no
-        if isinstance(branch, ast.If):
-            self._if(branch, scope)
-        elif branch is not None:
+        branch: ast.If | ast.StatementBlock | None = statement
+        while isinstance(branch, ast.If):
+            branch = branch.yes if self.evaluator.truth(branch.condition, scope) else branch.no
+        if branch is not None:
             self.block(branch, NameScope(scope.module, scope))
 
     def _assert(self, statement: ast.Assert, scope: NameScope) -> None:

@@ -352,7 +352,7 @@ class PythonOperation(Syntax):
 
 @dataclass(frozen=True, slots=True)
 class Motif(Syntax):
-    """A motif, cell or network; `role` says which."""
+    """A motif, cell or network; `role` says which. The hash leaves the body out, which may be long and deep."""
 
     role: str
     name: Identifier
@@ -361,6 +361,9 @@ class Motif(Syntax):
     inputs: tuple[Expr, ...] = ()  # declared types; networks only
     outputs: tuple[Expr, ...] = ()
     doc: str = ""
+
+    def __hash__(self) -> int:
+        return hash((self.span, self.name))
 
 
 Definition = Let | SetDefinition | PythonOperation | Motif
