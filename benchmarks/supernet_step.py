@@ -25,6 +25,7 @@ from bayesnas_graph.codegen.emit import build, emit, transfer
 from bayesnas_graph.diagnostics import Report
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.elaborate import Checker
+from bayesnas_graph.runtime import use_channels_last
 from benchmarks import tables
 from benchmarks.command import arguments, command, finish
 from benchmarks.dots import dots
@@ -57,7 +58,7 @@ def networks(batch: int, forms: tuple[str, ...]) -> dict[str, nn.Module]:
             found[form] = build(program)
             found[form].load_state_dict(transfer(plain.state_dict(), slots(CELLS), program))
         if form != "plain":
-            found[form].to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+            use_channels_last(found[form])
         if form.endswith("torch.compile"):
             supernet.compile_regions(found[form])
     return found

@@ -22,7 +22,7 @@ from bayesnas_graph.passes import DeviceKind
 from bayesnas_graph.runs.config.groups import DataSettings, FusionSettings, MachineSettings
 from bayesnas_graph.runs.folder import RunFolder
 from bayesnas_graph.runs.processes import Processes, join_processes
-from bayesnas_graph.runtime import synchronised
+from bayesnas_graph.runtime import synchronised, use_channels_last
 
 _PRECISION = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
@@ -40,9 +40,7 @@ class Device:
     @staticmethod
     def of(config: MachineSettings, device: torch.device, processes: Processes) -> Device:
         """Return a device with the precision and memory format of the settings."""
-        # On CPUs, oneDNN writes past the end of the gradients of narrow strided convolutions.
-        channels_last = config.channels_last and device.type != "cpu"
-        return Device(device, _PRECISION[config.precision], channels_last, config.compile, processes)
+        return Device(device, _PRECISION[config.precision], config.channels_last, config.compile, processes)
 
     def __str__(self) -> str:
         world = self.processes.world
@@ -71,7 +69,7 @@ class Device:
         """Move a network to the device and set it up in place; return the module to call in training."""
         module.to(self.torch_device)
         if self.channels_last:
-            module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+            use_channels_last(module)
         if self.processes.world > 1:
             synchronised(module)
         if self.compile:

@@ -5,6 +5,7 @@ A network that is compiled with `--no-fuse`, and every derived network, needs on
 
 from bayesnas_graph.runtime.activation import ReluConv2d
 from bayesnas_graph.runtime.centre import Centre
+from bayesnas_graph.runtime.channels_last import use_channels_last
 from bayesnas_graph.runtime.class_token import ClassToken
 from bayesnas_graph.runtime.drop import dropped, dropping
 from bayesnas_graph.runtime.embedding import Embedding
@@ -43,5 +44,6 @@ __all__ = [
     "phases",
     "subsampled",
     "synchronised",
+    "use_channels_last",
     "watched",
 ]

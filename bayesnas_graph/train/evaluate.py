@@ -18,6 +18,7 @@ from bayesnas_graph.runs.device import Device, machine_limits
 from bayesnas_graph.runs.loading import check_network_fits, loading
 from bayesnas_graph.runs.seeds import seed_everything
 from bayesnas_graph.runs.subject import Subject
+from bayesnas_graph.runtime import use_channels_last
 from bayesnas_graph.train.measure import Latency, Score, latency, score
 
 BATCHES = (1, 64)  # for which latencies are measured
@@ -70,7 +71,7 @@ def evaluate(
     size_in_bytes, not_finite = bytes_of(state), tuple(name for name in state if not state[name].isfinite().all())
     module.to(device.torch_device)
     if device.channels_last:
-        module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        use_channels_last(module)
     test_score, samples = None, 0
     with machine_limits(config, device):
         if data is not None:

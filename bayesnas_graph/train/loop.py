@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import ClassVar
 
-import torch
 from torch import Tensor, nn
 
 from bayesnas_graph.codegen.emit import Emitted, build, emit
 from bayesnas_graph.codegen.emit.weights import ByNode
 from bayesnas_graph.runs.loop import Look, Loop
+from bayesnas_graph.runtime import use_channels_last
 from bayesnas_graph.train.events import EpochRow, TrainWatcher
 from bayesnas_graph.train.learner import State, TrainLearner, new_learner
 from bayesnas_graph.train.measure import Score, score
@@ -70,7 +70,7 @@ class Training(Loop[TrainingProblem, TrainLearner, TrainProgress, TrainWatcher])
         """The exported network on the device, for testing."""
         module = build(self.program).to(self.device.torch_device)
         if self.device.channels_last:
-            module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+            use_channels_last(module)
         return module
 
     def initial(self) -> tuple[TrainLearner, TrainProgress]:

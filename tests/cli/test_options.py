@@ -17,7 +17,7 @@ from tests.cli.conftest import Run, settings
 from tests.conftest import ROOT
 
 KINDS: list[type[Group]] = [SearchConfig, TrainConfig, CompressConfig, EvalConfig]
-COMMON = "--network --data --batch --seed --device --precision --channels-last --deterministic"
+COMMON = "--network --data --batch --seed --device --precision --deterministic"
 FLAGS = {
     "search": "--iterations --steps --warmup --finalists --lambda --lambda-zero --curvature --dependency --zero --mode "
     "--gauge --unit --strategy --target-params --target-flops --compile",
@@ -52,7 +52,7 @@ def test_every_flag_is_in_the_help(kind: type[Group], run: Run, monkeypatch: pyt
     [
         ("search", ["--lambda", "0.5"], "lambda", "0.5"),
         ("search", ["--target-params", "1.5M"], "target_params", "1500000"),
-        ("search", ["--channels-last"], "channels_last", "true"),
+        ("search", ["--compile"], "compile", "true"),
         ("search", ["--seed", "3", "-s", "seed=4"], "seed", "3"),
         ("search", ["-p", "width=8"], "parameters.width", "8"),
         ("train", ["--drop-path", "0.1"], "drop_path", "0.1"),

@@ -14,6 +14,7 @@ from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.runs.folder import RunFolder
 from bayesnas_graph.runs.loop import Interrupted
 from bayesnas_graph.runs.tables import read_table
+from bayesnas_graph.runtime import use_channels_last
 from bayesnas_graph.train import loop
 from bayesnas_graph.train.checkpoint import TrainCheckpoints
 from bayesnas_graph.train.events import EpochRow, TrainRecorder
@@ -68,6 +69,7 @@ def test_the_score_is_that_of_the_weights_that_are_given_away(whole: tuple[Path,
     outcome = whole[1]
     network = build(outcome.program)
     network.load_state_dict(outcome.weights)
+    use_channels_last(network)
     found = score(network, problem().test_batches(device(config())), device(config()))
     assert found == outcome.score
     assert "bayesnas_graph" not in outcome.program.text, "it needs torch alone"
