@@ -13,6 +13,7 @@ from torch import Tensor
 
 from bayesnas_graph.runtime.drop import drawn
 from bayesnas_graph.runtime.precision import gate_dtype
+from bayesnas_graph.runtime.weighted_sum import exact, inner_products, propagated, split_weights, weighted_sum
 
 
 class Watch:
@@ -40,8 +41,8 @@ class Watch:
     def add_values(self, gates: Tensor, values: Sequence[Tensor]) -> None:
         """Record the inputs of some gates."""
         storage, start = _start(gates)
-        self._powers[storage, start] = torch.stack([_exact(value).square().mean() for value in values])[None]
-        self._means |= {(storage, start + i): channel_means(_exact(value)) for i, value in enumerate(values)}
+        self._powers[storage, start] = torch.stack([exact(value).square().mean() for value in values])[None]
+        self._means |= {(storage, start + i): channel_means(exact(value)) for i, value in enumerate(values)}
 
     def slopes(self, gates: Tensor) -> Tensor | None:
         """The slopes of a tensor of gates, a row for each sample; None if there was no backward pass."""
@@ -118,7 +119,7 @@ def gated_sum(values: list[Tensor], gates: Tensor) -> Tensor:
 
 
 class _GatedSum(torch.autograd.Function):
-    """One pass over each value, forwards and backwards, keeping only the values."""
+    """A sum that keeps only the values. Its backward pass can be differentiated again."""
 
     @staticmethod
     def forward(ctx: Any, gates: Tensor, factors: Tensor | None, *values: Tensor) -> Tensor:
@@ -126,7 +127,7 @@ class _GatedSum(torch.autograd.Function):
         ctx.watch = _watching.watch
         if ctx.watch is not None:
             ctx.watch.add_values(gates, _multiplied(gates, factors, values))
-        return _total(values, _weights(gates, factors, values))
+        return weighted_sum(values, _weights(gates, factors, values))
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
@@ -135,43 +136,22 @@ class _GatedSum(torch.autograd.Function):
         of_gates, _, *of_values = ctx.needs_input_grad
         slopes = None
         if of_gates:
-            exact = _exact(gradient)
-            axes = tuple(range(1, gradient.ndim))
-            rows = torch.stack([(exact * value).sum(axes) if axes else exact * value for value in values], 1)
+            rows = inner_products(values, gradient)
             if factors is not None:
                 rows = rows * factors.t()
             if len(gates) > len(values):
-                candidate_gates, zero = gates[:-1], gates[-1]
-                rows = torch.cat([rows * zero, (rows * candidate_gates).sum(1, keepdim=True)], 1)
+                rows = torch.cat([rows * gates[-1], (rows * gates[:-1]).sum(1, keepdim=True)], 1)
             if ctx.watch is not None:
                 ctx.watch.add_slopes(gates, rows.detach())
             slopes = rows.sum(0)
-        weights = _weights(gates, factors, values)
-        propagated = [gradient * weight if want else None for weight, want in zip(weights, of_values, strict=True)]
-        return slopes, None, *propagated
+        return slopes, None, *propagated(gradient, _weights(gates, factors, values), of_values)
 
 
-def _exact(x: Tensor) -> Tensor:
-    """At least in single precision, which sums of many products need."""
-    return x.to(torch.promote_types(x.dtype, torch.float32))
-
-
-def _weights(gates: Tensor, factors: Tensor | None, values: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """The factor of each value, zero gate included, in the precision of the sum."""
+def _weights(gates: Tensor, factors: Tensor | None, values: Sequence[Tensor]) -> Tensor:
+    """The factor of each value, zero gate included, in the precision of the sum; with `factors`, for each sample."""
     candidate_gates = gates if len(gates) == len(values) else gates[:-1] * gates[-1]
     dtype = reduce(torch.promote_types, [value.dtype for value in values])
-    if factors is None:
-        return candidate_gates.to(dtype).unbind()
-    shape = (len(values), -1, *[1] * (values[0].ndim - 1))
-    return (candidate_gates[:, None] * factors).to(dtype).view(shape).unbind()
-
-
-def _total(values: Sequence[Tensor], weights: Sequence[Tensor]) -> Tensor:
-    first, *rest = weights
-    total = values[0].to(first.dtype) * first
-    for value, weight in zip(values[1:], rest, strict=True):
-        total.addcmul_(value, weight)
-    return total
+    return (candidate_gates if factors is None else candidate_gates[:, None] * factors).to(dtype)
 
 
 def _multiplied(gates: Tensor, factors: Tensor | None, values: Sequence[Tensor]) -> list[Tensor]:
@@ -179,12 +159,10 @@ def _multiplied(gates: Tensor, factors: Tensor | None, values: Sequence[Tensor])
     candidate_gates = gates[: len(values)]
     terms = list(values)
     if factors is not None:
-        terms = [
-            v * weight
-            for v, weight in zip(values, _weights(torch.ones_like(candidate_gates), factors, values), strict=True)
-        ]
+        kept = _weights(torch.ones_like(candidate_gates), factors, values)
+        terms = [value * one for value, one in zip(values, split_weights(kept, values[0]), strict=True)]
     if len(gates) > len(values):
-        terms.append(_total(terms, _weights(candidate_gates, None, values)))
+        terms.append(weighted_sum(terms, _weights(candidate_gates, None, values)))
     return terms
 
 

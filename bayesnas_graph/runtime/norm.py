@@ -13,10 +13,17 @@ from torch.autograd.function import once_differentiable
 
 
 class LightBatchNorm2d(nn.BatchNorm2d):
-    """`nn.BatchNorm2d(channels, affine=False)` with the same state and output, but another backward pass."""
+    """`nn.BatchNorm2d(channels, affine=False)` with the same output and another backward pass.
+
+    It has the same state, but does not count batches: the count matters only to norms without a momentum.
+    """
+
+    zeros: Tensor
+    ones: Tensor
 
     def __init__(self, channels: int, eps: float = 1e-5, momentum: float = 0.1) -> None:
         super().__init__(channels, eps=eps, momentum=momentum, affine=False)
+        _add_constants(self)
 
     def forward(self, x: Tensor) -> Tensor:
         self._check_input_dim(x)
@@ -26,22 +33,31 @@ class LightBatchNorm2d(nn.BatchNorm2d):
 class LightBatchNorm1d(nn.BatchNorm1d):
     """The same for vectors."""
 
+    zeros: Tensor
+    ones: Tensor
+
     def __init__(self, channels: int, eps: float = 1e-5, momentum: float = 0.1) -> None:
         super().__init__(channels, eps=eps, momentum=momentum, affine=False)
+        _add_constants(self)
 
     def forward(self, x: Tensor) -> Tensor:
         self._check_input_dim(x)
         return _light(self, x)
 
 
-def _light(norm: nn.BatchNorm1d | nn.BatchNorm2d, x: Tensor) -> Tensor:
+def _add_constants(norm: nn.BatchNorm1d | nn.BatchNorm2d) -> None:
+    """Add the constants of the backward pass, so that it need not make them in every step."""
+    norm.register_buffer("zeros", torch.zeros(norm.num_features), persistent=False)
+    norm.register_buffer("ones", torch.ones(norm.num_features), persistent=False)
+
+
+def _light(norm: LightBatchNorm1d | LightBatchNorm2d, x: Tensor) -> Tensor:
     if not norm.training:
         return _at_rest(norm, x)
     if x.numel() == x.size(1):
         raise ValueError(f"training needs more than one value per channel, and the input is {tuple(x.shape)}")
-    if norm.num_batches_tracked is not None:
-        norm.num_batches_tracked.add_(1)
-    result: Tensor = _Normalise.apply(x, norm.running_mean, norm.running_var, norm.momentum, norm.eps)  # type: ignore[no-untyped-call]
+    constants, settings = (norm.zeros, norm.ones), (norm.momentum, norm.eps)
+    result: Tensor = _Normalise.apply(x, norm.running_mean, norm.running_var, *constants, *settings)  # type: ignore[no-untyped-call]
     return result
 
 
@@ -56,20 +72,20 @@ def _at_rest(norm: nn.BatchNorm1d | nn.BatchNorm2d, x: Tensor) -> Tensor:
 
 class _Normalise(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, mean: Tensor, variance: Tensor, momentum: float, eps: float) -> Tensor:
+    def forward(ctx: Any, x: Tensor, mean: Tensor, variance: Tensor, *rest: Any) -> Tensor:
+        zeros, ones, momentum, eps = rest
         output, _, scale = torch.native_batch_norm(x, None, None, mean, variance, True, momentum, eps)
-        ctx.save_for_backward(output, scale)
+        ctx.save_for_backward(output, scale, zeros, ones)
         ctx.eps = eps
         return output
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        output, scale = ctx.saved_tensors
+        output, scale, zeros, ones = ctx.saved_tensors
         # The rule for the input, applied to the output, which has mean 0 and deviation 1: the scale between the two
         # takes the place of a weight.
-        zero, one = torch.zeros_like(scale), torch.ones_like(scale)
         propagated, _, _ = torch.ops.aten.native_batch_norm_backward(
-            gradients[0], output, scale, None, None, zero, one, True, ctx.eps, [True, False, False]
+            gradients[0], output, scale, None, None, zeros, ones, True, ctx.eps, [True, False, False]
         )
-        return propagated, None, None, None, None
+        return propagated, None, None, None, None, None, None

@@ -54,7 +54,8 @@ class _Synced(_BatchNorm):
         assert self.running_mean is not None, "the caller checked"
         assert self.running_var is not None, "either both exist or neither"
         assert self.num_batches_tracked is not None, "either all exist or none"
-        self.num_batches_tracked.add_(1)
+        if not isinstance(self, LightBatchNorm1d | LightBatchNorm2d):  # which do not count
+            self.num_batches_tracked.add_(1)
         share = 1 / self.num_batches_tracked.to(mean.dtype) if self.momentum is None else self.momentum
         for running, latest in ((self.running_mean, mean), (self.running_var, variance)):
             running.add_((latest - running) * share)

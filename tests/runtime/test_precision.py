@@ -82,7 +82,8 @@ def test_light_norms(dtype: torch.dtype, form: torch.memory_format, training: bo
         assert one.is_contiguous(memory_format=form)
         # The backward pass starts from the output as it was rounded, that of torch from the input.
         torch.testing.assert_close(one, other, rtol=1e-4, atol=4 * torch.finfo(dtype).eps)
-    torch.testing.assert_close(light.state_dict(), plain.state_dict(), rtol=0, atol=0)
+    for name in ("running_mean", "running_var"):
+        torch.testing.assert_close(light.get_buffer(name), plain.get_buffer(name), rtol=0, atol=0)
     assert light.get_buffer("running_var").dtype == torch.float32
 
 
