@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from bayesnas_graph.runtime.channels_last import is_strided_pointwise, selected
+from bayesnas_graph.runtime.depthwise import convolution_backward
 
 
 class ReluConv2d(nn.Conv2d):
@@ -32,9 +33,9 @@ class _ReluConv(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         x, weight = (tensor.to(gradients[0].dtype) for tensor in ctx.saved_tensors)  # the precision of autocast
-        stride, padding, dilation, groups = ctx.settings
-        form = ctx.sizes, stride, padding, dilation, False, [0, 0], groups, ctx.needs_input_grad[:3]
-        of_x, of_weight, of_bias = torch.ops.aten.convolution_backward(gradients[0], functional.relu(x), weight, *form)
+        wanted = ctx.needs_input_grad[:3]
+        found = convolution_backward(gradients[0], functional.relu(x), weight, ctx.sizes, ctx.settings, wanted)
+        of_x, of_weight, of_bias = found
         if of_x is not None:
             of_x = torch.ops.aten.threshold_backward(of_x, x, 0)
         return of_x, of_weight, of_bias, None, None, None, None

@@ -6,13 +6,21 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from bayesnas_graph.runtime.depthwise import Depthwise, is_wide_depthwise
+
 
 def use_channels_last(module: nn.Module) -> None:
-    """Convert the weights of a network in place. On a CPU, `StridedPointwise` replaces what would crash."""
+    """Convert the weights of a network in place.
+
+    On a CPU, some convolutions are exchanged: `StridedPointwise` does not crash, and `Depthwise` is faster.
+    """
     module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     for part in module.modules():
-        if type(part) is nn.Conv2d and is_strided_pointwise(part) and part.weight.device.type == "cpu":
-            part.__class__ = StridedPointwise
+        if type(part) is nn.Conv2d and part.weight.device.type == "cpu":
+            if is_strided_pointwise(part):
+                part.__class__ = StridedPointwise
+            elif is_wide_depthwise(part):
+                part.__class__ = Depthwise
 
 
 def is_strided_pointwise(conv: nn.Conv2d) -> bool:

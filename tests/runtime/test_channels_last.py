@@ -12,6 +12,7 @@ from torch import nn
 
 from bayesnas_graph.runtime import ReluConv2d, use_channels_last
 from bayesnas_graph.runtime.channels_last import StridedPointwise
+from bayesnas_graph.runtime.depthwise import Depthwise
 
 FORMS = [
     nn.Conv2d(6, 4, 1, stride=2),
@@ -22,6 +23,7 @@ FORMS = [
     ReluConv2d(6, 4, 1, stride=2, padding=(0, 1)),
     nn.Conv2d(6, 4, 3, stride=2),
     nn.Conv2d(6, 4, 1),
+    nn.Conv2d(6, 6, 5, padding=2, groups=6),
 ]
 
 # Without the module that `use_channels_last` puts in, the process ends with a segmentation fault in most runs.
@@ -64,11 +66,11 @@ def test_the_same_function_and_gradients(form: nn.Conv2d) -> None:
         torch.testing.assert_close(mine, other_gradient)
 
 
-def test_only_strided_pointwise_convolutions_are_replaced() -> None:
+def test_only_some_convolutions_are_replaced() -> None:
     network = nn.Sequential(*(copy.deepcopy(form) for form in FORMS))
     names = list(network.state_dict())
     use_channels_last(network)
-    assert [type(part) for part in network] == [StridedPointwise] * 5 + [ReluConv2d, nn.Conv2d, nn.Conv2d]
+    assert [type(part) for part in network] == [StridedPointwise] * 5 + [ReluConv2d, nn.Conv2d, nn.Conv2d, Depthwise]
     assert list(network.state_dict()) == names
 
 

@@ -43,10 +43,10 @@ def test_both_forms_are_equal(form: str, gates: int, probability: float, dtype: 
     one_by_one = passed(values(form, dtype), numbers, probability)
     with patch.object(weighted_sum, "ONE_BY_ONE", frozenset()):
         stacked = passed(values(form, dtype), numbers, probability)
-    tolerance = {"rtol": 2e-2, "atol": 3e-2} if dtype == torch.bfloat16 else {"rtol": 1e-10, "atol": 1e-10}
+    rtol, atol = (2e-2, 3e-2) if dtype == torch.bfloat16 else (1e-10, 1e-10)
     for one, other in zip(one_by_one, stacked, strict=True):
         assert one.dtype == other.dtype
-        torch.testing.assert_close(one, other, **tolerance)
+        torch.testing.assert_close(one, other, rtol=rtol, atol=atol)
     assert stacked[0].is_contiguous(memory_format=FORMATS[form])
 
 
