@@ -105,6 +105,7 @@ def _by_windows(gradient: Tensor, x: Tensor, weight: Tensor, settings: Settings)
             down, right = row // stride, column // stride
             moved = functional.pad(gradient, [right, last - right, down, last - down])
             form = (stride, stride), (1, 1), (1, 1), groups
-            _, part, _ = _plain(moved, padded, window, None, form, [False, True, False])
+            part = _plain(moved, padded, window, None, form, [False, True, False])[1]
+            assert part is not None, "it was asked for"
             found[:, :, row : row + WINDOW, column : column + WINDOW] = part
     return found
