@@ -34,18 +34,18 @@ SEEDS = range(110, 113)
 SHORTER: dict[str, Any] = {"steps": 400, "finish": 0, "threads": 1}
 STRATEGY = "bayesnas_graph.search.strategies.bayes"
 
-InUnits = Callable[[bayes.Looks, Tensor, Tensor], bayes.Looks]
+InUnits = Callable[[bayes.Looks, Tensor, Tensor, Tensor | None], bayes.Looks]
 in_units: InUnits = bayes.in_units
 
 
-def single_curvatures(looks: bayes.Looks, is_zero: Tensor, curvature: Tensor) -> bayes.Looks:
+def single_curvatures(looks: bayes.Looks, is_zero: Tensor, curvature: Tensor, _: Tensor | None) -> bayes.Looks:
     """Every switch is measured by the curvature along its own gate."""
-    return in_units(looks, torch.ones_like(is_zero), curvature)
+    return in_units(looks, torch.ones_like(is_zero), curvature, None)
 
 
-def zeros_like_candidates(looks: bayes.Looks, is_zero: Tensor, curvature: Tensor) -> bayes.Looks:
+def zeros_like_candidates(looks: bayes.Looks, is_zero: Tensor, curvature: Tensor, _: Tensor | None) -> bayes.Looks:
     """Zero switches are measured by other switches, as candidates are."""
-    return in_units(looks, torch.zeros_like(is_zero), curvature)
+    return in_units(looks, torch.zeros_like(is_zero), curvature, None)
 
 
 @dataclass(frozen=True)

@@ -87,9 +87,15 @@ def _run(net: ReferenceNetwork, graph: Graph, inputs: list[Tensor]) -> dict[str,
             for name, value in module.named_parameters():
                 gradient = torch.zeros_like(value) if value.grad is None else value.grad
                 found |= {f"{logical}.{name} gradient": gradient.chunk(count)[index] for logical in names}
-            for name, buffer in module.named_buffers():
+            for name, buffer in _statistics(module).items():
                 part = buffer if buffer.ndim == 0 else buffer.chunk(count)[index]
                 found |= {f"{logical}.{name}": part.clone() for logical in names}
     for name, gate in net.gates.items():
         found[f"{name.replace('/', '.')} gradient"] = torch.zeros(()) if gate.grad is None else gate.grad.clone()
     return found
+
+
+def _statistics(module: nn.Module) -> dict[str, Tensor]:
+    """The state that is not trained, without the number of batches, which light norms do not count."""
+    trained = {name for name, _ in module.named_parameters()} | {"num_batches_tracked"}
+    return {name: value for name, value in module.state_dict().items() if name not in trained}

@@ -16,6 +16,10 @@ So candidates are measured by each other. A zero switch is not: closing it loses
 There `c` is the curvature along the zero gate itself. And the best candidate of a choice is worth at least 1: whether
 it stays is up to the zero switch.
 
+An optional operation replaces nothing: if it closes, the loss grows by about `b + h / 2`, with `h` the curvature along
+its gates in the unit of slopes. Relative to the mean of `h / 2` over all optional operations, this is the square of its
+worth: what a gate saves grows with its square.
+
 Seen through noise with the variance lambda, the prior variance that explains `w` best is
 
     s = w^2 - lambda           or zero, if that is negative or `w` is
@@ -64,22 +68,33 @@ def add_look(looks: Looks, switches: Switches, gates: Tensor, slopes: Tensor) ->
 
 
 @torch.no_grad()
-def in_units(looks: Looks, is_zero: Tensor, curvature: Tensor) -> Looks:
+def in_units(looks: Looks, is_zero: Tensor, curvature: Tensor, is_optional: Tensor | None = None) -> Looks:
     """The sums over all samples, with those since the last update in units of `c`.
 
-    `c` is the root mean square of the new slopes of candidates and, for zero switches, the curvature along their gates
-    in the unit of slopes.
+    `curvature` is that along the gates of every switch, in the unit of slopes. `c` is the root mean square of the new
+    slopes of candidates; for zero switches their curvature, and for optional operations half the mean of theirs. To the
+    slopes of an optional operation, what it costs to close by its curvature is added: `1 + b / c` becomes the whole
+    cost.
     """
+    is_optional = torch.zeros_like(is_zero) if is_optional is None else is_optional
     mean = looks["new_slope"] / _not_zero(looks["new"])
-    typical = _positive(mean[~is_zero].square().mean().sqrt()) if not bool(is_zero.all()) else mean.new_ones(())
-    c = torch.where(is_zero, _positive(curvature), typical)
+    half = _positive(_mean(curvature[is_optional]) / 2)
+    typical = _positive(_mean(mean[~is_zero & ~is_optional].square()).sqrt())
+    c = torch.where(is_zero, _positive(curvature), torch.where(is_optional, half, typical))
+    shift = torch.where(is_optional, curvature / 2 / c - 1, 0)
+    new, slope, squared = looks["new"], looks["new_slope"] / c, looks["new_slope_squared"] / c.square()
     return {
-        "weight": looks["weight"] + looks["new"],
-        "weight_squared": looks["weight_squared"] + looks["new"],
-        "slope": looks["slope"] + looks["new_slope"] / c,
-        "slope_squared": looks["slope_squared"] + looks["new_slope_squared"] / c.square(),
+        "weight": looks["weight"] + new,
+        "weight_squared": looks["weight_squared"] + new,
+        "slope": looks["slope"] + slope + shift * new,
+        "slope_squared": looks["slope_squared"] + squared + 2 * shift * slope + shift.square() * new,
         **{name: torch.zeros_like(looks[name]) for name in OF_PHASE},
     }
+
+
+def _mean(values: Tensor) -> Tensor:
+    """The mean of values; zero if there are none."""
+    return values.mean() if len(values) else values.new_zeros(())
 
 
 def faded(looks: Looks, factor: float) -> Looks:
@@ -125,14 +140,23 @@ def errors_of(probability: float) -> float:
 
 
 @torch.no_grad()
-def worth(looks: Looks) -> Worth:
+def worth(looks: Looks, is_optional: Tensor | None = None) -> Worth:
     """The worth of every switch, from sums in units of `c`."""
     weight = _not_zero(looks["weight"])
     mean = looks["slope"] / weight
     variance = (looks["slope_squared"] / weight - mean.square()).clamp(min=0)
     samples = looks["weight"].square() / _not_zero(looks["weight_squared"])
     best, error = 1 + mean, _not_zero((variance / samples.clamp(min=1)).sqrt())
+    if is_optional is not None:
+        root = _root(best)
+        error = torch.where(is_optional, _not_zero(_root(best + error) - root), error)
+        best = torch.where(is_optional, root, best)
     return Worth(best, torch.where(samples < 1.5, UNKNOWN * best.abs().clamp(min=1), error))
+
+
+def _root(values: Tensor) -> Tensor:
+    """The square roots of numbers; those of negative numbers are negative."""
+    return values.sign() * values.abs().sqrt()
 
 
 def _not_zero(values: Tensor) -> Tensor:

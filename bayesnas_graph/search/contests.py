@@ -59,6 +59,11 @@ class Contests:
         more = tuple(entrants.to(device) for entrants in self.more)
         return replace(self, contest=self.contest.to(device), is_none=self.is_none.to(device), more=more)
 
+    @property
+    def is_optional(self) -> Tensor:
+        """A mask of the switches of optional operations."""
+        return torch.isin(self.contest[: self.groups], self.contest[self.groups :])
+
     def entered(self, of_groups: Tensor) -> Tensor:
         """Return the numbers of all entrants, given those of the switches; zero for a `none` that is not a switch."""
         return torch.cat([of_groups, of_groups.new_zeros(len(self.contest) - self.groups)])

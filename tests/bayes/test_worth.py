@@ -135,6 +135,39 @@ def test_phases_count_equally_whatever_their_slopes(values: list[tuple[float, ..
     assert looks["new"].tolist() == [0] * 3
 
 
+ALL_OPTIONAL = torch.ones(3, dtype=torch.bool)
+
+
+def judged_optional(rows: Tensor, curvature: Tensor) -> Worth:
+    """The worth of optional operations after some samples of one phase."""
+    parts = (torch.ones_like(rows), rows, rows.square())
+    new = {name: part.sum(0) for name, part in zip(OF_PHASE, parts, strict=True)}
+    looks = in_units({**no_looks(3), **new}, NO_ZEROS, curvature, ALL_OPTIONAL)
+    return worth(looks, ALL_OPTIONAL)
+
+
+@given(samples, st.floats(1e-3, 1e3))
+def test_optional_operations_are_worth_the_root_of_what_they_save(
+    values: list[tuple[float, ...]], factor: float
+) -> None:
+    """Closing one costs `b + h / 2`. A loss in another unit changes nothing."""
+    rows, curvature = torch.tensor(values, dtype=torch.float64), torch.tensor([0.5, 2.0, 4.0], dtype=torch.float64)
+    cost = (rows.mean(0) + curvature / 2) / (curvature.mean() / 2)
+    error = (rows.var(0, correction=0) / len(rows)).sqrt() / (curvature.mean() / 2)
+    found = judged_optional(rows, curvature)
+    torch.testing.assert_close(found.mean.abs().square() * found.mean.sign(), cost)
+    above = found.mean + found.error
+    torch.testing.assert_close(above.square() * above.sign(), cost + error, rtol=1e-4, atol=1e-6)
+    torch.testing.assert_close(judged_optional(rows * factor, curvature * factor).mean, found.mean)
+
+
+def test_optional_operations_that_matter_little_are_off_and_more_of_them_with_lambda() -> None:
+    rows = torch.tensor([[0.01, -0.01, 0.0], [-0.01, 0.01, 0.0]], dtype=torch.float64)
+    most = judged_optional(rows, torch.tensor([0.05, 0.3, 2.65], dtype=torch.float64)).at_most(0.95)
+    off = [int((most <= off_below(torch.tensor(value))).sum()) for value in (0.05, 0.5, 4.0)]
+    assert off == [1, 2, 3]
+
+
 def test_nothing_was_seen_yet() -> None:
     """All switches are equal, and there is nothing to be sure about."""
     found = worth(in_units(no_looks(3), NO_ZEROS, NO_CURVATURE))

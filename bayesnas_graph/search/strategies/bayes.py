@@ -60,8 +60,9 @@ class Bayes(Strategy):
         measured = measure(learner, batches, number)
         gates = precise(learner.supernet.gates)
         curvature = group_sums(gates.square() * measured.h, switches.group, len(switches.groups))
-        looks = bayes.in_units(learner.beliefs, switches.is_zero, curvature)
-        worth = bayes.worth(looks)
+        is_optional = learner.contests.is_optional
+        looks = bayes.in_units(learner.beliefs, switches.is_zero, curvature, is_optional)
+        worth = bayes.worth(looks, is_optional)
         lambda_w = learner.lambda_w(config.intensities)
         choice = learner.contests.contest[: len(switches.groups)]
         highest = worth.at_most(SURE)
@@ -132,8 +133,7 @@ def _behind(learner: SearchLearner, worth: Worth, lambda_w: Tensor) -> Tensor:
     choice = contests.contest[: contests.groups]
     candidates = worth.mean.masked_fill(is_zero, -torch.inf)
     best = candidates.new_full((contests.count,), -torch.inf).scatter_reduce(0, choice, candidates, "amax")[choice]
-    alone = torch.isin(choice, contests.contest[contests.groups :])
-    bound = torch.where(alone, bayes.off_below(lambda_w), best)
+    bound = torch.where(contests.is_optional, bayes.off_below(lambda_w), best)
     return torch.where(is_zero, 0, bound - worth.mean)
 
 
