@@ -34,18 +34,13 @@ SEEDS = range(110, 113)
 SHORTER: dict[str, Any] = {"steps": 400, "finish": 0, "threads": 1}
 STRATEGY = "bayesnas_graph.search.strategies.bayes"
 
-InUnits = Callable[[bayes.Looks, Tensor, Tensor, Tensor | None], bayes.Looks]
+InUnits = Callable[[bayes.Looks, Tensor, Tensor], bayes.Looks]
 in_units: InUnits = bayes.in_units
 
 
-def single_curvatures(looks: bayes.Looks, is_zero: Tensor, curvature: Tensor, _: Tensor | None) -> bayes.Looks:
-    """Every switch is measured by the curvature along its own gate."""
-    return in_units(looks, torch.ones_like(is_zero), curvature, None)
-
-
-def zeros_like_candidates(looks: bayes.Looks, is_zero: Tensor, curvature: Tensor, _: Tensor | None) -> bayes.Looks:
-    """Zero switches are measured by other switches, as candidates are."""
-    return in_units(looks, torch.zeros_like(is_zero), curvature, None)
+def candidates_alone(looks: bayes.Looks, is_alone: Tensor, curvature: Tensor) -> bayes.Looks:
+    """Candidates are measured by what closing them costs, as zero switches are."""
+    return in_units(looks, torch.ones_like(is_alone), curvature)
 
 
 @dataclass(frozen=True)
@@ -67,8 +62,7 @@ VARIANTS = {
     "all looks count the same": Variant(constants={"MEMORY": 1}),
     "one in four closed at a time": Variant(constants={"SHARE": 4}),
     "means decide, not intervals": Variant(constants={"SURE": 0.5}),
-    "a curvature for every candidate": Variant(units=single_curvatures),
-    "zero switches like candidates": Variant(units=zeros_like_candidates),
+    "candidates like zero switches": Variant(units=candidates_alone),
 }
 
 

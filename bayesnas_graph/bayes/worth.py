@@ -12,13 +12,10 @@ known. Slopes shrink while weights are trained, so samples of different phases a
 
     w = 1 + mean of b / c      with the standard error of that mean
 
-So candidates are measured by each other. A zero switch is not: closing it loses an edge, whatever others are worth.
-There `c` is the curvature along the zero gate itself. And the best candidate of a choice is worth at least 1: whether
-it stays is up to the zero switch.
-
-An optional operation replaces nothing: if it closes, the loss grows by about `b + h / 2`, with `h` the curvature along
-its gates in the unit of slopes. Relative to the mean of `h / 2` over all optional operations, this is the square of its
-worth: what a gate saves grows with its square.
+So candidates are measured by each other. A zero switch and an optional operation are not: nothing takes the place of
+what they close. There the loss grows by about `b + h / 2`, with `h` the curvature along the gates in the unit of
+slopes. Relative to the mean of `h / 2` over all such switches, this is the square of their worth: what a gate saves
+grows with its square. And the best candidate of a choice is worth at least 1: whether it stays is up to the zero switch.
 
 Seen through noise with the variance lambda, the prior variance that explains `w` best is
 
@@ -68,20 +65,18 @@ def add_look(looks: Looks, switches: Switches, gates: Tensor, slopes: Tensor) ->
 
 
 @torch.no_grad()
-def in_units(looks: Looks, is_zero: Tensor, curvature: Tensor, is_optional: Tensor | None = None) -> Looks:
+def in_units(looks: Looks, is_alone: Tensor, curvature: Tensor) -> Looks:
     """The sums over all samples, with those since the last update in units of `c`.
 
-    `curvature` is that along the gates of every switch, in the unit of slopes. `c` is the root mean square of the new
-    slopes of candidates; for zero switches their curvature, and for optional operations half the mean of theirs. To the
-    slopes of an optional operation, what it costs to close by its curvature is added: `1 + b / c` becomes the whole
-    cost.
+    `is_alone` is a mask of zero switches and optional operations, and `curvature` that along the gates of every switch,
+    in the unit of slopes. `c` is the root mean square of the new slopes of candidates and, for switches that are alone,
+    half the mean of their curvatures. To the slopes of those, what closing costs by the curvature is added: with it,
+    `1 + b / c` is the whole cost.
     """
-    is_optional = torch.zeros_like(is_zero) if is_optional is None else is_optional
     mean = looks["new_slope"] / _not_zero(looks["new"])
-    half = _positive(_mean(curvature[is_optional]) / 2)
-    typical = _positive(_mean(mean[~is_zero & ~is_optional].square()).sqrt())
-    c = torch.where(is_zero, _positive(curvature), torch.where(is_optional, half, typical))
-    shift = torch.where(is_optional, curvature / 2 / c - 1, 0)
+    typical = _positive(_mean(mean[~is_alone].square()).sqrt())
+    c = torch.where(is_alone, _positive(_mean(curvature[is_alone]) / 2), typical)
+    shift = torch.where(is_alone, curvature / 2 / c - 1, 0)
     new, slope, squared = looks["new"], looks["new_slope"] / c, looks["new_slope_squared"] / c.square()
     return {
         "weight": looks["weight"] + new,
@@ -140,17 +135,16 @@ def errors_of(probability: float) -> float:
 
 
 @torch.no_grad()
-def worth(looks: Looks, is_optional: Tensor | None = None) -> Worth:
+def worth(looks: Looks, is_alone: Tensor) -> Worth:
     """The worth of every switch, from sums in units of `c`."""
     weight = _not_zero(looks["weight"])
     mean = looks["slope"] / weight
     variance = (looks["slope_squared"] / weight - mean.square()).clamp(min=0)
     samples = looks["weight"].square() / _not_zero(looks["weight_squared"])
     best, error = 1 + mean, _not_zero((variance / samples.clamp(min=1)).sqrt())
-    if is_optional is not None:
-        root = _root(best)
-        error = torch.where(is_optional, _not_zero(_root(best + error) - root), error)
-        best = torch.where(is_optional, root, best)
+    root = _root(best)
+    error = torch.where(is_alone, _not_zero(_root(best + error) - root), error)
+    best = torch.where(is_alone, root, best)
     return Worth(best, torch.where(samples < 1.5, UNKNOWN * best.abs().clamp(min=1), error))
 
 

@@ -29,7 +29,7 @@ SHORT: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(
-    "name", [worth_ablations.WHOLE, "one in four closed at a time", "a curvature for every candidate"]
+    "name", [worth_ablations.WHOLE, "one in four closed at a time", "candidates like zero switches"]
 )
 def test_a_search(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A real one, made short. What a variant changes is as before afterwards."""

@@ -60,9 +60,9 @@ class Bayes(Strategy):
         measured = measure(learner, batches, number)
         gates = precise(learner.supernet.gates)
         curvature = group_sums(gates.square() * measured.h, switches.group, len(switches.groups))
-        is_optional = learner.contests.is_optional
-        looks = bayes.in_units(learner.beliefs, switches.is_zero, curvature, is_optional)
-        worth = bayes.worth(looks, is_optional)
+        is_alone = switches.is_zero | learner.contests.is_optional
+        looks = bayes.in_units(learner.beliefs, is_alone, curvature)
+        worth = bayes.worth(looks, is_alone)
         lambda_w = learner.lambda_w(config.intensities)
         choice = learner.contests.contest[: len(switches.groups)]
         highest = worth.at_most(SURE)
