@@ -15,7 +15,8 @@ known. Slopes shrink while weights are trained, so samples of different phases a
 So candidates are measured by each other. A zero switch and an optional operation are not: nothing takes the place of
 what they close. There the loss grows by about `b + h / 2`, with `h` the curvature along the gates in the unit of
 slopes. Relative to the mean of `h / 2` over all such switches, this is the square of their worth: what a gate saves
-grows with its square. And the best candidate of a choice is worth at least 1: whether it stays is up to the zero switch.
+grows with its square. And the best candidate of a choice is worth at least 1: whether it stays is up to the zero
+switch.
 
 Seen through noise with the variance lambda, the prior variance that explains `w` best is
 
