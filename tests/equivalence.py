@@ -88,6 +88,8 @@ def _run(net: ReferenceNetwork, graph: Graph, inputs: list[Tensor]) -> dict[str,
                 gradient = torch.zeros_like(value) if value.grad is None else value.grad
                 found |= {f"{logical}.{name} gradient": gradient.chunk(count)[index] for logical in names}
             for name, buffer in module.named_buffers():
+                if not name.startswith("running"):  # light norms do not count batches, and have constants of their own
+                    continue
                 part = buffer if buffer.ndim == 0 else buffer.chunk(count)[index]
                 found |= {f"{logical}.{name}": part.clone() for logical in names}
     for name, gate in net.gates.items():

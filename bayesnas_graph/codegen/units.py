@@ -53,11 +53,12 @@ class UnitUse:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """All equal parts of the channels of a value."""
+    """All parts of the channels of a value, one after another."""
 
     name: str
     inputs: tuple[str, ...]
     results: tuple[str, ...]
+    sizes: tuple[int, ...]  # of the parts, relative to each other
 
 
 Item = OpUse | Weigh | UnitUse | Split
@@ -188,7 +189,8 @@ class _Builder:
                 source = self.graph.inputs(step[0].name)[0].source
                 word = self._word(source) if source in inputs else names[source]
                 parts = tuple(names[part.name] for part in step)
-                items.append(Split(f"{word}.parts.", (names[source],), parts))
+                sizes = tuple(end - start for start, end in (part.op.part for part in step))
+                items.append(Split(f"{word}.parts.", (names[source],), parts, sizes))
                 continue
             if isinstance(step, Scope):
                 read = tuple(self.reads[step.name])
@@ -222,10 +224,10 @@ class _Builder:
                 yield step
                 continue
             siblings = parts[self.graph.inputs(step.name)[0].source]
-            if len(siblings) < step.op.parts:
+            if not _are_all(siblings):
                 yield step
             elif step is siblings[0]:
-                yield siblings
+                yield sorted(siblings, key=lambda part: part.op.part)
 
     def _result(self, value: str, scope: Scope) -> str:
         """The name of a value that units output: that of the outermost unit with no other output."""
@@ -270,6 +272,13 @@ def _folded(items: list[Item], outputs: tuple[str, ...]) -> Iterator[Item]:
                 sums[weigh.name] = weigh
             case _:
                 yield item
+
+
+def _are_all(parts: list[Node]) -> bool:
+    """Whether these parts of a value are all of it, and no two overlap."""
+    ends = sorted(part.op.part for part in parts)
+    last = parts[0].op.parts
+    return [start for start, _ in ends] == [0, *(stop for _, stop in ends[:-1])] and ends[-1][1] == last
 
 
 def _sharing(items: list[Item]) -> list[Item]:

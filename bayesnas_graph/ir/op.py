@@ -127,7 +127,17 @@ class Op:
 
     @property
     def parts(self) -> int:
-        """The number of equal parts its input is divided into, if its output is one of them; else 0."""
+        """The number of equal parts its input is divided into, if its output is some of them; else 0."""
+        return 0
+
+    @property
+    def part(self) -> tuple[int, int]:
+        """The first of these parts that is in its output, and the first after it that is not."""
+        return 0, 0
+
+    @property
+    def repeats(self) -> int:
+        """How often its output has the channels of its input, if that is all it does; else 0."""
         return 0
 
     @property
@@ -196,6 +206,13 @@ class Op:
         """One operation with `width` output channels that replaces several equal ones.
 
         `groups` is their number if each reads its own part of the channels, and 1 if all read the same.
+        """
+        return self
+
+    def one_of(self, count: int) -> Op | None:
+        """One of the `count` equal operations that it computes side by side; None if it cannot be taken apart.
+
+        `widened` puts any number of them together again.
         """
         return self
 

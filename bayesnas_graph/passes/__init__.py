@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes.drop_unused import drop_unused
+from bayesnas_graph.passes.fuse_parallel import fuse_parallel
 from bayesnas_graph.passes.fuse_siblings import fuse_siblings
 from bayesnas_graph.passes.group_switches import group_switches
 from bayesnas_graph.passes.infer_shapes import infer_shapes
@@ -26,7 +27,7 @@ Pass = Callable[[Graph, Options], Graph]
 SWITCHES: tuple[Pass, ...] = (infer_shapes, insert_zero_identity, group_switches)
 
 # These change how a network is computed, not what it computes.
-FASTER: tuple[Pass, ...] = (split_dilated, merge_common_subexpressions, fuse_siblings, lighten)
+FASTER: tuple[Pass, ...] = (split_dilated, merge_common_subexpressions, fuse_siblings, lighten, fuse_parallel)
 
 __all__ = [
     "DEFAULT",
@@ -43,6 +44,7 @@ __all__ = [
     "Rescaled",
     "ZeroSide",
     "drop_unused",
+    "fuse_parallel",
     "fuse_siblings",
     "group_switches",
     "infer_shapes",

@@ -155,6 +155,8 @@ class Printer:
                 return f"gated_sum([{read[0]}], {self.names[f'{repeat.name}gate']})"
             case Weigh(gates=gates, zero=zero):
                 return f"gated_sum([{', '.join(read)}], {self._gates(gates if zero is None else (*gates, zero))})"
+            case Split(sizes=sizes) if len(set(sizes)) > 1:
+                return f"divided({read[0]}, {list(sizes)})"
             case Split(results=results):
                 return f"{operand(read[0])}.chunk({len(results)}, 1)"
             case OpUse(call=Expression() as call):
