@@ -209,9 +209,10 @@ class Op:
         """
         return self
 
-    def one_of(self, count: int) -> Op | None:
+    def one_of(self, count: int, width: int) -> Op | None:
         """One of the `count` equal operations that it computes side by side; None if it cannot be taken apart.
 
+        `width` is the number of its output channels.
         `widened` puts any number of them together again.
         """
         return self

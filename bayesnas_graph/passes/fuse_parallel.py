@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 from itertools import groupby
@@ -87,15 +87,31 @@ class _Rewriter:
         return tuple(_cut(view, *(unit * end for end in node.op.part)))
 
     def run(self) -> Graph:
-        changed = False
-        for cell in dict.fromkeys(self.cells.values()):
-            for key in self._keys(cell):
-                for members in self._groups(cell, key):
-                    self._fuse(cell, members)
-                    changed = True
-        return _Writer(self).graph() if changed else self.graph
+        groups = [(cell, members) for cell in dict.fromkeys(self.cells.values()) for members in self._groups(cell)]
+        for cell, members in groups:
+            self._fuse(cell, members)
+        return _Writer(self).graph() if groups else self.graph
+
+    def in_order(self) -> list[str]:
+        """The nodes in an order in which every value comes before its uses, close to the old order."""
+        return _sorted({name: self._sources(name) for name in self.nodes}, self.place)
 
     # ---- finding
+
+    def _groups(self, cell: str) -> list[list[str]]:
+        """The nodes of a cell that are fused, those that others need first."""
+        found = _Groups({name: self._sources(name) for name, around in self.cells.items() if around == cell}, self.place)
+        keys: dict[object, list[str]] = defaultdict(list)
+        for name in found.sources:
+            key = self._key(name)
+            if key is not None:
+                keys[key].append(name)
+        for alike in keys.values():
+            found.join(alike)
+        return found.in_order()
+
+    def _sources(self, name: str) -> set[str]:
+        return {part.node for view in self.reads[name] for part in view}
 
     def _key(self, name: str) -> object:
         """What operations that can be fused have in common; None if it cannot be fused."""
@@ -104,57 +120,12 @@ class _Rewriter:
             return None
         if len(self.reads[name]) != 1 or self.edges[name][0].gate is not None:
             return None
-        count = len(node.stands_for)
-        inputs, size = _width(self.reads[name][0]), self._size(self.reads[name][0])
-        one = node.op.one_of(count)
-        if one is None or inputs % count or node.shape[0] % count:
+        (view,), width, count = self.reads[name], node.shape[0], len(node.stands_for)
+        one = node.op.one_of(count, width)
+        if one is None or _width(view) % count or width % count:
             return None
-        return type(one), one, inputs // count, size, node.shape[0] // count, node.shape[1:]
-
-    def _size(self, view: _View) -> tuple[int, ...]:
-        return self.nodes[view[0].node].shape[1:]
-
-    def _keys(self, cell: str) -> list[object]:
-        found: dict[object, int] = defaultdict(int)
-        for name, around in self.cells.items():
-            if around == cell and (key := self._key(name)) is not None:
-                found[key] += 1
-        return [key for key, count in found.items() if count > 1]
-
-    def _groups(self, cell: str, key: object) -> list[list[str]]:
-        """The nodes with a key that can be fused: those with as many such nodes before them do not need each other."""
-        before: dict[str, int] = {}  # on the longest path to a node
-        groups: dict[int, list[str]] = defaultdict(list)
-        for name in self._sorted(name for name, around in self.cells.items() if around == cell):
-            sources = {part.node for view in self.reads[name] for part in view}
-            is_one = self._key(name) == key
-            before[name] = max((before.get(source, 0) for source in sources), default=0)
-            if is_one:
-                groups[before[name]].append(name)
-                before[name] += 1
-        return [members for members in groups.values() if len(members) > 1]
-
-    def _sorted(self, names: Iterable[str]) -> list[str]:
-        """Nodes in an order in which every value comes before its uses, as close to the old order as possible."""
-        wanted = set(names)
-        waits: dict[str, int] = {}
-        readers: dict[str, list[str]] = defaultdict(list)
-        for name in wanted:
-            sources = {part.node for view in self.reads[name] for part in view} & wanted
-            waits[name] = len(sources)
-            for source in sources:
-                readers[source].append(name)
-        ready = [(self.place[name], name) for name, count in waits.items() if not count]
-        heapify(ready)
-        found = []
-        while ready:
-            _, name = heappop(ready)
-            found.append(name)
-            for reader in readers[name]:
-                waits[reader] -= 1
-                if not waits[reader]:
-                    heappush(ready, (self.place[reader], reader))
-        return found
+        size = self.nodes[view[0].node].shape[1:]
+        return type(one), one, _width(view) // count, size, width // count, node.shape[1:]
 
     # ---- fusing
 
@@ -162,7 +133,7 @@ class _Rewriter:
         members = sorted(members, key=self._first_read)
         nodes = [self.nodes[name] for name in members]
         first, counts = nodes[0], [len(node.stands_for) for node in nodes]
-        one, count = first.op.one_of(counts[0]), sum(counts)
+        one, count = first.op.one_of(counts[0], first.shape[0]), sum(counts)
         assert one is not None, "it has a key"
         width = sum(node.shape[0] for node in nodes)
         replaces = tuple(part for node in nodes for part in node.stands_for)
@@ -211,6 +182,40 @@ class _Rewriter:
             yield around
 
 
+class _Groups:
+    """Nodes that will be fused, as one node each."""
+
+    def __init__(self, sources: Mapping[str, set[str]], place: Mapping[str, int]) -> None:
+        self.sources = {name: read & sources.keys() for name, read in sources.items()}
+        self.place = place
+        self.first = {name: name for name in sources}  # of the group of each node
+
+    def join(self, alike: list[str]) -> None:
+        """Make groups of those of some nodes that do not need each other: with as many of them on the way to them."""
+        before: dict[str, int] = {}
+        groups: dict[int, list[str]] = defaultdict(list)
+        read, wanted = self._contracted(), set(alike)
+        for name in _sorted(read, self.place):
+            before[name] = max((before[source] for source in read[name]), default=0)
+            if name in wanted:
+                groups[before[name]].append(name)
+                before[name] += 1
+        for members in groups.values():
+            self.first.update(dict.fromkeys(members, members[0]))
+
+    def in_order(self) -> list[list[str]]:
+        members: dict[str, list[str]] = defaultdict(list)
+        for name, first in self.first.items():
+            members[first].append(name)
+        return [members[name] for name in _sorted(self._contracted(), self.place) if len(members[name]) > 1]
+
+    def _contracted(self) -> dict[str, set[str]]:
+        read: dict[str, set[str]] = defaultdict(set)
+        for name, sources in self.sources.items():
+            read[self.first[name]] |= {self.first[source] for source in sources}
+        return read
+
+
 class _Writer:
     """Writes what a rewriter found as a graph, with nodes for its views."""
 
@@ -233,7 +238,7 @@ class _Writer:
 
     def graph(self) -> Graph:
         found = self.found
-        for name in found._sorted(found.nodes):
+        for name in found.in_order():
             sources = [self._value(view, found.cells.get(name, "")) for view in found.reads[name]]
             self.nodes[name] = found.nodes[name]
             pairs = zip(found.edges[name], sources, strict=True)
@@ -321,3 +326,23 @@ def _repeats(view: _View) -> tuple[int, int] | None:
     if len(list(_joined(parts))) > 1 or len({part.stop - part.start for part in parts}) > 1:
         return None
     return count, len(parts)
+
+
+def _sorted(sources: Mapping[str, set[str]], place: Mapping[str, int]) -> list[str]:
+    """Nodes in an order in which every value comes before its uses, and otherwise by their places."""
+    waits = {name: len(read) for name, read in sources.items()}
+    readers: dict[str, list[str]] = defaultdict(list)
+    for name, read in sources.items():
+        for source in read:
+            readers[source].append(name)
+    ready = [(place[name], name) for name, count in waits.items() if not count]
+    heapify(ready)
+    found = []
+    while ready:
+        _, name = heappop(ready)
+        found.append(name)
+        for reader in readers[name]:
+            waits[reader] -= 1
+            if not waits[reader]:
+                heappush(ready, (place[reader], reader))
+    return found

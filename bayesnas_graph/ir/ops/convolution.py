@@ -189,10 +189,8 @@ class Conv(Convolution):
     def widened(self, width: int, groups: int) -> Conv:
         return replace(self, width=width, groups=self.groups * groups)
 
-    def one_of(self, count: int) -> Conv | None:
-        if self.groups % count or self.width is None:
-            return None
-        return replace(self, width=self.width // count, groups=self.groups // count)
+    def one_of(self, count: int, width: int) -> Conv | None:
+        return None if self.groups % count else replace(self, width=width // count, groups=self.groups // count)
 
     def absorbing(self, before: Op) -> Op | None:
         return ReluConv(**vars(self)) if before == Relu() else None
