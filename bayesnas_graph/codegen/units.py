@@ -32,12 +32,16 @@ class OpUse:
 
 @dataclass(frozen=True, slots=True)
 class Weigh:
-    """The sum of values times their gates, times the zero gate if nothing else reads the sum."""
+    """The sum of values times their gates, times the zero gate if nothing else reads the sum.
+
+    It may be the total of several such sums, each of which has a zero gate, or none of them.
+    """
 
     name: str
     inputs: tuple[str, ...]
-    gates: tuple[int, ...]  # positions among the gates of the unit
+    gates: tuple[int, ...]  # positions among the gates of the unit; in a total, zero gates included
     zero: int | None = None
+    sizes: tuple[int, ...] = ()  # in a total, the numbers of values
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +211,7 @@ class _Builder:
             items.append(self._item(step, names, gates, scope))
         unit_outputs = tuple(names[name] for name in outputs)
         places = tuple(names[value] for value in inputs)
-        return Unit(scope, places, words, tuple(_folded(_sharing(items), unit_outputs)), unit_outputs, tuple(gates))
+        return Unit(scope, places, words, tuple(_totals(list(_folded(_sharing(items), unit_outputs)))), unit_outputs, tuple(gates))
 
     def _word(self, value: str) -> str:
         """A word for a value, from its operation."""
@@ -272,6 +276,23 @@ def _folded(items: list[Item], outputs: tuple[str, ...]) -> Iterator[Item]:
                 sums[weigh.name] = weigh
             case _:
                 yield item
+
+
+def _totals(items: list[Item]) -> Iterator[Item]:
+    """The items, with the choices of a total included in it if their gates are in a row."""
+    sums = {item.name: item for item in items if isinstance(item, Weigh)}
+    totals: dict[str, Weigh] = {}
+    included: set[str] = set()
+    for item in items:
+        if isinstance(item, OpUse) and item.op.adds_choices and all(name in sums for name in item.inputs):
+            parts = [sums[name] for name in item.inputs]
+            gates = tuple(gate for part in parts for gate in (*part.gates, *(() if part.zero is None else (part.zero,))))
+            inputs = tuple(name for part in parts for name in part.inputs)
+            if len({part.zero is None for part in parts}) == 1 and gates == tuple(range(gates[0], gates[-1] + 1)):
+                sizes = tuple(len(part.inputs) for part in parts)
+                totals[item.name] = Weigh(item.name, inputs, gates, sizes=sizes)
+                included |= set(item.inputs)
+    return (totals.get(item.name, item) for item in items if item.name not in included)
 
 
 def _are_all(parts: list[Node]) -> bool:

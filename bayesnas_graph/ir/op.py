@@ -72,6 +72,7 @@ class Op:
     is_choice: ClassVar[bool] = False  # the sum of the candidates of a choice
     is_zero_switch: ClassVar[bool] = False  # turns all candidates of a choice off
     is_optional: ClassVar[bool] = False  # a value that is optional in the text
+    adds_choices: ClassVar[bool] = False  # a sum of choices that is computed with them
     is_gated: ClassVar[bool] = False  # every edge into it has a gate
     reads_tokens: ClassVar[bool] = False  # its input is tokens, not numbers
     is_join: ClassVar[bool] = False  # joins any number of values into one

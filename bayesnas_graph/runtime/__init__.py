@@ -9,6 +9,7 @@ from bayesnas_graph.runtime.channels_last import use_channels_last
 from bayesnas_graph.runtime.class_token import ClassToken
 from bayesnas_graph.runtime.drop import dropped, dropping
 from bayesnas_graph.runtime.embedding import Embedding
+from bayesnas_graph.runtime.gated_total import gated_total
 from bayesnas_graph.runtime.gates import Watch, channel_means, gated_sum, watched
 from bayesnas_graph.runtime.layer_norm import LayerNorm
 from bayesnas_graph.runtime.layer_scale import LayerScale
@@ -41,6 +42,7 @@ __all__ = [
     "dropped",
     "dropping",
     "gated_sum",
+    "gated_total",
     "interleaved",
     "phases",
     "repeated",

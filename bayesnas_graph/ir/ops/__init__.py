@@ -20,14 +20,14 @@ from bayesnas_graph.ir.ops.resize import Resize, Upsample
 from bayesnas_graph.ir.ops.select import SelectOp
 from bayesnas_graph.ir.ops.sequence import Conv1d
 from bayesnas_graph.ir.ops.spatial import PadChannels
-from bayesnas_graph.ir.ops.structure import Choice, Gated, Input, Maybe, Width, Zero
+from bayesnas_graph.ir.ops.structure import Choice, Gated, Input, Maybe, Total, Width, Zero
 from bayesnas_graph.ir.ops.transposed import ConvTranspose
 
 # Operations that only the compiler uses, by name. PRIMITIVES are those available in the language.
 COMPILED: dict[str, type[Op]] = {
     cls.name: cls
     for cls in (
-        *(Input, Choice, Width, Maybe, Zero, First),
+        *(Input, Choice, Total, Width, Maybe, Zero, First),
         *(Phases, Interleaved, Subsampled, Repeated, RepeatedParts, Part),
         *(LightBatchNorm, ReluConv, ReluDepthwise, CentreConv, CentreDepthwise),
     )
@@ -69,6 +69,7 @@ __all__ = [
     "SliceChannels",
     "Sum",
     "ToSequence",
+    "Total",
     "Upsample",
     "Width",
     "Zero",
