@@ -213,10 +213,9 @@ class Op:
     def one_of(self, count: int, width: int) -> Op | None:
         """One of the `count` equal operations that it computes side by side; None if it cannot be taken apart.
 
-        `width` is the number of its output channels.
-        `widened` puts any number of them together again.
+        `width` is the number of its output channels. `widened` puts any number of them together again.
         """
-        return self
+        return self if self.by_channel else None
 
     def undilated(self, *inputs: Shape) -> tuple[Op, Op, Op | None] | None:
         """Equivalent operations without dilation: one before, one in its place, and possibly one after."""

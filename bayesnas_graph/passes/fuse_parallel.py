@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 from itertools import groupby
@@ -25,8 +25,8 @@ def fuse_parallel(graph: Graph, options: Options = DEFAULT) -> Graph:
         c -> max_pool(3) > bn                                          concat(_, max_pool(3)(c)) -> bn
 
     This saves kernels, each of which takes longer to launch on a GPU than to run on a small image; on CPUs the graph
-    is not changed. What is fused leaves its motifs, but not its cell. Operations that share their weights stay as
-    they are.
+    is not changed. What is fused leaves its motifs, but not its cell. A cell in which operations share their weights
+    stays as it is: the order of their uses matters.
     """
     if options.device == "cpu":
         return graph
@@ -74,6 +74,10 @@ class _Rewriter:
                 if cell is not None:
                     self.cells[node.name] = cell.name
         self.outputs = [self.views[name] for name in graph.outputs]
+        self.inside: dict[str, set[str]] = defaultdict(set)  # the nodes of each scope, with those of scopes in it
+        for name in self.nodes:
+            for scope in graph.enclosing(name):
+                self.inside[scope.name].add(name)
 
     def _seen(self, node: Node, cell: Scope | None) -> _View | None:
         """The value of a node as a view of others, if that is what it is."""
@@ -87,10 +91,21 @@ class _Rewriter:
         return tuple(_cut(view, *(unit * end for end in node.op.part)))
 
     def run(self) -> Graph:
-        groups = [(cell, members) for cell in dict.fromkeys(self.cells.values()) for members in self._groups(cell)]
-        for cell, members in groups:
-            self._fuse(cell, members)
-        return _Writer(self).graph() if groups else self.graph
+        changed = False
+        for cell in dict.fromkeys(self.cells.values()):
+            scopes = {scope for name in self._by_place(cell) for scope in self._below(cell, self.nodes[name].scope)}
+            groups = [] if self._is_fixed(cell, scopes) else self._groups(cell)
+            for members in groups:
+                self._fuse(cell, members)
+            if groups:  # nodes of a motif with several outputs may no longer be computed one after another
+                self.left |= {scope.name for scope in scopes if scope.outputs > 1}
+                changed = True
+        return _Writer(self).graph() if changed else self.graph
+
+    def _is_fixed(self, cell: str, scopes: Iterable[Scope]) -> bool:
+        """Whether a cell cannot be changed: the order of its nodes matters."""
+        is_shared = any(name in self.graph.shared for name in self.inside[cell])
+        return is_shared or any(scope.role == "cell" and scope.outputs > 1 for scope in scopes)
 
     def in_order(self) -> list[str]:
         """The nodes in an order in which every value comes before its uses, close to the old order."""
@@ -100,15 +115,18 @@ class _Rewriter:
 
     def _groups(self, cell: str) -> list[list[str]]:
         """The nodes of a cell that are fused, those that others need first."""
-        found = _Groups({name: self._sources(name) for name, around in self.cells.items() if around == cell}, self.place)
+        found = _Groups({name: self._sources(name) for name in self._by_place(cell)}, self.place)
         keys: dict[object, list[str]] = defaultdict(list)
         for name in found.sources:
-            key = self._key(name)
+            key = self._key(name) if self.cells[name] == cell else None
             if key is not None:
                 keys[key].append(name)
         for alike in keys.values():
             found.join(alike)
         return found.in_order()
+
+    def _by_place(self, cell: str) -> list[str]:
+        return sorted(self.inside[cell], key=lambda name: self.place[name])
 
     def _sources(self, name: str) -> set[str]:
         return {part.node for view in self.reads[name] for part in view}
@@ -116,13 +134,13 @@ class _Rewriter:
     def _key(self, name: str) -> object:
         """What operations that can be fused have in common; None if it cannot be fused."""
         node = self.nodes[name]
-        if not (node.op.starts_siblings or node.op.by_channel) or name in self.graph.shared:
-            return None
         if len(self.reads[name]) != 1 or self.edges[name][0].gate is not None:
             return None
         (view,), width, count = self.reads[name], node.shape[0], len(node.stands_for)
         one = node.op.one_of(count, width)
         if one is None or _width(view) % count or width % count:
+            return None
+        if one.passes_through or not one.stored_values(*self.graph.input_shapes(name)):  # it costs nothing
             return None
         size = self.nodes[view[0].node].shape[1:]
         return type(one), one, _width(view) // count, size, width // count, node.shape[1:]
@@ -155,6 +173,8 @@ class _Rewriter:
             start += node.shape[0]
             self.left |= {scope.name for scope in self._below(cell, node.scope)}
         place = min(self.place[name] for name in members)
+        for around in self.graph.scopes_from(cell):
+            self.inside[around.name] = self.inside[around.name] - starts.keys() | {wide.name}
         for name in members:
             del self.nodes[name], self.place[name], self.reads[name], self.edges[name], self.cells[name]
         self.nodes[wide.name], self.place[wide.name], self.cells[wide.name] = wide, place, cell
