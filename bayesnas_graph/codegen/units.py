@@ -211,7 +211,14 @@ class _Builder:
             items.append(self._item(step, names, gates, scope))
         unit_outputs = tuple(names[name] for name in outputs)
         places = tuple(names[value] for value in inputs)
-        return Unit(scope, places, words, tuple(_totals(list(_folded(_sharing(items), unit_outputs)))), unit_outputs, tuple(gates))
+        return Unit(
+            scope,
+            places,
+            words,
+            tuple(_totals(list(_folded(_sharing(items), unit_outputs)))),
+            unit_outputs,
+            tuple(gates),
+        )
 
     def _word(self, value: str) -> str:
         """A word for a value, from its operation."""
@@ -286,7 +293,9 @@ def _totals(items: list[Item]) -> Iterator[Item]:
     for item in items:
         if isinstance(item, OpUse) and item.op.adds_choices and all(name in sums for name in item.inputs):
             parts = [sums[name] for name in item.inputs]
-            gates = tuple(gate for part in parts for gate in (*part.gates, *(() if part.zero is None else (part.zero,))))
+            gates = tuple(
+                gate for part in parts for gate in (*part.gates, *(() if part.zero is None else (part.zero,)))
+            )
             inputs = tuple(name for part in parts for name in part.inputs)
             if len({part.zero is None for part in parts}) == 1 and gates == tuple(range(gates[0], gates[-1] + 1)):
                 sizes = tuple(len(part.inputs) for part in parts)

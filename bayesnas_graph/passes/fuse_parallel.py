@@ -181,9 +181,7 @@ class _Rewriter:
         self.reads[wide.name], self.edges[wide.name] = [view], [edge]
 
         def moved(view: _View) -> _View:
-            return tuple(
-                part.within(wide.name, starts[part.node]) if part.node in starts else part for part in view
-            )
+            return tuple(part.within(wide.name, starts[part.node]) if part.node in starts else part for part in view)
 
         for name, views in self.reads.items():
             if any(part.node in starts for view in views for part in view):

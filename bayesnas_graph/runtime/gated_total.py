@@ -24,7 +24,7 @@ def gated_total(groups: list[list[Tensor]], gates: Tensor) -> Tensor:
     sizes = [len(group) for group in groups]
     zeros = int(len(gates) > len(values))
     if is_watched():  # what is known about each group is needed
-        return reduce(add, map(gated_sum, groups, gates.split([size + zeros for size in sizes])))
+        return reduce(add, map(gated_sum, groups, torch.split(gates, [size + zeros for size in sizes])))
     result: Tensor = _GatedTotal.apply(gates, drawn(values), sizes if zeros else [], *values)  # type: ignore[no-untyped-call]
     return result
 
@@ -75,4 +75,4 @@ def _slopes(gates: Tensor, sizes: list[int], by_weight: Tensor) -> Tensor:
 
 def _by_group(numbers: Tensor, sizes: list[int]) -> tuple[Tensor, ...]:
     """Numbers group by group: as a matrix if all groups have the same size."""
-    return (numbers.view(len(sizes), -1),) if len(set(sizes)) == 1 else numbers.split(sizes)
+    return (numbers.view(len(sizes), -1),) if len(set(sizes)) == 1 else torch.split(numbers, sizes)

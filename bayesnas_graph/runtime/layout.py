@@ -63,7 +63,8 @@ def repeated(x: Tensor, count: int, parts: int) -> Tensor:
     tensor([[1, 2, 1, 2, 3, 4, 3, 4]])
     """
     batch, channels, *sizes = x.shape
-    copies = x.unflatten(1, (parts, 1, channels // parts)).expand(-1, -1, count, *[-1] * (x.ndim - 1))
+    apart = x.view(batch, parts, 1, channels // parts, *sizes)
+    copies = apart.expand(-1, -1, count, *[-1] * (x.ndim - 1))
     if x.ndim == 4 and _channels_last(x):
         return copies.movedim((1, 2, 3), (3, 4, 5)).reshape(batch, *sizes, -1).movedim(-1, 1)
     return copies.reshape(batch, -1, *sizes)
@@ -76,7 +77,7 @@ def divided(x: Tensor, sizes: Sequence[int]) -> tuple[Tensor, ...]:
     (tensor([[1, 2]]), tensor([[3, 4, 5, 6]]))
     """
     unit = x.shape[1] // sum(sizes)
-    return x.split([size * unit for size in sizes], 1)
+    return torch.split(x, [size * unit for size in sizes], 1)
 
 
 def _channels_last(x: Tensor) -> bool:

@@ -37,7 +37,8 @@ def test_nothing_changes_on_a_cpu() -> None:
 
 
 def test_norms_of_any_values_are_one() -> None:
-    before = in_a_cell("x -> out : depthwise(3) > conv(4, 1) > bn x -> out : depthwise(5) > conv(4, 1) > bn x -> out : max_pool(3) > bn")
+    convs = "x -> out : depthwise(3) > conv(4, 1) > bn x -> out : depthwise(5) > conv(4, 1) > bn"
+    before = in_a_cell(f"{convs} x -> out : max_pool(3) > bn")
     after = passes.fuse_parallel(before, GPU)
     assert kinds(after)["bn"] == 2, "one in each cell"
     assert [node.op.settings()["groups"] for node in after if node.op.name == "conv"] == [2, 2]
@@ -67,8 +68,8 @@ def test_repeated_values_are_repeated_once() -> None:
 
 
 def test_cells_stay_apart() -> None:
-    text = "cell c { in x x -> out : conv(4) } network n : image(4, 8, 8) -> image(4, 8, 8) { in x node h[2] = x : c h -> out }"
-    before = graph(text)
+    types = "image(4, 8, 8) -> image(4, 8, 8)"
+    before = graph(f"cell c {{ in x x -> out : conv(4) }} network n : {types} {{ in x node h[2] = x : c h -> out }}")
     assert passes.fuse_parallel(before, GPU) is before
 
 

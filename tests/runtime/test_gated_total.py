@@ -22,7 +22,7 @@ def values(sizes: list[int], samples: int = 3) -> list[list[Tensor]]:
 def separately(groups: list[list[Tensor]], gates: Tensor) -> Tensor:
     """The sum of separate gated sums."""
     extra = int(len(gates) > sum(map(len, groups)))
-    parts = gates.split([len(group) + extra for group in groups])
+    parts = torch.split(gates, [len(group) + extra for group in groups])
     return torch.stack([gated_sum(group, part) for group, part in zip(groups, parts, strict=True)]).sum(0)
 
 
