@@ -192,7 +192,7 @@ def _batch(graph: Graph, batch: int) -> tuple[Tensor, Tensor]:
 
 def row(space: str, form: str, batch: int, found: Step) -> dict[str, object]:
     """A row of the record."""
-    counts = {phase: found.total(phase) for phase in PHASES}
+    counts: dict[str, object] = {phase: found.total(phase) for phase in PHASES}
     kinds = {f"{phase}: {kind}": n for phase in PHASES for kind, n in found.launches[phase].most_common()}
     return {"space": space, "form": form, "batch": batch, **counts, "memory, MiB": found.peak / 2**20, "kinds": kinds}
 
