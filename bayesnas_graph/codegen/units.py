@@ -32,12 +32,16 @@ class OpUse:
 
 @dataclass(frozen=True, slots=True)
 class Weigh:
-    """The sum of values times their gates, times the zero gate if nothing else reads the sum."""
+    """The sum of values times their gates, times the zero gate if nothing else reads the sum.
+
+    It may be the total of several such sums, each of which has a zero gate, or none of them.
+    """
 
     name: str
     inputs: tuple[str, ...]
-    gates: tuple[int, ...]  # positions among the gates of the unit
+    gates: tuple[int, ...]  # positions among the gates of the unit; in a total, zero gates included
     zero: int | None = None
+    sizes: tuple[int, ...] = ()  # in a total, the numbers of values
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +57,12 @@ class UnitUse:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """All equal parts of the channels of a value."""
+    """All parts of the channels of a value, one after another."""
 
     name: str
     inputs: tuple[str, ...]
     results: tuple[str, ...]
+    sizes: tuple[int, ...]  # of the parts, relative to each other
 
 
 Item = OpUse | Weigh | UnitUse | Split
@@ -188,7 +193,8 @@ class _Builder:
                 source = self.graph.inputs(step[0].name)[0].source
                 word = self._word(source) if source in inputs else names[source]
                 parts = tuple(names[part.name] for part in step)
-                items.append(Split(f"{word}.parts.", (names[source],), parts))
+                sizes = tuple(end - start for start, end in (part.op.part for part in step))
+                items.append(Split(f"{word}.parts.", (names[source],), parts, sizes))
                 continue
             if isinstance(step, Scope):
                 read = tuple(self.reads[step.name])
@@ -205,7 +211,14 @@ class _Builder:
             items.append(self._item(step, names, gates, scope))
         unit_outputs = tuple(names[name] for name in outputs)
         places = tuple(names[value] for value in inputs)
-        return Unit(scope, places, words, tuple(_folded(_sharing(items), unit_outputs)), unit_outputs, tuple(gates))
+        return Unit(
+            scope,
+            places,
+            words,
+            tuple(_totals(list(_folded(_sharing(items), unit_outputs)))),
+            unit_outputs,
+            tuple(gates),
+        )
 
     def _word(self, value: str) -> str:
         """A word for a value, from its operation."""
@@ -222,10 +235,10 @@ class _Builder:
                 yield step
                 continue
             siblings = parts[self.graph.inputs(step.name)[0].source]
-            if len(siblings) < step.op.parts:
+            if not _are_all(siblings):
                 yield step
             elif step is siblings[0]:
-                yield siblings
+                yield sorted(siblings, key=lambda part: part.op.part)
 
     def _result(self, value: str, scope: Scope) -> str:
         """The name of a value that units output: that of the outermost unit with no other output."""
@@ -270,6 +283,32 @@ def _folded(items: list[Item], outputs: tuple[str, ...]) -> Iterator[Item]:
                 sums[weigh.name] = weigh
             case _:
                 yield item
+
+
+def _totals(items: list[Item]) -> Iterator[Item]:
+    """The items, with the choices of a total included in it if their gates are in a row."""
+    sums = {item.name: item for item in items if isinstance(item, Weigh)}
+    totals: dict[str, Weigh] = {}
+    included: set[str] = set()
+    for item in items:
+        if isinstance(item, OpUse) and item.op.adds_choices and all(name in sums for name in item.inputs):
+            parts = [sums[name] for name in item.inputs]
+            gates = tuple(
+                gate for part in parts for gate in (*part.gates, *(() if part.zero is None else (part.zero,)))
+            )
+            inputs = tuple(name for part in parts for name in part.inputs)
+            if len({part.zero is None for part in parts}) == 1 and gates == tuple(range(gates[0], gates[-1] + 1)):
+                sizes = tuple(len(part.inputs) for part in parts)
+                totals[item.name] = Weigh(item.name, inputs, gates, sizes=sizes)
+                included |= set(item.inputs)
+    return (totals.get(item.name, item) for item in items if item.name not in included)
+
+
+def _are_all(parts: list[Node]) -> bool:
+    """Whether these parts of a value are all of it, and no two overlap."""
+    ends = sorted(part.op.part for part in parts)
+    last = parts[0].op.parts
+    return [start for start, _ in ends] == [0, *(stop for _, stop in ends[:-1])] and ends[-1][1] == last
 
 
 def _sharing(items: list[Item]) -> list[Item]:

@@ -72,6 +72,7 @@ class Op:
     is_choice: ClassVar[bool] = False  # the sum of the candidates of a choice
     is_zero_switch: ClassVar[bool] = False  # turns all candidates of a choice off
     is_optional: ClassVar[bool] = False  # a value that is optional in the text
+    adds_choices: ClassVar[bool] = False  # a sum of choices that is computed with them
     is_gated: ClassVar[bool] = False  # every edge into it has a gate
     reads_tokens: ClassVar[bool] = False  # its input is tokens, not numbers
     is_join: ClassVar[bool] = False  # joins any number of values into one
@@ -127,7 +128,17 @@ class Op:
 
     @property
     def parts(self) -> int:
-        """The number of equal parts its input is divided into, if its output is one of them; else 0."""
+        """The number of equal parts its input is divided into, if its output is some of them; else 0."""
+        return 0
+
+    @property
+    def part(self) -> tuple[int, int]:
+        """The first of these parts that is in its output, and the first after it that is not."""
+        return 0, 0
+
+    @property
+    def repeats(self) -> int:
+        """How often its output has the channels of its input, if that is all it does; else 0."""
         return 0
 
     @property
@@ -198,6 +209,13 @@ class Op:
         `groups` is their number if each reads its own part of the channels, and 1 if all read the same.
         """
         return self
+
+    def one_of(self, count: int, width: int) -> Op | None:
+        """One of the `count` equal operations that it computes side by side; None if it cannot be taken apart.
+
+        `width` is the number of its output channels. `widened` puts any number of them together again.
+        """
+        return self if self.by_channel else None
 
     def undilated(self, *inputs: Shape) -> tuple[Op, Op, Op | None] | None:
         """Equivalent operations without dilation: one before, one in its place, and possibly one after."""

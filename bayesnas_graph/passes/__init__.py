@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes.drop_unused import drop_unused
+from bayesnas_graph.passes.fuse_parallel import fuse_parallel
 from bayesnas_graph.passes.fuse_siblings import fuse_siblings
 from bayesnas_graph.passes.group_switches import group_switches
 from bayesnas_graph.passes.infer_shapes import infer_shapes
 from bayesnas_graph.passes.insert_zero_identity import insert_zero_identity
+from bayesnas_graph.passes.join_choices import join_choices
 from bayesnas_graph.passes.lighten import lighten
 from bayesnas_graph.passes.merge_common_subexpressions import merge_common_subexpressions
 from bayesnas_graph.passes.narrow import InputSlot, Narrowed, narrow
@@ -26,7 +28,14 @@ Pass = Callable[[Graph, Options], Graph]
 SWITCHES: tuple[Pass, ...] = (infer_shapes, insert_zero_identity, group_switches)
 
 # These change how a network is computed, not what it computes.
-FASTER: tuple[Pass, ...] = (split_dilated, merge_common_subexpressions, fuse_siblings, lighten)
+FASTER: tuple[Pass, ...] = (
+    split_dilated,
+    merge_common_subexpressions,
+    fuse_siblings,
+    lighten,
+    fuse_parallel,
+    join_choices,
+)
 
 __all__ = [
     "DEFAULT",
@@ -43,10 +52,12 @@ __all__ = [
     "Rescaled",
     "ZeroSide",
     "drop_unused",
+    "fuse_parallel",
     "fuse_siblings",
     "group_switches",
     "infer_shapes",
     "insert_zero_identity",
+    "join_choices",
     "lighten",
     "merge_common_subexpressions",
     "narrow",

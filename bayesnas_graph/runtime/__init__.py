@@ -9,10 +9,11 @@ from bayesnas_graph.runtime.channels_last import use_channels_last
 from bayesnas_graph.runtime.class_token import ClassToken
 from bayesnas_graph.runtime.drop import dropped, dropping
 from bayesnas_graph.runtime.embedding import Embedding
+from bayesnas_graph.runtime.gated_total import gated_total
 from bayesnas_graph.runtime.gates import Watch, channel_means, gated_sum, watched
 from bayesnas_graph.runtime.layer_norm import LayerNorm
 from bayesnas_graph.runtime.layer_scale import LayerScale
-from bayesnas_graph.runtime.layout import interleaved, phases, subsampled
+from bayesnas_graph.runtime.layout import divided, interleaved, phases, repeated, subsampled
 from bayesnas_graph.runtime.norm import LightBatchNorm1d, LightBatchNorm2d
 from bayesnas_graph.runtime.position_embedding import PositionEmbedding
 from bayesnas_graph.runtime.rescale import Rescale
@@ -37,11 +38,14 @@ __all__ = [
     "Shift",
     "Watch",
     "channel_means",
+    "divided",
     "dropped",
     "dropping",
     "gated_sum",
+    "gated_total",
     "interleaved",
     "phases",
+    "repeated",
     "subsampled",
     "synchronised",
     "use_channels_last",

@@ -104,6 +104,11 @@ def watched(watch: Watch) -> Iterator[Watch]:
         _watching.watch = before
 
 
+def is_watched() -> bool:
+    """Whether this is within `watched`."""
+    return _watching.watch is not None
+
+
 def gated_sum(values: list[Tensor], gates: Tensor) -> Tensor:
     """The sum of values of one shape, each times its gate, times the zero gate if there is one more gate.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -50,6 +52,32 @@ def subsampled(x: Tensor, step: int) -> Tensor:
     """
     form = torch.channels_last if _channels_last(x) else torch.contiguous_format
     return x[:, :, ::step, ::step].contiguous(memory_format=form)
+
+
+def repeated(x: Tensor, count: int, parts: int) -> Tensor:
+    """Each of some equal parts of the channels several times, one after another.
+
+    One kernel copies them, and one adds up their gradients.
+
+    >>> repeated(torch.tensor([[1, 2, 3, 4]]), 2, 2)
+    tensor([[1, 2, 1, 2, 3, 4, 3, 4]])
+    """
+    batch, channels, *sizes = x.shape
+    apart = x.view(batch, parts, 1, channels // parts, *sizes)
+    copies = apart.expand(-1, -1, count, *[-1] * (x.ndim - 1))
+    if x.ndim == 4 and _channels_last(x):
+        return copies.movedim((1, 2, 3), (3, 4, 5)).reshape(batch, *sizes, -1).movedim(-1, 1)
+    return copies.reshape(batch, -1, *sizes)
+
+
+def divided(x: Tensor, sizes: Sequence[int]) -> tuple[Tensor, ...]:
+    """The channels in parts whose sizes have these proportions.
+
+    >>> divided(torch.tensor([[1, 2, 3, 4, 5, 6]]), [1, 2])
+    (tensor([[1, 2]]), tensor([[3, 4, 5, 6]]))
+    """
+    unit = x.shape[1] // sum(sizes)
+    return torch.split(x, [size * unit for size in sizes], 1)
 
 
 def _channels_last(x: Tensor) -> bool:

@@ -27,6 +27,8 @@ PASSES: dict[str, tuple[passes.Pass, passes.Options]] = {
     "split_dilated": (passes.split_dilated, passes.DEFAULT),
     "fuse": (passes.fuse_siblings, passes.Options(device="cuda")),
     "lighten": (passes.lighten, passes.DEFAULT),
+    "fuse_parallel": (passes.fuse_parallel, passes.Options(device="cuda")),
+    "join_choices": (passes.join_choices, passes.Options(device="cuda")),
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import groupby
+from itertools import groupby, islice
 
 from bayesnas_graph.codegen.emit.layout import ClassLayout, attribute
 from bayesnas_graph.codegen.emit.loops import Repeat
@@ -153,8 +153,14 @@ class Printer:
                 return f"{self.names[f'{repeat.name}each']}({', '.join(read)})"
             case Weigh() if repeat:
                 return f"gated_sum([{read[0]}], {self.names[f'{repeat.name}gate']})"
+            case Weigh(gates=gates, sizes=sizes) if sizes:
+                values = iter(read)
+                groups = [f"[{', '.join(islice(values, size))}]" for size in sizes]
+                return f"gated_total([{', '.join(groups)}], {self._gates(gates)})"
             case Weigh(gates=gates, zero=zero):
                 return f"gated_sum([{', '.join(read)}], {self._gates(gates if zero is None else (*gates, zero))})"
+            case Split(sizes=sizes) if len(set(sizes)) > 1:
+                return f"divided({read[0]}, {list(sizes)})"
             case Split(results=results):
                 return f"{operand(read[0])}.chunk({len(results)}, 1)"
             case OpUse(call=Expression() as call):

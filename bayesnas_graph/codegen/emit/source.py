@@ -139,7 +139,7 @@ def _with_imports(doc: str, graph: Graph) -> str:
 def _imports(body: str, graph: Graph, included: Collection[str]) -> str:
     """The imports of a source: torch, our `runtime` except what is included, and packages of the user."""
     users = {call.package for call in _user_calls(graph)}
-    ours = {"gated_sum"} if "gated_sum(" in body else set()
+    ours = {name for name in ("divided", "gated_sum", "gated_total") if f"{name}(" in body}
     for call in _calls(graph):
         if isinstance(call, Expression):
             ours |= {call.helper} if call.helper else set()

@@ -9,8 +9,8 @@ from bayesnas_graph.ir.ops.channels import ChannelShuffle, SliceChannels
 from bayesnas_graph.ir.ops.convolution import Conv, Depthwise, ReluConv, ReluDepthwise
 from bayesnas_graph.ir.ops.embedding import Embedding
 from bayesnas_graph.ir.ops.first import First
-from bayesnas_graph.ir.ops.join import Sum
-from bayesnas_graph.ir.ops.layout import Interleaved, Part, Phases, Repeated, Subsampled
+from bayesnas_graph.ir.ops.join import Concat, Sum
+from bayesnas_graph.ir.ops.layout import Interleaved, Part, Phases, Repeated, RepeatedParts, Subsampled
 from bayesnas_graph.ir.ops.learned import LayerScale
 from bayesnas_graph.ir.ops.linear import Linear
 from bayesnas_graph.ir.ops.norm import BatchNorm, LightBatchNorm
@@ -20,15 +20,15 @@ from bayesnas_graph.ir.ops.resize import Resize, Upsample
 from bayesnas_graph.ir.ops.select import SelectOp
 from bayesnas_graph.ir.ops.sequence import Conv1d
 from bayesnas_graph.ir.ops.spatial import PadChannels
-from bayesnas_graph.ir.ops.structure import Choice, Gated, Input, Maybe, Width, Zero
+from bayesnas_graph.ir.ops.structure import Choice, Gated, Input, Maybe, Total, Width, Zero
 from bayesnas_graph.ir.ops.transposed import ConvTranspose
 
 # Operations that only the compiler uses, by name. PRIMITIVES are those available in the language.
 COMPILED: dict[str, type[Op]] = {
     cls.name: cls
     for cls in (
-        *(Input, Choice, Width, Maybe, Zero, First),
-        *(Phases, Interleaved, Subsampled, Repeated, Part),
+        *(Input, Choice, Total, Width, Maybe, Zero, First),
+        *(Phases, Interleaved, Subsampled, Repeated, RepeatedParts, Part),
         *(LightBatchNorm, ReluConv, ReluDepthwise, CentreConv, CentreDepthwise),
     )
 }
@@ -42,6 +42,7 @@ __all__ = [
     "CentreDepthwise",
     "ChannelShuffle",
     "Choice",
+    "Concat",
     "Conv",
     "Conv1d",
     "ConvTranspose",
@@ -61,12 +62,14 @@ __all__ = [
     "ReluConv",
     "ReluDepthwise",
     "Repeated",
+    "RepeatedParts",
     "RescaleOp",
     "Resize",
     "SelectOp",
     "SliceChannels",
     "Sum",
     "ToSequence",
+    "Total",
     "Upsample",
     "Width",
     "Zero",

@@ -189,6 +189,9 @@ class Conv(Convolution):
     def widened(self, width: int, groups: int) -> Conv:
         return replace(self, width=width, groups=self.groups * groups)
 
+    def one_of(self, count: int, width: int) -> Conv | None:
+        return None if self.groups % count else replace(self, width=width // count, groups=self.groups // count)
+
     def absorbing(self, before: Op) -> Op | None:
         return ReluConv(**vars(self)) if before == Relu() else None
 

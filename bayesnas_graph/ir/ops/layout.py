@@ -75,25 +75,49 @@ class Repeated(Op):
     def torch(self, *inputs: Shape) -> Expression:
         return Expression("torch.cat([{0}] * {count}, 1)", (self.count,))
 
+    @property
+    def repeats(self) -> int:
+        return self.count
+
+
+@dataclass(frozen=True)
+class RepeatedParts(Op):
+    """Each of `parts_in` equal parts of the channels `count` times, one after another."""
+
+    name: ClassVar[str] = "repeated_parts"
+
+    count: int = number(2)
+    parts_in: int = number(1)
+
+    def shape(self, *inputs: Shape) -> Shape:
+        channels, *sizes = inputs[0]
+        if channels % self.parts_in:
+            raise ShapeError(f"{channels} channels have no {self.parts_in} equal parts")
+        return channels * self.count, *sizes
+
+    def torch(self, *inputs: Shape) -> Expression:
+        return Expression("repeated({0}, {count}, {number})", (self.count, self.parts_in), "repeated")
+
 
 @dataclass(frozen=True)
 class Part(Op):
-    """One of `count` equal parts of the channels."""
+    """One of `count` equal parts of the channels, or `size` of them."""
 
     name: ClassVar[str] = "part"
 
     index: int = number(minimum=0)
     count: int = number()
+    size: int = number(1)
 
     def shape(self, *inputs: Shape) -> Shape:
         channels, *sizes = inputs[0]
-        if channels % self.count or self.index >= self.count:
+        if channels % self.count or self.index + self.size > self.count:
             raise ShapeError(f"`part` {self.index} of {self.count} is not in {channels} channels")
-        return channels // self.count, *sizes
+        return channels // self.count * self.size, *sizes
 
     def torch(self, *inputs: Shape) -> Expression:
-        size = inputs[0][0] // self.count
-        return Expression("{0}[:, {number}:{number}]", (self.index * size, (self.index + 1) * size))
+        unit = inputs[0][0] // self.count
+        return Expression("{0}[:, {number}:{number}]", (self.index * unit, (self.index + self.size) * unit))
 
     def stored_values(self, *inputs: Shape) -> int:
         return 0
@@ -101,3 +125,7 @@ class Part(Op):
     @property
     def parts(self) -> int:
         return self.count
+
+    @property
+    def part(self) -> tuple[int, int]:
+        return self.index, self.index + self.size

@@ -179,6 +179,9 @@ class Conv1d(Convolution1d):
     def widened(self, width: int, groups: int) -> Conv1d:
         return replace(self, width=width, groups=self.groups * groups)
 
+    def one_of(self, count: int, width: int) -> Conv1d | None:
+        return None if self.groups % count else replace(self, width=width // count, groups=self.groups // count)
+
 
 @register
 @dataclass(frozen=True)

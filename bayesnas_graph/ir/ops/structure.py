@@ -64,6 +64,14 @@ class Choice(Sum):
 
 
 @dataclass(frozen=True)
+class Total(Sum):
+    """The sum of choices that nothing else reads, computed with them."""
+
+    name: ClassVar[str] = "total"
+    adds_choices: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
 class Width(Choice):
     """A choice among the first so many channels of one value: each candidate is a `first`, or the value itself."""
 
