@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import torch
 
+from bayesnas_graph.data.workers import keep_workers
 from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.runs.device import Device, hold_lock, machine_limits, prepare_device
 from bayesnas_graph.runs.folder import RunFolder, new_folder, now, versions
@@ -140,7 +141,7 @@ def _run_to_end(kind: RunKind[P, Any, W, R], task: Task[P, Any], device: Device,
         watcher.warned(changed_tables(task.folder))
         task.folder.checksums.unlink(missing_ok=True)  # the files are written again
     try:
-        with stopping(say=first) as stop, machine_limits(task.config, device):
+        with stopping(say=first) as stop, machine_limits(task.config, device), keep_workers():
             outcome = kind.run(task, device, watcher, stop)
     except Interrupted as interrupted:
         watcher.closed()

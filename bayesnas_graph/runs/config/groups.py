@@ -85,6 +85,9 @@ class DataSettings(Group):
     workers: int = Field(
         0, ge=0, le=MOST_THREADS, description="processes that load images from folders and custom data sets"
     )
+    data_share: float = Field(
+        0.25, ge=0, le=1, description="share of the free memory of a GPU that data may take to stay there (0: none)"
+    )
 
     @model_validator(mode="after")
     def _together(self) -> Self:
