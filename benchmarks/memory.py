@@ -54,7 +54,7 @@ SUBJECTS = (
     Subject("densenet", "densenet_bc_100_12", 16),
     Subject("resnet18_cifar", "resnet18", 16, ("width=32",)),
     Subject("mobilenet_v2", "mobilenet_v2", 4),
-    Subject("efficientnet_b0", "efficientnet_b0", 4),
+    Subject("efficientnet_b0", "efficientnet", 4),
     Subject("vit", "vit", 16, ("width=192", "depth=4", "heads=3", "size=128")),
     Subject("sequence", "search", 16),
 )

@@ -17,6 +17,7 @@ from bayesnas_graph.runs.device import Device, hold_lock, machine_limits, prepar
 from bayesnas_graph.runs.folder import RunFolder, new_folder, now, versions
 from bayesnas_graph.runs.loop import Interrupted
 from bayesnas_graph.runs.manifest import MANIFESTS, Kind
+from bayesnas_graph.runs.memory import check_training_memory, divided
 from bayesnas_graph.runs.opening import open_run
 from bayesnas_graph.runs.paths import folder_gone, is_gone
 from bayesnas_graph.runs.processes import shared_folder
@@ -40,6 +41,7 @@ class Task(Generic[P, C]):
     problem: P
     data_dir: Path
     folder: RunFolder
+    notes: tuple[str, ...] = ()  # what a user should know before it starts
 
 
 class RunKind(ABC, Generic[P, C, W, R]):
@@ -73,9 +75,11 @@ def create_run(
 ) -> Iterator[tuple[Task[P, Any], Device]]:
     """Create a run in a new folder: the given one, or the next of `runs/NAME-1`, ... Raises NasError."""
     with prepare_device(config) as device:
+        check_training_memory(subject.network, config, device)
+        config, notes = divided(subject.network, config, device)
         problem = kind.build_problem(subject, config, data_dir, device)
         created = new_folder(output, name) if device.processes.first else None
-        task = Task(subject, config, problem, data_dir, shared_folder(device.processes, created))
+        task = Task(subject, config, problem, data_dir, shared_folder(device.processes, created), notes)
         if created is not None:
             _write_manifest(kind, task)
         with hold_lock(task.folder, device):

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from bayesnas_graph.diagnostics.memory import parse_memory
 from bayesnas_graph.ir.literals import Estimator, Ranking, Reach
 from bayesnas_graph.passes import Mode
 from bayesnas_graph.runs.strategies import STRATEGIES
@@ -44,6 +45,11 @@ class Flag:
 
     panel: str | None = None  # heading in `--help`
     size: bool = False  # accepts `20K` or `1.5M`
+
+
+def _a_size(text: str) -> str:
+    parse_memory(text)
+    return text
 
 
 StrategyName = Annotated[str, AfterValidator(_known)]
@@ -211,6 +217,9 @@ class MachineSettings(Group):
     device: Annotated[Literal["auto", "cpu", "cuda", "mps"], Flag(DEVICE)] = Field("auto", description="device")
     precision: Annotated[Literal["fp32", "bf16", "fp16"], Flag(DEVICE)] = Field(
         "fp32", description="floating-point precision"
+    )
+    memory_limit: Annotated[Annotated[str, AfterValidator(_a_size)] | None, Flag(DEVICE)] = Field(
+        None, description="memory that a step may take, such as 4GiB; a batch that needs more is computed in parts"
     )
     channels_last: bool = Field(True, description="channels-last memory format, which is faster on most devices")
     compile: Annotated[bool, Flag(DEVICE)] = Field(False, description="compile choices with torch.compile")
