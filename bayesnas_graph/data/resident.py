@@ -14,7 +14,7 @@ _held: WeakKeyDictionary[InMemory, dict[torch.device, InMemory]] = WeakKeyDictio
 def resident(examples: Examples, device: torch.device, share: float) -> InMemory | None:
     """The examples on a device, moved there once; None if they are better left where they are.
 
-    They are moved if they are in memory, the device is not the CPU, and they take at most this share of its free memory.
+    They are moved if they are in memory, the device is not the CPU, and they take at most this share of what is free.
     """
     if device.type == "cpu" or not share or not isinstance(examples, InMemory):
         return None

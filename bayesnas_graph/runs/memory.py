@@ -43,11 +43,9 @@ def divided(network: Network, config: C, device: Device) -> tuple[C, tuple[str, 
     fitting = (i for i in range(len(parts)) if not device.processes.any(not limit.fits(need[i])))
     found = next(fitting, None)
     if found is None:
-        samples = share // parts[-1]
-        few = "a single sample" if samples == 1 else f"a batch of {samples}"
-        message = limit.text(f"training network `{network.name}` on {few}", need[-1])
-        if samples > 1:
-            raise NasError([Diagnostic("NAS601", message, help="reduce `batch`")])
+        if parts[-1] < share:  # far too many samples: `check_step` reports it, unless there is something else to say
+            return config, ()
+        message = limit.text(f"training network `{network.name}` on a single sample", need[-1])
         raise NasError([Diagnostic("NAS407", message, help="make the network or its images smaller")])
     if not found:
         return config, ()

@@ -251,11 +251,18 @@ def test_what_workers_draw_depends_on_the_batch_alone() -> None:
 
 @with_workers
 def test_workers_end_with_an_error() -> None:
-    with pytest.raises(KeyboardInterrupt), keep_workers():
-        ((_, y), *_) = evaluation(Drawn(), torch.arange(COUNT), replace(PLAIN, workers=1))
-        assert _is_alive(int(y[0]))
-        raise KeyboardInterrupt
-    assert not _is_alive(int(y[0]))
+    found: list[int] = []
+
+    def interrupted() -> None:
+        with keep_workers():
+            ((_, y), *_) = evaluation(Drawn(), torch.arange(COUNT), replace(PLAIN, workers=1))
+            found.append(int(y[0]))
+            assert _is_alive(found[0])
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert not _is_alive(found[0])
 
 
 def _is_alive(process: int) -> bool:

@@ -65,7 +65,7 @@ def test_what_is_available(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bayesnas_graph.runs.memory.available_memory", lambda: round(1.1 * need) + 1)
     assert divided(NETWORK, config(), HERE)[0].accumulate == 2
     assert divided(NETWORK, config(memory_limit="1TiB"), HERE)[0].accumulate == 2
-    with pytest.raises(NasError, match="NAS601: training network `net` on a batch of 64 needs .* are available"):
+    with pytest.raises(NasError, match=r"NAS601: training network `net` on a batch of 64 needs .* are available"):
         check_step(NETWORK, config(), HERE)
     monkeypatch.setattr("bayesnas_graph.runs.memory.available_memory", lambda: need)
     assert divided(NETWORK, config(), HERE)[0].accumulate == 4
