@@ -22,7 +22,8 @@ FLAGS = {
     "search": "--iterations --steps --warmup --finalists --lambda --lambda-zero --curvature --dependency --zero --mode "
     "--gauge --unit --strategy --target-params --target-flops --memory-limit --compile",
     "train": "--epochs --rate --drop-path --auxiliary --memory-limit --compile",
-    "compress": "--epochs --loops --fine-epochs --lambda --target-operations --target-params --rival --memory-limit --compile",
+    "compress": "--epochs --loops --fine-epochs --lambda --target-operations --target-params --rival --memory-limit "
+    "--compile",
     "eval": "--pad",
 }
 
