@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from bayesnas_graph import passes
 from bayesnas_graph.cli.network_options import AllowPython, NetworkName, Parameters, SpaceFile, load_network
 from bayesnas_graph.cli.rich_output import show_fields
 from bayesnas_graph.diagnostics.json_text import json_text
@@ -16,10 +17,12 @@ from bayesnas_graph.passes.analysis import (
     CostRange,
     Extremes,
     NetworkCount,
+    StepMemory,
     SwitchCounts,
     cost,
     extremes,
     networks,
+    step_memory,
     switches,
 )
 
@@ -37,19 +40,20 @@ def stats(
     loaded = load_network(file, network, parameters, allow_python=allow_python)
     graph = loaded.graph()
     counted, distinct, costs, ends = switches(graph), networks(graph), cost(graph), extremes(graph)
+    memory = step_memory(passes.run(graph, (*passes.SWITCHES, *passes.FASTER)))
     required = list(dict.fromkeys(map(str, graph.constraints)))
     if as_json:
-        typer.echo(json_text({**_json(loaded, counted, distinct, costs, ends), "requirements": required}))
+        typer.echo(json_text({**_json(loaded, counted, distinct, costs, ends, memory), "requirements": required}))
         return
     typer.echo(
         f"network {loaded.name}: {', '.join(map(show, loaded.inputs))} -> {', '.join(map(show, loaded.outputs))}"
     )
-    rows = _rows(loaded, counted, distinct, costs, ends)
+    rows = _rows(loaded, counted, distinct, costs, ends, memory)
     show_fields([*rows, *(("requires", text) for text in required)], 14)
 
 
 def _rows(
-    network: Network, counted: SwitchCounts, distinct: NetworkCount, costs: Cost, ends: Extremes
+    network: Network, counted: SwitchCounts, distinct: NetworkCount, costs: Cost, ends: Extremes, memory: StepMemory
 ) -> list[tuple[str, str]]:
     rows = [("arguments", network.arguments_text or "none")]
     uncounted = "at least " if costs.flops_at_least else ""
@@ -72,7 +76,8 @@ def _rows(
             ("parameters", f"{costs.parameters:,}"),
             ("multiply-adds", f"{costs.flops_text} per sample"),
         ]
-    rows += [("activations", f"{costs.memory(batch) / 2**20:,.1f} MiB at batch {batch}") for batch in BATCHES]
+    rows += [("activations", f"{memory.activations(batch) / 2**20:,.1f} MiB at batch {batch}") for batch in BATCHES]
+    rows += [("training", f"{memory.training(batch) / 2**20:,.1f} MiB at batch {batch}") for batch in BATCHES]
     rows += [("requires", str(budget)) for budget in network.budgets]
     return rows
 
@@ -110,7 +115,7 @@ def _exact(number: int) -> str:
 
 
 def _json(
-    network: Network, counted: SwitchCounts, distinct: NetworkCount, costs: Cost, ends: Extremes
+    network: Network, counted: SwitchCounts, distinct: NetworkCount, costs: Cost, ends: Extremes, memory: StepMemory
 ) -> dict[str, Any]:
     return {
         "version": 1,
@@ -127,7 +132,8 @@ def _json(
         "flops": costs.flops,
         "flops_at_least": costs.flops_at_least,
         "architecture": {"weights": _ends(ends.parameters), "flops": _ends(ends.flops)},
-        "activation_bytes": {str(batch): costs.memory(batch) for batch in BATCHES},
+        "activation_bytes": {str(batch): memory.activations(batch) for batch in BATCHES},
+        "training_bytes": {str(batch): memory.training(batch) for batch in BATCHES},
         "budgets": [str(budget) for budget in network.budgets],
     }
 

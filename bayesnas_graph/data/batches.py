@@ -13,8 +13,9 @@ from torch import Tensor
 
 from bayesnas_graph.data.augment import Augmentation, crop_and_flip, draws, erase
 from bayesnas_graph.data.fetch import fetch, to_device
-from bayesnas_graph.data.model import Examples, Statistics
+from bayesnas_graph.data.model import Examples, InMemory, Statistics
 from bayesnas_graph.data.normalisation import normalise
+from bayesnas_graph.data.resident import resident
 from bayesnas_graph.data.sampling import chunks, generator, shuffled
 
 
@@ -31,6 +32,7 @@ class Loading:
     rank: int = 0
     world: int = 1
     channels_last: bool = False
+    on_device: float = 0.25  # the largest share of the free memory of a device that examples in memory may take there
     flat: int = 0  # the axis from which on images are flattened: 1 for vectors, 2 for sequences of pixels, 0 for none
 
     def __post_init__(self) -> None:
@@ -59,24 +61,43 @@ def training(
     numbers = range(start, steps_per_epoch(len(indices), loading.batch))
     ordered = shuffled(indices, loading.seed, epoch)
     rows = [loading.rows(ordered[i * loading.batch : (i + 1) * loading.batch]) for i in numbers]
-    batches = fetch(examples, rows, loading.workers, generator("workers", loading.seed, epoch))
+    # Drawn for the whole batch, even if this process gets only part of it.
+    random = (
+        loading.rows(draws(loading.batch, generator("augment", loading.seed, epoch, number))) for number in numbers
+    )
+    held = resident(examples, loading.device, loading.on_device)
+    batches: Iterator[tuple[Tensor, ...]]
+    if held is None:
+        fetched = fetch(examples, rows, loading.workers, [_seed(loading, epoch, number) for number in numbers])
+        pairs = zip(fetched, random, strict=True)
+        batches = to_device(loading.device, ((images, labels, drawn) for (images, labels), drawn in pairs))
+    else:
+        batches = _gathered(held, rows, list(random))
+    for images, labels, drawn in batches:
+        moved = normalise(crop_and_flip(images, loading.augmentation, drawn), loading.statistics)
+        yield _arrange(erase(moved, loading.augmentation, drawn), loading), labels
 
-    def drawn() -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-        for number, (images, labels) in zip(numbers, batches, strict=True):
-            # Drawn for the whole batch, even if this process gets only part of it.
-            random = draws(loading.batch, generator("augment", loading.seed, epoch, number))
-            yield images, labels, loading.rows(random)
 
-    for images, labels, random in to_device(loading.device, drawn()):
-        moved = normalise(crop_and_flip(images, loading.augmentation, random), loading.statistics)
-        yield _arrange(erase(moved, loading.augmentation, random), loading), labels
+def _seed(loading: Loading, epoch: int, number: int) -> int:
+    """The seed of user code that fetches a batch."""
+    return generator("workers", loading.seed, epoch, number).initial_seed() if loading.workers else 0
+
+
+def _gathered(held: InMemory, rows: list[Tensor], random: list[Tensor]) -> Iterator[tuple[Tensor, ...]]:
+    """Batches of examples that are on a device. All that chooses and changes them is copied there at once."""
+    if rows:
+        device = held.images.device
+        for some, drawn in zip(torch.stack(rows).to(device), torch.stack(random).to(device), strict=True):
+            yield *held.take(some), drawn
 
 
 def evaluation(examples: Examples, indices: Tensor, loading: Loading) -> Iterator[tuple[Tensor, Tensor]]:
     """Yield all examples in order, without augmentation; the last batch may be smaller, or empty for some processes."""
-    rows = [loading.rows(batch) for batch in chunks(indices, loading.batch)]
-    batches = [batch for batch in rows if len(batch)]
-    for images, labels in to_device(loading.device, fetch(examples, batches, loading.workers)):
+    held = resident(examples, loading.device, loading.on_device)
+    wanted = indices if held is None else indices.to(loading.device)
+    rows = [loading.rows(batch) for batch in chunks(wanted, loading.batch)]
+    batches = fetch(examples if held is None else held, [batch for batch in rows if len(batch)], loading.workers)
+    for images, labels in batches if held is not None else to_device(loading.device, batches):
         yield _arrange(normalise(images, loading.statistics), loading), labels
 
 

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from contextlib import suppress
 from pathlib import Path
 
 _LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))  # of containers
 _TEXTS = ("can't allocate memory", "not enough memory", "out of memory", "Storage size calculation overflowed")
+_UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12} | {
+    "KiB": 2**10,
+    "MiB": 2**20,
+    "GiB": 2**30,
+    "TiB": 2**40,
+}
 
 
 def available_memory() -> int | None:
@@ -56,3 +63,16 @@ def memory_text(size: int) -> str:
     """
     unit, name = next((unit for unit in ((2**40, "TiB"), (2**30, "GiB")) if size >= unit[0]), (2**20, "MiB"))
     return f"{size / unit:,.1f} {name}"
+
+
+def parse_memory(text: str) -> int:
+    """The number of bytes that a text means. Raises ValueError.
+
+    >>> parse_memory("512MiB"), parse_memory("1.5 GB")
+    (536870912, 1500000000)
+    """
+    match = re.fullmatch(r"(\d{1,15}(?:\.\d{1,9})?) ?([KMGT]i?B|B)", text)
+    size = round(float(match[1]) * _UNITS[match[2]]) if match else 0
+    if not size:
+        raise ValueError("should be a size such as `512MiB` or `4GiB`")
+    return size

@@ -95,6 +95,9 @@ class Op:
     tolerates_missing_inputs: ClassVar[bool] = False  # works when some of its inputs are removed
     has_second_derivative: ClassVar[bool] = False  # so that its curvature depends on the gradient
 
+    # Traits: what its backward pass needs from its forward pass; see also `saved_bytes`.
+    saves_output: ClassVar[bool] = False
+
     # Traits: its channels and weights.
     has_centre: ClassVar[bool] = False  # its weights are the centre of a kernel that larger ones use too
     by_channel: ClassVar[bool] = False  # works on each channel alone: on more channels it is the same operation
@@ -105,6 +108,11 @@ class Op:
     def is_tokens(self) -> bool:
         """Whether it is an input of the network that is tokens."""
         return False
+
+    @property
+    def saves_inputs(self) -> bool:
+        """Whether its backward pass needs its inputs, as that of weights usually does."""
+        return not self.pure
 
     @property
     def mergeable(self) -> bool:
@@ -182,6 +190,14 @@ class Op:
     def stored_values(self, *inputs: Shape) -> int:
         """The number of values it stores per sample: those of its output, unless it is a view of its input."""
         return prod(self.shape(*inputs))
+
+    def is_view(self, *inputs: Shape) -> bool:
+        """Whether its output is part of the memory of its first input."""
+        return not self.stored_values(*inputs)
+
+    def saved_bytes(self, size: int, *inputs: Shape) -> int:
+        """What its backward pass needs per sample besides inputs and output, if a value has `size` bytes."""
+        return 0
 
     def parameters(self, *inputs: Shape) -> int:
         """The number of its parameters for inputs of these shapes."""

@@ -29,6 +29,7 @@ def loading(data: Data, graph: Graph, config: DataSettings, seed: int, device: D
         rank=device.processes.rank,
         world=device.processes.world,
         channels_last=device.channels_last,
+        on_device=config.data_share,
         flat=len(input_shape) if len(input_shape) < len(data.shape) else 0,
     )
 

@@ -11,11 +11,13 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import torch
 
+from bayesnas_graph.data.workers import keep_workers
 from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.runs.device import Device, hold_lock, machine_limits, prepare_device
 from bayesnas_graph.runs.folder import RunFolder, new_folder, now, versions
 from bayesnas_graph.runs.loop import Interrupted
 from bayesnas_graph.runs.manifest import MANIFESTS, Kind
+from bayesnas_graph.runs.memory import check_training_memory, divided
 from bayesnas_graph.runs.opening import open_run
 from bayesnas_graph.runs.paths import folder_gone, is_gone
 from bayesnas_graph.runs.processes import shared_folder
@@ -39,6 +41,7 @@ class Task(Generic[P, C]):
     problem: P
     data_dir: Path
     folder: RunFolder
+    notes: tuple[str, ...] = ()  # what a user should know before it starts
 
 
 class RunKind(ABC, Generic[P, C, W, R]):
@@ -72,9 +75,11 @@ def create_run(
 ) -> Iterator[tuple[Task[P, Any], Device]]:
     """Create a run in a new folder: the given one, or the next of `runs/NAME-1`, ... Raises NasError."""
     with prepare_device(config) as device:
+        check_training_memory(subject.network, config, device)
+        config, notes = divided(subject.network, config, device)
         problem = kind.build_problem(subject, config, data_dir, device)
         created = new_folder(output, name) if device.processes.first else None
-        task = Task(subject, config, problem, data_dir, shared_folder(device.processes, created))
+        task = Task(subject, config, problem, data_dir, shared_folder(device.processes, created), notes)
         if created is not None:
             _write_manifest(kind, task)
         with hold_lock(task.folder, device):
@@ -140,7 +145,7 @@ def _run_to_end(kind: RunKind[P, Any, W, R], task: Task[P, Any], device: Device,
         watcher.warned(changed_tables(task.folder))
         task.folder.checksums.unlink(missing_ok=True)  # the files are written again
     try:
-        with stopping(say=first) as stop, machine_limits(task.config, device):
+        with stopping(say=first) as stop, machine_limits(task.config, device), keep_workers():
             outcome = kind.run(task, device, watcher, stop)
     except Interrupted as interrupted:
         watcher.closed()

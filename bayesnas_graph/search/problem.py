@@ -145,7 +145,8 @@ class Problem:
         """Return held-out samples to measure on, different ones in every iteration."""
         most = self.config.curvature_batches * self.config.batch
         chosen = shuffled(self.indices[1], self.config.seed, iteration)[:most]
-        return evaluation(self.data.train, chosen, self.loading(device))
+        loading = self.loading(device)
+        return evaluation(self.data.train, chosen, replace(loading, batch=loading.batch // self.config.accumulate))
 
     def validation_batches(self, device: Device) -> Batches:
         """Return all samples that are held out."""

@@ -12,7 +12,7 @@ from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.loading import check_batch_norms, load_data
 from bayesnas_graph.runs.manifest import Kind
-from bayesnas_graph.runs.memory import check_activations, check_training_memory
+from bayesnas_graph.runs.memory import check_step, check_training_memory
 from bayesnas_graph.runs.processes import Processes
 from bayesnas_graph.runs.subject import Subject
 from bayesnas_graph.runs.task import RunKind, Task
@@ -32,7 +32,7 @@ class SearchRun(RunKind[Problem, SearchConfig, SearchWatcher, SearchOutcome]):
     def build_problem(self, subject: Subject, config: SearchConfig, data_dir: Path, device: Device) -> Problem:
         check_training_memory(subject.network, config, device)
         problem = build_problem(subject, config, data_dir, device.processes)
-        check_activations(subject.network, config, device)
+        check_step(subject.network, config, device)
         return problem
 
     def recorder(self, task: SearchTask) -> SearchWatcher:

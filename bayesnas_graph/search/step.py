@@ -66,8 +66,13 @@ def _gate_slopes(learner: SearchLearner) -> Tensor:
 def _held_out_slopes(learner: SearchLearner, batch: Batch | None) -> Tensor:
     """Return the gradients of the gates on held-out samples."""
     assert batch is not None, "present if gates are trained on it"
-    parameters = learner.supernet.parameters
-    with learner.device.autocast():
-        value = CrossEntropy(learner.config.label_smoothing)(learner.supernet.module(batch[0]).float(), batch[1])
-    slopes = torch.autograd.grad(value, parameters, allow_unused=True, materialize_grads=True)
-    return learner.device.processes.mean(learner.supernet.in_order(list(slopes)))
+    parameters, parts = learner.supernet.parameters, learner.config.accumulate
+    entropy, total = CrossEntropy(learner.config.label_smoothing), None
+    for x, y in zip(batch[0].chunk(parts), batch[1].chunk(parts), strict=True):
+        with learner.device.autocast():
+            value = entropy(learner.supernet.module(x).float(), y)
+        found = torch.autograd.grad(value, parameters, allow_unused=True, materialize_grads=True)
+        slopes = learner.supernet.in_order(list(found))
+        total = slopes if total is None else total + slopes
+    assert total is not None, "a batch has at least one part"
+    return learner.device.processes.mean(total / parts if parts > 1 else total)

@@ -12,7 +12,7 @@ from bayesnas_graph.runs.config.train import TrainConfig
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.loading import check_batch_norms, load_data
 from bayesnas_graph.runs.manifest import Kind
-from bayesnas_graph.runs.memory import check_activations, check_training_memory
+from bayesnas_graph.runs.memory import check_step, check_training_memory
 from bayesnas_graph.runs.subject import Subject
 from bayesnas_graph.runs.task import RunKind, Task
 from bayesnas_graph.train.checkpoint import TrainCheckpoints
@@ -33,7 +33,7 @@ class TrainRun(RunKind[TrainingProblem, TrainConfig, TrainWatcher, TrainOutcome]
         data = load_data(subject, config, config.seed, data_dir, device.processes)
         problem = TrainingProblem.of(subject.network, data, config)
         check_batch_norms(problem.graph, config)
-        check_activations(subject.network, config, device)
+        check_step(subject.network, config, device)
         return problem
 
     def recorder(self, task: TrainTask) -> TrainWatcher:

@@ -20,9 +20,10 @@ KINDS: list[type[Group]] = [SearchConfig, TrainConfig, CompressConfig, EvalConfi
 COMMON = "--network --data --batch --seed --device --precision --deterministic"
 FLAGS = {
     "search": "--iterations --steps --warmup --finalists --lambda --lambda-zero --curvature --dependency --zero --mode "
-    "--gauge --unit --strategy --target-params --target-flops --compile",
-    "train": "--epochs --rate --drop-path --auxiliary --compile",
-    "compress": "--epochs --loops --fine-epochs --lambda --target-operations --target-params --rival --compile",
+    "--gauge --unit --strategy --target-params --target-flops --memory-limit --compile",
+    "train": "--epochs --rate --drop-path --auxiliary --memory-limit --compile",
+    "compress": "--epochs --loops --fine-epochs --lambda --target-operations --target-params --rival --memory-limit "
+    "--compile",
     "eval": "--pad",
 }
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import random
 import signal
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -25,8 +28,11 @@ from bayesnas_graph.data import (
     steps_per_epoch,
     training,
 )
+from bayesnas_graph.data.resident import resident
+from bayesnas_graph.data.workers import keep_workers
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from tests.data.files import problem
+from tests.search.stand_in import DEVICE, stand_in
 
 COUNT = 53
 IMAGES = torch.randint(0, 256, (COUNT, 3, 8, 8), generator=torch.Generator().manual_seed(0), dtype=torch.uint8)
@@ -199,6 +205,105 @@ def test_an_interrupt_does_not_end_workers() -> None:
     """An interrupted search finishes its step and may need another batch for it."""
     found = evaluation(Elsewhere(interrupted=True), torch.arange(COUNT), replace(PLAIN, workers=1))
     same(found, evaluation(MEMORY, torch.arange(COUNT), PLAIN))
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Examples of random numbers, and the process that drew them."""
+
+    def __len__(self) -> int:
+        return COUNT
+
+    def take(self, indices: Tensor) -> tuple[Tensor, Tensor]:
+        drawn = torch.rand(len(indices), 3, 8, 8) + random.random() + float(np.random.rand())
+        return drawn, torch.full((len(indices),), os.getpid())
+
+
+@with_workers
+def test_workers_are_kept() -> None:
+    """The same processes serve all epochs, another one what runs at the same time, and none is left at the end."""
+    examples, loading, indices = Drawn(), replace(PLAIN, workers=1), torch.arange(COUNT)
+    with keep_workers():
+        epochs = [{int(y[0]) for _, y in training(examples, indices, loading, epoch)} for epoch in range(3)]
+        begun = training(examples, indices, loading, 3)
+        next(begun)
+        others = {int(y[0]) for _, y in evaluation(examples, indices, loading)}
+        assert next(iter(others)) in {int(y[0]) for _, y in evaluation(examples, indices, loading)}
+    assert epochs[0] == epochs[1] == epochs[2]
+    assert len(epochs[0] | others) == 2
+    assert not any(_is_alive(process) for process in epochs[0] | others)
+    one, two = ({int(y[0]) for _, y in training(examples, indices, loading, epoch)} for epoch in (0, 1))
+    assert not one & two
+
+
+@with_workers
+def test_what_workers_draw_depends_on_the_batch_alone() -> None:
+    examples, indices = Drawn(), torch.arange(COUNT)
+    alone = [x for x, _ in training(examples, indices, replace(PLAIN, workers=1), 2)]
+    assert not torch.equal(alone[0], alone[1])
+    with keep_workers():
+        for epoch in (0, 1):
+            next(training(examples, indices, replace(PLAIN, workers=2), epoch))  # left in the middle
+        found = [x for x, _ in training(examples, indices, replace(PLAIN, workers=2), 2, start=1)]
+    assert len(found) == len(alone) - 1
+    assert all(map(torch.equal, found, alone[1:]))
+
+
+@with_workers
+def test_workers_end_with_an_error() -> None:
+    found: list[int] = []
+
+    def interrupted() -> None:
+        with keep_workers():
+            ((_, y), *_) = evaluation(Drawn(), torch.arange(COUNT), replace(PLAIN, workers=1))
+            found.append(int(y[0]))
+            assert _is_alive(found[0])
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert not _is_alive(found[0])
+
+
+def _is_alive(process: int) -> bool:
+    return any(child.pid == process for child in multiprocessing.active_children())
+
+
+@pytest.mark.parametrize("augmentation", [LOADING.augmentation, Augmentation()])
+@pytest.mark.parametrize(("rank", "world"), [(0, 1), (1, 2)])
+def test_examples_on_a_device(augmentation: Augmentation, rank: int, world: int) -> None:
+    """Batches that are gathered on a device are those of the CPU, and nothing is copied but once per epoch."""
+    here = replace(LOADING, augmentation=augmentation, rank=rank, world=world)
+    indices = torch.arange(COUNT)
+    with stand_in() as mode:
+        there = replace(here, device=DEVICE)
+        for epoch, start in ((0, 0), (1, 2)):
+            found = training(MEMORY, indices, there, epoch, start)
+            same(((x.cpu(), y.cpu()) for x, y in found), training(MEMORY, indices, here, epoch, start))
+        same(((x.cpu(), y.cpu()) for x, y in evaluation(MEMORY, indices, there)), evaluation(MEMORY, indices, here))
+        with mode.watched() as seen:
+            list(training(MEMORY, indices, there, 2))
+            list(evaluation(MEMORY, indices, there))
+        assert [fault.kind for fault in seen.faults] == ["copied"] * 3  # indices and random numbers; indices
+        with mode.watched() as seen:
+            next(training(MEMORY, indices, replace(there, on_device=0.0), 2))
+        assert len(seen.faults) == 3  # images, labels and random numbers
+
+
+def test_examples_that_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = torch.device("meta")
+    examples = InMemory(IMAGES, MEMORY.labels)
+    need = IMAGES.nbytes + MEMORY.labels.nbytes
+    monkeypatch.setattr("bayesnas_graph.data.resident.free_memory", lambda _: 4 * need - 1)
+    assert resident(examples, there, 0.25) is None
+    assert resident(examples, torch.device("cpu"), 1.0) is None
+    assert resident(Elsewhere(), there, 1.0) is None
+    assert resident(examples, there, 0.0) is None
+    monkeypatch.setattr("bayesnas_graph.data.resident.free_memory", lambda _: 4 * need)
+    found = resident(examples, there, 0.25)
+    assert found is not None
+    assert found.images.dtype == torch.uint8
+    assert resident(examples, there, 0.25) is found
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")

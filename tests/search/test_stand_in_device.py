@@ -98,7 +98,11 @@ def assert_no_waiting(found: Watched) -> None:
     assert len(found.steps) > 2
     assert [fault for seen in found.steps for fault in seen.faults] == []
     assert all(seen.forward > 50 and seen.backward > 10 for seen in found.steps)
-    assert {fault.kind for seen in found.fetched for fault in seen.faults} == {"copied"}  # the batch
+    # Data are on the device. What chooses and changes batches is copied at the start of an epoch.
+    copied = [{fault.kind for fault in seen.faults} for seen in found.fetched if seen.faults]
+    assert copied
+    assert all(kinds == {"copied"} for kinds in copied)
+    assert len(copied) < len(found.fetched) / 2
     assert {fault.kind for fault in found.rest.faults} == {"read", "copied"}  # between steps, but never `double`
 
 

@@ -30,6 +30,8 @@ class RunView(Watcher):
 
     def opened(self, task: Task[Any, Any], _device: Device) -> None:
         say(labelled("run", str(task.folder.path)))
+        for text in task.notes:
+            say(labelled("memory", text))
 
     def interrupted(self, task: Task[Any, Any], step: int) -> None:
         say(f"stopped after step {step}; resume with")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import pi, sqrt
+from math import pi, prod, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayesnas_graph.ir import Coupling, Expression, Link, Mask, Op, Shape
@@ -22,6 +22,10 @@ class Elementwise(SameShape):
 
     by_channel: ClassVar[bool] = True
     function: ClassVar[str]
+
+    @property
+    def saves_inputs(self) -> bool:
+        return not self.saves_output
 
     def torch(self, *inputs: Shape) -> Expression:
         return Expression(self.function)
@@ -44,6 +48,10 @@ class Identity(Elementwise):
     passes_through: ClassVar[bool] = True
     function: ClassVar[str] = "{0}"
 
+    @property
+    def saves_inputs(self) -> bool:
+        return False
+
     def derivatives(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
         return x.new_ones(x.shape), 0.0
 
@@ -57,6 +65,7 @@ class Relu(Elementwise):
     """max(x, 0)."""
 
     name: ClassVar[str] = "relu"
+    saves_output: ClassVar[bool] = True
     function: ClassVar[str] = "F.relu({0})"
 
     def derivatives(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
@@ -116,6 +125,13 @@ class HardSigmoid(Elementwise):
 
     name: ClassVar[str] = "hard_sigmoid"
     function: ClassVar[str] = "F.relu6({0} + 3) / 6"  # torch has no second derivative of `F.hardsigmoid`
+
+    @property
+    def saves_inputs(self) -> bool:
+        return False
+
+    def saved_bytes(self, size: int, *inputs: Shape) -> int:
+        return size * prod(inputs[0])  # x + 3
 
     def derivatives(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
         return (x.abs() < 3).to(x) / 6, 0.0
@@ -192,6 +208,7 @@ class Sigmoid(Elementwise):
     """1 / (1 + exp(-x))."""
 
     name: ClassVar[str] = "sigmoid"
+    saves_output: ClassVar[bool] = True
     has_second_derivative: ClassVar[bool] = True
     function: ClassVar[str] = "torch.sigmoid({0})"
 
@@ -210,6 +227,7 @@ class Tanh(Elementwise):
     """The hyperbolic tangent."""
 
     name: ClassVar[str] = "tanh"
+    saves_output: ClassVar[bool] = True
     has_second_derivative: ClassVar[bool] = True
     function: ClassVar[str] = "torch.tanh({0})"
 
@@ -225,6 +243,7 @@ class Softmax(Op):
     """exp(x), divided by its sum over the channels: positive numbers that add up to 1 at every position."""
 
     name: ClassVar[str] = "softmax"
+    saves_output: ClassVar[bool] = True
 
     def shape(self, *inputs: Shape) -> Shape:
         return inputs[0]

@@ -8,7 +8,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayesnas_graph.ir import Coupling, Expression, Link, Mask, Op, Shape, ShapeError, shape_text
-from bayesnas_graph.ir.ops.base import count, flag, register, sequence
+from bayesnas_graph.ir.ops.base import FLOAT, count, flag, register, sequence
 from bayesnas_graph.ir.ops.curvature import Local
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ class Attention(Op):
 
     name: ClassVar[str] = "attention"
     inputs: ClassVar[int | None] = 3
+    saves_output: ClassVar[bool] = True
 
     heads: int | None = count(absent="1")
     head_width: int | None = count(absent="all")
@@ -79,6 +80,14 @@ class Attention(Op):
         """Its output, and one number for each query of each head: torch computes the weights again when needed."""
         channels, queries = inputs[0]
         return queries * (channels + self.head_count(channels))
+
+    @property
+    def saves_inputs(self) -> bool:
+        return True
+
+    def saved_bytes(self, size: int, *inputs: Shape) -> int:
+        channels, queries = inputs[0]
+        return FLOAT * queries * self.head_count(channels)
 
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
         """The diagonal of `J^T diag(H) J`, without the second derivatives of the softmax (Gauss-Newton).

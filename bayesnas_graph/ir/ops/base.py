@@ -12,6 +12,8 @@ OpClass = TypeVar("OpClass", bound=type[Op])
 
 PRIMITIVES: dict[str, type[Op]] = {}
 
+FLOAT, INDEX = 4, 8  # bytes of a statistic, and of an index
+
 
 @dataclass(frozen=True)
 class ChannelByChannel(Op):
@@ -34,6 +36,10 @@ class Untrained(Op):
     """An operation that is not pure, but has no parameters: it is random, or has tensors that are not trained."""
 
     pure: ClassVar[bool] = False
+
+    @property
+    def saves_inputs(self) -> bool:
+        return False
 
     def parameters(self, *inputs: Shape) -> int:
         return 0

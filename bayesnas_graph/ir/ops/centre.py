@@ -43,6 +43,10 @@ class Centred(Convolution):
         settings = {name: value for name, value in self.settings().items() if name != "of"}
         return self.plain(**settings)
 
+    @property
+    def _selects_pixels(self) -> bool:
+        return False  # it is a convolution with a cut of the kernel
+
     def among(self, others: Iterable[Op]) -> Op:
         sizes = {other.size for other in others if isinstance(other, Centred)}
         return self.alone() if len(sizes) == 1 else replace(self, of=max(sizes))  # type: ignore[call-arg]

@@ -127,6 +127,19 @@ class Convolution(Layer):
         window = numbers(stride=stride, padding=padding, dilation=dilation, groups=groups, bias=bias)
         return ModuleCall("Conv2d", sizes, window)
 
+    @property
+    def saves_inputs(self) -> bool:
+        return not self._selects_pixels
+
+    def saved_bytes(self, size: int, *inputs: Shape) -> int:
+        return size * inputs[0][0] * prod(self.shape(*inputs)[1:]) if self._selects_pixels else 0
+
+    @property
+    def _selects_pixels(self) -> bool:
+        """Whether it reads single pixels, and not all of them; the `runtime` copies these first."""
+        window = self.window
+        return both(window.k) == (1, 1) and both(window.stride) != (1, 1)
+
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
         from torch.nn.grad import conv2d_input
 

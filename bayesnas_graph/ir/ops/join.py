@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 from itertools import accumulate
+from math import prod
 from operator import mul
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -61,6 +62,9 @@ class Sum(Pointwise):
     combines_linearly: ClassVar[bool] = True
     tolerates_missing_inputs: ClassVar[bool] = True
 
+    def is_view(self, *inputs: Shape) -> bool:
+        return len(inputs) == 1
+
     def torch(self, *inputs: Shape) -> Expression:
         return Expression(_between(" + ", inputs))
 
@@ -91,6 +95,16 @@ class Product(Pointwise):
     """The product of its inputs."""
 
     name: ClassVar[str] = "product"
+
+    @property
+    def saves_inputs(self) -> bool:
+        return True
+
+    def is_view(self, *inputs: Shape) -> bool:
+        return len(inputs) == 1
+
+    def saved_bytes(self, size: int, *inputs: Shape) -> int:
+        return size * prod(inputs[0]) * max(0, len(inputs) - 2)  # the products of the first few
 
     def torch(self, *inputs: Shape) -> Expression:
         return Expression(_between(" * ", inputs))
@@ -161,6 +175,10 @@ class Scale(ChannelByChannel):
 
     name: ClassVar[str] = "scale"
     inputs: ClassVar[int | None] = 2
+
+    @property
+    def saves_inputs(self) -> bool:
+        return True
 
     def shape(self, *inputs: Shape) -> Shape:
         if len(inputs[0]) == 1:

@@ -22,6 +22,10 @@ class Learned(Op):
     pure: ClassVar[bool] = False
     by_channel: ClassVar[bool] = True
 
+    @property
+    def saves_inputs(self) -> bool:
+        return False
+
     def shape(self, *inputs: Shape) -> Shape:
         return inputs[0]
 
@@ -46,6 +50,10 @@ class LayerScale(Learned):
     name: ClassVar[str] = "layer_scale"
 
     init: Fraction = rational("0.000001", minimum="-1000000")
+
+    @property
+    def saves_inputs(self) -> bool:
+        return True
 
     def torch(self, *inputs: Shape) -> ModuleCall:
         return ModuleCall("LayerScale", numbers(norm=inputs[0][0]), numbers(init=float(self.init)), "runtime")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayesnas_graph.ir import (
@@ -19,7 +20,7 @@ from bayesnas_graph.ir import (
     numbers,
     union,
 )
-from bayesnas_graph.ir.ops.base import SameShape, Untrained, count, flag, rational, register
+from bayesnas_graph.ir.ops.base import FLOAT, SameShape, Untrained, count, flag, rational, register
 from bayesnas_graph.ir.ops.curvature import Local, along_channels, per_channel
 
 if TYPE_CHECKING:
@@ -115,12 +116,17 @@ class LightBatchNorm(BatchNorm):
     """
 
     name: ClassVar[str] = "light_bn"
+    saves_output: ClassVar[bool] = True
 
     affine: bool = flag(False)
 
     @property
     def label(self) -> str:
         return BatchNorm.name
+
+    @property
+    def saves_inputs(self) -> bool:
+        return False
 
     def torch(self, *inputs: Shape) -> ModuleCall:
         call = super().torch(*inputs)
@@ -199,6 +205,9 @@ class GroupNorm(SampleNorm):
         settings = numbers(eps=float(self.eps), affine=self.affine)
         return ModuleCall("GroupNorm", numbers(groups=self.groups, norm=inputs[0][0]), settings)
 
+    def saved_bytes(self, size: int, *inputs: Shape) -> int:
+        return 2 * FLOAT * self.groups  # a mean and a deviation
+
     def grouped(self, values: Tensor, local: Local) -> Tensor:
         return values.reshape(len(values), self.groups, -1)
 
@@ -231,6 +240,9 @@ class LayerNorm(SampleNorm):
         package = "nn" if len(inputs[0]) == 1 else "runtime"
         return ModuleCall("LayerNorm", numbers(norm=inputs[0][0]), settings, package)
 
+    def saved_bytes(self, size: int, *inputs: Shape) -> int:
+        return 2 * FLOAT * prod(inputs[0][1:])  # a mean and a deviation
+
     def grouped(self, values: Tensor, local: Local) -> Tensor:
         return values.movedim(1, -1)
 
@@ -250,6 +262,9 @@ class Dropout(SameShape, Untrained):
     name: ClassVar[str] = "dropout"
 
     p: Fraction = rational("0.5", maximum="1")
+
+    def saved_bytes(self, size: int, *inputs: Shape) -> int:
+        return size * prod(inputs[0])  # which values are zero, as factors
 
     def torch(self, *inputs: Shape) -> ModuleCall:
         return ModuleCall("Dropout", numbers(p=float(self.p)))

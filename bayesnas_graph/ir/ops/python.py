@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import Coupling, Link, Mask, ModuleCall, Op, Plain, Shape, ShapeError, Value, numbers
+from bayesnas_graph.ir.ops.base import FLOAT
 from bayesnas_graph.ir.ops.curvature import Local
-from bayesnas_graph.ir.ops.tracing import multiply_adds
+from bayesnas_graph.ir.ops.tracing import multiply_adds, saved_by
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -65,6 +66,11 @@ class PythonOp(Op):
 
     def operations(self, *inputs: Shape) -> int:
         return 2 * self.flops(*inputs)
+
+    def saved_bytes(self, size: int, *inputs: Shape) -> int:
+        """Counted by running it on the meta device, in single precision."""
+        self._check()
+        return _save(self, repr(self.values), inputs) * size // FLOAT
 
     def torch(self, *inputs: Shape) -> ModuleCall:
         self._check()
@@ -154,6 +160,17 @@ def _count(op: PythonOp, _: str, inputs: tuple[Shape, ...]) -> tuple[int, bool]:
             _load(op)(**dict(op.values)).eval()(*(torch.empty(1, *shape) for shape in inputs))
 
     return multiply_adds(run)
+
+
+@cache
+def _save(op: PythonOp, _: str, inputs: tuple[Shape, ...]) -> int:
+    """The bytes per sample that it saves for its backward pass, besides inputs and weights."""
+    import torch
+
+    with torch.device("meta"):
+        module = _load(op)(**dict(op.values)).train()
+        given = [torch.empty(2, *shape, requires_grad=True) for shape in inputs]
+    return saved_by(lambda: module(*given), [*given, *module.parameters(), *module.buffers()]) // 2
 
 
 def _recorded(local: Local) -> tuple[tuple[Tensor, ...], dict[str, Tensor], Tensor]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
 from bayesnas_graph.ir import Expression, Shape
-from bayesnas_graph.ir.ops.base import ChannelByChannel, both, count, image, pair, plain, register, word
+from bayesnas_graph.ir.ops.base import INDEX, ChannelByChannel, both, count, image, pair, plain, register, word
 from bayesnas_graph.ir.ops.curvature import Local, handed_to
 
 if TYPE_CHECKING:
@@ -120,6 +121,10 @@ class AdaptiveAvgPool(AdaptivePool, Separable):
 
     name: ClassVar[str] = "adaptive_avg_pool"
 
+    @property
+    def saves_inputs(self) -> bool:
+        return self.size(0, 0) != (1, 1)  # which is a mean
+
     def torch(self, *inputs: Shape) -> Expression:
         return self._call("adaptive_avg_pool2d", inputs[0])
 
@@ -135,6 +140,13 @@ class AdaptiveMaxPool(AdaptivePool):
     """The largest values in `height` times `width` windows that together cover the image."""
 
     name: ClassVar[str] = "adaptive_max_pool"
+
+    @property
+    def saves_inputs(self) -> bool:
+        return True
+
+    def saved_bytes(self, size: int, *inputs: Shape) -> int:
+        return INDEX * prod(self.shape(*inputs))  # where the largest values are
 
     def torch(self, *inputs: Shape) -> Expression:
         (_, height, width), (rows, columns) = inputs[0], self.size(*inputs[0][1:])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from bayesnas_graph.ir import Coupling, Expression, Link, Mask, ModuleCall, Op, Shape, ShapeError, numbers
-from bayesnas_graph.ir.ops.base import ChannelByChannel, count, flag, register, sequence
+from bayesnas_graph.ir.ops.base import INDEX, ChannelByChannel, count, flag, register, sequence
 from bayesnas_graph.ir.ops.convolution import Layer
 from bayesnas_graph.ir.ops.curvature import Local, per_channel
 from bayesnas_graph.ir.ops.padding import Side, SidePadding, padding
@@ -227,6 +228,10 @@ class Pool1d(Sliding, ChannelByChannel):
     padding: SidePadding = padding(is_pair=False)
 
     @property
+    def saves_inputs(self) -> bool:
+        return True
+
+    @property
     def window(self) -> Side:
         return Side(self.k, self.stride, self.padding)
 
@@ -260,6 +265,9 @@ class MaxPool1d(Pool1d):
 
     name: ClassVar[str] = "max_pool1d"
     function: ClassVar[str] = "max_pool1d"
+
+    def saved_bytes(self, size: int, *inputs: Shape) -> int:
+        return INDEX * prod(self.shape(*inputs))  # where the largest values are
 
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
         from torch.nn import functional as F

@@ -7,7 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from bayesnas_graph.ir import Coupling, Expression, Link, Mask, Op, Shape, ShapeError, named_shape
-from bayesnas_graph.ir.ops.base import ChannelByChannel, both, count, image, pair, plain, register
+from bayesnas_graph.ir.ops.base import INDEX, ChannelByChannel, both, count, image, pair, plain, register
 from bayesnas_graph.ir.ops.curvature import Local, along_channels, handed_to
 from bayesnas_graph.ir.ops.padding import Padding, Pair, Side, Window, padding
 
@@ -41,6 +41,10 @@ class Pool(ChannelByChannel):
     k: Pair = pair(3)
     stride: Pair = pair(1)
     padding: Padding = padding()
+
+    @property
+    def saves_inputs(self) -> bool:
+        return True
 
     @property
     def window(self) -> Window:
@@ -107,6 +111,9 @@ class MaxPool(Pool):
     """The largest value in a window."""
 
     name: ClassVar[str] = "max_pool"
+
+    def saved_bytes(self, size: int, *inputs: Shape) -> int:
+        return INDEX * prod(self.shape(*inputs))  # where the largest values are
 
     def torch(self, *inputs: Shape) -> Expression:
         return self._call("max_pool2d", inputs[0])
@@ -182,6 +189,11 @@ class GlobalMaxPool(GlobalPool):
     """The largest value of each channel: an image or a sequence becomes a vector."""
 
     name: ClassVar[str] = "global_max_pool"
+    saves_output: ClassVar[bool] = True
+
+    @property
+    def saves_inputs(self) -> bool:
+        return True
 
     def torch(self, *inputs: Shape) -> Expression:
         return Expression(f"{{0}}.amax({self._axes(inputs[0])})")
@@ -211,6 +223,9 @@ class Flatten(Op):
     def coupling(self, *inputs: Shape) -> Coupling:
         channels, *sides = inputs[0]
         return Coupling((Link(channels, outputs=prod(sides)),))
+
+    def is_view(self, *inputs: Shape) -> bool:
+        return len(inputs[0]) == 1  # channels come last in memory
 
     def stored_values(self, *inputs: Shape) -> int:
         return 0

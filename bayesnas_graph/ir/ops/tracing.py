@@ -1,10 +1,13 @@
-"""Multiply-adds of Python code, counted by running it on the meta device. Imports torch inside of functions."""
+"""Multiply-adds and memory of Python code, counted by running it. Imports torch inside of functions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 # Products of two vectors, or of a matrix and a vector, which torch has no rule for: each number is used once.
 _VECTOR_PRODUCTS = {"aten::mv": 0, "aten::addmv": 1, "aten::dot": 0, "aten::vdot": 0}  # the argument with all numbers
@@ -56,3 +59,26 @@ def multiply_adds(run: Callable[[], object]) -> tuple[int, bool]:
         except Exception:  # whatever the user's code raises on these inputs
             counter.complete = False
     return counter.total // 2, counter.complete
+
+
+def saved_by(run: Callable[[], object], known: Iterable[Tensor]) -> int:
+    """Run Python code and count the bytes of memory that it saves for a backward pass, besides that of known tensors.
+
+    What fails saves nothing.
+    """
+    from torch.autograd.graph import saved_tensors_hooks
+
+    own = {tensor.untyped_storage()._cdata for tensor in known}
+    found: dict[int, Tensor] = {}  # by storage; kept, so that none is used twice
+
+    def pack(tensor: Tensor) -> Tensor:
+        found[tensor.untyped_storage()._cdata] = tensor
+        return tensor
+
+    with saved_tensors_hooks(pack, lambda tensor: tensor):
+        try:
+            result = run()  # kept, as in training
+        except Exception:  # whatever the user's code raises on these inputs
+            return 0
+    del result
+    return sum(tensor.untyped_storage().nbytes() for storage, tensor in found.items() if storage not in own)

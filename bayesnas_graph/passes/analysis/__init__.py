@@ -10,6 +10,7 @@ from bayesnas_graph.passes.analysis.networks import NetworkCount, Networks, netw
 from bayesnas_graph.passes.analysis.obey import obey, openings
 from bayesnas_graph.passes.analysis.rules import Rules, violated
 from bayesnas_graph.passes.analysis.settings import SwitchCounts, switches
+from bayesnas_graph.passes.analysis.step_memory import StepMemory, step_memory
 
 __all__ = [
     "ChoiceSwitches",
@@ -22,6 +23,7 @@ __all__ = [
     "NetworkCount",
     "Networks",
     "Rules",
+    "StepMemory",
     "SwitchCounts",
     "check_feasible",
     "choices",
@@ -35,6 +37,7 @@ __all__ = [
     "openings",
     "operations",
     "operations_by_node",
+    "step_memory",
     "switches",
     "violated",
 ]

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from bayesnas_graph.diagnostics.memory import parse_memory
 from bayesnas_graph.ir.literals import Estimator, Ranking, Reach
 from bayesnas_graph.passes import Mode
 from bayesnas_graph.runs.strategies import STRATEGIES
@@ -44,6 +45,11 @@ class Flag:
 
     panel: str | None = None  # heading in `--help`
     size: bool = False  # accepts `20K` or `1.5M`
+
+
+def _a_size(text: str) -> str:
+    parse_memory(text)
+    return text
 
 
 StrategyName = Annotated[str, AfterValidator(_known)]
@@ -84,6 +90,9 @@ class DataSettings(Group):
     accumulate: Count = Field(1, description="parts of a batch whose gradients are accumulated")
     workers: int = Field(
         0, ge=0, le=MOST_THREADS, description="processes that load images from folders and custom data sets"
+    )
+    data_share: float = Field(
+        0.25, ge=0, le=1, description="share of the free memory of a GPU that data may take to stay there (0: none)"
     )
 
     @model_validator(mode="after")
@@ -208,6 +217,9 @@ class MachineSettings(Group):
     device: Annotated[Literal["auto", "cpu", "cuda", "mps"], Flag(DEVICE)] = Field("auto", description="device")
     precision: Annotated[Literal["fp32", "bf16", "fp16"], Flag(DEVICE)] = Field(
         "fp32", description="floating-point precision"
+    )
+    memory_limit: Annotated[Annotated[str, AfterValidator(_a_size)] | None, Flag(DEVICE)] = Field(
+        None, description="memory that a step may take, such as 4GiB; a batch that needs more is computed in parts"
     )
     channels_last: bool = Field(True, description="channels-last memory format, which is faster on most devices")
     compile: Annotated[bool, Flag(DEVICE)] = Field(False, description="compile choices with torch.compile")

@@ -20,7 +20,7 @@ from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.layers import PrunedLayer
 from bayesnas_graph.runs.loading import check_batch_norms, load_data
 from bayesnas_graph.runs.manifest import Kind
-from bayesnas_graph.runs.memory import check_activations, check_training_memory
+from bayesnas_graph.runs.memory import check_step, check_training_memory
 from bayesnas_graph.runs.subject import Subject
 from bayesnas_graph.runs.task import RunKind, Task
 from bayesnas_graph.train.compress.events import CompressRecorder, CompressWatcher
@@ -87,7 +87,7 @@ class CompressRun(RunKind[CompressionProblem, CompressConfig, CompressWatcher, C
         check_batch_norms(subject.network.graph(), config)
         compression = CompressionProblem(subject, config, data, device)
         compression.check()
-        check_activations(subject.network, config, device)
+        check_step(subject.network, config, device)
         return compression
 
     def prepare_folder(self, task: CompressTask) -> None:
