@@ -24,12 +24,15 @@ from bayesnas_graph.search.loop import Search, SearchOutcome
 from bayesnas_graph.search.measure import GateMeasurements, measure
 from bayesnas_graph.search.prior import Prior
 from bayesnas_graph.search.step import train_step
+from bayesnas_graph.search.strategies import strategy_of
 from bayesnas_graph.search.strategies.bayes import Bayes
+from bayesnas_graph.search.strategy import Rates
 from tests.search.spaces import TINY, Notes, problem
 from tests.search.stand_in import DEVICE, Held, Seen, StandIn, stand_in
 from tests.search.test_variants import MIXED, RULED
 
 FEW: dict[str, Any] = {"iterations": 2, "steps": 4, "warmup": 2, "finish": 2, "samples": 2}
+DRAWING = [name for name, info in STRATEGIES.items() if info.draws]
 DETERMINED = ["bayes", "bayesnas", "darts", "dso", "magnitude"]  # strategies that draw nothing
 OTHER_SETTINGS: dict[str, Any] = {
     "gates_on": "held_out",
@@ -94,10 +97,19 @@ def short_search(name: str, *, has_double: bool) -> Watched:
     return watched_search(strategy=name, has_double=has_double)
 
 
+def kinds(found: Watched) -> list[list[str]]:
+    """The faults of every step."""
+    return [[fault.kind for fault in seen.faults] for seen in found.steps]
+
+
 def assert_no_waiting(found: Watched) -> None:
     assert len(found.steps) > 2
     assert [fault for seen in found.steps for fault in seen.faults] == []
     assert all(seen.forward > 50 and seen.backward > 10 for seen in found.steps)
+    assert_usual_around_steps(found)
+
+
+def assert_usual_around_steps(found: Watched) -> None:
     assert {fault.kind for seen in found.fetched for fault in seen.faults} == {"copied"}  # the batch
     assert {fault.kind for fault in found.rest.faults} == {"read", "copied"}  # between steps, but never `double`
 
@@ -105,7 +117,7 @@ def assert_no_waiting(found: Watched) -> None:
 # ------------------------------------------------------------------------------------- a search
 
 
-@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("name", [name for name in STRATEGIES if name not in DRAWING])
 def test_a_step_waits_for_nothing(name: str) -> None:
     found = short_search(name, has_double=False)
     assert_no_waiting(found)
@@ -113,21 +125,64 @@ def test_a_step_waits_for_nothing(name: str) -> None:
     print(f"{name}: {moving.forward} launches forwards and in updates, {moving.backward} backwards")
 
 
-@pytest.mark.parametrize("name", ["bayesnas", "gdas"])
+@pytest.mark.parametrize("name", ["bayesnas", "snas"])
 def test_other_settings_wait_for_nothing(name: str) -> None:
     assert_no_waiting(watched_search(MIXED, strategy=name, **OTHER_SETTINGS))
 
 
 def test_choices_of_several_wait_for_nothing() -> None:
-    assert_no_waiting(watched_search(RULED, strategy="gdas"))
+    assert_no_waiting(watched_search(RULED, strategy="snas"))
 
 
-def test_random_architectures_that_meet_requirements_are_copied() -> None:
-    """They are drawn on the CPU, where requirements are checked."""
-    found = watched_search(RULED, strategy="random")
-    kinds = [[fault.kind for fault in seen.faults] for seen in found.steps]
-    assert kinds[: FEW["warmup"]] == [["copied"]] * FEW["warmup"]
-    assert all(step in ([], ["copied"]) for step in kinds)
+COPIED = ["copied"]  # the gates that are drawn
+# The gates of a step of the weights; those of a step of the logits, and where their slopes are; the slopes.
+LEARNT = ["copied", "copied", "copied", "read"]
+
+
+@pytest.mark.parametrize("name", ["gdas", "proxyless"])
+@pytest.mark.parametrize(("text", "settings"), [(TINY, {}), (MIXED, OTHER_SETTINGS), (RULED, {})])
+def test_a_step_that_draws_by_logits_reads_slopes_and_nothing_else(
+    name: str, text: str, settings: dict[str, Any]
+) -> None:
+    """What to compute must be known before it is computed, and depends on the slopes of the step before."""
+    found = watched_search(text, strategy=name, **settings)
+    assert kinds(found)[: FEW["warmup"]] == [COPIED] * FEW["warmup"]
+    assert kinds(found)[-FEW["finish"] :] == [[]] * FEW["finish"]
+    learning = kinds(found)[FEW["warmup"] : -FEW["finish"]]
+    assert LEARNT in learning
+    assert all(step in (LEARNT, LEARNT[1:]) for step in learning)  # there are no slopes if no candidate is drawn
+    assert_usual_around_steps(found)
+
+
+def test_gates_that_learn_from_the_same_samples_are_drawn_once() -> None:
+    found = watched_search(strategy="gdas", gates_on="train")
+    learning = kinds(found)[FEW["warmup"] : -FEW["finish"]]
+    assert LEARNT[1:] in learning
+    assert all(step in (LEARNT[1:], LEARNT[2:]) for step in learning)
+
+
+@pytest.mark.parametrize("text", [TINY, RULED])
+def test_a_step_that_draws_at_random_reads_nothing(text: str) -> None:
+    found = watched_search(text, strategy="random")
+    drawing = FEW["warmup"] + FEW["iterations"] * FEW["steps"]
+    assert kinds(found) == [COPIED] * drawing + [[]] * FEW["finish"]
+
+
+@pytest.mark.parametrize("name", ["gdas", "proxyless"])
+def test_draws_are_those_of_the_cpu(name: str) -> None:
+    """They come from the CPU, so all that is drawn in the warm-up is the same; later, slopes are rounded."""
+    given = problem(strategy=name, **FEW)
+    strategy = strategy_of(given.config)
+    found = []
+    with stand_in(has_double=False):
+        for place in (DEVICE, torch.device("cpu")):
+            device = Device.of(given.config, place, Processes())
+            learner = new_learner(given.graph, given.config, device)
+            learner = strategy.start(learner, next(given.batches(device, 0)))
+            draws = [strategy.draw(learner, Rates(0.1, 0.1, (0.0, 0.0), step=step), "gates") for step in range(5)]
+            found.append([draw.gates.tolist() for draw in draws if draw is not None])
+    assert found[0] == found[1]
+    assert len(found[0]) == 5
 
 
 @pytest.mark.parametrize("name", DETERMINED)
