@@ -14,6 +14,7 @@ from bayesnas_graph.runs.loading import check_batch_norms, load_data
 from bayesnas_graph.runs.manifest import Kind
 from bayesnas_graph.runs.memory import check_activations, check_training_memory
 from bayesnas_graph.runs.processes import Processes
+from bayesnas_graph.runs.strategies import strategy_info
 from bayesnas_graph.runs.subject import Subject
 from bayesnas_graph.runs.task import RunKind, Task
 from bayesnas_graph.search.checkpoint import SearchCheckpoints
@@ -32,7 +33,8 @@ class SearchRun(RunKind[Problem, SearchConfig, SearchWatcher, SearchOutcome]):
     def build_problem(self, subject: Subject, config: SearchConfig, data_dir: Path, device: Device) -> Problem:
         check_training_memory(subject.network, config, device)
         problem = build_problem(subject, config, data_dir, device.processes)
-        check_activations(subject.network, config, device)
+        if device.compile or not strategy_info(config.strategy).draws:  # otherwise no step computes all of it
+            check_activations(subject.network, config, device)
         return problem
 
     def recorder(self, task: SearchTask) -> SearchWatcher:
