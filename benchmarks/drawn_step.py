@@ -82,11 +82,7 @@ def main() -> None:
     record = Record.begin(
         options.name, command(), ["space", "strategy"], seeds=[0], settings=settings, threads=options.threads
     )
-    rows = [
-        measure(space, strategy, options.batch, options.rounds)
-        for space in SPACES
-        for strategy in STRATEGIES
-    ]
+    rows = [measure(space, strategy, options.batch, options.rounds) for space in SPACES for strategy in STRATEGIES]
     finish(record.with_rows(rows), table, options)
 
 

@@ -13,11 +13,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from bayesnas_graph import passes
+from bayesnas_graph import api, passes
 from bayesnas_graph.bayes import CrossEntropy
 from bayesnas_graph.codegen.emit import build, transfer
 from bayesnas_graph.runs.device import program_for
 from bayesnas_graph.runs.loop import Interrupted
+from bayesnas_graph.runs.step import apply_gradients, unscale
 from bayesnas_graph.runs.strategies import STRATEGIES
 from bayesnas_graph.runtime import dropping
 from bayesnas_graph.search.checkpoint import from_plain, to_plain
@@ -30,7 +31,7 @@ from bayesnas_graph.search.strategies.random import Random
 from bayesnas_graph.search.strategy import Draw, Part, Rates, Strategy
 from tests.helpers import graph
 from tests.search.runs import assert_same, checkpoints
-from tests.search.spaces import PLAIN, TINY, asked_often, config, device, problem, search
+from tests.search.spaces import PLAIN, SHORT, TINY, asked_often, config, device, problem, search
 from tests.search.test_numbers import NUMBERS
 from tests.search.test_shared_weights import RESOLUTION, SIAMESE
 from tests.search.test_variants import FEW, MIXED, RULED
@@ -324,3 +325,26 @@ def test_a_search_of_an_older_version_is_continued(name: str) -> None:
         assert torch.equal(parameter, restored.module.get_parameter(path))
     assert all(value.eq(1).all() for value in restored.memory()["momentum_buffer"].values())
     train_step(restored, next(given.batches(learner.device, 1)), RATES)
+
+
+@pytest.mark.parametrize("name", DRAWING)
+def test_weights_are_exported(name: str, tmp_path: Path) -> None:
+    (tmp_path / "tiny.nas").write_text(TINY)
+    settings = {**SHORT, **FEW, "strategy": name, "samples": 2}
+    settings["intensity"] = settings.pop("lambda")
+    found = api.search(tmp_path / "tiny.nas", output=tmp_path / "run", allow_python=True, **settings)
+    model = api.derive(found, allow_python=True).model(weights=True).build().eval()
+    images = torch.rand(2, 1, 8, 8)
+    with torch.no_grad(), found.outcome.learner.supernet.measuring() as supernet:
+        torch.testing.assert_close(model(images), supernet(images))
+
+
+def test_a_step_without_gradients() -> None:
+    """The scaler of half precision would refuse one."""
+    weight = nn.Parameter(torch.ones(1))
+    optimiser, scaler = torch.optim.SGD([weight], 0.1), torch.amp.GradScaler("cpu")
+    for gradient in (None, None, 2.0, None):
+        weight.grad = None if gradient is None else scaler.scale(torch.tensor([gradient]))
+        unscale(optimiser, scaler, 0.1)
+        apply_gradients(optimiser, scaler, 1.0)
+    assert weight.tolist() == pytest.approx([0.9])

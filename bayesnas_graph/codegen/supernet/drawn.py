@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import reduce
+from functools import cached_property, reduce
 from operator import add
 from typing import TYPE_CHECKING
 
@@ -39,10 +39,15 @@ class DrawnNetwork(nn.Module):
         self._inputs = {i: n for n, i in enumerate(i for i, node in enumerate(graph) if node.op.is_input)}
         self._drops = [any(edge.gate and not edge.gate.is_zero for edge in graph.inputs(node.name)) for node in graph]
         self._compute = _computed(graph, supernet)
-        self._gates = supernet.parameters
+        self._supernet = supernet
         self._places = supernet.order.tolist()  # the position of each gate among those of all tensors
         self._opened: Opened | None = None
         self._plan: tuple[Opened, Plan, Tensor | None] | None = None  # of the last pass
+
+    @cached_property
+    def _gates(self) -> tuple[nn.Parameter, ...]:
+        """The tensors of gates, once the module is on its device."""
+        return self._supernet.parameters
 
     @contextmanager
     def only(self, opened: Opened | None) -> Iterator[None]:
