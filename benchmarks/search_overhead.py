@@ -7,6 +7,7 @@ the rest) is measured separately and spread over the steps of a phase. The table
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
 
@@ -34,12 +35,12 @@ from benchmarks.tables import spread
 SPACES = {"darts": {"width": 4, "cells": 3}, "nasbench201": {"width": 8, "cells": 1}}
 
 
-def problem(space: str, config: SearchConfig) -> Problem:
-    """A space and noise to train it on."""
+def problem(space: str, config: SearchConfig, parameters: Mapping[str, int] | None = None) -> Problem:
+    """A space and noise to train it on; small unless parameters are given."""
     checker = Checker(Report())
     found = checker.path(Path(__file__).parent.parent / "spaces" / f"{space}.nas")
     assert found is not None, "it is shipped"
-    network = checker.network(found.module, "search", SPACES[space])
+    network = checker.network(found.module, "search", SPACES[space] if parameters is None else parameters)
     assert network is not None, "its parameters are those of the space"
     generator = torch.Generator().manual_seed(0)
     images = torch.randint(0, 256, (4000, 3, 32, 32), generator=generator, dtype=torch.uint8)

@@ -65,8 +65,11 @@ class Device:
         """Return a gradient scaler against underflow in half precision; it does nothing in other precisions."""
         return torch.amp.GradScaler(self.torch_device.type, enabled=self.precision == torch.float16)
 
-    def prepared(self, module: nn.Module) -> nn.Module:
-        """Move a network to the device and set it up in place; return the module to call in training."""
+    def prepared(self, module: nn.Module, drawn: nn.Module | None = None) -> nn.Module:
+        """Move a network to the device and set it up in place; return the module to call in training.
+
+        That is `drawn` if it is given: a module with the weights of the network, which may leave some of them out.
+        """
         module.to(self.torch_device)
         if self.channels_last:
             use_channels_last(module)
@@ -74,17 +77,29 @@ class Device:
             synchronised(module)
         if self.compile:
             compile_regions(module)
+        called = module if drawn is None else drawn
         if self.processes.world == 1:
-            return module
+            return called
         ids = [self.torch_device] if self.torch_device.type == "cuda" else None
         with warnings.catch_warnings(action="ignore", category=FutureWarning):  # the class was renamed
-            return DistributedDataParallel(module, device_ids=ids, broadcast_buffers=False)
+            return DistributedDataParallel(
+                called, device_ids=ids, broadcast_buffers=False, find_unused_parameters=drawn is not None
+            )
 
 
-def program_for(graph: Graph, config: FusionSettings, kind: DeviceKind, samples: int) -> Emitted:
+def faster(config: FusionSettings, *, siblings: bool = True) -> tuple[passes.Pass, ...]:
+    """Return the passes of the settings; with `siblings` false, without those that compute two candidates as one."""
+    if not config.fuse:
+        return ()
+    return passes.FASTER if siblings else passes.FASTER_APART
+
+
+def program_for(
+    graph: Graph, config: FusionSettings, kind: DeviceKind, samples: int, *, siblings: bool = True
+) -> Emitted:
     """Emit a graph, fused as the settings say for a kind of device and this many samples at a time."""
     options = passes.Options(device=kind, batch=samples)
-    return emit(passes.run(graph, passes.FASTER if config.fuse else (), options))
+    return emit(passes.run(graph, faster(config, siblings=siblings), options))
 
 
 @contextmanager

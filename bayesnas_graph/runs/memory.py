@@ -15,6 +15,7 @@ from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.passes.analysis import StepMemory, cost, step_memory
 from bayesnas_graph.runs.config.groups import DataSettings, WeightSettings
 from bayesnas_graph.runs.device import Device
+from bayesnas_graph.runs.strategies import strategy_info
 
 MARGIN = 1.1  # of what is available, a step may need as much less than that: the estimate is not exact
 MOST_PARTS = 10_000  # of a batch
@@ -36,7 +37,9 @@ def divided(network: Network, config: C, device: Device) -> tuple[C, tuple[str, 
     limit = _limit(config, device)
     share = config.batch // device.processes.world
     parts = [part for part in range(config.accumulate, min(share, MOST_PARTS) + 1) if share % part == 0]
-    if not parts or not device.processes.any(not limit.surely_fits(network, config, share // parts[0])):
+    if not parts or _computes_a_part(config, device):
+        return config, ()
+    if not device.processes.any(not limit.surely_fits(network, config, share // parts[0])):
         return config, ()
     memory, state = _step(network, config, device), _state(config)
     need = [memory.training(share, state, part) for part in parts]
@@ -58,7 +61,7 @@ def divided(network: Network, config: C, device: Device) -> tuple[C, tuple[str, 
 def check_step(network: Network, config: DataSettings, device: Device) -> None:
     """Raise NasError if a step, in the parts of the settings, cannot fit into memory."""
     limit, samples = _limit(config, device), device.samples(config)
-    if limit.surely_fits(network, config, samples):
+    if _computes_a_part(config, device) or limit.surely_fits(network, config, samples):
         return
     need = _step(network, config, device).training(samples * config.accumulate, _state(config), config.accumulate)
     if not limit.fits(need):
@@ -102,6 +105,12 @@ def _step(network: Network, config: Any, device: Device) -> StepMemory:
     options = passes.Options(device=device.fused_for, batch=device.samples(config))
     order = (*passes.SWITCHES, *(passes.FASTER if getattr(config, "fuse", False) else ()))  # `compress` never fuses
     return step_memory(passes.run(network.graph(), order, options), device.precision.itemsize)
+
+
+def _computes_a_part(config: Any, device: Device) -> bool:
+    """Whether a step computes only what its strategy has drawn, which is a small part of the network."""
+    strategy = getattr(config, "strategy", None)  # only of a search
+    return strategy is not None and strategy_info(strategy).draws and not device.compile
 
 
 def _state(config: Any) -> int:

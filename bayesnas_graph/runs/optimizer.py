@@ -34,11 +34,19 @@ def memory_of(optimiser: torch.optim.Optimizer, weights: Named) -> Memory:
 
 
 def remember(optimiser: torch.optim.Optimizer, weights: Named, memory: Memory) -> None:
-    """Restore the state of an optimizer. Raises LookupError or ValueError if it is that of another one."""
+    """Restore the state of an optimizer. Raises LookupError or ValueError if it is that of another one.
+
+    Weights that have never had a gradient have none.
+    """
     kinds = {"step", "exp_avg", "exp_avg_sq"} if isinstance(optimiser, torch.optim.AdamW) else {"momentum_buffer"}
     if memory and memory.keys() != kinds:
         raise ValueError("the state of another optimizer")
-    for name, parameter in weights:
+    named = dict(weights)
+    if any(values.keys() - named.keys() for values in memory.values()):
+        raise LookupError("the state of other weights")
+    for name, parameter in named.items():
+        if not any(name in values for values in memory.values()):
+            continue
         if any(kind != "step" and not _is_like(values[name], parameter) for kind, values in memory.items()):
             raise ValueError("the state of another optimizer")
         tensors = {kind: values[name].to(_device_of(kind, parameter)) for kind, values in memory.items()}

@@ -144,7 +144,8 @@ def _weights(
     """Return the remaining graph of a checkpoint, its weights and gates, and whether it is from the end."""
     progress = content["progress"]
     searched = passes.prune(graph, {verdict["name"] for verdict in progress["closed"]})
-    program = program_for(searched, config, content["fused_for"], content["samples"])
+    siblings = content.get("siblings", True)  # absent in older checkpoints
+    program = program_for(searched, config, content["fused_for"], content["samples"], siblings=siblings)
     state: Mapping[str, Tensor] = content["weights"]
     check_like(state, build(program).state_dict())
     is_final = bool(progress["ended"]) and progress["step"] >= progress.get("last_step", 0)

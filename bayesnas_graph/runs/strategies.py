@@ -13,6 +13,7 @@ class StrategyInfo:
     name: str
     measure: Literal["gamma", "strength"] = "strength"  # the number it judges switches by
     penalised: bool = False  # whether lambda has an effect
+    draws: bool = False  # whether each step trains a network that is drawn: only that is computed
     # What to do about an architecture that is too large.
     advice: str = "search again with `--target-params` or `--target-flops`, or derive with `--budget`"
 
@@ -36,10 +37,10 @@ STRATEGIES = {
         StrategyInfo("bayesnas", measure="gamma", penalised=True, advice=GROWING),
         StrategyInfo("darts"),
         StrategyInfo("dso", penalised=True, advice=GROWING),
-        StrategyInfo("gdas"),
+        StrategyInfo("gdas", draws=True),
         StrategyInfo("magnitude"),
-        StrategyInfo("proxyless"),
-        StrategyInfo("random"),
+        StrategyInfo("proxyless", draws=True),
+        StrategyInfo("random", draws=True),
         StrategyInfo("snas"),
     )
 }

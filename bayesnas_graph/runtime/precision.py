@@ -31,6 +31,13 @@ def moved(x: Tensor, device: torch.device | str) -> Tensor:
     return x.to(gate_dtype(device)).to(device)
 
 
+def sent(x: Tensor, device: torch.device | str) -> Tensor:
+    """A copy on another device of a tensor on the CPU. With CUDA, the program does not wait for the device."""
+    if torch.device(device).type == "cuda":
+        return x.pin_memory().to(device, non_blocking=True)
+    return x.to(device)
+
+
 def tiny(dtype: torch.dtype) -> float:
     """A positive number that is as good as zero, and whose reciprocal is finite.
 

@@ -15,8 +15,10 @@ from bayesnas_graph.codegen.emit import build, transfer
 from bayesnas_graph.passes import prune
 from bayesnas_graph.runs.checkpoints import Checkpoints, Content, check_like
 from bayesnas_graph.runs.device import Device, program_for
+from bayesnas_graph.runs.strategies import strategy_info
+from bayesnas_graph.runtime.precision import moved
 from bayesnas_graph.search.finalists import best_of, finalist_graph
-from bayesnas_graph.search.learner import SearchLearner, new_learner, take_weights
+from bayesnas_graph.search.learner import SearchLearner, fuses_siblings, new_learner, take_weights
 from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import SearchProgress
 
@@ -56,6 +58,7 @@ def to_plain(learner: SearchLearner, progress: SearchProgress) -> dict[str, Any]
         "progress": progress.to_plain(),
         "fused_for": learner.device.fused_for,
         "samples": learner.device.samples(learner.config),
+        "siblings": fuses_siblings(learner.graph, learner.config),
         "weights": learner.supernet.module.state_dict(),
         "memory": learner.memory(),
         "scaler": learner.scaler.state_dict(),
@@ -77,26 +80,31 @@ def from_plain(content: dict[str, Any], problem: Problem, device: Device) -> tup
     weights, memory = content["weights"], content["memory"]
     best = content.get("best", {})  # as beliefs, absent in the oldest checkpoints
     compiled_for = content["fused_for"], content["samples"]
-    if compiled_for == (device.fused_for, device.samples(problem.config)):
+    siblings = content.get("siblings", True)
+    own = device.fused_for, device.samples(problem.config)
+    if (*compiled_for, siblings) == (*own, fuses_siblings(graph, config)):
         take_weights(learner, weights)
-    else:  # on another kind of device, or with another number of processes
-        program = program_for(graph, problem.config, *compiled_for)
+    else:  # on another kind of device, with another number of processes, or by an older version
+        program = program_for(graph, problem.config, *compiled_for, siblings=siblings)
         memory = {kind: transfer(values, program, learner.supernet.program) for kind, values in memory.items()}
         take_weights(learner, weights, program)
     if best:
         smaller = finalist_graph(problem.graph, progress.finalists[best_of(progress.finalists)].off)
         before = program_for(smaller, problem.config, *compiled_for)
-        now = program_for(smaller, problem.config, device.fused_for, device.samples(problem.config))
+        now = program_for(smaller, problem.config, *own)
         best = best if before == now else transfer(best, before, now)
         check_like(best, build(now).state_dict())
     learner.remember(memory)
     learner.scaler.load_state_dict(content["scaler"])
     fresh = learner.prior
-    units, own = _rounded({"units": content["units"]}, fresh.gamma.dtype), _rounded(content["prior"], fresh.gamma.dtype)
-    check_like(own | units, {"gamma": fresh.gamma, "omega": fresh.omega, "s": fresh.s, "units": learner.units})
+    dtype = fresh.gamma.dtype
+    units, numbers = _rounded({"units": content["units"]}, dtype), _rounded(content["prior"], dtype)
+    check_like(numbers | units, {"gamma": fresh.gamma, "omega": fresh.omega, "s": fresh.s, "units": learner.units})
     none = torch.zeros(0, dtype=torch.long, device=device.torch_device)
-    prior = State(**own, negative=none, infinite=none, undetermined=none)
+    prior = State(**numbers, negative=none, infinite=none, undetermined=none)
     beliefs = _rounded(content.get("beliefs", {}), fresh.gamma.dtype)
+    if strategy_info(config.strategy).draws:  # they are drawn from on the CPU
+        beliefs = {name: moved(value.cpu(), "cpu") for name, value in beliefs.items()}
     if any(value.shape != fresh.gamma.shape or not value.is_floating_point() for value in beliefs.values()):
         raise ValueError("the beliefs of another search")
     return replace(learner.with_prior(prior, units["units"]), beliefs=beliefs, best=best), progress

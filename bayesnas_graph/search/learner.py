@@ -8,6 +8,7 @@ replaced as a whole.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -16,13 +17,14 @@ from torch import Tensor, nn
 from bayesnas_graph import passes
 from bayesnas_graph.bayes import State, Switches
 from bayesnas_graph.codegen.emit import Emitted, transfer
-from bayesnas_graph.codegen.supernet import Supernet
+from bayesnas_graph.codegen.supernet import DrawnNetwork, Opened, Supernet
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes.analysis import cuts
 from bayesnas_graph.runs.checkpoints import check_like
 from bayesnas_graph.runs.config.search import SearchConfig
-from bayesnas_graph.runs.device import Device, program_for
+from bayesnas_graph.runs.device import Device, faster, program_for
 from bayesnas_graph.runs.optimizer import Memory, memory_of, new_optimiser, remember
+from bayesnas_graph.runs.strategies import strategy_info
 from bayesnas_graph.runtime.precision import gate_dtype
 from bayesnas_graph.search.contests import Contests
 
@@ -37,9 +39,11 @@ class SearchLearner:
     device: Device
     supernet: Supernet
     network: nn.Module  # the module to call in training, perhaps wrapped
+    drawn: DrawnNetwork | None  # the module to call if only what is drawn is computed
     switches: Switches
     contests: Contests  # between switches
     contests_on_cpu: Contests
+    group_on_cpu: Tensor  # the group of every gate
     optimiser: torch.optim.Optimizer
     scaler: torch.amp.GradScaler
     prior: State
@@ -51,6 +55,15 @@ class SearchLearner:
     def module(self) -> nn.Module:
         """The module of the supernet."""
         return self.supernet.module
+
+    @property
+    def called(self) -> nn.Module:
+        """The module to call within `computing`, when gradients are not to be averaged over processes."""
+        return self.supernet.module if self.drawn is None else self.drawn
+
+    def computing(self, opened: Opened | None) -> AbstractContextManager[None]:
+        """Compute only what these gates let through, within this block, if this learner can."""
+        return nullcontext() if self.drawn is None else self.drawn.only(opened)
 
     @property
     def graph(self) -> Graph:
@@ -76,9 +89,12 @@ class SearchLearner:
 
 def new_learner(graph: Graph, config: SearchConfig, device: Device) -> SearchLearner:
     """Return a new learner, with random weights, and gates and prior at 1."""
-    supernet = Supernet.of(graph, device.fused_for, device.samples(config), fuse=config.fuse).to(device.torch_device)
-    network = device.prepared(supernet.module)
-    switches = Switches.of(graph).to(device.torch_device)
+    order = faster(config, siblings=fuses_siblings(graph, config))
+    supernet = Supernet.of(graph, device.fused_for, device.samples(config), order=order).to(device.torch_device)
+    drawn = DrawnNetwork(supernet) if draws(graph, config) and not device.compile else None
+    network = device.prepared(supernet.module, drawn)
+    on_cpu = Switches.of(graph)
+    switches = on_cpu.to(device.torch_device)
     contests = Contests.of(graph, switches.groups)
     trained = [parameter for _, parameter in weights(supernet)]
     return SearchLearner(
@@ -86,14 +102,26 @@ def new_learner(graph: Graph, config: SearchConfig, device: Device) -> SearchLea
         device=device,
         supernet=supernet,
         network=network,
+        drawn=drawn,
         switches=switches,
         contests=contests.to(device.torch_device),
         contests_on_cpu=contests,
+        group_on_cpu=on_cpu.group,
         optimiser=new_optimiser(config, trained),
         scaler=device.scaler(),
         prior=State.start(switches),
         units=torch.ones(len(switches.gates), dtype=gate_dtype(device.torch_device), device=device.torch_device),
     )
+
+
+def draws(graph: Graph, config: SearchConfig) -> bool:
+    """Return whether the strategy of the settings trains networks that are drawn from a graph."""
+    return bool(graph.gates) and strategy_info(config.strategy).draws
+
+
+def fuses_siblings(graph: Graph, config: SearchConfig) -> bool:
+    """Return whether several candidates may be computed as one: not if all but those that are drawn are left out."""
+    return not draws(graph, config)
 
 
 def without(learner: SearchLearner, off: Iterable[str]) -> SearchLearner:
@@ -113,7 +141,8 @@ def without(learner: SearchLearner, off: Iterable[str]) -> SearchLearner:
 def add_weights(learner: SearchLearner, state: Mapping[str, Tensor], graph: Graph) -> None:
     """Load the weights of a network that was compiled from another graph with the same nodes; the gates stay."""
     device, config = learner.device, learner.config
-    program = program_for(graph, config, device.fused_for, device.samples(config))
+    siblings = fuses_siblings(graph, config)
+    program = program_for(graph, config, device.fused_for, device.samples(config), siblings=siblings)
     known = transfer(state, program, learner.supernet.program)
     learner.supernet.module.load_state_dict({**learner.supernet.module.state_dict(), **known})
 

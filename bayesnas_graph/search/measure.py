@@ -66,9 +66,9 @@ def loss_and_accuracy(learner: SearchLearner, batches: Iterable[Batch]) -> tuple
     """Return the mean loss and the accuracy of the network on some samples, over all processes."""
     sums = learner.units.new_zeros(2)
     total = 0
-    with torch.no_grad(), learner.supernet.measuring() as network, learner.device.autocast():
+    with torch.no_grad(), learner.supernet.measuring(), learner.device.autocast():
         for x, y in batches:
-            output = network(x).float()
+            output = learner.called(x).float()
             loss = CrossEntropy()(output, y) * len(y)
             sums += torch.stack([precise(loss), precise((output.argmax(1) == y).sum())])
             total += len(y)

@@ -31,6 +31,7 @@ class Relaxation(Baseline):
     betas: ClassVar[tuple[float, float]] = (0.5, 0.999)
     decay: ClassVar[float] = 1e-3  # of logits
     temperatures: ClassVar[tuple[float, float]] = (1.0, 1.0)  # at the start and at the end
+    on_cpu: ClassVar[bool] = False  # whether logits are on the CPU, whatever the device
     none_may_win: ClassVar[bool] = False  # whether a choice may be left without a candidate
 
     @abstractmethod
@@ -41,23 +42,33 @@ class Relaxation(Baseline):
         count = len(learner.switches.groups)
         numbers = generator(torch.device("cpu"), learner.config.seed, "logits")
         drawn = torch.randn(count, generator=numbers, dtype=torch.float64)
-        logits = moved(NOISE * drawn, learner.units.device)
+        logits = moved(NOISE * drawn, "cpu" if self.on_cpu else learner.units.device)
         zeros = {name: torch.zeros_like(logits) for name in ("mean", "square", "steps")}
         return replace(learner, beliefs={"logits": logits, **zeros})
 
+    def contests(self, learner: SearchLearner) -> Contests:
+        """Return the contests on the device of the logits."""
+        return learner.contests_on_cpu if self.on_cpu else learner.contests
+
     def draw(self, learner: SearchLearner, rates: Rates, part: Part) -> Draw:
-        contests, seed = learner.contests, learner.config.seed
         logits = learner.beliefs["logits"].clone().requires_grad_()
-        numbers = generator(contests.contest.device, seed, "draw", part, rates.step)  # the same in all processes
-        noise = partial(gumbel, contests, numbers)
+        weights = self.weights(*self.drawn_from(learner, logits, rates, part), part)
+        return Draw(logits, self.contests(learner).gates(weights)[learner.switches.group])
+
+    def drawn_from(
+        self, learner: SearchLearner, logits: Tensor, rates: Rates, part: Part
+    ) -> tuple[Contests, Tensor, Noise, float]:
+        """Return what a step draws from: contests, the logits of all entrants, noise, and the temperature."""
+        contests = self.contests(learner)
+        numbers = generator(contests.contest.device, learner.config.seed, "draw", part, rates.step)  # in all processes
         first, last = self.temperatures
         temperature = first + (last - first) * rates.passed
-        weights = self.weights(contests, contests.entered(logits), noise, temperature, part)
-        return Draw(logits, contests.gates(weights)[learner.switches.group])
+        return contests, contests.entered(logits), partial(gumbel, contests, numbers), temperature
 
     def move(self, learner: SearchLearner, slopes: Tensor, draw: Draw | None, rates: Rates) -> None:
         assert draw is not None, "gates are drawn in every step"
-        (gradient,) = torch.autograd.grad(draw.gates, draw.numbers, slopes.to(draw.gates.dtype))
+        slopes = slopes.to(draw.gates.device).to(draw.gates.dtype)
+        (gradient,) = torch.autograd.grad(draw.gates, draw.numbers, slopes)
         self.learn(learner, gradient, learner.config.logit_rate * rates.slowdown)
 
     @torch.no_grad()
@@ -72,8 +83,8 @@ class Relaxation(Baseline):
         beliefs["logits"].sub_(rate * unbiased / (spread + EPSILON))
 
     def judge(self, learner: SearchLearner, batches: Sequence[Batch], number: int) -> Judgement:
-        contests = learner.contests
+        contests = self.contests(learner)
         parts = contests.softmax(contests.entered(learner.beliefs["logits"]))
         winners = contests.winners(parts) if self.none_may_win else contests.best_candidates(parts)
         strengths = torch.where(contests.is_none, 1 - parts, parts)[: contests.groups]
-        return Judgement(strengths, best_of_choices(contests, winners))
+        return Judgement(moved(strengths, learner.units.device), best_of_choices(contests, winners))

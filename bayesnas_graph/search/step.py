@@ -7,6 +7,7 @@ from torch import Tensor
 
 from bayesnas_graph.bayes import CrossEntropy
 from bayesnas_graph.runs.step import apply_gradients, backward, unscale
+from bayesnas_graph.runtime.precision import sent
 from bayesnas_graph.search.learner import SearchLearner
 from bayesnas_graph.search.problem import Batch
 from bayesnas_graph.search.strategies import strategy_of
@@ -26,21 +27,23 @@ def train_step(
     draw = _drawn(learner, rates, "gates" if together else "weights")
     for parameter in learner.supernet.module.parameters():
         parameter.grad = None
-    found = backward(
-        learner.network,
-        batch,
-        learner.device,
-        learner.scaler,
-        parts=config.accumulate,
-        smoothing=config.label_smoothing,
-        drop=config.drop_path,
-    )
+    with learner.computing(draw.opened if draw else None):
+        found = backward(
+            learner.network,
+            batch,
+            learner.device,
+            learner.scaler,
+            parts=config.accumulate,
+            smoothing=config.label_smoothing,
+            drop=config.drop_path,
+        )
     unscale(learner.optimiser, learner.scaler, rates.weights)
     slopes = _gate_slopes(learner) if together else None
     apply_gradients(learner.optimiser, learner.scaler, config.clip)
     if rates.gates and slopes is None:
         draw = _drawn(learner, rates, "gates")
-        slopes = _held_out_slopes(learner, held_out)
+        with learner.computing(draw.opened if draw else None):
+            slopes = _held_out_slopes(learner, held_out)
     if slopes is not None:
         strategy.move(learner, slopes, draw, rates)
     return found
@@ -50,7 +53,8 @@ def _drawn(learner: SearchLearner, rates: Rates, part: Part) -> Draw | None:
     """Draw and set gates, if the strategy draws them."""
     draw = None if rates.settled else strategy_of(learner.config).draw(learner, rates, part)
     if draw is not None:
-        learner.supernet.set_gates(draw.gates.detach().to(learner.supernet.gates.dtype))
+        gates = draw.gates.detach().to(learner.supernet.gates.dtype)
+        learner.supernet.set_gates(gates if gates.device == learner.units.device else sent(gates, learner.units.device))
     return draw
 
 
@@ -70,7 +74,7 @@ def _held_out_slopes(learner: SearchLearner, batch: Batch | None) -> Tensor:
     entropy, total = CrossEntropy(learner.config.label_smoothing), None
     for x, y in zip(batch[0].chunk(parts), batch[1].chunk(parts), strict=True):
         with learner.device.autocast():
-            value = entropy(learner.supernet.module(x).float(), y)
+            value = entropy(learner.called(x).float(), y)
         found = torch.autograd.grad(value, parameters, allow_unused=True, materialize_grads=True)
         slopes = learner.supernet.in_order(list(found))
         total = slopes if total is None else total + slopes

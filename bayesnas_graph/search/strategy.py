@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph.bayes import Verdict
+from bayesnas_graph.codegen.supernet import Opened
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.search.iteration import Iteration
 from bayesnas_graph.search.learner import SearchLearner
@@ -46,6 +47,7 @@ class Draw:
 
     numbers: Tensor  # of every group; differentiable
     gates: Tensor  # of every gate
+    opened: Opened | None = None  # what has to be computed; everything if it is not given
 
 
 class Strategy(ABC):

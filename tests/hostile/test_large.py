@@ -100,6 +100,17 @@ def test_activations_that_do_not_fit(run: Run, here: Path, monkeypatch: pytest.M
     assert not (here / "runs").exists()
 
 
+def test_activations_of_drawn_networks(run: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A strategy that computes only what it draws needs less than the whole network, unless choices are compiled."""
+    monkeypatch.setattr("bayesnas_graph.runs.memory.available_memory", lambda: 2**20)
+    (here / "net.nas").write_text(SMALL.replace("conv(4)", "conv(4) > relu > optional (conv(4) > relu > conv(4) > bn)"))
+    short = [word for setting in ("cutout=0", "warmup=1", "iterations=1", "steps=1") for word in ("-s", setting)]
+    words = ("search", "net.nas", "--data", "digits", "--batch", "512", *short, "-s", "finish=0")
+    assert run(*words).code == 1
+    assert run(*words, "--strategy", "gdas", "--compile").code == 1
+    assert run(*words, "--strategy", "gdas").code == 0
+
+
 def test_weights_that_cannot_be_allocated(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where it is unknown how much memory there is, torch finds out."""
     monkeypatch.setattr(memory, "available_memory", lambda: None)

@@ -23,13 +23,17 @@ from bayesnas_graph.search.learner import new_learner
 from bayesnas_graph.search.loop import Search, SearchOutcome
 from bayesnas_graph.search.measure import GateMeasurements, measure
 from bayesnas_graph.search.prior import Prior
+from bayesnas_graph.search.relaxation import Relaxation
 from bayesnas_graph.search.step import train_step
+from bayesnas_graph.search.strategies import strategy_of
 from bayesnas_graph.search.strategies.bayes import Bayes
+from bayesnas_graph.search.strategy import Draw, Rates
 from tests.search.spaces import TINY, Notes, problem
 from tests.search.stand_in import DEVICE, Held, Seen, StandIn, stand_in
 from tests.search.test_variants import MIXED, RULED
 
 FEW: dict[str, Any] = {"iterations": 2, "steps": 4, "warmup": 2, "finish": 2, "samples": 2}
+DRAWING = [name for name, info in STRATEGIES.items() if info.draws]
 DETERMINED = ["bayes", "bayesnas", "darts", "dso", "magnitude"]  # strategies that draw nothing
 OTHER_SETTINGS: dict[str, Any] = {
     "gates_on": "held_out",
@@ -94,10 +98,19 @@ def short_search(name: str, *, has_double: bool) -> Watched:
     return watched_search(strategy=name, has_double=has_double)
 
 
+def kinds(found: Watched) -> list[list[str]]:
+    """The faults of every step."""
+    return [[fault.kind for fault in seen.faults] for seen in found.steps]
+
+
 def assert_no_waiting(found: Watched) -> None:
     assert len(found.steps) > 2
     assert [fault for seen in found.steps for fault in seen.faults] == []
     assert all(seen.forward > 50 and seen.backward > 10 for seen in found.steps)
+    assert_usual_around_steps(found)
+
+
+def assert_usual_around_steps(found: Watched) -> None:
     # Data are on the device. What chooses and changes batches is copied at the start of an epoch.
     copied = [{fault.kind for fault in seen.faults} for seen in found.fetched if seen.faults]
     assert copied
@@ -109,7 +122,7 @@ def assert_no_waiting(found: Watched) -> None:
 # ------------------------------------------------------------------------------------- a search
 
 
-@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("name", [name for name in STRATEGIES if name not in DRAWING])
 def test_a_step_waits_for_nothing(name: str) -> None:
     found = short_search(name, has_double=False)
     assert_no_waiting(found)
@@ -117,21 +130,73 @@ def test_a_step_waits_for_nothing(name: str) -> None:
     print(f"{name}: {moving.forward} launches forwards and in updates, {moving.backward} backwards")
 
 
-@pytest.mark.parametrize("name", ["bayesnas", "gdas"])
+@pytest.mark.parametrize("name", ["bayesnas", "snas"])
 def test_other_settings_wait_for_nothing(name: str) -> None:
     assert_no_waiting(watched_search(MIXED, strategy=name, **OTHER_SETTINGS))
 
 
 def test_choices_of_several_wait_for_nothing() -> None:
-    assert_no_waiting(watched_search(RULED, strategy="gdas"))
+    assert_no_waiting(watched_search(RULED, strategy="snas"))
 
 
-def test_random_architectures_that_meet_requirements_are_copied() -> None:
-    """They are drawn on the CPU, where requirements are checked."""
-    found = watched_search(RULED, strategy="random")
-    kinds = [[fault.kind for fault in seen.faults] for seen in found.steps]
-    assert kinds[: FEW["warmup"]] == [["copied"]] * FEW["warmup"]
-    assert all(step in ([], ["copied"]) for step in kinds)
+COPIED = ["copied"]  # the gates that are drawn
+# The gates of a step of the weights; those of a step of the logits, and where their slopes are; the slopes.
+LEARNT = ["copied", "copied", "copied", "read"]
+
+
+@pytest.mark.parametrize("name", ["gdas", "proxyless"])
+@pytest.mark.parametrize(("text", "settings"), [(TINY, {}), (MIXED, OTHER_SETTINGS), (RULED, {})])
+def test_a_step_that_draws_by_logits_reads_slopes_and_nothing_else(
+    name: str, text: str, settings: dict[str, Any]
+) -> None:
+    """What to compute must be known before it is computed, and depends on the slopes of the step before."""
+    found = watched_search(text, strategy=name, **settings)
+    assert kinds(found)[: FEW["warmup"]] == [COPIED] * FEW["warmup"]
+    assert kinds(found)[-FEW["finish"] :] == [[]] * FEW["finish"]
+    learning = kinds(found)[FEW["warmup"] : -FEW["finish"]]
+    assert LEARNT in learning
+    assert all(step in (LEARNT, LEARNT[1:]) for step in learning)  # there are no slopes if no candidate is drawn
+    assert_usual_around_steps(found)
+
+
+def test_gates_that_learn_from_the_same_samples_are_drawn_once() -> None:
+    found = watched_search(strategy="gdas", gates_on="train")
+    learning = kinds(found)[FEW["warmup"] : -FEW["finish"]]
+    assert LEARNT[1:] in learning
+    assert all(step in (LEARNT[1:], LEARNT[2:]) for step in learning)
+
+
+@pytest.mark.parametrize("text", [TINY, RULED])
+def test_a_step_that_draws_at_random_reads_nothing(text: str) -> None:
+    found = watched_search(text, strategy="random")
+    drawing = FEW["warmup"] + FEW["iterations"] * FEW["steps"]
+    assert kinds(found) == [COPIED] * drawing + [[]] * FEW["finish"]
+
+
+@pytest.mark.parametrize("name", ["gdas", "proxyless"])
+def test_draws_are_those_of_the_cpu(name: str) -> None:
+    """And so are the slopes that are learnt from, up to rounding."""
+    given = problem(strategy=name, **FEW)
+    strategy = strategy_of(given.config)
+    drawn: list[list[float]] = []
+    slopes: list[Tensor] = []
+
+    def move(_strategy: Relaxation, _learner: object, found: Tensor, draw: Draw, _rates: Rates) -> None:
+        drawn.append(draw.gates.tolist())
+        slopes.append(found.to("cpu"))
+
+    with stand_in(has_double=False), patch.object(Relaxation, "move", move):
+        for place in (DEVICE, torch.device("cpu")):
+            torch.manual_seed(0)
+            device = Device.of(given.config, place, Processes())
+            learner = new_learner(given.graph, given.config, device)
+            learner = strategy.start(learner, next(given.batches(device, 0)))
+            batches, held_out = given.batches(device, 0), given.held_out_batches(device, 0)
+            for step in range(5):
+                train_step(learner, next(batches), Rates(0.1, 0.1, (0.0, 0.0), step=step), next(held_out))
+    assert drawn[:5] == drawn[5:]
+    torch.testing.assert_close(slopes[:5], slopes[5:], rtol=1e-3, atol=1e-5)
+    assert any(found.abs().max() > 0.001 for found in slopes)
 
 
 @pytest.mark.parametrize("name", DETERMINED)

@@ -128,11 +128,15 @@ def test_slopes_follow_the_loss(name: str) -> None:
         assert float(gradient[number]) == pytest.approx((ahead - behind) / (2 * step), rel=1e-3, abs=1e-6)
 
 
-def test_two_processes_draw_the_same(programs: Launcher) -> None:
-    begin = ("search", "tiny.nas", "--config", "short.toml", "--allow-python", "--strategy", "gdas", "--iterations", 1)
-    assert programs.run(*begin, "-o", "gdas_alone")[0] == 0
-    ended(programs.start_together(*begin, "-o", "gdas_together"))
-    assert_close_run(programs.folder / "gdas_alone", programs.folder / "gdas_together")
+@pytest.mark.parametrize(
+    ("name", "more"), [("gdas", ()), ("proxyless", ("-s", "accumulate=2")), ("random", ("-s", "samples=2"))]
+)
+def test_two_processes_draw_the_same(name: str, more: tuple[str, ...], programs: Launcher) -> None:
+    """Weights that are not drawn have no gradient in either."""
+    begin = ("search", "tiny.nas", "--config", "short.toml", "--allow-python", "--strategy", name, "--iterations", 1)
+    assert programs.run(*begin, *more, "-o", f"{name}_alone")[0] == 0
+    ended(programs.start_together(*begin, *more, "-o", f"{name}_together"))
+    assert_close_run(programs.folder / f"{name}_alone", programs.folder / f"{name}_together")
 
 
 def test_a_strategy_is_a_file() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -30,15 +30,26 @@ class Supernet:
     graph: Graph  # as searched: nothing merged or fused
     program: Emitted
     module: nn.Module
+    compiled: Graph  # what the program computes: the graph after all passes
     order: Tensor  # the position of each gate in the concatenation of all tensors of gates
 
     @staticmethod
-    def of(graph: Graph, device: passes.DeviceKind = "cpu", batch: int = 64, *, fuse: bool = True) -> Supernet:
-        """Compile a graph that has its zero switches."""
-        options = passes.Options(device=device, batch=batch)
-        program = emit(passes.run(graph, passes.FASTER if fuse else (), options))
+    def of(
+        graph: Graph,
+        device: passes.DeviceKind = "cpu",
+        batch: int = 64,
+        *,
+        fuse: bool = True,
+        order: Sequence[passes.Pass] | None = None,
+    ) -> Supernet:
+        """Compile a graph that has its zero switches; `order` has other passes than the usual ones."""
+        if order is None:
+            order = passes.FASTER if fuse else ()
+        compiled = passes.run(graph, order, passes.Options(device=device, batch=batch))
+        program = emit(compiled)
         module = build(program)
-        return Supernet(graph, program, module, torch.tensor(_order(graph, program, module), dtype=torch.long))
+        places = torch.tensor(_order(graph, program, module), dtype=torch.long)
+        return Supernet(graph, program, module, compiled, places)
 
     def to(self, device: torch.device | str) -> Supernet:
         """The same on another device: the module is moved there."""

@@ -12,20 +12,21 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph.search.contests import Contests
-from bayesnas_graph.search.relaxation import Noise, Relaxation
+from bayesnas_graph.search.relaxation import Noise
+from bayesnas_graph.search.sampling import Sample, Sampling
 from bayesnas_graph.search.strategy import Part
 
 
-class Gdas(Relaxation):
+class Gdas(Sampling):
     """One candidate at a time."""
 
     gates_on = "held_out"
     temperatures = (10.0, 0.1)
 
-    def weights(self, contests: Contests, logits: Tensor, noise: Noise, temperature: float, part: Part) -> Tensor:
+    def sample(self, contests: Contests, logits: Tensor, noise: Noise, temperature: float, part: Part) -> Sample:
         soft = contests.softmax((logits + noise()) / temperature)
         drawn = contests.winners(soft.detach())
-        return torch.where(drawn, 1 + (soft - soft.detach()), 0)
+        return Sample(torch.where(drawn, 1 + (soft - soft.detach()), 0), learns=drawn)
 
 
 STRATEGY = Gdas()

@@ -19,12 +19,13 @@ from bayesnas_graph.passes import Disconnected, Misfit, prune
 from bayesnas_graph.passes.analysis import Rules, limits, obey
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.seeds import generator
-from bayesnas_graph.runtime.precision import moved, precise
+from bayesnas_graph.runtime.precision import precise, sent
 from bayesnas_graph.search.baseline import Baseline, Judgement, best_of_choices
 from bayesnas_graph.search.contests import Contests, gumbel
 from bayesnas_graph.search.learner import SearchLearner
 from bayesnas_graph.search.measure import accuracy
 from bayesnas_graph.search.problem import Batch
+from bayesnas_graph.search.sampling import opened
 from bayesnas_graph.search.strategy import Draw, Part, Rates
 
 MOST_TRIES = 100  # to draw a connected architecture
@@ -34,11 +35,11 @@ class Random(Baseline):
     """Random architectures; nothing is learnt about switches."""
 
     def draw(self, learner: SearchLearner, rates: Rates, part: Part) -> Draw:
-        contests = _contests(learner)
+        contests = learner.contests_on_cpu
         numbers = generator(contests.contest.device, learner.config.seed, "draw", rates.step)
-        gates = contests.gates(precise(_drawn(learner, contests, numbers)))
-        gates = moved(gates, learner.units.device)
-        return Draw(gates, gates[learner.switches.group])
+        of_groups = contests.gates(precise(_drawn(learner, contests, numbers)))
+        gates = of_groups[learner.group_on_cpu]
+        return Draw(of_groups, gates, opened(learner, gates))
 
     def move(self, learner: SearchLearner, slopes: Tensor, draw: Draw | None, rates: Rates) -> None:
         """Learn nothing."""
@@ -48,15 +49,16 @@ class Random(Baseline):
 
     def judge(self, learner: SearchLearner, batches: Sequence[Batch], number: int) -> Judgement:
         """Return strengths: the mean accuracy of the architectures with a switch, plus 1 if the best one has it."""
-        contests, switches = _contests(learner), learner.switches
+        contests = learner.contests_on_cpu
         numbers = generator(contests.contest.device, learner.config.seed, "samples", number)
         best, most = None, -1.0
         right, times = (learner.units.new_zeros(contests.groups) for _ in "ab")
         for _ in range(learner.config.samples):
             winners = _sound(learner, contests, numbers)
-            gates = moved(contests.gates(precise(winners)), learner.units.device)
-            learner.supernet.set_gates(gates[switches.group].to(learner.supernet.gates.dtype))
-            found = accuracy(learner, batches)
+            gates = contests.gates(precise(winners))[learner.group_on_cpu]
+            learner.supernet.set_gates(sent(gates.to(learner.supernet.gates.dtype), learner.units.device))
+            with learner.computing(opened(learner, gates)):
+                found = accuracy(learner, batches)
             stays = learner.units.new_tensor(_stays(contests, winners))
             right, times = right + found * stays, times + stays
             if found > most:
@@ -64,11 +66,6 @@ class Random(Baseline):
         assert best is not None, "there is at least one sample"
         strengths = right / times.clamp(min=1) + learner.units.new_tensor(_stays(contests, best))
         return Judgement(strengths, best_of_choices(contests, best))
-
-
-def _contests(learner: SearchLearner) -> Contests:
-    """Return the contests to draw from: on the CPU if the space has requirements, which are checked there."""
-    return learner.contests_on_cpu if learner.graph.constraints else learner.contests
 
 
 def _drawn(learner: SearchLearner, contests: Contests, numbers: torch.Generator) -> Tensor:
