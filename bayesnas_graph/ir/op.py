@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from math import prod
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 from bayesnas_graph.ir.call import Expression, ModuleCall, Plain, TensorCut
@@ -272,9 +273,9 @@ class Op:
         return None
 
     @classmethod
-    def arguments(cls) -> dict[str, Argument]:
+    def arguments(cls) -> Mapping[str, Argument]:
         """The arguments by name, in order."""
-        return {field.name: field.metadata["argument"] for field in fields(cls)}
+        return _arguments(cls)
 
     def settings(self) -> dict[str, Value]:
         """The value of every argument."""
@@ -292,6 +293,11 @@ class Op:
     def __str__(self) -> str:
         shown = ", ".join(f"{name} = {value}" for name, value in self.changed().items())
         return f"{self.label}({shown})" if shown else self.label
+
+
+@lru_cache(maxsize=1024)
+def _arguments(cls: type[Op]) -> Mapping[str, Argument]:
+    return MappingProxyType({field.name: field.metadata["argument"] for field in fields(cls)})
 
 
 def _text(value: Value) -> str:

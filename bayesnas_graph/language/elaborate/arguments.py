@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from fractions import Fraction
+from functools import lru_cache
 
 from bayesnas_graph.diagnostics import Diagnostic, Fix, Label, nearest, suggestion
 from bayesnas_graph.diagnostics.source import Span
@@ -36,6 +37,7 @@ def signature_of(definition: ast.Motif | ast.SetDefinition | ast.PythonOperation
     return Signature(definition.name.name, names, required, definition.name.span)
 
 
+@lru_cache(maxsize=1024)
 def primitive_signature(cls: type[Op]) -> Signature:
     """The signature of a primitive."""
     names = tuple(cls.arguments())
