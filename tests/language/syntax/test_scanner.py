@@ -13,7 +13,27 @@ from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.language.syntax.grammar import load_grammar, reserved_words
 from bayesnas_graph.language.syntax.lexer import tokenize
 
-PIECES = ["//", "///", "//!", "/*", "*/", '"', "->", "..", "==", ">", "1.5M", "1e", "true", "\n", " ", "#", "é", "{", ")"]
+PIECES = [
+    "//",
+    "///",
+    "//!",
+    "/*",
+    "*/",
+    '"',
+    "->",
+    "..",
+    "==",
+    ">",
+    "1.5M",
+    "1e",
+    "true",
+    "\n",
+    " ",
+    "#",
+    "é",
+    "{",
+    ")",
+]
 
 
 def check(text: str) -> None:
