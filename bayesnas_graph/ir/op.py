@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
-from functools import lru_cache, reduce
+from functools import reduce
 from math import prod
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
+from weakref import WeakKeyDictionary
 
 from bayesnas_graph.ir.call import Expression, ModuleCall, Plain, TensorCut
 from bayesnas_graph.ir.coupling import Coupling, Mask, union
@@ -275,7 +276,11 @@ class Op:
     @classmethod
     def arguments(cls) -> Mapping[str, Argument]:
         """The arguments by name, in order."""
-        return _arguments(cls)
+        known = _ARGUMENTS.get(cls)
+        if known is None:
+            found = {field.name: field.metadata["argument"] for field in fields(cls)}
+            known = _ARGUMENTS[cls] = MappingProxyType(found)
+        return known
 
     def settings(self) -> dict[str, Value]:
         """The value of every argument."""
@@ -295,9 +300,7 @@ class Op:
         return f"{self.label}({shown})" if shown else self.label
 
 
-@lru_cache(maxsize=1024)
-def _arguments(cls: type[Op]) -> Mapping[str, Argument]:
-    return MappingProxyType({field.name: field.metadata["argument"] for field in fields(cls)})
+_ARGUMENTS: WeakKeyDictionary[type[Op], Mapping[str, Argument]] = WeakKeyDictionary()
 
 
 def _text(value: Value) -> str:

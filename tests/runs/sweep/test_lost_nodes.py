@@ -63,7 +63,20 @@ def deadly():
     return Images(100, deadly=True), Images(20)
 """
 
-QUICK = "-s steps=40 -s warmup=4 -s iterations=2 -s batch=16 -s gate_rate=0.5 -s checkpoint_steps=5".split()
+QUICK = [
+    "-s",
+    "steps=40",
+    "-s",
+    "warmup=4",
+    "-s",
+    "iterations=2",
+    "-s",
+    "batch=16",
+    "-s",
+    "gate_rate=0.5",
+    "-s",
+    "checkpoint_steps=5",
+]
 
 
 @dataclass
