@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import islice
 from math import isfinite
@@ -89,10 +89,10 @@ def short_time(seconds: float) -> str:
     return f"{1000 * seconds:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
 
 
-def resume_command(verb: str, folder: Path, *, allow_python: bool) -> str:
-    """Return the command that resumes a run."""
-    allowed = " --allow-python" if allow_python else ""
-    return f"bayesnas-graph {verb} --resume {shlex.quote(str(folder))}{allowed}"
+def resume_command(verb: str, folder: Path, options: Sequence[str] = (), *, allow_python: bool) -> str:
+    """Return the command that resumes a run, with further options."""
+    words = ["bayesnas-graph", verb, "--resume", str(folder), *options, *(["--allow-python"] if allow_python else [])]
+    return shlex.join(words)
 
 
 def space_files(names: Iterable[Path]) -> list[tuple[Path, str]]:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from bayesnas_graph import api
+from bayesnas_graph.cli.console import say
 from bayesnas_graph.cli.options import option_group, settings_options
 from bayesnas_graph.cli.run_options import RunOptions, exit_when_interrupted
 from bayesnas_graph.cli.sweep import SweepOptions, continue_sweep, is_sweep, start_sweep
 from bayesnas_graph.runs.config.groups import RUN
 from bayesnas_graph.runs.config.search import SearchConfig
-from bayesnas_graph.runs.recipes import choose_recipe, device_of
+from bayesnas_graph.runs.recipes import Recipe, choose_recipe, device_of
 from bayesnas_graph.runs.settings import Settings, read_settings
 
 
@@ -55,10 +57,11 @@ def search(
     if sweep.wanted and config is not None and file is not None:
         start_sweep(file, settings, sweep, options, recipe, passed_on)
         return
+    _announce(file, options.resume, recipe)
     from bayesnas_graph.cli.display.search_view import SearchView  # loads torch
     from bayesnas_graph.search.tensorboard import TensorBoard, writer
 
-    view = SearchView(live=options.live, recipe=recipe)
+    view = SearchView(live=options.live)
     with exit_when_interrupted():
         api.search(
             None if config is None else file,
@@ -69,3 +72,10 @@ def search(
             watch=(view, TensorBoard(None, writer())) if tensorboard else (view,),
             config=config,
         )
+
+
+def _announce(file: Path | None, resumed: Path | None, recipe: Recipe | None) -> None:
+    """Print the first line of a search at once: loading torch takes seconds. Of several processes, one prints it."""
+    if os.environ.get("RANK", "0") == "0":
+        begun = f"searching {file}" if recipe is None else f"settings from {recipe}"
+        say(f"resuming {resumed}" if resumed is not None else begun)

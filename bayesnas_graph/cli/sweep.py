@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import shlex
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -90,7 +92,7 @@ def start_sweep(
         show_diagnostics(created.warnings)
         if recipe is not None:
             typer.echo(f"settings from {recipe}")
-        _run(created, sweep, live=options.live)
+        _run(created, sweep, options, passed_on)
 
 
 def continue_sweep(
@@ -110,16 +112,16 @@ def continue_sweep(
         raise NasError([Diagnostic("NAS601", message, help=help)])
     allow = options.allow_python
     with resume_sweep(path, data_dir=options.data_dir, options=passed_on, allow_python=allow) as resumed:
-        _run(resumed, sweep, live=options.live)
+        _run(resumed, sweep, options, passed_on)
 
 
-def _run(sweep: Sweep, options: SweepOptions, *, live: bool) -> None:
+def _run(sweep: Sweep, options: SweepOptions, shared: RunOptions, passed_on: tuple[str, ...]) -> None:
     """Run the remaining searches, show the table, and exit."""
     path = sweep.folder.path
     say(f"sweep {path}: {len(sweep.left)} of {len(sweep.runs)} runs to do")
     finished = False
     try:
-        with sweep_view(sweep.folder, live=live) as view:
+        with sweep_view(sweep.folder, live=shared.live) as view:
             finished = run_to_end(sweep, view, options.jobs, ray=options.ray)
     except KeyboardInterrupt:  # the second Ctrl-C, which ended the runs at once
         pass
@@ -129,8 +131,23 @@ def _run(sweep: Sweep, options: SweepOptions, *, live: bool) -> None:
     failed = f"{len(sweep.left)} of {len(sweep.runs)} failed; retry them with"
     say(failed if finished else "stopped; resume with")
     needs_python = sweep.request.python_ops or any(names_code(point.config.data) for point in sweep.left)
-    say(f"  {resume_command('search', path, allow_python=needs_python)}")
+    again = [*_resume_options(sweep, options, shared), *passed_on]
+    address = os.environ.get("RAY_ADDRESS") if options.ray else None
+    where = f"RAY_ADDRESS={shlex.quote(address)} " if address else ""
+    say(f"  {where}{resume_command('search', path, again, allow_python=needs_python)}")
     raise typer.Exit(1 if finished else 130)
+
+
+def _resume_options(sweep: Sweep, options: SweepOptions, shared: RunOptions) -> Iterator[str]:
+    """The options of the command that a resumed sweep needs too. The folder has the others."""
+    if options.ray:
+        yield "--ray"
+    if options.jobs is not None:
+        yield from ("--jobs", str(options.jobs))
+    if sweep.data_dir is not None:  # it has moved
+        yield from ("--data-dir", str(sweep.data_dir))
+    if shared.display != "auto":
+        yield from ("--display", shared.display)
 
 
 def _show_summary(sweep: Sweep) -> None:

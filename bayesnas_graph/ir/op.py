@@ -7,7 +7,9 @@ from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
 from functools import reduce
 from math import prod
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal
+from weakref import WeakKeyDictionary
 
 from bayesnas_graph.ir.call import Expression, ModuleCall, Plain, TensorCut
 from bayesnas_graph.ir.coupling import Coupling, Mask, union
@@ -306,9 +308,13 @@ class Op:
         return None
 
     @classmethod
-    def arguments(cls) -> dict[str, Argument]:
+    def arguments(cls) -> Mapping[str, Argument]:
         """The arguments by name, in order."""
-        return {field.name: field.metadata["argument"] for field in fields(cls)}
+        known = _ARGUMENTS.get(cls)
+        if known is None:
+            found = {field.name: field.metadata["argument"] for field in fields(cls)}
+            known = _ARGUMENTS[cls] = MappingProxyType(found)
+        return known
 
     def settings(self) -> dict[str, Value]:
         """The value of every argument."""
@@ -326,6 +332,9 @@ class Op:
     def __str__(self) -> str:
         shown = ", ".join(f"{name} = {value}" for name, value in self.changed().items())
         return f"{self.label}({shown})" if shown else self.label
+
+
+_ARGUMENTS: WeakKeyDictionary[type[Op], Mapping[str, Argument]] = WeakKeyDictionary()
 
 
 def _text(value: Value) -> str:

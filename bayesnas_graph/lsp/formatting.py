@@ -5,8 +5,8 @@ from __future__ import annotations
 from lsprotocol import types
 
 from bayesnas_graph.diagnostics import Report
-from bayesnas_graph.language.elaborate.deep_stack import deep_stack
 from bayesnas_graph.language.syntax import format_source
+from bayesnas_graph.language.syntax.deep_stack import deep_stack
 from bayesnas_graph.lsp.documents import Document
 from bayesnas_graph.lsp.positions import UTF16, Positions
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from bayesnas_graph.diagnostics import Diagnostic, Report
 from bayesnas_graph.diagnostics.source import Source, Span
 from bayesnas_graph.language.elaborate import Checker, Module, read
-from bayesnas_graph.language.elaborate.deep_stack import deep_stack
 from bayesnas_graph.language.elaborate.files import Loader
 from bayesnas_graph.language.elaborate.names import check_names
 from bayesnas_graph.language.elaborate.occurrences import Declaration, NamesInScope, Occurrence, Occurrences
 from bayesnas_graph.language.syntax import parse_incomplete
+from bayesnas_graph.language.syntax.deep_stack import deep_stack
 from bayesnas_graph.lsp.documents import Document, uri_of
 from bayesnas_graph.lsp.positions import UTF16, Positions
 

@@ -8,10 +8,10 @@ from functools import cache
 from bayesnas_graph.diagnostics import Report
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.language.elaborate import Module
-from bayesnas_graph.language.elaborate.deep_stack import deep_stack
 from bayesnas_graph.language.elaborate.names import check_names
 from bayesnas_graph.language.elaborate.occurrences import Occurrences
 from bayesnas_graph.language.syntax import parse_incomplete
+from bayesnas_graph.language.syntax.deep_stack import deep_stack
 from bayesnas_graph.language.syntax.grammar import token_texts
 from bayesnas_graph.language.syntax.lexer import DEFINITION_STARTS
 from bayesnas_graph.lsp.documents import Document

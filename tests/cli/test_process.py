@@ -53,6 +53,54 @@ def test_help_and_check_load_only_what_they_need(calls: list[list[str]], unwante
     subprocess.run([sys.executable, "-c", script], check=True, stdout=subprocess.DEVNULL)
 
 
+def test_version_loads_almost_nothing() -> None:
+    script = (
+        "import sys\n"
+        "from bayesnas_graph.cli.main import app\n"
+        "try: app(['--version'])\n"
+        "except SystemExit as e: assert not e.code\n"
+        "for name in ('torch', 'numpy', 'networkx', 'lark', 'pydantic', 'rich'): assert name not in sys.modules, name\n"
+        "try: app(['--help'])\n"
+        "except SystemExit as e: assert not e.code\n"
+        "for name in ('torch', 'numpy', 'networkx', 'lark', 'pydantic'): assert name not in sys.modules, name\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, stdout=subprocess.DEVNULL)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "first"),
+    [
+        (["quickstart"], "settings from quickstart.toml"),
+        (["quickstart", "--display", "plain"], "settings from quickstart.toml"),
+        (["quickstart", "--recipe", "none", "--data", "digits"], "searching quickstart"),
+    ],
+)
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_search_says_something_before_torch_is_loaded(
+    tmp_path: Path, arguments: list[str], first: str, terminal: bool
+) -> None:
+    """The import of torch fails here, so whatever was printed was printed before it."""
+    script = (
+        "import sys\n"
+        "class NoTorch:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'torch': raise SystemExit(99)\n"
+        "sys.meta_path.insert(0, NoTorch())\n"
+        "from bayesnas_graph.cli.main import app\n"
+        f"app(['search', *{arguments}])\n"
+    )
+    command = [sys.executable, "-c", script]
+    if not terminal:
+        result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert (result.returncode, result.stdout, result.stderr) == (99, f"{first}\n", "")
+        return
+    outer, inner = pty.openpty()
+    assert subprocess.run(command, cwd=tmp_path, stdout=inner, stderr=inner).returncode == 99
+    os.close(inner)
+    assert os.read(outer, 65536).decode().splitlines() == [first]
+    os.close(outer)
+
+
 def test_color_on_a_terminal_and_plain_in_a_pipe(tmp_path: Path) -> None:
     (tmp_path / "bad.nas").write_text("let a = b\n")
     piped = subprocess.run([*PROGRAM, "check", "bad.nas"], cwd=tmp_path, capture_output=True, text=True)

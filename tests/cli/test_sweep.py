@@ -102,11 +102,11 @@ def verdicts(folder: Path) -> list[tuple[str, bool, list[float]]]:
 def test_a_sweep_from_beginning_to_end(run: Run, place: Path) -> None:
     """A two-by-two grid in which half of the runs fail: interrupted in the first run, resumed, and read back."""
     folder, first = Path("runs/tiny-sweep-1"), Path("runs/tiny-sweep-1/batch=16,seed=0")
-    on = f"  bayesnas-graph search --resume {folder} --allow-python"
+    on = f"  bayesnas-graph search --resume {folder}"
     sweep = ("--sweep", "batch=16,1000", "--seeds", "2", "--jobs", "1")
     stopped = run("search", "tiny.nas", "--data", "images:asking", *QUICK, *sweep)
     assert stopped.code == 130, stopped.err
-    assert stopped.out.splitlines()[-2:] == ["stopped; resume with", on]
+    assert stopped.out.splitlines()[-2:] == ["stopped; resume with", f"{on} --jobs 1 --allow-python"]
     assert [row["state"] for row in table(folder)] == ["stopped", "waiting", "waiting", "waiting"]
     assert len(list((first / "checkpoints").iterdir())) == 2  # one from the beginning, and one from the end
     asked = json.loads((folder / "sweep.json").read_text())
@@ -129,7 +129,7 @@ def test_a_sweep_from_beginning_to_end(run: Run, place: Path) -> None:
     weights, accuracy = int(rows[1]["parameters"]), float(rows[1]["accuracy"])
     assert f" of 4 done: batch=16 seed=1: {weights:,} parameters, accuracy {accuracy:.4f}\n" in finished.out
     assert f" of 4 done: batch=1000 seed=1: failed: {rows[3]['error']}\n" in finished.out
-    assert lines[-2:] == ["2 of 4 failed; retry them with", on]
+    assert lines[-2:] == ["2 of 4 failed; retry them with", f"{on} --allow-python"]
     assert f"search --resume {place / first}" in (folder / "batch=16,seed=0.log").read_text()
 
     (place / "tiny.nas").write_text(SPACE)

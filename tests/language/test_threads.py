@@ -12,8 +12,8 @@ from threading import Barrier
 from bayesnas_graph.diagnostics import Report
 from bayesnas_graph.diagnostics.source import Source, Span
 from bayesnas_graph.language.elaborate import Checker
-from bayesnas_graph.language.elaborate.deep_stack import DEEPEST_STACK, deep_stack
 from bayesnas_graph.language.syntax import ast, parse
+from bayesnas_graph.language.syntax.deep_stack import DEEPEST_STACK, deep_stack
 from tests.helpers import body
 
 THREADS = 8

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import typer
-
 from bayesnas_graph.cli.console import say, show_diagnostics
 from bayesnas_graph.cli.display.run_view import RunView, show_written
 from bayesnas_graph.cli.display.search_lines import SearchDisplay, SearchLines, selection
@@ -17,7 +15,6 @@ from bayesnas_graph.passes import prune
 from bayesnas_graph.passes.analysis import cost
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.manifest import Kind
-from bayesnas_graph.runs.recipes import Recipe
 from bayesnas_graph.search.budget import Shrink, too_weak
 from bayesnas_graph.search.events import SearchWatcher, StepRow
 from bayesnas_graph.search.finalists import Finalist, best_of
@@ -37,14 +34,11 @@ class SearchView(RunView, SearchWatcher):
 
     verb: ClassVar[Kind] = "search"
 
-    recipe: Recipe | None = None
     space: str = ""  # as the user named it
     display: SearchDisplay | None = None
     state: SearchState | None = None
 
     def opened(self, task: SearchTask, device: Device) -> None:
-        if self.recipe is not None:
-            typer.echo(f"settings from {self.recipe}")
         super().opened(task, device)
         self.space = task.subject.name
         self.display = SearchScreen(str(task.folder.path)) if self.live else SearchLines()

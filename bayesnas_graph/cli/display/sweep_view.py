@@ -31,6 +31,9 @@ class SweepLines(SweepWatcher):
             result = f"{run.state}: {run.error}" if run.error else run.state
         self.say(f"{number} of {total} done: {run.point.shown}: {result}")
 
+    def resubmitted(self, run: SweepRun, most: int) -> None:
+        self.say(f"{run.point.shown}: resubmitted after its node died ({run.resubmitted} of {most})")
+
     def stopping(self) -> None:
         self.say("stopping once all runs have saved their state; press Ctrl-C again to end them now")
 

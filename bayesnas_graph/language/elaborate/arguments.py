@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from fractions import Fraction
+from weakref import WeakKeyDictionary
 
 from bayesnas_graph.diagnostics import Diagnostic, Fix, Label, nearest, suggestion
 from bayesnas_graph.diagnostics.source import Span
@@ -38,9 +39,14 @@ def signature_of(definition: ast.Motif | ast.SetDefinition | ast.PythonOperation
 
 def primitive_signature(cls: type[Op]) -> Signature:
     """The signature of a primitive."""
-    names = tuple(cls.arguments())
-    required = frozenset(f.name for f in fields(cls) if f.default is MISSING)
-    return Signature(cls.name, names, required)
+    known = _SIGNATURES.get(cls)
+    if known is None:
+        required = frozenset(f.name for f in fields(cls) if f.default is MISSING)
+        known = _SIGNATURES[cls] = Signature(cls.name, tuple(cls.arguments()), required)
+    return known
+
+
+_SIGNATURES: WeakKeyDictionary[type[Op], Signature] = WeakKeyDictionary()
 
 
 def arrange(

@@ -16,7 +16,6 @@ from bayesnas_graph.language.elaborate.arguments import signature_of
 from bayesnas_graph.language.elaborate.block import Block, UnfinishedBlock, flatten
 from bayesnas_graph.language.elaborate.channels import numbers_in
 from bayesnas_graph.language.elaborate.choosing import named
-from bayesnas_graph.language.elaborate.deep_stack import deep_stack
 from bayesnas_graph.language.elaborate.evaluate import Evaluator
 from bayesnas_graph.language.elaborate.expand import Expander
 from bayesnas_graph.language.elaborate.files import Loader, Module
@@ -27,6 +26,7 @@ from bayesnas_graph.language.elaborate.scope import NameScope
 from bayesnas_graph.language.elaborate.values import Argument, MotifFunction, Use, Value, ValueType, show, type_text
 from bayesnas_graph.language.elaborate.wiring import Budget
 from bayesnas_graph.language.syntax import ast
+from bayesnas_graph.language.syntax.deep_stack import deep_stack
 
 T = TypeVar("T")
 

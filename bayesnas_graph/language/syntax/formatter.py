@@ -15,6 +15,7 @@ from lark import Token
 from bayesnas_graph.diagnostics import Report
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.language.syntax import ast
+from bayesnas_graph.language.syntax.deep_stack import deep_stack
 from bayesnas_graph.language.syntax.layout import FormatToken, Row, rows
 from bayesnas_graph.language.syntax.lexer import tokenize
 from bayesnas_graph.language.syntax.parser import parse
@@ -31,6 +32,11 @@ def format_source(source: Source, report: Report) -> str | None:
         x -> out : relu > bn
     }
     """
+    with deep_stack():
+        return _formatted(source, report)
+
+
+def _formatted(source: Source, report: Report) -> str | None:
     everything = list(tokenize(source))
     file = parse(source, report, everything)
     if file.lost:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from lark import Lark
 
@@ -48,6 +51,26 @@ def load_grammar() -> Grammar:
         maybe_placeholders=False,
     )
     return Grammar(lark, Tables.of(lark), builder)
+
+
+@dataclass(frozen=True, slots=True)
+class Scanner:
+    """One pattern for all tokens, whose group names are their types, and texts that are tokens of another type."""
+
+    pattern: re.Pattern[str]
+    exceptions: Mapping[str, Mapping[str, str]]  # by type and text: `in` is not a NAME
+
+
+@cache
+def scanner() -> Scanner:
+    """The tokens of the grammar, as lark finds them."""
+    lexer: Any = load_grammar().lark._build_lexer(dont_ignore=True)
+    (pattern,) = lexer.scanner._mres
+    exceptions = {
+        kind: {text.pattern.value: text.name for text in callback.scanner.terminals}
+        for kind, callback in lexer.callback.items()
+    }
+    return Scanner(pattern, exceptions)
 
 
 @cache

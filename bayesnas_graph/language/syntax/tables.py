@@ -8,7 +8,7 @@ lark.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from lark import Lark, Token
@@ -32,6 +32,8 @@ class Tables:
     end: int
     actions: dict[int, dict[str, int | Reduction]]
     gotos: dict[int, dict[str, int]]
+    # The state that replaces the last one before a token, if a value only changes its rule: from name to expression.
+    _renamed: dict[tuple[int, int, str], int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, lark: Lark) -> Tables:
@@ -56,7 +58,7 @@ class Tables:
 
     def parse(self, tokens: Iterable[Token]) -> Any:
         """What the tokens build; None if they are not valid."""
-        actions, gotos = self.actions, self.gotos
+        actions, gotos, renamed = self.actions, self.gotos, self._renamed
         states, values = [self.start], list[Any]()
         for token in (*tokens, None):
             kind = "$END" if token is None else token.type
@@ -70,7 +72,8 @@ class Tables:
                     break
                 size, build, origin = action
                 if build is None:
-                    states[-1] = gotos[states[-2]][origin]
+                    key = states[-2], states[-1], kind
+                    states[-1] = renamed[key] if key in renamed else self._rename(*key)
                 else:
                     parts = values[len(values) - size :]
                     del states[len(states) - size :], values[len(values) - size :]
@@ -79,3 +82,13 @@ class Tables:
                 if token is None and states[-1] == self.end:
                     return values[-1]
         raise AssertionError("the end is an error or ends the item")
+
+    def _rename(self, below: int, state: int, kind: str) -> int:
+        """The state after all reductions of one value to itself before a token of this kind, remembered."""
+        key = below, state, kind
+        action = self.actions[state].get(kind)
+        while isinstance(action, Reduction) and action.build is None:
+            state = self.gotos[below][action.origin]
+            action = self.actions[state].get(kind)
+        self._renamed[key] = state
+        return state

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import platform
 import signal
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -18,6 +20,8 @@ from bayesnas_graph.runs.sweep.pool import Job, started
 
 FAILED, CANCELLED = 1, 130  # exit codes for runs that have none
 OBJECT_STORE = 80 * 2**20  # bytes of a cluster on this machine, close to the least: runs exchange only exit codes
+DIED = ("WorkerCrashedError", "NodeDiedError", "LocalRayletDiedError", "ObjectLostError")  # if a node or worker dies
+_SIGNAL_AT_DEATH = 1  # PR_SET_PDEATHSIG of Linux
 FOREVER = 10.0**9  # seconds: waiting without a limit would block interrupts
 
 
@@ -37,6 +41,31 @@ def connect(ray: Any) -> None:
         message = f"cannot connect to a Ray cluster at `{address}`: {str(error).partition(chr(10))[0]}"
         help = "set RAY_ADDRESS; without it, a cluster is started on this machine"
         raise NasError([Diagnostic("NAS609", message, help=help)]) from None
+    _silence()
+
+
+def _silence() -> None:
+    """Keep what Ray reports about dead workers from the output; `log_to_driver` does not cover it."""
+    printer = sys.modules.get("ray._private.worker")
+    if hasattr(printer, "print_to_stdstream"):
+        vars(printer)["print_to_stdstream"] = lambda *_, **__: None
+
+
+def _end_with_parent() -> Callable[[], None] | None:
+    """What makes a process end when the thread that starts it ends, however that happens; None if there is no way.
+
+    A search that outlived its worker would hold the lock of its folder.
+    """
+    if sys.platform != "linux":
+        return None
+    system, parent = ctypes.CDLL(None), os.getpid()
+
+    def end_with_parent() -> None:
+        system.prctl(_SIGNAL_AT_DEATH, signal.SIGKILL)
+        if os.getppid() != parent:  # it is already gone
+            os._exit(1)
+
+    return end_with_parent
 
 
 def call(arguments: Sequence[str], environment: Mapping[str, str], log: str) -> int:
@@ -44,7 +73,7 @@ def call(arguments: Sequence[str], environment: Mapping[str, str], log: str) -> 
     if not Path(log).parent.is_dir():
         raise FileNotFoundError(f"{platform.node()} cannot access `{Path(log).parent}`, which all machines must share")
     signal.signal(signal.SIGINT, signal.default_int_handler)  # shells disable it for background jobs
-    process = started(arguments, environment, Path(log))
+    process = started(arguments, environment, Path(log), before=_end_with_parent())
     try:
         return process.wait(timeout=FOREVER)
     except BaseException:  # Ray cancels a task by KeyboardInterrupt
@@ -75,7 +104,7 @@ class RayPool:
         environment = {"OMP_NUM_THREADS": str(job.threads)}
         self._running[task.remote(job.arguments, environment, str(job.log.absolute()))] = job
 
-    def ended(self, seconds: float) -> list[tuple[str, int]]:
+    def ended(self, seconds: float) -> list[tuple[str, int | None]]:
         if not self._running:
             return []
         over, _ = self.ray.wait(list(self._running), num_returns=1, timeout=seconds)
@@ -91,12 +120,19 @@ class RayPool:
         self._running.clear()
         self.ray.shutdown()
 
-    def _code(self, task: Any, job: Job) -> int:
-        """Return the exit code of a run. If Ray could not start it, the reason is added to its log."""
+    @property
+    def _died(self) -> tuple[type[Exception], ...]:
+        """The errors of tasks whose node or worker died."""
+        return tuple(getattr(self.ray.exceptions, name) for name in DIED if hasattr(self.ray.exceptions, name))
+
+    def _code(self, task: Any, job: Job) -> int | None:
+        """Return the exit code of a run, None if its node died. If Ray could not start it, its log gets the reason."""
         try:
             return int(self.ray.get(task))
         except self.ray.exceptions.TaskCancelledError:
             return CANCELLED
+        except self._died:
+            return None
         except Exception as error:  # Ray wraps any error in its own
             cause = getattr(error, "cause", None) or error
             reason = str(cause).strip().partition("\n")[0] or type(cause).__name__

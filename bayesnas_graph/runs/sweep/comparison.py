@@ -10,7 +10,7 @@ from statistics import fmean
 
 from bayesnas_graph.runs.sweep.folder import RunResult, SweepRun
 
-RUN = ("seed", "state", "parameters", "flops", "accuracy", "kept", "switches", "error", "folder")
+RUN = ("seed", "state", "parameters", "flops", "accuracy", "kept", "switches", "error", "folder", "resubmitted")
 POINT = ("done", "parameters", "multiply-adds", "accuracy", "kept", "overlap", "distinct")
 
 Cells = tuple[str, ...]
@@ -73,7 +73,7 @@ def to_csv(runs: Sequence[SweepRun]) -> str:
             (result.parameters, result.flops, result.accuracy, result.kept, result.switches) if result else ("",) * 5
         )
         values = (value for _, value in run.point.values)
-        writer.writerow([*values, run.point.seed, run.state, *numbers, run.error, run.point.name])
+        writer.writerow([*values, run.point.seed, run.state, *numbers, run.error, run.point.name, run.resubmitted])
     return text.getvalue()
 
 

@@ -73,6 +73,7 @@ class SweepRun:
     result: RunResult | None = None
     architecture: frozenset[str] = frozenset()  # the kept candidates
     error: str = ""  # the first line of its error message
+    resubmitted: int = 0  # times that it was started again because its node died
 
 
 @dataclass(frozen=True)

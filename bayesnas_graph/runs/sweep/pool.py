@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,8 +42,8 @@ class RunPool(Protocol):
     def start(self, job: Job) -> None:
         """Start a run."""
 
-    def ended(self, seconds: float) -> list[tuple[str, int]]:
-        """Wait at most this long; return the runs that have ended, with their exit codes."""
+    def ended(self, seconds: float) -> Sequence[tuple[str, int | None]]:
+        """Wait at most this long; return the runs that have ended with their exit codes, None if their node died."""
 
     def stop(self) -> None:
         """Ask all runs to save their state and end."""
@@ -91,9 +91,16 @@ def devices(wanted: Iterable[str]) -> tuple[Environment, ...]:
 
 
 def started(
-    arguments: Sequence[str], environment: Environment, log: Path, program: Sequence[str] = PROGRAM
+    arguments: Sequence[str],
+    environment: Environment,
+    log: Path,
+    program: Sequence[str] = PROGRAM,
+    before: Callable[[], None] | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Start the program in another session, so that Ctrl-C does not reach it; append its output to a log."""
+    """Start the program in another session, so that Ctrl-C does not reach it; append its output to a log.
+
+    `before` is called in the new process before the program starts.
+    """
     with log.open("ab") as file:
         file.write(f"$ bayesnas-graph {shlex.join(arguments)}\n".encode())
         file.flush()
@@ -104,6 +111,7 @@ def started(
             stderr=subprocess.STDOUT,
             env={**os.environ, "NO_COLOR": "1", "PYTHONUNBUFFERED": "1", **environment},
             start_new_session=True,
+            preexec_fn=before,
         )
 
 

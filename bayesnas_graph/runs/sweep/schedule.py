@@ -15,6 +15,7 @@ from bayesnas_graph.runs.sweep.grid import Point
 from bayesnas_graph.runs.sweep.pool import Job, RunPool
 
 TURN = 0.2  # seconds between checks
+MOST_RESUBMITTED = 3  # times, for each run
 
 
 class SweepWatcher:
@@ -22,6 +23,9 @@ class SweepWatcher:
 
     def ended(self, run: SweepRun, number: int, total: int) -> None:
         """A run has ended: the `number`th of `total`."""
+
+    def resubmitted(self, run: SweepRun, most: int) -> None:
+        """The node of a run died, and the run waits for another one; that happens at most `most` times."""
 
     def stopping(self) -> None:
         """All runs were asked to save their state and end."""
@@ -75,8 +79,12 @@ class Sweep:
                     self._start(waiting.popleft(), pool, threads)
                 watcher.turn(self.runs)
                 for name, code in pool.ended(TURN):
-                    self._runs[name] = self._ended(self._runs[name].point, code, stopped)
+                    self._runs[name] = self._ended(self._runs[name], code, stopped)
                     self.write_tables()
+                    if self._runs[name].state == "waiting":
+                        waiting.appendleft(self._runs[name].point)
+                        watcher.resubmitted(self._runs[name], MOST_RESUBMITTED)
+                        continue
                     watcher.ended(self._runs[name], self.over, len(self.runs))
         except KeyboardInterrupt:  # the running ones are abandoned
             self._runs |= {name: replace(self._runs[name], state="stopped") for name in pool.running}
@@ -98,11 +106,20 @@ class Sweep:
         pool.start(Job(point.name, words, point.config.threads or threads, self.folder.log(point)))
         self._runs[point.name] = replace(self._runs[point.name], state="running")
 
-    def _ended(self, point: Point, code: int, stopped: bool) -> SweepRun:
-        run = run_of(self.folder, point)
+    def _ended(self, before: SweepRun, code: int | None, stopped: bool) -> SweepRun:
+        """The state of a run that has ended; it waits again if its node died (no code) and that was not too often."""
+        point, resubmitted = before.point, before.resubmitted
+        run = replace(run_of(self.folder, point), resubmitted=resubmitted)
         if run.state == "done":  # even if it was killed while finishing
             return run
         if stopped:
-            return SweepRun(point, "stopped")
-        error = f"ended by {signal.Signals(-code).name}" if code < 0 else first_error(self.folder.log(point))
-        return SweepRun(point, "failed", error=error)
+            return replace(run, state="stopped")
+        if code is None and resubmitted < MOST_RESUBMITTED:
+            return replace(run, resubmitted=resubmitted + 1)
+        if code is None:
+            error = f"its node died, after {MOST_RESUBMITTED} others"
+        elif code < 0:
+            error = f"ended by {signal.Signals(-code).name}"
+        else:
+            error = first_error(self.folder.log(point))
+        return replace(run, state="failed", error=error)

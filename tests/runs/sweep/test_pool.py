@@ -225,7 +225,7 @@ def test_ray_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ray_folder:
         pool.start(Job("good", ("--version",), 1, tmp_path / "good"))
         pool.start(Job("bad", ("explain", "NAS999"), 1, tmp_path / "bad"))
         pool.start(Job("lost", (), 1, tmp_path / "elsewhere" / "log"))
-        codes: dict[str, int] = {}
+        codes: dict[str, int | None] = {}
         while pool.running:
             codes |= pool.ended(60)
     finally:
