@@ -1,9 +1,9 @@
 """Training step of the compiled supernet of DARTS, compared with a plain one: `python -m benchmarks.supernet_step`.
 
 The network is the one of DARTS on CIFAR-10: 16 channels, 8 cells, all candidates of all edges. The plain one, in both
-memory formats, has only modules of torch. All have the same weights, and their outputs are compared first. Steps (forward and backward)
-alternate, so that background load affects all forms; the ratio is taken within each round, and the table shows its median and range. Memory is the growth of a
-separate process during two steps.
+memory formats, has only modules of torch. All have the same weights, and their outputs are compared first. Steps
+(forward and backward) alternate, so that background load affects all forms; the ratio is taken within each round, and
+the table shows its median and range. Memory is the growth of a separate process during two steps.
 """
 
 from __future__ import annotations
