@@ -1,9 +1,9 @@
 """Training step of the compiled supernet of DARTS, compared with a plain one: `python -m benchmarks.supernet_step`.
 
-The network is the one of DARTS on CIFAR-10: 16 channels, 8 cells, all candidates of all edges. Both have the same
-weights, and their outputs are compared first. Steps (forward and backward) alternate, so that background load affects
-all forms; the ratio is taken within each round, and the table shows its median and range. Memory is the growth of a
-separate process during two steps.
+The network is the one of DARTS on CIFAR-10: 16 channels, 8 cells, all candidates of all edges. The plain one, in both
+memory formats, has only modules of torch. All have the same weights, and their outputs are compared first. Steps
+(forward and backward) alternate, so that background load affects all forms; the ratio is taken within each round, and
+the table shows its median and range. Memory is the growth of a separate process during two steps.
 """
 
 from __future__ import annotations
@@ -57,7 +57,9 @@ def networks(batch: int, forms: tuple[str, ...]) -> dict[str, nn.Module]:
             program = emit(passes.run(elaborated(), (*passes.SWITCHES, *passes.FASTER), passes.Options(batch=batch)))
             found[form] = build(program)
             found[form].load_state_dict(transfer(plain.state_dict(), slots(CELLS), program))
-        if form != "plain":
+        if form == "plain, channels last":
+            found[form].to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        elif form != "plain":
             use_channels_last(found[form])
         if form.endswith("torch.compile"):
             supernet.compile_regions(found[form])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 import traceback
@@ -106,6 +107,7 @@ def _options(
 
 def main() -> None:
     """Run the program. Errors are printed as messages, never as tracebacks."""
+    _let_threads_sleep()
     try:
         app(prog_name="bayesnas-graph")
     except NasError as error:
@@ -131,6 +133,16 @@ def main() -> None:
             f"error: this is a bug in bayesnas-graph, not in your file; see the traceback in {_save_traceback()}"
         )
         sys.exit(70)
+
+
+def _let_threads_sleep() -> None:
+    """Let torch's threads sleep while they wait for each other, unless the user has said what they do.
+
+    They would spin, and on a busy machine take the processor from the thread that they wait for. OpenMP reads this when
+    torch is loaded, which is later.
+    """
+    if not any(name in os.environ for name in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")):
+        os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
 
 
 def _shortage(error: Exception) -> Diagnostic | None:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from bayesnas_graph.runtime.depthwise import Depthwise, is_wide_depthwise
+from bayesnas_graph.runtime.depthwise import Depthwise, is_depthwise
 
 
 def use_channels_last(module: nn.Module) -> None:
@@ -19,7 +19,7 @@ def use_channels_last(module: nn.Module) -> None:
         if type(part) is nn.Conv2d and part.weight.device.type == "cpu":
             if is_strided_pointwise(part):
                 part.__class__ = StridedPointwise
-            elif is_wide_depthwise(part):
+            elif is_depthwise(part):
                 part.__class__ = Depthwise
 
 

@@ -178,3 +178,22 @@ def test_assertions_do_no_work() -> None:
     ]
     assert outputs[0] == outputs[1]
     assert b"network search" in outputs[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [({}, "PASSIVE"), ({"OMP_WAIT_POLICY": "ACTIVE"}, "ACTIVE"), ({"GOMP_SPINCOUNT": "9"}, None)],
+)
+def test_threads_sleep_unless_the_user_says_otherwise(given: dict[str, str], expected: str | None) -> None:
+    script = (
+        "import os, sys\n"
+        "from bayesnas_graph.cli.main import main\n"
+        "assert 'torch' not in sys.modules\n"
+        "sys.argv[1:] = ['--version']\n"
+        "try: main()\n"
+        "except SystemExit: print(os.environ.get('OMP_WAIT_POLICY'))\n"
+    )
+    names = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")
+    environment = {name: value for name, value in os.environ.items() if name not in names} | given
+    call = subprocess.run([sys.executable, "-c", script], check=True, env=environment, capture_output=True, text=True)
+    assert call.stdout.split()[-1] == str(expected)
