@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes.drop_unused import drop_unused
-from bayesnas_graph.passes.fuse_siblings import fuse_siblings
+from bayesnas_graph.passes.fuse_siblings import fuse_siblings, fusion_sites
+from bayesnas_graph.passes.fusion_site import FusionSite
 from bayesnas_graph.passes.group_switches import group_switches
 from bayesnas_graph.passes.infer_shapes import infer_shapes
 from bayesnas_graph.passes.insert_zero_identity import insert_zero_identity
@@ -34,6 +35,7 @@ __all__ = [
     "SWITCHES",
     "DeviceKind",
     "Disconnected",
+    "FusionSite",
     "InputSlot",
     "Misfit",
     "Mode",
@@ -44,6 +46,7 @@ __all__ = [
     "ZeroSide",
     "drop_unused",
     "fuse_siblings",
+    "fusion_sites",
     "group_switches",
     "infer_shapes",
     "insert_zero_identity",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 from torch import nn
@@ -20,7 +21,11 @@ from bayesnas_graph.diagnostics.memory import is_out_of_memory
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes import DeviceKind
 from bayesnas_graph.runs.config.groups import DataSettings, FusionSettings, MachineSettings
+from bayesnas_graph.runs.config.search import SearchConfig
+from bayesnas_graph.runs.config.train import TrainConfig
 from bayesnas_graph.runs.folder import RunFolder
+from bayesnas_graph.runs.fusion.measured import MeasuredFusion
+from bayesnas_graph.runs.fusion.timing import Conditions
 from bayesnas_graph.runs.processes import Processes, join_processes
 from bayesnas_graph.runtime import synchronised, use_channels_last
 
@@ -36,6 +41,7 @@ class Device:
     channels_last: bool = False
     compile: bool = False
     processes: Processes = field(default_factory=Processes)
+    fusion: MeasuredFusion | None = None  # None: siblings are fused by a table
 
     @staticmethod
     def of(config: MachineSettings, device: torch.device, processes: Processes) -> Device:
@@ -54,6 +60,23 @@ class Device:
     def samples(self, config: DataSettings) -> int:
         """Return how many samples a process computes at a time."""
         return max(1, config.batch // config.accumulate // self.processes.world)
+
+    def options(self, graph: Graph, config: SearchConfig | TrainConfig) -> passes.Options:
+        """Return the options to compile a graph with. All processes have to call this."""
+        options = passes.Options(device=self.fused_for, batch=self.samples(config))
+        if self.fusion is None or not config.fuse:
+            return options
+        conditions = Conditions(self.torch_device, self.precision, self.channels_last, options.batch)
+        return replace(options, sites=self.fusion.answers(graph, options, conditions))
+
+    def for_run(self, config: SearchConfig | TrainConfig, folder: RunFolder) -> Device:
+        """Return the device for a run in this folder, which records what is timed.
+
+        Times differ from run to run, so `auto` does not use them with `deterministic`.
+        """
+        on_gpu = self.torch_device.type in ("cuda", "mps") and not config.deterministic
+        measured = config.fusion == "measured" or (config.fusion == "auto" and on_gpu)
+        return replace(self, fusion=MeasuredFusion(self.processes, folder)) if measured else self
 
     def autocast(self) -> AbstractContextManager[object]:
         """Use the precision of the settings where torch considers it safe."""
@@ -81,10 +104,22 @@ class Device:
             return DistributedDataParallel(module, device_ids=ids, broadcast_buffers=False)
 
 
-def program_for(graph: Graph, config: FusionSettings, kind: DeviceKind, samples: int) -> Emitted:
-    """Emit a graph, fused as the settings say for a kind of device and this many samples at a time."""
-    options = passes.Options(device=kind, batch=samples)
+def program_for(graph: Graph, config: FusionSettings, options: passes.Options) -> Emitted:
+    """Emit a graph, fused as the settings and options say."""
     return emit(passes.run(graph, passes.FASTER if config.fuse else (), options))
+
+
+def compiled_to_plain(options: passes.Options) -> dict[str, Any]:
+    """Return what a checkpoint says about the options that its program was compiled with."""
+    return {"fused_for": options.device, "samples": options.batch, "sites": [list(site) for site in options.sites]}
+
+
+def compiled_from_plain(content: Mapping[str, Any]) -> passes.Options:
+    """Return the options of a checkpoint. Raises ValueError if there are none; older ones have no sites."""
+    sites = tuple((key, fused) for key, fused in content.get("sites", ()))
+    if not all(isinstance(key, str) and isinstance(fused, bool) for key, fused in sites):
+        raise ValueError("not the answers of a run")
+    return passes.Options(device=content["fused_for"], batch=content["samples"], sites=sites)
 
 
 @contextmanager

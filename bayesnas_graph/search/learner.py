@@ -36,6 +36,7 @@ class SearchLearner:
     config: SearchConfig
     device: Device
     supernet: Supernet
+    options: passes.Options  # that the supernet was compiled with
     network: nn.Module  # the module to call in training, perhaps wrapped
     switches: Switches
     contests: Contests  # between switches
@@ -76,7 +77,8 @@ class SearchLearner:
 
 def new_learner(graph: Graph, config: SearchConfig, device: Device) -> SearchLearner:
     """Return a new learner, with random weights, and gates and prior at 1."""
-    supernet = Supernet.of(graph, device.fused_for, device.samples(config), fuse=config.fuse).to(device.torch_device)
+    options = device.options(graph, config)
+    supernet = Supernet.compiled(graph, options, fuse=config.fuse).to(device.torch_device)
     network = device.prepared(supernet.module)
     switches = Switches.of(graph).to(device.torch_device)
     contests = Contests.of(graph, switches.groups)
@@ -85,6 +87,7 @@ def new_learner(graph: Graph, config: SearchConfig, device: Device) -> SearchLea
         config=config,
         device=device,
         supernet=supernet,
+        options=options,
         network=network,
         switches=switches,
         contests=contests.to(device.torch_device),
@@ -113,7 +116,7 @@ def without(learner: SearchLearner, off: Iterable[str]) -> SearchLearner:
 def add_weights(learner: SearchLearner, state: Mapping[str, Tensor], graph: Graph) -> None:
     """Load the weights of a network that was compiled from another graph with the same nodes; the gates stay."""
     device, config = learner.device, learner.config
-    program = program_for(graph, config, device.fused_for, device.samples(config))
+    program = program_for(graph, config, device.options(graph, config))
     known = transfer(state, program, learner.supernet.program)
     learner.supernet.module.load_state_dict({**learner.supernet.module.state_dict(), **known})
 

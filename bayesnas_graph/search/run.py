@@ -40,6 +40,7 @@ class SearchRun(RunKind[Problem, SearchConfig, SearchWatcher, SearchOutcome]):
 
     def run(self, task: SearchTask, device: Device, watcher: SearchWatcher, stop: Callable[[], bool]) -> SearchOutcome:
         checkpoints = SearchCheckpoints(task.folder.checkpoints, task.config.keep, task.subject.fingerprint)
+        device = device.for_run(task.config, task.folder)
         return Search(task.problem, device, checkpoints, watcher, stop).run()
 
     def write_results(self, task: SearchTask, outcome: SearchOutcome) -> None:

@@ -73,7 +73,7 @@ class TrainLearner:
 def new_learner(problem: TrainingProblem, device: Device, start: ByNode | None = None) -> TrainLearner:
     """Return a new learner, with random weights or with the given weights of nodes."""
     config, graph = problem.config, problem.trained_graph
-    program = program_for(graph, config, device.fused_for, device.samples(config))
+    program = program_for(graph, config, device.options(graph, config))
     module = build(program)
     if start is not None:
         module.load_state_dict(module.state_dict() | as_state(start, {}, program))

@@ -46,6 +46,7 @@ class TrainRun(RunKind[TrainingProblem, TrainConfig, TrainWatcher, TrainOutcome]
             f"Network `{subject.network.call_text}`, without choices.\n\n"
             f"Fingerprint of the space: {subject.fingerprint[:16]}.\n"
         )
+        device = device.for_run(task.config, task.folder)
         return Training(task.problem, device, checkpoints, watcher, stop, doc).run()
 
     def write_results(self, task: TrainTask, outcome: TrainOutcome) -> None:

@@ -35,7 +35,11 @@ class Supernet:
     @staticmethod
     def of(graph: Graph, device: passes.DeviceKind = "cpu", batch: int = 64, *, fuse: bool = True) -> Supernet:
         """Compile a graph that has its zero switches."""
-        options = passes.Options(device=device, batch=batch)
+        return Supernet.compiled(graph, passes.Options(device=device, batch=batch), fuse=fuse)
+
+    @staticmethod
+    def compiled(graph: Graph, options: passes.Options, *, fuse: bool = True) -> Supernet:
+        """Compile a graph that has its zero switches with these options."""
         program = emit(passes.run(graph, passes.FASTER if fuse else (), options))
         module = build(program)
         return Supernet(graph, program, module, torch.tensor(_order(graph, program, module), dtype=torch.long))
