@@ -5,5 +5,6 @@ from bayesnas_graph.codegen.supernet.network import Supernet
 from bayesnas_graph.codegen.supernet.reference import ReferenceNetwork
 from bayesnas_graph.codegen.supernet.regions import compile_regions
 from bayesnas_graph.codegen.supernet.rest import at_rest
+from bayesnas_graph.codegen.supernet.start import build_fused
 
-__all__ = ["Moments", "ReferenceNetwork", "Supernet", "at_rest", "compile_regions"]
+__all__ = ["Moments", "ReferenceNetwork", "Supernet", "at_rest", "build_fused", "compile_regions"]

@@ -11,10 +11,11 @@ import torch
 from torch import Tensor, nn
 
 from bayesnas_graph import passes
-from bayesnas_graph.codegen.emit import Emitted, build, emit
+from bayesnas_graph.codegen.emit import Emitted, emit
 from bayesnas_graph.codegen.supernet.moments import Moments
 from bayesnas_graph.codegen.supernet.reference import ReferenceNetwork
 from bayesnas_graph.codegen.supernet.rest import at_rest
+from bayesnas_graph.codegen.supernet.start import build_fused
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.runtime import Watch
 from bayesnas_graph.runtime.precision import precise
@@ -41,7 +42,7 @@ class Supernet:
     def compiled(graph: Graph, options: passes.Options, *, fuse: bool = True) -> Supernet:
         """Compile a graph that has its zero switches with these options."""
         program = emit(passes.run(graph, passes.FASTER if fuse else (), options))
-        module = build(program)
+        module = build_fused(graph, program, options)
         return Supernet(graph, program, module, torch.tensor(_order(graph, program, module), dtype=torch.long))
 
     def to(self, device: torch.device | str) -> Supernet:

@@ -40,7 +40,7 @@ def cache_file(folder: Path, about: Mapping[str, str]) -> Path:
     """The file of times for a device, torch and precision.
 
     >>> cache_file(Path("cache"), {"device": "NVIDIA A100", "torch": "2.13.0+cu130", "precision": "bf16"}).name
-    'fusion-nvidia-a100-2-13-0-cu130-bf16-dfd5a6.json'
+    'fusion-nvidia-a100-2-13-0-cu130-bf16-345dd1.json'
     """
     words = "-".join(about.values())
     plain = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:100]

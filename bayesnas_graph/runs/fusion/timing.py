@@ -94,11 +94,11 @@ def site_module(graph: Graph, conditions: Conditions, *, fused: bool) -> nn.Modu
 
 
 def time_alternately(
-    forms: list[nn.Module], x: Tensor, conditions: Conditions, rounds: int = ROUNDS
+    forms: list[nn.Module], x: Tensor, conditions: Conditions, rounds: int = ROUNDS, at_least: int = LEAST_ROUNDS
 ) -> list[list[float]]:
     """Return the seconds per step of each module, a number for each round. They alternate, so that all slow down alike.
 
-    A round is not begun if the rounds before it took long.
+    A round is not begun if the rounds before it took long, but there are `at_least` so many.
     """
     for form in forms:
         _seconds(form, x, conditions, WARM_UP)
@@ -107,7 +107,7 @@ def time_alternately(
     found: list[list[float]] = [[] for _ in forms]
     start = perf_counter()
     for number in range(rounds):
-        if number >= LEAST_ROUNDS and perf_counter() - start > LONG:
+        if number >= at_least and perf_counter() - start > LONG:
             break
         for times, form in zip(found, forms, strict=True):
             times.append(_seconds(form, x, conditions, repeats))
