@@ -156,6 +156,10 @@ class Op:
         """A warning about it on inputs of these shapes; None if there is nothing to say."""
         return None
 
+    def repeats_on_cuda(self, *inputs: Shape) -> bool:
+        """Return whether torch can compute its gradient on CUDA so that it is the same every time."""
+        return True
+
     def flops(self, *inputs: Shape) -> int:
         """Multiply-adds per sample, one each. Only convolutions and linear layers count, as in the literature."""
         return 0

@@ -16,7 +16,7 @@ from torch.nn.parallel import DistributedDataParallel
 from bayesnas_graph import passes
 from bayesnas_graph.codegen.emit import Emitted, emit
 from bayesnas_graph.codegen.supernet import compile_regions
-from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
 from bayesnas_graph.diagnostics.memory import is_out_of_memory
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes import DeviceKind
@@ -96,7 +96,7 @@ class Device:
         if self.processes.world > 1:
             synchronised(module)
         if self.compile:
-            compile_regions(module)
+            compile_regions(module, graphs=self.torch_device.type == "cuda")
         if self.processes.world == 1:
             return module
         ids = [self.torch_device] if self.torch_device.type == "cuda" else None
@@ -164,14 +164,29 @@ def prepare_device(config: MachineSettings, threads: int = 0) -> Iterator[Device
 
     A resumed run passes its original number of threads, because sums depend on it.
     """
+    if config.deterministic:  # read when cuBLAS starts
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     device = find_device(config.device)
     if threads or config.threads:
         torch.set_num_threads(threads or config.threads)
     if config.deterministic != torch.are_deterministic_algorithms_enabled():  # the call takes seconds
         torch.use_deterministic_algorithms(config.deterministic)
     torch.backends.cudnn.benchmark = not config.deterministic
+    torch.backends.cudnn.deterministic = config.deterministic
     with join_processes(device) as processes:
         yield Device.of(config, device, processes)
+
+
+def check_deterministic(graph: Graph, config: MachineSettings, device: Device) -> None:
+    """Raise NasError if a run has to be deterministic, but torch would refuse an operation on this device."""
+    if not config.deterministic or device.torch_device.type != "cuda":
+        return
+    for node in graph:
+        if not node.op.repeats_on_cuda(*(graph[edge.source].shape for edge in graph.inputs(node.name))):
+            message = f"the gradient of `{node.name}` (`{node.op.name}`) is not deterministic on CUDA"
+            label = None if node.span is None else Label(node.span, "used here")
+            help = "use `avg_pool` or `max_pool`, or omit `--deterministic`"
+            raise NasError([Diagnostic("NAS601", message, label, help=help)])
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from bayesnas_graph import passes
 from bayesnas_graph.codegen.emit import Emitted, emit
 from bayesnas_graph.codegen.supernet.moments import Moments
 from bayesnas_graph.codegen.supernet.reference import ReferenceNetwork
+from bayesnas_graph.codegen.supernet.regions import uncompiled
 from bayesnas_graph.codegen.supernet.rest import at_rest
 from bayesnas_graph.codegen.supernet.start import build_fused
 from bayesnas_graph.ir import Graph
@@ -97,7 +98,7 @@ class Supernet:
     @contextmanager
     def measuring(self) -> Iterator[nn.Module]:
         """The module in evaluation mode: samples do not affect each other, and nothing is updated."""
-        with at_rest(self.module):
+        with at_rest(self.module), uncompiled():
             yield self.module
 
     def reference(self, graph: Graph | None = None) -> ReferenceNetwork:
