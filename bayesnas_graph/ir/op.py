@@ -87,6 +87,7 @@ class Op:
     adds: ClassVar[bool] = False  # its output is the sum of its inputs
     combines_linearly: ClassVar[bool] = False  # its output is a sum of its inputs, each times a number
     is_pointwise: ClassVar[bool] = False  # combines values of one shape position by position, in any order
+    changes_batch: ClassVar[bool] = False  # its output has another number of samples than its input
     concatenates: ClassVar[bool] = False  # its output has the channels of all its inputs
     selects: ClassVar[bool] = False  # its weights determine which channels of its input it selects
     normalises: ClassVar[bool] = False  # a norm, perhaps with a weight and a bias per channel

@@ -26,8 +26,14 @@ class FusionSite:
         """Return the site of these families; each reads another one, and the first reads one value."""
         members = {name for family in families for name in family}
         (value,) = graph.inputs(families[0][0])
-        nodes, edges, outputs = [Node("x", Input(), graph[value.source].shape)], list[Edge](), list[str]()
-        lines = [f"{len(families[0])} of {shape_text(nodes[0].shape)}"]
+        source, edges, outputs = graph[value.source], list[Edge](), list[str]()
+        nodes = [Node("x", Input(), source.shape)]
+        lines = [f"{len(families[0])} of {shape_text(source.shape)}"]
+        if source.op.changes_batch:  # what is computed before it has the batch of the network
+            (before,) = graph.inputs(source.name)
+            nodes = [Node("input", Input(), graph[before.source].shape), Node("x", source.op, source.shape)]
+            edges.append(Edge("input", "x", 0))
+            lines = [f"{lines[0]}: {_text(source.op, source.shape)}"]
         for number, (family, parent) in enumerate(zip(families, parents, strict=True)):
             read = [
                 member in graph.outputs or any(target not in members for target in graph.nx.successors(member))

@@ -90,6 +90,15 @@ def test_sequences_and_vectors_are_timed() -> None:
     assert min(time_site(site.graph, HERE)) > 0
 
 
+def test_phases_of_dilated_convolutions_are_timed() -> None:
+    """Their siblings see four images for each sample."""
+    text = "node h[4] = x : depthwise(3, dilation = 2) > conv(3, 1) > bn(false) h -> out"
+    split = passes.run(graph(body(text)), passes.FASTER[: passes.FASTER.index(passes.fuse_siblings)])
+    assert any(node.op.changes_batch for node in split)
+    for site in passes.fusion_sites(split):
+        assert min(time_site(site.graph, HERE)) > 0
+
+
 def test_devices_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[object] = []
     monkeypatch.setattr(torch.cuda, "synchronize", waited.append)
