@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -100,7 +101,8 @@ def report(device: torch.device, batch: int, rounds: int, *, tiny: bool = False)
 def about(device: torch.device) -> str:
     """The device and the software."""
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
-    return f"{name}, torch {torch.__version__}, CUDA {torch.version.cuda}, cuDNN {torch.backends.cudnn.version()}\n"
+    cudnn = torch.backends.cudnn.version()  # type: ignore[no-untyped-call]
+    return f"{name}, torch {torch.__version__}, CUDA {torch.version.cuda}, cuDNN {cudnn}\n"
 
 
 # ------------------------------------------------------------------------------------- speed and memory
@@ -235,7 +237,7 @@ def watch_steps(strategy: str, precision: str, device: torch.device) -> None:
     batches, rates = task.batches(used, 0), Rates(0.05, 0.1, config.intensities)
     learner = strategy_of(config).start(new_learner(task.graph, config, used), next(batches))
     some = [next(batches) for _ in range(5)]
-    held_out = [next(batches) if config.gates_on == "held_out" else None for _ in some]
+    held_out = [next(batches) if strategy_of(config).gates_on == "held_out" else None for _ in some]
     for i, (batch, other) in enumerate(zip(some, held_out, strict=True)):
         with _no_waiting(device) if i >= 2 else _allowed():
             train_step(learner, batch, rates, other)
@@ -260,8 +262,8 @@ def _allowed() -> Iterator[None]:
 
 def searches(device: torch.device, tiny: bool) -> str:
     """The table of short searches of a small space."""
-    short = {"iterations": 1, "steps": 20, "warmup": 10, "finish": 5} if tiny else {}
-    settings: dict[str, dict[str, object]] = {
+    short: dict[str, Any] = {"iterations": 1, "steps": 20, "warmup": 10, "finish": 5} if tiny else {}
+    settings: dict[str, dict[str, Any]] = {
         "fp32": {},
         "bf16": {"precision": "bf16"},
         "fp16": {"precision": "fp16"},
