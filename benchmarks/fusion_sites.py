@@ -12,16 +12,14 @@ from pathlib import Path
 from statistics import median
 
 import torch
-from torch import nn
 
 from bayesnas_graph import passes
-from bayesnas_graph.codegen.emit import build, emit
 from bayesnas_graph.diagnostics import Report
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.language.elaborate import Checker
+from bayesnas_graph.runs.fusion.timing import Conditions, site_module, time_alternately
 from benchmarks import tables
 from benchmarks.command import arguments, command, finish
-from benchmarks.measure import now
 from benchmarks.record import Record
 from benchmarks.tables import ratios, spread
 
@@ -36,35 +34,25 @@ network n : image({channels}, {size}, {size}) -> image({channels}, {size}, {size
 """
 
 
-def module(channels: int, size: int, kernel: int, *, fused: bool) -> nn.Module:
-    """The network of four siblings."""
+def site(channels: int, size: int, kernel: int) -> passes.FusionSite:
+    """The four siblings, as a search finds them."""
     name = str(Path(__file__).parent.parent / "spaces" / "generated.nas")
     text = SPACE.format(channels=channels, size=size, kernel=kernel)
     (network,) = Checker(Report()).text(Source(name, text)).networks
-    merged = passes.merge_common_subexpressions(network.graph())
-    graph = passes.lighten(passes.fuse_siblings(merged, passes.Options(device="cuda")) if fused else merged)
-    found: nn.Module = build(emit(graph)).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    (found,) = passes.fusion_sites(passes.merge_common_subexpressions(network.graph()))
     return found
-
-
-def seconds(network: nn.Module, x: torch.Tensor, repeats: int) -> float:
-    """Seconds per step."""
-    start = now()
-    for _ in range(repeats):
-        torch.autograd.backward([network(x).square().mean()])
-    return (now() - start) / repeats
 
 
 def measure(batch: int, channels: int, size: int, kernel: int, rounds: int) -> dict[str, object]:
     """A row of the record."""
+    conditions = Conditions(torch.device("cpu"), torch.float32, channels_last=True, batch=batch)
+    graph = site(channels, size, kernel).graph
+    forms = [site_module(graph, conditions, fused=fused) for fused in (False, True)]
     x = torch.randn(batch, channels, size, size).to(memory_format=torch.channels_last).requires_grad_()
-    forms = [module(channels, size, kernel, fused=fused) for fused in (False, True)]
-    for form in forms:
-        seconds(form, x, 2)
-    times = [[1e3 * seconds(form, x, 3) for form in forms] for _ in range(rounds)]
-    apart, fused = zip(*times, strict=True)
-    site = {"batch": batch, "channels": channels, "size": size, "kernel": kernel}
-    return {"values": x.numel(), **site, "apart, ms": apart, "fused, ms": fused}
+    apart, fused = time_alternately(forms, x, conditions, rounds, at_least=rounds)
+    times = {"apart, ms": [1e3 * one for one in apart], "fused, ms": [1e3 * one for one in fused]}
+    place = {"batch": batch, "channels": channels, "size": size, "kernel": kernel}
+    return {"values": x.numel(), **place, **times}
 
 
 def table(record: Record) -> str:

@@ -90,6 +90,7 @@ class Op:
     adds: ClassVar[bool] = False  # its output is the sum of its inputs
     combines_linearly: ClassVar[bool] = False  # its output is a sum of its inputs, each times a number
     is_pointwise: ClassVar[bool] = False  # combines values of one shape position by position, in any order
+    changes_batch: ClassVar[bool] = False  # its output has another number of samples than its input
     concatenates: ClassVar[bool] = False  # its output has the channels of all its inputs
     selects: ClassVar[bool] = False  # its weights determine which channels of its input it selects
     normalises: ClassVar[bool] = False  # a norm, perhaps with a weight and a bias per channel
@@ -176,6 +177,10 @@ class Op:
     def doubtful(self, *inputs: Shape) -> str | None:
         """A warning about it on inputs of these shapes; None if there is nothing to say."""
         return None
+
+    def repeats_on_cuda(self, *inputs: Shape) -> bool:
+        """Return whether torch can compute its gradient on CUDA so that it is the same every time."""
+        return True
 
     def flops(self, *inputs: Shape) -> int:
         """Multiply-adds per sample, one each. Only convolutions and linear layers count, as in the literature."""

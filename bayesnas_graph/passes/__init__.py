@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes.drop_unused import drop_unused
 from bayesnas_graph.passes.fuse_parallel import fuse_parallel
-from bayesnas_graph.passes.fuse_siblings import fuse_siblings
+from bayesnas_graph.passes.fuse_siblings import fuse_siblings, fusion_sites
+from bayesnas_graph.passes.fusion_site import FusionSite
 from bayesnas_graph.passes.group_switches import group_switches
 from bayesnas_graph.passes.infer_shapes import infer_shapes
 from bayesnas_graph.passes.insert_zero_identity import insert_zero_identity
@@ -37,16 +38,13 @@ FASTER: tuple[Pass, ...] = (
     join_choices,
 )
 
-# Those of them that compute no two candidates of a choice as one, so that each can be left out.
-FASTER_APART: tuple[Pass, ...] = (split_dilated, merge_common_subexpressions, lighten)
-
 __all__ = [
     "DEFAULT",
     "FASTER",
-    "FASTER_APART",
     "SWITCHES",
     "DeviceKind",
     "Disconnected",
+    "FusionSite",
     "InputSlot",
     "Misfit",
     "Mode",
@@ -58,6 +56,7 @@ __all__ = [
     "drop_unused",
     "fuse_parallel",
     "fuse_siblings",
+    "fusion_sites",
     "group_switches",
     "infer_shapes",
     "insert_zero_identity",

@@ -28,7 +28,7 @@ def fuse_parallel(graph: Graph, options: Options = DEFAULT) -> Graph:
     is not changed. What is fused leaves its motifs, but not its cell. A cell in which operations share their weights
     stays as it is: the order of their uses matters.
     """
-    if options.device == "cpu":
+    if options.device == "cpu" or options.apart:
         return graph
     return _Rewriter(graph).run()
 

@@ -8,6 +8,7 @@ from math import prod
 
 from bayesnas_graph.ir import Edge, Graph, Node, Scope, inner_name, local_name
 from bayesnas_graph.ir.ops import Part, Repeated
+from bayesnas_graph.passes.fusion_site import FusionSite
 from bayesnas_graph.passes.names import FreshNames, cell_of, common_gates, common_scope, scopes_below
 from bayesnas_graph.passes.options import DEFAULT, Options
 
@@ -24,10 +25,27 @@ def fuse_siblings(graph: Graph, options: Options = DEFAULT) -> Graph:
     node names.
 
     Fewer, larger calls pay if the overhead of a call exceeds its work, so large siblings are not fused on a CPU.
-    Operations that share their weights stay as they are.
+    Where `options.sites` has an answer for these siblings, it counts instead of their size. Operations that share their
+    weights stay as they are.
     """
+    if options.apart:
+        return graph
     largest = max(1, LARGEST_SIBLING // options.batch) if options.device == "cpu" else None
-    return _Rewriter(graph, _Families(graph, largest)).run()
+    if not options.sites:
+        return _Rewriter(graph, _Families(graph, largest)).run()
+    families, measured = _Families(graph, None), dict(options.sites)
+    for tree in families.trees():
+        fits = largest is None or prod(graph[tree[0].members[0]].shape) <= largest
+        if not measured.get(families.site(tree).key, fits):
+            families.drop(tree)
+    return _Rewriter(graph, families).run()
+
+
+def fusion_sites(graph: Graph) -> tuple[FusionSite, ...]:
+    """The distinct siblings of a graph that could be fused, each with what follows them."""
+    families = _Families(graph, None)
+    sites = [families.site(tree) for tree in families.trees()]
+    return tuple({site.key: site for site in sites}.values())
 
 
 @dataclass(eq=False)
@@ -69,19 +87,32 @@ class _Families:
             for member in family.members
         )
 
-    def _drop_unprofitable(self) -> None:
-        """Do not fuse siblings if their wide nodes, with the nodes needed around them, would not be fewer nodes."""
+    def trees(self) -> list[list[_Family]]:
+        """The families of each root, which comes first; parents come before their children."""
         trees: dict[_Family, list[_Family]] = defaultdict(list)
         for family in dict.fromkeys(self.of.values()):
             trees[family.root].append(family)
-        for tree in trees.values():
+        return list(trees.values())
+
+    def drop(self, tree: list[_Family]) -> None:
+        """Leave the members of these families as they are."""
+        for family in tree:
+            for member in family.members:
+                del self.of[member]
+
+    def site(self, tree: list[_Family]) -> FusionSite:
+        """The families of one root, taken out of the graph."""
+        parents = [None if family.parent is None else tree.index(family.parent) for family in tree]
+        return FusionSite.of(self.graph, [family.members for family in tree], parents)
+
+    def _drop_unprofitable(self) -> None:
+        """Do not fuse siblings if their wide nodes, with the nodes needed around them, would not be fewer nodes."""
+        for tree in self.trees():
             before = sum(len(family.members) for family in tree)
             repeated = not self.graph[tree[0].members[0]].op.reads_all_channels
             after = repeated + len(tree) + sum(self.read_apart(family) for family in tree)
             if after >= before:
-                for family in tree:
-                    for member in family.members:
-                        del self.of[member]
+                self.drop(tree)
 
     def _add_family(self, node: Node, source: str) -> None:
         parent = self.of.get(source)

@@ -17,7 +17,7 @@ def join_choices(graph: Graph, options: Options = DEFAULT) -> Graph:
     The sum becomes a `total`, which is computed with all its choices at once. That takes fewer kernels; on CPUs the
     graph is not changed. Choices that contain candidates stay as they are: `fuse_parallel` moves most of them out.
     """
-    if options.device == "cpu":
+    if options.device == "cpu" or options.apart:
         return graph
     readers = Counter(edge.source for edge in graph.edges)
     readers.update(graph.outputs)

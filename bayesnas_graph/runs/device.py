@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 from torch import nn
@@ -15,12 +16,16 @@ from torch.nn.parallel import DistributedDataParallel
 from bayesnas_graph import passes
 from bayesnas_graph.codegen.emit import Emitted, emit
 from bayesnas_graph.codegen.supernet import compile_regions
-from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
 from bayesnas_graph.diagnostics.memory import is_out_of_memory
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes import DeviceKind
 from bayesnas_graph.runs.config.groups import DataSettings, FusionSettings, MachineSettings
+from bayesnas_graph.runs.config.search import SearchConfig
+from bayesnas_graph.runs.config.train import TrainConfig
 from bayesnas_graph.runs.folder import RunFolder
+from bayesnas_graph.runs.fusion.measured import MeasuredFusion
+from bayesnas_graph.runs.fusion.timing import Conditions
 from bayesnas_graph.runs.processes import Processes, join_processes
 from bayesnas_graph.runtime import synchronised, use_channels_last
 
@@ -36,6 +41,7 @@ class Device:
     channels_last: bool = False
     compile: bool = False
     processes: Processes = field(default_factory=Processes)
+    fusion: MeasuredFusion | None = None  # None: siblings are fused by a table
 
     @staticmethod
     def of(config: MachineSettings, device: torch.device, processes: Processes) -> Device:
@@ -54,6 +60,23 @@ class Device:
     def samples(self, config: DataSettings) -> int:
         """Return how many samples a process computes at a time."""
         return max(1, config.batch // config.accumulate // self.processes.world)
+
+    def options(self, graph: Graph, config: SearchConfig | TrainConfig, *, apart: bool = False) -> passes.Options:
+        """Return the options to compile a graph with. All processes have to call this."""
+        options = passes.Options(device=self.fused_for, batch=self.samples(config), apart=apart)
+        if self.fusion is None or not config.fuse or apart:
+            return options
+        conditions = Conditions(self.torch_device, self.precision, self.channels_last, options.batch)
+        return replace(options, sites=self.fusion.answers(graph, options, conditions))
+
+    def for_run(self, config: SearchConfig | TrainConfig, folder: RunFolder) -> Device:
+        """Return the device for a run in this folder, which records what is timed.
+
+        Times differ from run to run, so `auto` does not use them with `deterministic`.
+        """
+        on_gpu = self.torch_device.type in ("cuda", "mps") and not config.deterministic
+        measured = config.fusion == "measured" or (config.fusion == "auto" and on_gpu)
+        return replace(self, fusion=MeasuredFusion(self.processes, folder)) if measured else self
 
     def autocast(self) -> AbstractContextManager[object]:
         """Use the precision of the settings where torch considers it safe."""
@@ -76,7 +99,7 @@ class Device:
         if self.processes.world > 1:
             synchronised(module)
         if self.compile:
-            compile_regions(module)
+            compile_regions(module, graphs=self.torch_device.type == "cuda")
         called = module if drawn is None else drawn
         if self.processes.world == 1:
             return called
@@ -87,19 +110,24 @@ class Device:
             )
 
 
-def faster(config: FusionSettings, *, siblings: bool = True) -> tuple[passes.Pass, ...]:
-    """Return the passes of the settings; with `siblings` false, without those that compute two candidates as one."""
-    if not config.fuse:
-        return ()
-    return passes.FASTER if siblings else passes.FASTER_APART
+def program_for(graph: Graph, config: FusionSettings, options: passes.Options) -> Emitted:
+    """Emit a graph, fused as the settings and options say."""
+    return emit(passes.run(graph, passes.FASTER if config.fuse else (), options))
 
 
-def program_for(
-    graph: Graph, config: FusionSettings, kind: DeviceKind, samples: int, *, siblings: bool = True
-) -> Emitted:
-    """Emit a graph, fused as the settings say for a kind of device and this many samples at a time."""
-    options = passes.Options(device=kind, batch=samples)
-    return emit(passes.run(graph, faster(config, siblings=siblings), options))
+def compiled_to_plain(options: passes.Options) -> dict[str, Any]:
+    """Return what a checkpoint says about the options that its program was compiled with."""
+    sites = [list(site) for site in options.sites]
+    return {"fused_for": options.device, "samples": options.batch, "apart": options.apart, "sites": sites}
+
+
+def compiled_from_plain(content: Mapping[str, Any]) -> passes.Options:
+    """Return the options of a checkpoint. Raises ValueError if there are none; older ones have only the first two."""
+    sites = tuple((key, fused) for key, fused in content.get("sites", ()))
+    if not all(isinstance(key, str) and isinstance(fused, bool) for key, fused in sites):
+        raise ValueError("not the answers of a run")
+    apart = bool(content.get("apart", False))
+    return passes.Options(device=content["fused_for"], batch=content["samples"], apart=apart, sites=sites)
 
 
 @contextmanager
@@ -144,14 +172,29 @@ def prepare_device(config: MachineSettings, threads: int = 0) -> Iterator[Device
 
     A resumed run passes its original number of threads, because sums depend on it.
     """
+    if config.deterministic:  # read when cuBLAS starts
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     device = find_device(config.device)
     if threads or config.threads:
         torch.set_num_threads(threads or config.threads)
     if config.deterministic != torch.are_deterministic_algorithms_enabled():  # the call takes seconds
         torch.use_deterministic_algorithms(config.deterministic)
     torch.backends.cudnn.benchmark = not config.deterministic
+    torch.backends.cudnn.deterministic = config.deterministic
     with join_processes(device) as processes:
         yield Device.of(config, device, processes)
+
+
+def check_deterministic(graph: Graph, config: MachineSettings, device: Device) -> None:
+    """Raise NasError if a run has to be deterministic, but torch would refuse an operation on this device."""
+    if not config.deterministic or device.torch_device.type != "cuda":
+        return
+    for node in graph:
+        if not node.op.repeats_on_cuda(*(graph[edge.source].shape for edge in graph.inputs(node.name))):
+            message = f"the gradient of `{node.name}` (`{node.op.name}`) is not deterministic on CUDA"
+            label = None if node.span is None else Label(node.span, "used here")
+            help = "use `avg_pool` or `max_pool`, or omit `--deterministic`"
+            raise NasError([Diagnostic("NAS601", message, label, help=help)])
 
 
 @contextmanager

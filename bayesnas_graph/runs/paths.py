@@ -32,6 +32,7 @@ class RunPaths:
     lock = _File("lock")  # held by the process that writes to the folder
     space = _File("space")  # the copy of the space and its imports
     outline = _File("outline.json")  # facts known before the first step: sizes, steps, switches
+    fusion = _File("fusion.json")  # the times that decided which siblings are computed together
     checkpoints = _File("checkpoints")  # states to resume from
     metrics = _File("metrics.csv")  # the log, as a table
     updates = _File("updates.csv")  # the results of every update of a search

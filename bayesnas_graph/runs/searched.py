@@ -23,7 +23,7 @@ from bayesnas_graph.language.elaborate.values import Argument
 from bayesnas_graph.passes.analysis import cuts
 from bayesnas_graph.runs.checkpoints import Checkpoints, check_like
 from bayesnas_graph.runs.config.search import SearchConfig
-from bayesnas_graph.runs.device import Device, find_device, program_for
+from bayesnas_graph.runs.device import Device, compiled_from_plain, find_device, program_for
 from bayesnas_graph.runs.manifest import SearchManifest, read_manifest
 from bayesnas_graph.runs.opening import Run
 from bayesnas_graph.runs.paths import RunPaths
@@ -144,8 +144,7 @@ def _weights(
     """Return the remaining graph of a checkpoint, its weights and gates, and whether it is from the end."""
     progress = content["progress"]
     searched = passes.prune(graph, {verdict["name"] for verdict in progress["closed"]})
-    siblings = content.get("siblings", True)  # absent in older checkpoints
-    program = program_for(searched, config, content["fused_for"], content["samples"], siblings=siblings)
+    program = program_for(searched, config, compiled_from_plain(content))
     state: Mapping[str, Tensor] = content["weights"]
     check_like(state, build(program).state_dict())
     is_final = bool(progress["ended"]) and progress["step"] >= progress.get("last_step", 0)

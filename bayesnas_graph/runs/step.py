@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from bayesnas_graph.bayes import CrossEntropy
+from bayesnas_graph.codegen.supernet import begin_step
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runtime import dropping
 
@@ -29,6 +30,8 @@ def backward(
 
     Both stay on the device. Auxiliary heads contribute to the gradients, but not to the returned loss.
     """
+    if device.compile:
+        begin_step(device.torch_device)
     entropy = CrossEntropy(smoothing)
     total = accuracy = torch.zeros((), device=device.torch_device)
     for i, (x, y) in enumerate(zip(batch[0].chunk(parts), batch[1].chunk(parts), strict=True)):

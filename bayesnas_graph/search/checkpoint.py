@@ -14,11 +14,11 @@ from bayesnas_graph.bayes import State
 from bayesnas_graph.codegen.emit import build, transfer
 from bayesnas_graph.passes import prune
 from bayesnas_graph.runs.checkpoints import Checkpoints, Content, check_like
-from bayesnas_graph.runs.device import Device, program_for
+from bayesnas_graph.runs.device import Device, compiled_from_plain, compiled_to_plain, program_for
 from bayesnas_graph.runs.strategies import strategy_info
 from bayesnas_graph.runtime.precision import moved
 from bayesnas_graph.search.finalists import best_of, finalist_graph
-from bayesnas_graph.search.learner import SearchLearner, fuses_siblings, new_learner, take_weights
+from bayesnas_graph.search.learner import SearchLearner, new_learner, take_weights
 from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import SearchProgress
 
@@ -56,9 +56,7 @@ def to_plain(learner: SearchLearner, progress: SearchProgress) -> dict[str, Any]
     prior = learner.prior
     return {
         "progress": progress.to_plain(),
-        "fused_for": learner.device.fused_for,
-        "samples": learner.device.samples(learner.config),
-        "siblings": fuses_siblings(learner.graph, learner.config),
+        **compiled_to_plain(learner.options),
         "weights": learner.supernet.module.state_dict(),
         "memory": learner.memory(),
         "scaler": learner.scaler.state_dict(),
@@ -79,19 +77,17 @@ def from_plain(content: dict[str, Any], problem: Problem, device: Device) -> tup
     learner = new_learner(graph, config, device)
     weights, memory = content["weights"], content["memory"]
     best = content.get("best", {})  # as beliefs, absent in the oldest checkpoints
-    compiled_for = content["fused_for"], content["samples"]
-    siblings = content.get("siblings", True)
-    own = device.fused_for, device.samples(problem.config)
-    if (*compiled_for, siblings) == (*own, fuses_siblings(graph, config)):
+    compiled = compiled_from_plain(content)
+    if compiled == learner.options:
         take_weights(learner, weights)
-    else:  # on another kind of device, with another number of processes, or by an older version
-        program = program_for(graph, problem.config, *compiled_for, siblings=siblings)
+    else:  # on another device, with another number of processes, or by an older version
+        program = program_for(graph, problem.config, compiled)
         memory = {kind: transfer(values, program, learner.supernet.program) for kind, values in memory.items()}
         take_weights(learner, weights, program)
     if best:
         smaller = finalist_graph(problem.graph, progress.finalists[best_of(progress.finalists)].off)
-        before = program_for(smaller, problem.config, *compiled_for)
-        now = program_for(smaller, problem.config, *own)
+        before = program_for(smaller, problem.config, replace(compiled, apart=False))
+        now = program_for(smaller, problem.config, device.options(smaller, problem.config))
         best = best if before == now else transfer(best, before, now)
         check_like(best, build(now).state_dict())
     learner.remember(memory)

@@ -22,7 +22,7 @@ from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes.analysis import cuts
 from bayesnas_graph.runs.checkpoints import check_like
 from bayesnas_graph.runs.config.search import SearchConfig
-from bayesnas_graph.runs.device import Device, faster, program_for
+from bayesnas_graph.runs.device import Device, program_for
 from bayesnas_graph.runs.optimizer import Memory, memory_of, new_optimiser, remember
 from bayesnas_graph.runs.strategies import strategy_info
 from bayesnas_graph.runtime.precision import gate_dtype
@@ -38,6 +38,7 @@ class SearchLearner:
     config: SearchConfig
     device: Device
     supernet: Supernet
+    options: passes.Options  # that the supernet was compiled with
     network: nn.Module  # the module to call in training, perhaps wrapped
     drawn: DrawnNetwork | None  # the module to call if only what is drawn is computed
     switches: Switches
@@ -89,8 +90,8 @@ class SearchLearner:
 
 def new_learner(graph: Graph, config: SearchConfig, device: Device) -> SearchLearner:
     """Return a new learner, with random weights, and gates and prior at 1."""
-    order = faster(config, siblings=fuses_siblings(graph, config))
-    supernet = Supernet.of(graph, device.fused_for, device.samples(config), order=order).to(device.torch_device)
+    options = options_for(graph, config, device)
+    supernet = Supernet.with_options(graph, options, fuse=config.fuse).to(device.torch_device)
     drawn = DrawnNetwork(supernet) if draws(graph, config) and not device.compile else None
     network = device.prepared(supernet.module, drawn)
     on_cpu = Switches.of(graph)
@@ -101,6 +102,7 @@ def new_learner(graph: Graph, config: SearchConfig, device: Device) -> SearchLea
         config=config,
         device=device,
         supernet=supernet,
+        options=options,
         network=network,
         drawn=drawn,
         switches=switches,
@@ -119,9 +121,9 @@ def draws(graph: Graph, config: SearchConfig) -> bool:
     return bool(graph.gates) and strategy_info(config.strategy).draws
 
 
-def fuses_siblings(graph: Graph, config: SearchConfig) -> bool:
-    """Return whether several candidates may be computed as one: not if all but those that are drawn are left out."""
-    return not draws(graph, config)
+def options_for(graph: Graph, config: SearchConfig, device: Device) -> passes.Options:
+    """Return the options to compile a graph with. Candidates that are left out, if not drawn, are computed apart."""
+    return device.options(graph, config, apart=draws(graph, config))
 
 
 def without(learner: SearchLearner, off: Iterable[str]) -> SearchLearner:
@@ -140,9 +142,7 @@ def without(learner: SearchLearner, off: Iterable[str]) -> SearchLearner:
 
 def add_weights(learner: SearchLearner, state: Mapping[str, Tensor], graph: Graph) -> None:
     """Load the weights of a network that was compiled from another graph with the same nodes; the gates stay."""
-    device, config = learner.device, learner.config
-    siblings = fuses_siblings(graph, config)
-    program = program_for(graph, config, device.fused_for, device.samples(config), siblings=siblings)
+    program = program_for(graph, learner.config, options_for(graph, learner.config, learner.device))
     known = transfer(state, program, learner.supernet.program)
     learner.supernet.module.load_state_dict({**learner.supernet.module.state_dict(), **known})
 

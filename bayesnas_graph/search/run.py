@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.language.json import to_json
 from bayesnas_graph.runs.config.search import SearchConfig
-from bayesnas_graph.runs.device import Device
+from bayesnas_graph.runs.device import Device, check_deterministic
 from bayesnas_graph.runs.loading import check_batch_norms, load_data
 from bayesnas_graph.runs.manifest import Kind
 from bayesnas_graph.runs.memory import check_step, check_training_memory
@@ -33,6 +33,7 @@ class SearchRun(RunKind[Problem, SearchConfig, SearchWatcher, SearchOutcome]):
         check_training_memory(subject.network, config, device)
         problem = build_problem(subject, config, data_dir, device.processes)
         check_step(subject.network, config, device)
+        check_deterministic(problem.graph, config, device)
         return problem
 
     def recorder(self, task: SearchTask) -> SearchWatcher:
@@ -40,6 +41,7 @@ class SearchRun(RunKind[Problem, SearchConfig, SearchWatcher, SearchOutcome]):
 
     def run(self, task: SearchTask, device: Device, watcher: SearchWatcher, stop: Callable[[], bool]) -> SearchOutcome:
         checkpoints = SearchCheckpoints(task.folder.checkpoints, task.config.keep, task.subject.fingerprint)
+        device = device.for_run(task.config, task.folder)
         return Search(task.problem, device, checkpoints, watcher, stop).run()
 
     def write_results(self, task: SearchTask, outcome: SearchOutcome) -> None:

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from bayesnas_graph.codegen.emit import Emitted, as_state, build, emit, transfer
+from bayesnas_graph.codegen.emit import Emitted, as_state, emit, transfer
 from bayesnas_graph.codegen.emit.weights import ByNode
+from bayesnas_graph.codegen.supernet import build_fused
 from bayesnas_graph.runs.checkpoints import check_like
 from bayesnas_graph.runs.device import Device, program_for
 from bayesnas_graph.runs.optimizer import Memory, memory_of, new_optimiser, remember
@@ -73,8 +74,9 @@ class TrainLearner:
 def new_learner(problem: TrainingProblem, device: Device, start: ByNode | None = None) -> TrainLearner:
     """Return a new learner, with random weights or with the given weights of nodes."""
     config, graph = problem.config, problem.trained_graph
-    program = program_for(graph, config, device.fused_for, device.samples(config))
-    module = build(program)
+    options = device.options(graph, config)
+    program = program_for(graph, config, options)
+    module = build_fused(graph, program, options)
     if start is not None:
         module.load_state_dict(module.state_dict() | as_state(start, {}, program))
     if device.compile:

@@ -9,7 +9,7 @@ from typing import ClassVar
 from bayesnas_graph.codegen.export.weights import bytes_of, write_weights
 from bayesnas_graph.passes.analysis import cost
 from bayesnas_graph.runs.config.train import TrainConfig
-from bayesnas_graph.runs.device import Device
+from bayesnas_graph.runs.device import Device, check_deterministic
 from bayesnas_graph.runs.loading import check_batch_norms, load_data
 from bayesnas_graph.runs.manifest import Kind
 from bayesnas_graph.runs.memory import check_step, check_training_memory
@@ -34,6 +34,7 @@ class TrainRun(RunKind[TrainingProblem, TrainConfig, TrainWatcher, TrainOutcome]
         problem = TrainingProblem.of(subject.network, data, config)
         check_batch_norms(problem.graph, config)
         check_step(subject.network, config, device)
+        check_deterministic(problem.graph, config, device)
         return problem
 
     def recorder(self, task: TrainTask) -> TrainWatcher:
@@ -46,6 +47,7 @@ class TrainRun(RunKind[TrainingProblem, TrainConfig, TrainWatcher, TrainOutcome]
             f"Network `{subject.network.call_text}`, without choices.\n\n"
             f"Fingerprint of the space: {subject.fingerprint[:16]}.\n"
         )
+        device = device.for_run(task.config, task.folder)
         return Training(task.problem, device, checkpoints, watcher, stop, doc).run()
 
     def write_results(self, task: TrainTask, outcome: TrainOutcome) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 import torch
 
 from bayesnas_graph.diagnostics import NasError, render
-from bayesnas_graph.runs.device import Device, find_device, machine_limits, prepare_device
+from bayesnas_graph.runs.device import Device, check_deterministic, find_device, machine_limits, prepare_device
+from bayesnas_graph.runs.processes import Processes
+from tests.helpers import body, graph
 from tests.search.spaces import config, device
 
 
@@ -85,3 +89,44 @@ def test_precision() -> None:
     assert (found.precision, found.fused_for) == (torch.bfloat16, "cpu")
     assert not found.scaler().is_enabled()
     assert device(config(precision="fp16")).scaler().is_enabled()
+
+
+def test_deterministic_runs_set_what_cuda_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG", raising=False)
+    try:
+        with prepare_device(config(deterministic=True)):
+            assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":4096:8"
+            assert torch.are_deterministic_algorithms_enabled()
+            assert torch.utils.deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
+            assert (torch.backends.cudnn.benchmark, torch.backends.cudnn.deterministic) == (False, True)
+        monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", ":16:8")
+        with prepare_device(config(deterministic=True)):
+            assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":16:8", "the user's own"
+    finally:
+        with prepare_device(config()):
+            assert not torch.are_deterministic_algorithms_enabled()
+            assert (torch.backends.cudnn.benchmark, torch.backends.cudnn.deterministic) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("operation", "is_refused"),
+    [
+        ("adaptive_avg_pool(4)", True),
+        ("adaptive_avg_pool(1)", False),
+        ("adaptive_max_pool(3)", True),
+        ("adaptive_max_pool(4)", False),  # equal windows: an ordinary pool
+        ('upsample(2, "bilinear")', False),
+        ("max_pool(3) > avg_pool(3)", False),
+    ],
+)
+def test_operations_without_a_deterministic_gradient(operation: str, is_refused: bool) -> None:
+    found = graph(body(f"x -> out : {operation} > global_avg_pool > linear(2)", "image(3, 8, 8) -> classes(2)"))
+    given, cuda = config(deterministic=True), torch.device("cuda")
+    check_deterministic(found, given, device(given))
+    check_deterministic(found, config(), Device.of(config(), cuda, Processes()))
+    if not is_refused:
+        check_deterministic(found, given, Device.of(given, cuda, Processes()))
+        return
+    with pytest.raises(NasError, match="is not deterministic on CUDA") as error:
+        check_deterministic(found, given, Device.of(given, cuda, Processes()))
+    assert "use `avg_pool` or `max_pool`" in render(error.value.diagnostics[0])

@@ -312,13 +312,13 @@ def test_a_search_of_an_older_version_is_continued(name: str) -> None:
     learner, _ = started(name, TINY, **FEW)
     train_step(learner, next(given.batches(learner.device, 0)), RATES)
     content = to_plain(learner, SearchProgress(step=1))
-    program = program_for(given.graph, given.config, content["fused_for"], content["samples"])
+    program = program_for(given.graph, given.config, replace(learner.options, apart=False))
     assert program != learner.supernet.program
     whole = build(program).state_dict()
     content["weights"] = {**whole, **transfer(content["weights"], learner.supernet.program, program)}
     paths = {path for path, _ in build(program).named_parameters()} - {slot.path for slot in program.gates.values()}
     content["memory"] = {"momentum_buffer": {path: torch.ones_like(whole[path]) for path in paths}}
-    del content["siblings"]
+    del content["apart"]
     restored, progress = from_plain(content, given, learner.device)
     assert progress.step == 1
     for path, parameter in learner.module.named_parameters():

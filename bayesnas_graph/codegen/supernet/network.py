@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,10 +11,12 @@ import torch
 from torch import Tensor, nn
 
 from bayesnas_graph import passes
-from bayesnas_graph.codegen.emit import Emitted, build, emit
+from bayesnas_graph.codegen.emit import Emitted, emit
 from bayesnas_graph.codegen.supernet.moments import Moments
 from bayesnas_graph.codegen.supernet.reference import ReferenceNetwork
+from bayesnas_graph.codegen.supernet.regions import uncompiled
 from bayesnas_graph.codegen.supernet.rest import at_rest
+from bayesnas_graph.codegen.supernet.start import build_fused
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.runtime import Watch
 from bayesnas_graph.runtime.precision import precise
@@ -34,20 +36,16 @@ class Supernet:
     order: Tensor  # the position of each gate in the concatenation of all tensors of gates
 
     @staticmethod
-    def of(
-        graph: Graph,
-        device: passes.DeviceKind = "cpu",
-        batch: int = 64,
-        *,
-        fuse: bool = True,
-        order: Sequence[passes.Pass] | None = None,
-    ) -> Supernet:
-        """Compile a graph that has its zero switches; `order` has other passes than the usual ones."""
-        if order is None:
-            order = passes.FASTER if fuse else ()
-        compiled = passes.run(graph, order, passes.Options(device=device, batch=batch))
+    def of(graph: Graph, device: passes.DeviceKind = "cpu", batch: int = 64, *, fuse: bool = True) -> Supernet:
+        """Compile a graph that has its zero switches."""
+        return Supernet.with_options(graph, passes.Options(device=device, batch=batch), fuse=fuse)
+
+    @staticmethod
+    def with_options(graph: Graph, options: passes.Options, *, fuse: bool = True) -> Supernet:
+        """Compile a graph that has its zero switches with these options."""
+        compiled = passes.run(graph, passes.FASTER if fuse else (), options)
         program = emit(compiled)
-        module = build(program)
+        module = build_fused(graph, program, options)
         places = torch.tensor(_order(graph, program, module), dtype=torch.long)
         return Supernet(graph, program, module, compiled, places)
 
@@ -103,7 +101,7 @@ class Supernet:
     @contextmanager
     def measuring(self) -> Iterator[nn.Module]:
         """The module in evaluation mode: samples do not affect each other, and nothing is updated."""
-        with at_rest(self.module):
+        with at_rest(self.module), uncompiled():
             yield self.module
 
     def reference(self, graph: Graph | None = None) -> ReferenceNetwork:

@@ -32,6 +32,7 @@ class Phases(Reordered):
     """The images made of every `step`-th pixel. Their shape is given as that of the image they are part of."""
 
     name: ClassVar[str] = "phases"
+    changes_batch: ClassVar[bool] = True
     function: ClassVar[str] = "phases"
 
 

@@ -110,6 +110,9 @@ class AdaptivePool(Resampling):
     def size(self, height: int, width: int) -> tuple[int, int]:
         return self.height, self.width or self.height
 
+    def repeats_on_cuda(self, *inputs: Shape) -> bool:
+        return self.size(*inputs[0][1:]) == (1, 1)  # a mean, or a pool of the whole image
+
     def _call(self, function: str, shape: Shape) -> Expression:
         return Expression(f"F.{function}({{0}}, ({{rows}}, {{columns}}))", self.size(*shape[1:]))
 
@@ -154,6 +157,10 @@ class AdaptiveMaxPool(AdaptivePool):
             return self._call("adaptive_max_pool2d", inputs[0])
         # Equal windows: an ordinary pool, which ONNX has too.
         return Expression("F.max_pool2d({0}, {kernel})", (plain((height // rows, width // columns)),))
+
+    def repeats_on_cuda(self, *inputs: Shape) -> bool:
+        (_, height, width), (rows, columns) = inputs[0], self.size(*inputs[0][1:])
+        return not (height % rows or width % columns)
 
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
         from torch.nn import functional as F

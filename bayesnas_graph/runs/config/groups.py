@@ -230,6 +230,10 @@ class FusionSettings(Group):
     """Compilation of the network."""
 
     fuse: bool = Field(True, description="compute sibling operations together")
+    fusion: Literal["auto", "measured", "table"] = Field(
+        "auto",
+        description="which siblings to fuse: `measured` on the device, by a fixed `table`, or `auto`: measured on GPUs",
+    )
 
 
 class Kept(Group):

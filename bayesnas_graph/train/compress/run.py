@@ -16,7 +16,7 @@ from bayesnas_graph.codegen.export.weights import write_weights
 from bayesnas_graph.diagnostics.json_text import json_text
 from bayesnas_graph.language.json import fingerprint
 from bayesnas_graph.runs.config.compress import CompressConfig
-from bayesnas_graph.runs.device import Device
+from bayesnas_graph.runs.device import Device, check_deterministic
 from bayesnas_graph.runs.layers import PrunedLayer
 from bayesnas_graph.runs.loading import check_batch_norms, load_data
 from bayesnas_graph.runs.manifest import Kind
@@ -85,6 +85,7 @@ class CompressRun(RunKind[CompressionProblem, CompressConfig, CompressWatcher, C
         check_training_memory(subject.network, config, device)
         data = load_data(subject, config, config.seed, data_dir, device.processes)
         check_batch_norms(subject.network.graph(), config)
+        check_deterministic(subject.network.graph(), config, device)
         compression = CompressionProblem(subject, config, data, device)
         compression.check()
         check_step(subject.network, config, device)

@@ -23,7 +23,7 @@ network n : image(3, 8, 8) -> image(3, 8, 8) {
     y -> out : swish
 }
 """
-NET = Supernet.of(passes.run(graph(TEXT), passes.SWITCHES), order=passes.FASTER_APART)
+NET = Supernet.with_options(passes.run(graph(TEXT), passes.SWITCHES), passes.Options(apart=True))
 WIRES = Wires.of(NET.compiled, NET.names)
 ALL = set(NET.names)
 ZEROS = {gate.name for gate in NET.graph.gates if gate.is_zero}

@@ -1,0 +1,1 @@
+"""Which siblings a run computes together: timed on its device, or by a table."""
