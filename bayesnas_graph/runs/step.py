@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from bayesnas_graph.bayes import CrossEntropy
 from bayesnas_graph.runs.device import Device
+from bayesnas_graph.runs.scaler import GradientScaler
 from bayesnas_graph.runtime import dropping
 
 Batch = tuple[Tensor, Tensor]  # samples and their labels
@@ -18,7 +19,7 @@ def backward(
     network: nn.Module,
     batch: Batch,
     device: Device,
-    scaler: torch.amp.GradScaler,
+    scaler: GradientScaler,
     *,
     parts: int,
     smoothing: float,
@@ -46,14 +47,14 @@ def backward(
     return total, accuracy
 
 
-def unscale(optimiser: torch.optim.Optimizer, scaler: torch.amp.GradScaler, rate: float) -> None:
+def unscale(optimiser: torch.optim.Optimizer, scaler: GradientScaler, rate: float) -> None:
     """Set the learning rate, and undo the scaling of the gradients."""
     for group in optimiser.param_groups:
         group["lr"] = rate
     scaler.unscale_(optimiser)
 
 
-def apply_gradients(optimiser: torch.optim.Optimizer, scaler: torch.amp.GradScaler, clip: float) -> None:
+def apply_gradients(optimiser: torch.optim.Optimizer, scaler: GradientScaler, clip: float) -> None:
     """Clip the gradients and take an optimizer step."""
     if clip:
         nn.utils.clip_grad_norm_(optimiser.param_groups[0]["params"], clip)
