@@ -41,13 +41,24 @@ def remember(optimiser: torch.optim.Optimizer, weights: Named, memory: Memory) -
     kinds = {"step", "exp_avg", "exp_avg_sq"} if isinstance(optimiser, torch.optim.AdamW) else {"momentum_buffer"}
     if memory and memory.keys() != kinds:
         raise ValueError("the state of another optimizer")
-    on_cpu = set[str]() if optimiser.defaults["fused"] else {"step"}  # a counter, for which torch launches nothing
     for name, parameter in weights:
         if any(kind != "step" and not _is_like(values[name], parameter) for kind, values in memory.items()):
             raise ValueError("the state of another optimizer")
-        devices = {kind: torch.device("cpu") if kind in on_cpu else parameter.device for kind in memory}
-        tensors = {kind: values[name].to(devices[kind]) for kind, values in memory.items()}
-        optimiser.state[parameter] = {kind: value.clone() for kind, value in tensors.items()}
+        fused = bool(optimiser.defaults["fused"])
+        optimiser.state[parameter] = {
+            kind: _counter(values[name], parameter, fused) if kind == "step" else _copied(values[name], parameter)
+            for kind, values in memory.items()
+        }
+
+
+def _copied(value: Tensor, parameter: nn.Parameter) -> Tensor:
+    """Return a copy on the device of a weight and with its strides, which fused kernels rely on."""
+    return torch.empty_like(parameter, dtype=value.dtype, requires_grad=False).copy_(value)
+
+
+def _counter(value: Tensor, parameter: nn.Parameter, fused: bool) -> Tensor:
+    """Return a copy of a counter. torch keeps it on the CPU, unless a fused kernel reads it."""
+    return value.to(parameter.device if fused else torch.device("cpu"), copy=True)
 
 
 def _is_like(value: Tensor, parameter: Tensor) -> bool:

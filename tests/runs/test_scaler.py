@@ -38,7 +38,7 @@ class Training:
     def __init__(self, settings: dict[str, Any], scaler: Any, device: torch.device, *, fused: bool) -> None:
         torch.manual_seed(0)
         self.config = config(weight_decay=0.01, **settings)
-        self.layer = nn.Linear(5, 3).to(device)
+        self.layer: nn.Linear | nn.Conv2d = nn.Linear(5, 3).to(device)
         self.optimiser = new_optimiser(self.config, list(self.layer.parameters()), fused=fused)
         self.scaler = scaler
 
@@ -139,6 +139,27 @@ def test_it_goes_on_where_it_was(settings: dict[str, Any], fused: bool) -> None:
         rest.step(*batch)
     torch.testing.assert_close(rest.state(), whole.state())
     assert rest.scaler.state_dict() == whole.scaler.state_dict()
+
+
+@pytest.mark.parametrize("settings", OPTIMISERS, ids=str)
+def test_a_restored_state_has_the_strides_of_its_weight(settings: dict[str, Any]) -> None:
+    """Fused kernels take the numbers of a tensor in the order of its memory."""
+    x = torch.randn(2, 3, 5, 5, generator=torch.Generator().manual_seed(2))
+    ended = []
+    for fused in (False, True):
+        training = started(settings, fused=fused)
+        layer = nn.Conv2d(3, 4, 3).to(memory_format=torch.channels_last)
+        layer.load_state_dict(
+            {name: torch.linspace(-1, 1, value.numel()).view_as(value) for name, value in layer.state_dict().items()}
+        )
+        training.layer, training.optimiser = layer, new_optimiser(training.config, list(layer.parameters()), fused=fused)
+        training.step(x, 0.0)
+        memory = memory_of(training.optimiser, layer.named_parameters())
+        apart = {kind: {name: value.contiguous() for name, value in named.items()} for kind, named in memory.items()}
+        remember(training.optimiser, layer.named_parameters(), apart)
+        training.step(x, 0.0)
+        ended.append(training.state())
+    torch.testing.assert_close(*ended)
 
 
 def test_states_of_torch_are_understood() -> None:

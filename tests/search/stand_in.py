@@ -61,6 +61,17 @@ class Held(torch.Tensor):
         """The storage of the values: views are recognised by it."""
         return self.on_cpu.untyped_storage()
 
+    @property
+    def data(self) -> Tensor:
+        """The tensor without its history."""
+        return self.detach()
+
+    @data.setter
+    def data(self, other: Tensor) -> None:
+        assert isinstance(other, Held), "tensors keep their device"
+        torch.Tensor.data.__set__(self, other)  # type: ignore[attr-defined]
+        self.on_cpu = other.on_cpu
+
     @classmethod
     def __torch_dispatch__(cls, func: Any, *_: Any) -> Any:
         raise RuntimeError(f"{func} outside `stand_in`")

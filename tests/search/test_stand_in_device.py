@@ -27,6 +27,7 @@ from bayesnas_graph.search.step import train_step
 from bayesnas_graph.search.strategies.bayes import Bayes
 from tests.search.spaces import TINY, Notes, problem
 from tests.search.stand_in import DEVICE, Held, Seen, recorded, stand_in
+from tests.search.stand_in_autocast import autocasting
 from tests.search.test_variants import MIXED, RULED
 
 FEW: dict[str, Any] = {"iterations": 2, "steps": 4, "warmup": 2, "finish": 2, "samples": 2}
@@ -73,6 +74,7 @@ def watched_search(text: str = TINY, *, has_double: bool = False, **settings: An
         with (
             patch.object(loop, "train_step", recorded(train_step, mode, steps)),
             patch.object(Search, "take_step", recorded(Search.take_step, mode, fetched)),
+            autocasting(),
             mode.watched() as rest,
         ):
             outcome = Search(given, device, _Nowhere(Path()), Notes()).run()
@@ -101,6 +103,13 @@ def test_a_step_waits_for_nothing(name: str) -> None:
     assert_no_waiting(found)
     moving = found.steps[FEW["warmup"]]
     print(f"{name}: {moving.forward} launches forwards and in updates, {moving.backward} backwards")
+
+
+@pytest.mark.parametrize(
+    ("name", "precision"), [*((name, "fp16") for name in STRATEGIES), ("bayes", "bf16"), ("gdas", "bf16")]
+)
+def test_a_step_in_half_precision_waits_for_nothing(name: str, precision: str) -> None:
+    assert_no_waiting(watched_search(strategy=name, precision=precision))
 
 
 @pytest.mark.parametrize("name", ["bayesnas", "gdas"])
@@ -266,6 +275,14 @@ def test_values_are_those_of_the_cpu() -> None:
         assert (float(y.detach()), x.tolist(), part.device) == (30, [[1, 2], [4, 5]], DEVICE)
         assert x.grad is not None
         assert x.grad.tolist() == [[2, 4], [6, 8]]
+
+
+def test_other_data() -> None:
+    with stand_in():
+        weight = torch.nn.Parameter(torch.ones(2, 3, 2, 2, device=DEVICE))
+        weight.data = (weight.detach() * 2).to(memory_format=torch.channels_last)
+        assert weight.stride() == values(weight).stride() == (12, 1, 6, 3)
+        assert (float(weight.detach().sum()), weight.requires_grad) == (48, True)
 
 
 def test_launches_are_counted() -> None:

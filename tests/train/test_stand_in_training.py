@@ -26,12 +26,13 @@ from bayesnas_graph.train.step import train_step
 from tests.helpers import network
 from tests.search.spaces import tiny_data
 from tests.search.stand_in import CPU, DEVICE, Seen, StandIn, recorded, stand_in
+from tests.search.stand_in_autocast import autocasting
 from tests.train.compress.conftest import SHORT
 from tests.train.compress.small import SMALL
 from tests.train.networks import Notes, problem
 
 EVERYTHING: dict[str, Any] = {"epochs": 1, "drop_path": 0.2, "label_smoothing": 0.1, "flip": True, "clip": 5.0}
-PRECISIONS = ["fp32"]
+PRECISIONS = ["fp32", "bf16", "fp16"]
 
 
 class _Nowhere(TrainCheckpoints):
@@ -60,6 +61,7 @@ def watched(mode: StandIn, run: Any) -> tuple[Any, Watched]:
         patch.object(loop, "train_step", recorded(train_step, mode, steps)),
         patch.object(Training, "take_step", recorded(Training.take_step, mode, around)),
         patch.object(work, "TrainCheckpoints", _Nowhere),
+        autocasting(),
         mode.watched() as rest,
     ):
         return run(), Watched(steps, around, rest)
@@ -94,9 +96,10 @@ def test_a_training_step_waits_for_nothing(optimiser: str, precision: str) -> No
     print(f"{optimiser}, {precision}: {step.forward} launches forwards and in updates, {step.backward} backwards")
 
 
-def test_the_stand_in_trains_as_the_cpu_does() -> None:
-    (there, _), (here, _) = (trained(device, fuse=False) for device in (DEVICE, CPU))
-    assert there.score.accuracy == here.score.accuracy
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_the_stand_in_trains_as_the_cpu_does(precision: str) -> None:
+    """Also with autocast, which is torch's own on the CPU."""
+    (there, _), (here, _) = (trained(device, fuse=False, precision=precision) for device in (DEVICE, CPU))
     assert there.score.loss == pytest.approx(here.score.loss, rel=1e-3)
 
 
