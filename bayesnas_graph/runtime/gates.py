@@ -122,7 +122,10 @@ class _GatedSum(torch.autograd.Function):
     """A sum that keeps only the values. Its backward pass can be differentiated again."""
 
     @staticmethod
-    def forward(ctx: Any, gates: Tensor, factors: Tensor | None, *values: Tensor) -> Tensor:
+    def forward(ctx: Any, *inputs: Any) -> Tensor:
+        # One parameter for all: without gradients, torch.compile of torch 2.13 takes a call with as many arguments as
+        # there are parameters for one without `ctx`.
+        gates, factors, *values = inputs
         ctx.save_for_backward(gates, factors, *values)
         ctx.watch = _watching.watch
         if ctx.watch is not None:
