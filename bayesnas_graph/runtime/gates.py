@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import reduce
 from typing import Any
 
@@ -89,6 +90,8 @@ _watching = _Watching()
 def watched(watch: Watch) -> Iterator[Watch]:
     """Watch all gates that are used within this block, and the later backward passes through them.
 
+    What is compiled by `torch.compile` runs as it is written within this block: a watch cannot be traced.
+
     >>> gates = torch.ones(2, requires_grad=True)
     >>> with watched(Watch()) as watch:
     ...     y = gated_sum([torch.tensor([[1.0], [2.0]]), torch.tensor([[3.0], [5.0]])], gates)
@@ -99,9 +102,17 @@ def watched(watch: Watch) -> Iterator[Watch]:
     """
     before, _watching.watch = _watching.watch, watch
     try:
-        yield watch
+        with _uncompiled():
+            yield watch
     finally:
         _watching.watch = before
+
+
+def _uncompiled() -> AbstractContextManager[object]:
+    if "torch._dynamo" not in sys.modules:  # nothing is compiled, and loading it takes seconds
+        return nullcontext()
+    found: AbstractContextManager[object] = torch.compiler.set_stance("force_eager")
+    return found
 
 
 def gated_sum(values: list[Tensor], gates: Tensor) -> Tensor:

@@ -12,8 +12,9 @@ from torch import Tensor, nn
 from bayesnas_graph.runs.optimizer import memory_of, new_optimiser, remember
 from bayesnas_graph.runs.scaler import GradientScaler
 from bayesnas_graph.runs.step import apply_gradients, unscale
+from bayesnas_graph.runtime import use_channels_last
 from tests.search.spaces import config
-from tests.search.stand_in import DEVICE, recorded, stand_in
+from tests.search.stand_in import CPU, DEVICE, recorded, stand_in
 
 OVERFLOWS = {0: math.inf, 3: math.nan, 4: -math.inf, 9: math.inf}  # the first step is one of them, as it often is
 STEPS = 12
@@ -47,6 +48,7 @@ class Training:
         self.optimiser.zero_grad()
         torch.autograd.backward(self.scaler.scale(self.layer(x).square().mean()))
         if spoilt:
+            assert self.layer.bias is not None
             assert self.layer.bias.grad is not None
             self.layer.bias.grad[1:2].fill_(spoilt)
         unscale(self.optimiser, self.scaler, 0.1)
@@ -58,7 +60,7 @@ class Training:
         return {name: value.detach().clone() for name, value in (self.layer.state_dict() | kept).items()}
 
 
-def started(settings: dict[str, Any], device: torch.device = torch.device("cpu"), *, fused: bool) -> Training:
+def started(settings: dict[str, Any], device: torch.device = CPU, *, fused: bool) -> Training:
     scaler = GradientScaler(device)
     scaler.load_state_dict(EARLY)
     return Training(settings, scaler, device, fused=fused)
@@ -67,7 +69,7 @@ def started(settings: dict[str, Any], device: torch.device = torch.device("cpu")
 def by_torch(settings: dict[str, Any]) -> Training:
     scaler = torch.amp.GradScaler("cpu")
     scaler.load_state_dict(EARLY)
-    return Training(settings, scaler, torch.device("cpu"), fused=False)
+    return Training(settings, scaler, CPU, fused=False)
 
 
 def batches() -> list[tuple[Tensor, float]]:
@@ -130,9 +132,7 @@ def test_it_goes_on_where_it_was(settings: dict[str, Any], fused: bool) -> None:
         first.step(*batch)
     rest = started(settings, fused=fused)
     rest.layer.load_state_dict(first.layer.state_dict())
-    remember(
-        rest.optimiser, rest.layer.named_parameters(), memory_of(first.optimiser, first.layer.named_parameters())
-    )
+    remember(rest.optimiser, rest.layer.named_parameters(), memory_of(first.optimiser, first.layer.named_parameters()))
     rest.scaler.load_state_dict(first.scaler.state_dict())
     for batch in batches()[6:]:
         whole.step(*batch)
@@ -148,11 +148,15 @@ def test_a_restored_state_has_the_strides_of_its_weight(settings: dict[str, Any]
     ended = []
     for fused in (False, True):
         training = started(settings, fused=fused)
-        layer = nn.Conv2d(3, 4, 3).to(memory_format=torch.channels_last)
+        layer = nn.Conv2d(3, 4, 3)
+        use_channels_last(layer)
         layer.load_state_dict(
             {name: torch.linspace(-1, 1, value.numel()).view_as(value) for name, value in layer.state_dict().items()}
         )
-        training.layer, training.optimiser = layer, new_optimiser(training.config, list(layer.parameters()), fused=fused)
+        training.layer, training.optimiser = (
+            layer,
+            new_optimiser(training.config, list(layer.parameters()), fused=fused),
+        )
         training.step(x, 0.0)
         memory = memory_of(training.optimiser, layer.named_parameters())
         apart = {kind: {name: value.contiguous() for name, value in named.items()} for kind, named in memory.items()}
@@ -172,7 +176,13 @@ def test_states_of_torch_are_understood() -> None:
 
 @pytest.mark.parametrize(
     "state",
-    [{}, EARLY | {"scale": math.nan}, EARLY | {"scale": 0.0}, EARLY | {"growth_factor": 0.5}, EARLY | {"_growth_tracker": -1}],
+    [
+        {},
+        EARLY | {"scale": math.nan},
+        EARLY | {"scale": 0.0},
+        EARLY | {"growth_factor": 0.5},
+        EARLY | {"_growth_tracker": -1},
+    ],
     ids=str,
 )
 def test_other_states_are_refused(state: dict[str, float]) -> None:

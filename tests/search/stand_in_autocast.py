@@ -18,17 +18,30 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 from tests.search.stand_in import DEVICE, Held
 
+# fmt: off
 LOWER = frozenset(
-    "__matmul__ __rmatmul__ addbmm addmm addmv addr baddbmm bmm chain_matmul conv1d conv2d conv3d conv_transpose1d "
-    "conv_transpose2d conv_transpose3d einsum linear matmul mm multi_dot mv scaled_dot_product_attention".split()
+    {
+        "__matmul__", "__rmatmul__", "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "chain_matmul",
+        "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "einsum",
+        "linear", "matmul", "mm", "multi_dot", "mv", "scaled_dot_product_attention"
+    }
 )
 SINGLE = frozenset(
-    "__pow__ __rdiv__ __rpow__ __rtruediv__ acos asin binary_cross_entropy_with_logits cdist cosh cosine_similarity "
-    "cross_entropy cumprod cumsum dist erfinv exp expm1 group_norm kl_div l1_loss layer_norm log log10 log1p log2 "
-    "log_softmax mse_loss nll_loss norm normalize pow prod reciprocal renorm rsqrt sinh smooth_l1_loss softmax softmin "
-    "softplus sum tan".split()
+    {
+        "__pow__", "__rdiv__", "__rpow__", "__rtruediv__", "acos", "asin", "binary_cross_entropy_with_logits",
+        "cdist", "cosh", "cosine_similarity", "cross_entropy", "cumprod", "cumsum", "dist", "erfinv", "exp",
+        "expm1", "group_norm", "kl_div", "l1_loss", "layer_norm", "log", "log10", "log1p", "log2",
+        "log_softmax", "mse_loss", "nll_loss", "norm", "normalize", "pow", "prod", "reciprocal", "renorm",
+        "rsqrt", "sinh", "smooth_l1_loss", "softmax", "softmin", "softplus", "sum", "tan"
+    }
 )
-WIDEST = frozenset("addcdiv addcmul atan2 bilinear cat cross dot grid_sample index_put scatter_add stack tensordot".split())
+WIDEST = frozenset(
+    {
+        "addcdiv", "addcmul", "atan2", "bilinear", "cat", "cross", "dot", "grid_sample", "index_put",
+        "scatter_add", "stack", "tensordot"
+    }
+)
+# fmt: on
 
 
 class Autocast(TorchFunctionMode):

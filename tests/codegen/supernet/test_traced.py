@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch._dynamo.testing import CompileCounterWithBackend
 from torch._dynamo.utils import counters
 
-from bayesnas_graph.codegen.emit import build
+from bayesnas_graph.codegen.emit import build, emit
 from bayesnas_graph.codegen.supernet import Supernet, compile_regions
 from bayesnas_graph.passes import DeviceKind
 from bayesnas_graph.runs import device
@@ -48,11 +48,11 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # torch warns about what it d
 
 
 @pytest.fixture
-def counted() -> Iterator[CompileCounterWithBackend]:
+def counted() -> Iterator[Any]:
     """Counts traced regions. torch is as if it had traced nothing before."""
     torch._dynamo.reset()
     counters.clear()
-    yield CompileCounterWithBackend("aot_eager")  # type: ignore[no-untyped-call]
+    yield CompileCounterWithBackend("aot_eager")
     torch._dynamo.reset()
 
 
@@ -63,14 +63,15 @@ def results(network: nn.Module, x: Tensor, seed: int, drop: float) -> tuple[Tens
     with dropping(drop if network.training else 0.0):
         y = network(x)
     y = y[0] if isinstance(y, tuple) else y
-    gradients = torch.autograd.grad(y.square().mean(), parameters, allow_unused=True)
+    gradients: tuple[Tensor | None, ...] = torch.autograd.grad(y.square().mean(), parameters, allow_unused=True)
     with torch.no_grad():
         for parameter, gradient in zip(parameters, gradients, strict=True):
-            parameter.sub_(0 if gradient is None else 1e-4 * gradient)
+            if gradient is not None:
+                parameter.sub_(1e-4 * gradient)
     return y, list(gradients)
 
 
-def assert_traced_once(plain: nn.Module, compiled: nn.Module, counted: CompileCounterWithBackend, drop: float) -> None:
+def assert_traced_once(plain: nn.Module, compiled: nn.Module, counted: Any, drop: float, growth: float = 0.0) -> None:
     compiled.load_state_dict(plain.state_dict())
     plain.double(), compiled.double()
     generator = torch.Generator().manual_seed(0)
@@ -79,7 +80,9 @@ def assert_traced_once(plain: nn.Module, compiled: nn.Module, counted: CompileCo
         traced = []
         for step in range(4):
             x = torch.randn(8, 1, 8, 8, dtype=torch.float64, generator=generator)
-            torch.testing.assert_close(*(results(network, x, step, drop) for network in (plain, compiled)))
+            torch.testing.assert_close(
+                *(results(network, x, step, drop + growth * step) for network in (plain, compiled))
+            )
             traced.append(counted.frame_count)
         assert traced == traced[:1] * 4, "the first step traces everything"
         assert traced[0]
@@ -91,42 +94,41 @@ def assert_traced_once(plain: nn.Module, compiled: nn.Module, counted: CompileCo
 @pytest.mark.parametrize("drop", [0.0, 0.2])
 @pytest.mark.parametrize("kind", ["cpu", "cuda"])
 @pytest.mark.parametrize("text", [TINY, MIXED, SEPARABLE], ids=["tiny", "mixed", "separable"])
-def test_choices(text: str, kind: DeviceKind, drop: float, counted: CompileCounterWithBackend) -> None:
+def test_choices(text: str, kind: DeviceKind, drop: float, counted: Any) -> None:
     torch.manual_seed(0)
     plain, compiled = (Supernet.of(spaces.problem(text).graph, kind, 8).module for _ in range(2))
     assert_traced_once(plain, compile_regions(compiled, backend=counted), counted, drop)
 
 
-def test_motifs_of_a_network_in_training(counted: CompileCounterWithBackend) -> None:
-    """The probability of dropped paths changes in every step."""
-    program = networks.problem(auxiliary=0.4).trained_graph
+def test_motifs_of_a_network_in_training(counted: Any) -> None:
+    """Paths are dropped with another probability in every step."""
+    text = networks.FIXED.replace("relu > conv() > bn", "conv_bn")
+    text = text.replace("motif residual", "motif conv_bn { in x x -> out : conv() > bn }\n\nmotif residual")
+    graph = networks.problem(text, auxiliary=0.0, drop_path=0.2).trained_graph
     torch.manual_seed(0)
-    emitted = device.program_for(program, networks.config(), "cuda", 8)
-    plain, compiled = build(emitted), build(emitted)
-    assert_traced_once(plain, compile_motifs(compiled, backend=counted), counted, 0.0)
+    plain, compiled = (build(emit(graph)) for _ in range(2))
+    compile_motifs(compiled, backend=counted)
+    assert_traced_once(plain, compiled, counted, drop=0.1, growth=0.1)
 
 
-def test_a_search(counted: CompileCounterWithBackend, tmp_path: Path) -> None:
-    """Steps trace nothing but the first of each network, and the decision is the same."""
+def test_a_search(counted: Any, tmp_path: Path) -> None:
+    """Only the first step of each network traces anything, and the decision is the same."""
     settings: dict[str, Any] = {"iterations": 2, "steps": 4, "warmup": 2, "finish": 2, "drop_path": 0.2}
-    traced: list[int] = []
-    networks: list[int] = []
+    traced: list[tuple[Any, int]] = []
 
     def step(learner: Any, *args: Any) -> Any:
-        before = counted.frame_count
+        before, broken = counted.frame_count, counters["graph_break"].total()
         found = train_step(learner, *args)
-        traced.append(counted.frame_count - before)
-        networks.append(id(learner.network))
+        traced.append((learner.network, counted.frame_count - before))
+        assert counters["graph_break"].total() == broken == 0
         return found
 
     with (
-        patch.object(device, "compile_regions", lambda module: compile_regions(module, backend=counted)),
+        patch.object(device, "compile_regions", lambda module, **_: compile_regions(module, backend=counted)),
         patch.object(loop, "train_step", step),
     ):
         compiled = searched(tmp_path / "compiled", compile=True, **settings)
     plain = searched(tmp_path / "plain", **settings)
-    first = [i for i, network in enumerate(networks) if network not in networks[:i]]
-    assert traced[0]
-    assert all(count == 0 for i, count in enumerate(traced) if i not in first)
-    assert not counters["graph_break"]
+    assert traced[0][1]
+    assert all(not count or network is not traced[i][0] for i, (network, count) in enumerate(traced[1:]))
     assert compiled.decision.off == plain.decision.off
