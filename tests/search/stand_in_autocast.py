@@ -1,6 +1,7 @@
-"""Autocast on the stand-in, for which torch has none: operations are cast as torch casts them on a GPU.
+"""An imitation of autocast on the stand-in, for which torch has none.
 
-The lists are those of torch's documentation for CUDA. Casts are recorded for the backward pass, and each weight is cast
+The lists follow torch's rules for CUDA, for common operations, and are compared only with torch's autocast on the CPU,
+in the cases of `test_stand_in_autocast.py`. Casts are recorded for the backward pass, and each weight is cast
 once within a block. The backward pass itself is outside of autocast, as it is in torch.
 """
 
