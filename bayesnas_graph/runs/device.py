@@ -27,6 +27,7 @@ from bayesnas_graph.runs.folder import RunFolder
 from bayesnas_graph.runs.fusion.measured import MeasuredFusion
 from bayesnas_graph.runs.fusion.timing import Conditions
 from bayesnas_graph.runs.processes import Processes, join_processes
+from bayesnas_graph.runs.scaler import GradientScaler
 from bayesnas_graph.runtime import synchronised, use_channels_last
 
 _PRECISION = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
@@ -84,9 +85,14 @@ class Device:
             return nullcontext()
         return torch.autocast(self.torch_device.type, self.precision)
 
-    def scaler(self) -> torch.amp.GradScaler:
+    def scaler(self) -> GradientScaler:
         """Return a gradient scaler against underflow in half precision; it does nothing in other precisions."""
-        return torch.amp.GradScaler(self.torch_device.type, enabled=self.precision == torch.float16)
+        return GradientScaler(self.torch_device, enabled=self.precision == torch.float16)
+
+    @property
+    def fused_optimiser(self) -> bool:
+        """Whether optimizers have to be fused, so that no step of a scaler waits for the device."""
+        return self.precision == torch.float16 and self.torch_device.type != "cpu"
 
     def prepared(self, module: nn.Module, drawn: nn.Module | None = None) -> nn.Module:
         """Move a network to the device and set it up in place; return the module to call in training.

@@ -14,13 +14,16 @@ Memory = dict[str, dict[str, Tensor]]  # the state of an optimizer: kind of tens
 Named = Iterable[tuple[str, nn.Parameter]]
 
 
-def new_optimiser(config: WeightSettings, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
-    """Return an optimizer without state."""
+def new_optimiser(
+    config: WeightSettings, parameters: list[nn.Parameter], *, fused: bool = False
+) -> torch.optim.Optimizer:
+    """Return an optimizer without state. `fused` requires a single kernel; otherwise torch decides."""
     parameters = parameters or [nn.Parameter(torch.zeros(1))]  # a space of pools has none, but torch requires some
+    settings: dict[str, Any] = {"weight_decay": config.weight_decay, "fused": fused or None}
     if config.optimiser == "adamw":
-        return torch.optim.AdamW(parameters, config.rate, weight_decay=config.weight_decay)
-    settings: dict[str, Any] = {"momentum": config.momentum, "weight_decay": config.weight_decay}
-    return torch.optim.SGD(parameters, config.rate, nesterov=config.nesterov and config.momentum > 0, **settings)
+        return torch.optim.AdamW(parameters, config.rate, **settings)
+    settings |= {"momentum": config.momentum, "nesterov": config.nesterov and config.momentum > 0}
+    return torch.optim.SGD(parameters, config.rate, **settings)
 
 
 def memory_of(optimiser: torch.optim.Optimizer, weights: Named) -> Memory:
@@ -49,13 +52,22 @@ def remember(optimiser: torch.optim.Optimizer, weights: Named, memory: Memory) -
             continue
         if any(kind != "step" and not _is_like(values[name], parameter) for kind, values in memory.items()):
             raise ValueError("the state of another optimizer")
-        tensors = {kind: values[name].to(_device_of(kind, parameter)) for kind, values in memory.items()}
-        optimiser.state[parameter] = {kind: value.clone() for kind, value in tensors.items()}
+        fused = bool(optimiser.defaults["fused"])
+        optimiser.state[parameter] = {
+            kind: _counter(values[name], parameter, fused) if kind == "step" else _copied(values[name], parameter)
+            for kind, values in memory.items()
+        }
+
+
+def _copied(value: Tensor, parameter: nn.Parameter) -> Tensor:
+    """Return a copy on the device of a weight and with its strides, which fused kernels rely on."""
+    return torch.empty_like(parameter, dtype=value.dtype, requires_grad=False).copy_(value)
+
+
+def _counter(value: Tensor, parameter: nn.Parameter, fused: bool) -> Tensor:
+    """Return a copy of a counter. torch keeps it on the CPU, unless a fused kernel reads it."""
+    return value.to(parameter.device if fused else torch.device("cpu"), copy=True)
 
 
 def _is_like(value: Tensor, parameter: Tensor) -> bool:
     return value.shape == parameter.shape and value.is_floating_point()
-
-
-def _device_of(kind: str, parameter: nn.Parameter) -> torch.device:
-    return torch.device("cpu") if kind == "step" else parameter.device  # a counter, which torch keeps on the CPU

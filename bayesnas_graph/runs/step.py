@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from bayesnas_graph.bayes import CrossEntropy
 from bayesnas_graph.codegen.supernet import begin_step
 from bayesnas_graph.runs.device import Device
+from bayesnas_graph.runs.scaler import GradientScaler
 from bayesnas_graph.runtime import dropping
 
 Batch = tuple[Tensor, Tensor]  # samples and their labels
@@ -19,7 +20,7 @@ def backward(
     network: nn.Module,
     batch: Batch,
     device: Device,
-    scaler: torch.amp.GradScaler,
+    scaler: GradientScaler,
     *,
     parts: int,
     smoothing: float,
@@ -49,7 +50,7 @@ def backward(
     return total, accuracy
 
 
-def unscale(optimiser: torch.optim.Optimizer, scaler: torch.amp.GradScaler, rate: float) -> None:
+def unscale(optimiser: torch.optim.Optimizer, scaler: GradientScaler, rate: float) -> None:
     """Set the learning rate, and undo the scaling of the gradients."""
     for group in optimiser.param_groups:
         group["lr"] = rate
@@ -57,7 +58,7 @@ def unscale(optimiser: torch.optim.Optimizer, scaler: torch.amp.GradScaler, rate
         scaler.unscale_(optimiser)
 
 
-def apply_gradients(optimiser: torch.optim.Optimizer, scaler: torch.amp.GradScaler, clip: float) -> None:
+def apply_gradients(optimiser: torch.optim.Optimizer, scaler: GradientScaler, clip: float) -> None:
     """Clip the gradients and take an optimizer step; none if a network without weights was drawn."""
     if not _has_gradients(optimiser):
         return

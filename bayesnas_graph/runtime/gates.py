@@ -13,6 +13,7 @@ from torch import Tensor
 
 from bayesnas_graph.runtime.drop import drawn
 from bayesnas_graph.runtime.precision import gate_dtype
+from bayesnas_graph.runtime.uncompiled import uncompiled
 from bayesnas_graph.runtime.weighted_sum import exact, inner_products, propagated, split_weights, weighted_sum
 
 
@@ -89,6 +90,8 @@ _watching = _Watching()
 def watched(watch: Watch) -> Iterator[Watch]:
     """Watch all gates that are used within this block, and the later backward passes through them.
 
+    What is compiled by `torch.compile` runs as it is written within this block: a watch cannot be traced.
+
     >>> gates = torch.ones(2, requires_grad=True)
     >>> with watched(Watch()) as watch:
     ...     y = gated_sum([torch.tensor([[1.0], [2.0]]), torch.tensor([[3.0], [5.0]])], gates)
@@ -99,7 +102,8 @@ def watched(watch: Watch) -> Iterator[Watch]:
     """
     before, _watching.watch = _watching.watch, watch
     try:
-        yield watch
+        with uncompiled():
+            yield watch
     finally:
         _watching.watch = before
 
@@ -127,7 +131,10 @@ class _GatedSum(torch.autograd.Function):
     """A sum that keeps only the values. Its backward pass can be differentiated again."""
 
     @staticmethod
-    def forward(ctx: Any, gates: Tensor, factors: Tensor | None, *values: Tensor) -> Tensor:
+    def forward(ctx: Any, *inputs: Any) -> Tensor:
+        # One parameter for all: without gradients, torch.compile of torch 2.13 takes a call with as many arguments as
+        # there are parameters for one without `ctx`.
+        gates, factors, *values = inputs
         ctx.save_for_backward(gates, factors, *values)
         ctx.watch = _watching.watch
         if ctx.watch is not None:

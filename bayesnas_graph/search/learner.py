@@ -24,6 +24,7 @@ from bayesnas_graph.runs.checkpoints import check_like
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.device import Device, program_for
 from bayesnas_graph.runs.optimizer import Memory, memory_of, new_optimiser, remember
+from bayesnas_graph.runs.scaler import GradientScaler
 from bayesnas_graph.runs.strategies import strategy_info
 from bayesnas_graph.runtime.precision import gate_dtype
 from bayesnas_graph.search.contests import Contests
@@ -46,7 +47,7 @@ class SearchLearner:
     contests_on_cpu: Contests
     group_on_cpu: Tensor  # the group of every gate
     optimiser: torch.optim.Optimizer
-    scaler: torch.amp.GradScaler
+    scaler: GradientScaler
     prior: State
     units: Tensor  # of the gates: the prior is on `w r`. All are 1 until they are measured
     beliefs: Beliefs = field(default_factory=dict)  # of other strategies; they change in every step, as weights do
@@ -109,7 +110,7 @@ def new_learner(graph: Graph, config: SearchConfig, device: Device) -> SearchLea
         contests=contests.to(device.torch_device),
         contests_on_cpu=contests,
         group_on_cpu=on_cpu.group,
-        optimiser=new_optimiser(config, trained),
+        optimiser=new_optimiser(config, trained, fused=device.fused_optimiser),
         scaler=device.scaler(),
         prior=State.start(switches),
         units=torch.ones(len(switches.gates), dtype=gate_dtype(device.torch_device), device=device.torch_device),

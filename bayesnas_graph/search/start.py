@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph.bayes.units import unit
-from bayesnas_graph.codegen.supernet import uncompiled
 from bayesnas_graph.runtime import Watch, watched
 from bayesnas_graph.search.learner import SearchLearner
 from bayesnas_graph.search.measure import sizes
@@ -28,7 +27,7 @@ def equalise(learner: SearchLearner, batch: Batch, *, zeros: bool = True) -> Non
     supernet, device = learner.supernet, learner.device
     learner.network.train()
     for _ in range(MOST_PASSES):
-        with watched(Watch()) as watch, device.autocast(), uncompiled():
+        with watched(Watch()) as watch, device.autocast():
             supernet.module(batch[0])
         size = sizes(learner, supernet.moments(watch), len(batch[0]))
         before = supernet.gates

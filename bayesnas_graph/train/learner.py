@@ -18,6 +18,7 @@ from bayesnas_graph.codegen.supernet import build_fused
 from bayesnas_graph.runs.checkpoints import check_like
 from bayesnas_graph.runs.device import Device, program_for
 from bayesnas_graph.runs.optimizer import Memory, memory_of, new_optimiser, remember
+from bayesnas_graph.runs.scaler import GradientScaler
 from bayesnas_graph.train.problem import TrainingProblem
 
 State = dict[str, Tensor]
@@ -34,7 +35,7 @@ class TrainLearner:
     module: nn.Module
     network: nn.Module  # the module to call in training, perhaps wrapped
     optimiser: torch.optim.Optimizer
-    scaler: torch.amp.GradScaler
+    scaler: GradientScaler
     mean: State | None  # of the weights over the last steps, if requested
 
     def final(self) -> State:
@@ -90,7 +91,7 @@ def new_learner(problem: TrainingProblem, device: Device, start: ByNode | None =
         plain=emit(graph),
         module=module,
         network=network,
-        optimiser=new_optimiser(config, list(module.parameters())),
+        optimiser=new_optimiser(config, list(module.parameters()), fused=device.fused_optimiser),
         scaler=device.scaler(),
         mean={name: value.detach().clone() for name, value in state.items()} if config.ema else None,
     )

@@ -13,6 +13,7 @@ from torch.nn import functional as F
 
 from bayesnas_graph.ir import Shape, TokenShape
 from bayesnas_graph.runs.device import Device
+from bayesnas_graph.runtime.precision import moved
 
 WARM_UP = 5  # runs before measuring: torch selects kernels and allocates memory first
 
@@ -39,16 +40,19 @@ class Latency:
 def score(network: nn.Module, batches: Iterable[tuple[Tensor, Tensor]], device: Device) -> Score:
     """Return the mean loss and the accuracy of a network, over all processes."""
     network.eval()
-    sums, samples = torch.zeros(2, dtype=torch.float64), 0
+    found, samples = list[Tensor](), 0
     for x, y in batches:
         with device.autocast():
             outputs = network(x).float()
         correct = (outputs.argmax(1) == y).sum()
-        sums += torch.stack([F.cross_entropy(outputs, y, reduction="sum"), correct]).cpu()
+        found.append(torch.stack([F.cross_entropy(outputs, y, reduction="sum"), correct]))
         samples += len(y)
+    sums = torch.zeros(2, dtype=torch.float64)
+    for row in torch.stack(found).cpu() if found else ():  # the only place that waits for the device
+        sums += row
     part = sums / max(1, samples)
     if device.processes.world > 1:
-        part = device.processes.mean(part.to(device.torch_device), samples)
+        part = device.processes.mean(moved(part, device.torch_device), samples)
     loss, accuracy = part.tolist()
     return Score(loss, accuracy)
 

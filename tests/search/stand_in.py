@@ -13,15 +13,17 @@ Combining a tensor of the device with one on the CPU is an error, as in torch. S
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 from unittest.mock import patch
 
 import torch
 from torch import Tensor
+from torch.optim import optimizer
 from torch.overrides import TorchFunctionMode
+from torch.utils import _foreach_utils
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 
@@ -58,6 +60,17 @@ class Held(torch.Tensor):
     def untyped_storage(self) -> torch.UntypedStorage:
         """The storage of the values: views are recognised by it."""
         return self.on_cpu.untyped_storage()
+
+    @property
+    def data(self) -> Tensor:
+        """The tensor without its history."""
+        return self.detach()
+
+    @data.setter
+    def data(self, other: Tensor) -> None:
+        assert isinstance(other, Held), "tensors keep their device"
+        torch.Tensor.data.__set__(self, other)  # type: ignore[attr-defined]
+        self.on_cpu = other.on_cpu
 
     @classmethod
     def __torch_dispatch__(cls, func: Any, *_: Any) -> Any:
@@ -124,6 +137,8 @@ class StandIn(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def _check(self, func: Any, args: Any, tensors: list[Tensor], held: list[Held], *, is_held: bool) -> None:
         others = [tensor for tensor in tensors if not isinstance(tensor, Held)]
+        if any(other.device == DEVICE for other in others):
+            raise RuntimeError(f"{func} of a tensor that torch has made on `meta`, without values")
         if func in _COPIES:
             if is_held and others:
                 self._record("copied", func)
@@ -162,6 +177,8 @@ class _Factories(TorchFunctionMode):
             return func(*args, **{**kwargs, "device": CPU}).to(DEVICE)
         if func is torch.Tensor.new_tensor and isinstance(args[0], Held):
             return torch.tensor(args[1], dtype=kwargs.get("dtype", args[0].dtype)).to(DEVICE)
+        if func in (torch.Tensor.__getitem__, torch.Tensor.__setitem__) and isinstance(args[0], Held):
+            return func(args[0], _moved(args[1]), *args[2:])
         if func is torch.Tensor.tolist and isinstance(args[0], Held):  # refused for subclasses
             return args[0].cpu().tolist()
         return func(*args, **kwargs)
@@ -175,16 +192,55 @@ class _Generator(torch.Generator):
 
 
 @contextmanager
+def _optimisers_of_a_gpu() -> Iterator[None]:
+    """Let torch update all weights at once, as it does on a GPU."""
+    types = [*optimizer._foreach_supported_types, Held]
+    each, fused = (
+        [*supported(), DEVICE.type]
+        for supported in (
+            _foreach_utils._get_foreach_kernels_supported_devices,
+            _foreach_utils._get_fused_kernels_supported_devices,
+        )
+    )
+    with ExitStack() as patches:
+        for module in (_foreach_utils, optimizer):
+            patches.enter_context(patch.object(module, "_foreach_supported_types", types))
+            patches.enter_context(patch.object(module, "_get_foreach_kernels_supported_devices", lambda: list(each)))
+            patches.enter_context(patch.object(module, "_get_fused_kernels_supported_devices", lambda: list(fused)))
+        yield
+
+
+@contextmanager
 def stand_in(*, has_double: bool = True) -> Iterator[StandIn]:
     """Make the device available."""
     without = precision.WITHOUT_DOUBLE - {DEVICE.type} if has_double else precision.WITHOUT_DOUBLE | {DEVICE.type}
     with (
         patch.object(precision, "WITHOUT_DOUBLE", without),
         patch.object(torch, "Generator", _Generator),
+        _optimisers_of_a_gpu(),
         StandIn(has_double=has_double) as mode,
         _Factories(),
     ):
         yield mode
+
+
+def recorded(act: Callable[..., Any], mode: StandIn, all_seen: list[Seen]) -> Callable[..., Any]:
+    """A function that does the same, and adds what happened on the stand-in during each call."""
+
+    def acting(*args: Any) -> Any:
+        with mode.watched() as seen:
+            found = act(*args)
+        all_seen.append(seen)
+        return found
+
+    return acting
+
+
+def _moved(index: Any) -> Any:
+    """An index with tensors instead of lists of numbers, which torch would move itself."""
+    if isinstance(index, tuple):
+        return tuple(map(_moved, index))
+    return torch.tensor(index).to(DEVICE) if isinstance(index, list) else index
 
 
 def _is_tensor(leaf: object) -> bool:

@@ -17,6 +17,7 @@ from bayesnas_graph import api, passes
 from bayesnas_graph.bayes import CrossEntropy
 from bayesnas_graph.codegen.emit import build, transfer
 from bayesnas_graph.runs.device import program_for
+from bayesnas_graph.runs.scaler import GradientScaler
 from bayesnas_graph.runs.loop import Interrupted
 from bayesnas_graph.runs.step import apply_gradients, unscale
 from bayesnas_graph.runs.strategies import STRATEGIES
@@ -342,7 +343,7 @@ def test_weights_are_exported(name: str, tmp_path: Path) -> None:
 def test_a_step_without_gradients() -> None:
     """The scaler of half precision would refuse one."""
     weight = nn.Parameter(torch.ones(1))
-    optimiser, scaler = torch.optim.SGD([weight], 0.1), torch.amp.GradScaler("cpu")
+    optimiser, scaler = torch.optim.SGD([weight], 0.1), GradientScaler("cpu")
     for gradient in (None, None, 2.0, None):
         weight.grad = None if gradient is None else scaler.scale(torch.tensor([gradient]))
         unscale(optimiser, scaler, 0.1)

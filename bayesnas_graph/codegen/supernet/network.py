@@ -14,12 +14,12 @@ from bayesnas_graph import passes
 from bayesnas_graph.codegen.emit import Emitted, emit
 from bayesnas_graph.codegen.supernet.moments import Moments
 from bayesnas_graph.codegen.supernet.reference import ReferenceNetwork
-from bayesnas_graph.codegen.supernet.regions import uncompiled
 from bayesnas_graph.codegen.supernet.rest import at_rest
 from bayesnas_graph.codegen.supernet.start import build_fused
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.runtime import Watch
 from bayesnas_graph.runtime.precision import precise
+from bayesnas_graph.runtime.uncompiled import uncompiled
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -37,19 +35,6 @@ def compile_regions(network: nn.Module, backend: Backend = "inductor", *, graphs
         if getattr(module, "is_choice", False):
             module.compile(dynamic=False, backend=backend, mode=mode)
     return network
-
-
-@contextmanager
-def uncompiled() -> Iterator[None]:
-    """Run compiled regions as they are written within this block: in passes that are few, or whose shapes vary.
-
-    A pass at rest, without gradients, with a smaller batch or with a `Watch` would each be compiled for itself.
-    """
-    if "torch._dynamo" not in sys.modules:  # nothing is compiled, and loading it takes seconds
-        yield
-        return
-    with torch.compiler.set_stance("force_eager"):
-        yield
 
 
 def begin_step(device: torch.device) -> None:

@@ -64,7 +64,8 @@ def _step(before: Shrunk) -> Shrunk:
     }
     remaining, selected = simple_selects(narrowed.graph, numbers | narrowed.selected)
     remaining = plain(remaining)
-    tensors |= {name: {"channels": torch.tensor(entries)} for name, entries in selected.items()}
+    device = next((value.device for of_node in before.tensors.values() for value in of_node.values()), None)
+    tensors |= {name: {"channels": torch.tensor(entries, device=device)} for name, entries in selected.items()}
     total = {name: _composed(mask, kept.get(name)) for name, mask in before.kept.items()}
     return Shrunk(remaining, {node.name: tensors[node.name] for node in remaining if node.name in tensors}, total)
 

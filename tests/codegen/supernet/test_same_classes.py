@@ -12,10 +12,11 @@ from torch import nn
 
 from bayesnas_graph import passes
 from bayesnas_graph.codegen.emit import build, emit
-from bayesnas_graph.codegen.supernet import Supernet, compile_regions, uncompiled
+from bayesnas_graph.codegen.supernet import Supernet, compile_regions
 from bayesnas_graph.codegen.supernet.same_classes import reuse_classes
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.runtime import Watch, watched
+from bayesnas_graph.runtime.uncompiled import uncompiled
 from tests.helpers import body, graph
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # torch warns about what it does itself
