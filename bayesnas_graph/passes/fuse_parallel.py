@@ -148,7 +148,7 @@ class _Rewriter:
     # ---- fusing
 
     def _fuse(self, cell: str, members: list[str]) -> None:
-        members = sorted(members, key=self._first_read)
+        members = self._by_first_read(cell, members)
         nodes = [self.nodes[name] for name in members]
         first, counts = nodes[0], [len(node.stands_for) for node in nodes]
         one, count = first.op.one_of(counts[0], first.shape[0]), sum(counts)
@@ -188,10 +188,17 @@ class _Rewriter:
                 self.reads[name] = [moved(view) for view in views]
         self.outputs = [moved(view) for view in self.outputs]
 
-    def _first_read(self, name: str) -> tuple[int, int, int]:
-        """Where a node starts to read: in this order, nodes that read all of a wide value read it as it is."""
-        part = self.reads[name][0][0]
-        return self.place[part.node], part.start, self.place[name]
+    def _by_first_read(self, cell: str, members: list[str]) -> list[str]:
+        """Nodes by where they start to read: in this order, nodes that read all of a wide value read it as it is.
+
+        Values from outside of the cell are in the order of their uses, which is the same in all equal cells.
+        """
+        first = {name: self.reads[name][0][0] for name in members}
+        uses: dict[str, int] = {}
+        for name in sorted(members, key=lambda name: self.place[name]):
+            source = first[name].node
+            uses.setdefault(source, self.place[source if source in self.inside[cell] else name])
+        return sorted(members, key=lambda name: (uses[first[name].node], first[name].start, self.place[name]))
 
     def _below(self, cell: str, scope: str) -> Iterator[Scope]:
         for around in self.graph.scopes_from(scope):

@@ -15,7 +15,8 @@ def join_choices(graph: Graph, options: Options = DEFAULT) -> Graph:
     """Put choices that only one sum reads into one scope with it, so that their gates are one tensor.
 
     The sum becomes a `total`, which is computed with all its choices at once. That takes fewer kernels; on CPUs the
-    graph is not changed. Choices that contain candidates stay as they are: `fuse_parallel` moves most of them out.
+    graph is not changed. Choices that contain candidates stay as they are: `fuse_parallel` moves most of them out. So do
+    choices with names of their own, as in `node a = x : choose { ... }`: whatever is in a scope is named after it.
     """
     if options.device == "cpu" or options.apart:
         return graph
@@ -63,6 +64,8 @@ def _choices(graph: Graph, node: Node, inside: dict[str, list[Node]], readers: C
         own = inside[source.scope]
         is_alone = all(readers[part.name] == 1 and part.op.is_gated for part in own)
         if not is_alone or own[-1] != source or not chain or chain[0].role != "choice" or chain[0].parent != node.scope:
+            return []
+        if not all(part.name.startswith(f"{node.name}.") for part in own):
             return []
         found += own
     return found if len({part.scope for part in found}) == len(edges) else []

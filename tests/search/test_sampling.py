@@ -17,8 +17,8 @@ from bayesnas_graph import api, passes
 from bayesnas_graph.bayes import CrossEntropy
 from bayesnas_graph.codegen.emit import build, transfer
 from bayesnas_graph.runs.device import program_for
-from bayesnas_graph.runs.scaler import GradientScaler
 from bayesnas_graph.runs.loop import Interrupted
+from bayesnas_graph.runs.scaler import GradientScaler
 from bayesnas_graph.runs.step import apply_gradients, unscale
 from bayesnas_graph.runs.strategies import STRATEGIES
 from bayesnas_graph.runtime import dropping
