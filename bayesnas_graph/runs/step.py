@@ -54,19 +54,12 @@ def unscale(optimiser: torch.optim.Optimizer, scaler: GradientScaler, rate: floa
     """Set the learning rate, and undo the scaling of the gradients."""
     for group in optimiser.param_groups:
         group["lr"] = rate
-    if _has_gradients(optimiser):
-        scaler.unscale_(optimiser)
+    scaler.unscale_(optimiser)
 
 
 def apply_gradients(optimiser: torch.optim.Optimizer, scaler: GradientScaler, clip: float) -> None:
-    """Clip the gradients and take an optimizer step; none if a network without weights was drawn."""
-    if not _has_gradients(optimiser):
-        return
+    """Clip the gradients and take an optimizer step. Weights that were not drawn have none, and stay."""
     if clip:
         nn.utils.clip_grad_norm_(optimiser.param_groups[0]["params"], clip)
     scaler.step(optimiser)
     scaler.update()
-
-
-def _has_gradients(optimiser: torch.optim.Optimizer) -> bool:
-    return any(parameter.grad is not None for group in optimiser.param_groups for parameter in group["params"])

@@ -231,7 +231,9 @@ def test_a_search_in_lines(run: Run, here: Path) -> None:
         "update",
         *["step"] * 4,
     ]
-    assert result.out.startswith("run            first\nsearch         network net of tiny.nas on tests.search.spaces")
+    assert result.out.startswith(
+        "searching tiny.nas\nrun            first\nsearch         network net of tiny.nas on tests.search.spaces"
+    )
     assert "warning[NAS607]" in result.err
     assert "warning[NAS608]" in result.err
     assert "h <- x    " in result.out

@@ -341,7 +341,7 @@ def test_weights_are_exported(name: str, tmp_path: Path) -> None:
 
 
 def test_a_step_without_gradients() -> None:
-    """The scaler of half precision would refuse one."""
+    """As of a network without weights that was drawn."""
     weight = nn.Parameter(torch.ones(1))
     optimiser, scaler = torch.optim.SGD([weight], 0.1), GradientScaler("cpu")
     for gradient in (None, None, 2.0, None):

@@ -23,6 +23,7 @@ from bayesnas_graph.ir.ops import (
     Maybe,
     ReluConv,
     ReluDepthwise,
+    Total,
     Width,
     Zero,
 )
@@ -184,6 +185,7 @@ CASES: list[Case] = [
     _op("scale", IMAGE, (4,)),
     _op("scale", SEQUENCE, (4,)),
     (Choice(), (IMAGE, IMAGE)),
+    (Total(), (IMAGE, IMAGE)),
     (Width(1, 1), (IMAGE, IMAGE)),
     (First(2), (IMAGE,)),
     (First(2), (SEQUENCE,)),
