@@ -15,8 +15,8 @@ def join_choices(graph: Graph, options: Options = DEFAULT) -> Graph:
     """Put choices that only one sum reads into one scope with it, so that their gates are one tensor.
 
     The sum becomes a `total`, which is computed with all its choices at once. That takes fewer kernels; on CPUs the
-    graph is not changed. Choices that contain candidates stay as they are: `fuse_parallel` moves most of them out. So do
-    choices with names of their own, as in `node a = x : choose { ... }`: whatever is in a scope is named after it.
+    graph is not changed. Choices that contain candidates stay as they are: `fuse_parallel` moves most of them out.
+    Choices with names of their own, as in `node a = x : choose { ... }`, stay too: what is in a scope is named after it.
     """
     if options.device == "cpu" or options.apart:
         return graph
