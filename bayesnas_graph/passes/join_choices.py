@@ -16,7 +16,8 @@ def join_choices(graph: Graph, options: Options = DEFAULT) -> Graph:
 
     The sum becomes a `total`, which is computed with all its choices at once. That takes fewer kernels; on CPUs the
     graph is not changed. Choices that contain candidates stay as they are: `fuse_parallel` moves most of them out.
-    Choices with names of their own, as in `node a = x : choose { ... }`, stay too: what is in a scope is named after it.
+    Choices with names of their own, as in `node a = x : choose { ... }`, stay too: what is in a scope is named after
+    it.
     """
     if options.device == "cpu" or options.apart:
         return graph
