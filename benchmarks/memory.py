@@ -1,7 +1,8 @@
 """Memory of training steps as `stats` estimates it, and as it is: `python -m benchmarks.memory`.
 
 Each network is compiled as a run would compile it. What the forward pass saves is measured by the storages of the
-tensors that autograd saves, and a whole step with SGD and momentum by the allocations of torch.
+tensors that autograd saves, and a whole step with SGD and momentum by the allocations of torch, also with cells that
+are computed again (`recompute`).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from bayesnas_graph.codegen.emit import build, emit
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.ir.ops.tracing import saved_by
 from bayesnas_graph.passes.analysis import step_memory
-from bayesnas_graph.runtime import use_channels_last
+from bayesnas_graph.runtime import recompute_cells, use_channels_last
 from benchmarks import tables
 from benchmarks.command import arguments, command, finish
 from benchmarks.record import Record
@@ -85,9 +86,11 @@ def saved(graph: Graph, batch: int) -> int:
     return saved_by(loss, [x, *network.parameters(), *network.buffers()]) + x.nbytes
 
 
-def allocated(graph: Graph, batch: int) -> int:
+def allocated(graph: Graph, batch: int, *, recompute: bool = False) -> int:
     """The most bytes during a step, with weights, state and batch."""
     network, x, loss = ready(graph, batch)
+    if recompute:
+        recompute_cells(network)
     weights = list(network.parameters())
     optimiser = torch.optim.SGD(weights, lr=0.01, momentum=0.9)
 
@@ -128,6 +131,8 @@ def rows(subjects: tuple[Subject, ...]) -> Iterator[dict[str, object]]:
             "activations, MiB": saved(graph, batch) / MIB,
             "training, estimate": estimate.training(batch) / MIB,
             "training, MiB": allocated(graph, batch) / MIB,
+            "recomputing, estimate": step_memory(graph, recompute=True).training(batch) / MIB,
+            "recomputing, MiB": allocated(graph, batch, recompute=True) / MIB,
         }
 
 
@@ -138,7 +143,7 @@ def table(record: Record) -> str:
             str(row["batch"]),
             *(
                 cell
-                for kind in ("activations", "training")
+                for kind in ("activations", "training", "recomputing")
                 for cell in (
                     f"{row[f'{kind}, estimate']:,.1f}",
                     f"{row[f'{kind}, MiB']:,.1f}",
@@ -149,7 +154,8 @@ def table(record: Record) -> str:
         for row in record.rows
     ]
     head = ["network", "batch", "activations, estimate, MiB", "measured", "ratio"]
-    return tables.table([*head, "training, estimate, MiB", "measured", "ratio"], lines)
+    more = [word for kind in ("training", "`recompute`") for word in (f"{kind}, estimate, MiB", "measured", "ratio")]
+    return tables.table([*head, *more], lines)
 
 
 def main() -> None:

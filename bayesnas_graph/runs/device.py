@@ -28,7 +28,7 @@ from bayesnas_graph.runs.fusion.measured import MeasuredFusion
 from bayesnas_graph.runs.fusion.timing import Conditions
 from bayesnas_graph.runs.processes import Processes, join_processes
 from bayesnas_graph.runs.scaler import GradientScaler
-from bayesnas_graph.runtime import synchronised, use_channels_last
+from bayesnas_graph.runtime import recompute_cells, synchronised, use_channels_last
 
 _PRECISION = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
@@ -41,13 +41,15 @@ class Device:
     precision: torch.dtype = torch.float32
     channels_last: bool = False
     compile: bool = False
+    recompute: bool = False
     processes: Processes = field(default_factory=Processes)
     fusion: MeasuredFusion | None = None  # None: siblings are fused by a table
 
     @staticmethod
     def of(config: MachineSettings, device: torch.device, processes: Processes) -> Device:
         """Return a device with the precision and memory format of the settings."""
-        return Device(device, _PRECISION[config.precision], config.channels_last, config.compile, processes)
+        precision = _PRECISION[config.precision]
+        return Device(device, precision, config.channels_last, config.compile, config.recompute, processes)
 
     def __str__(self) -> str:
         world = self.processes.world
@@ -105,7 +107,9 @@ class Device:
         if self.processes.world > 1:
             synchronised(module)
         if self.compile:
-            compile_regions(module, graphs=self.torch_device.type == "cuda")
+            compile_regions(module, graphs=self.torch_device.type == "cuda" and not self.recompute)
+        if self.recompute:
+            recompute_cells(module)
         called = module if drawn is None else drawn
         if self.processes.world == 1:
             return called

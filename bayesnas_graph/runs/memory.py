@@ -32,8 +32,9 @@ def check_training_memory(network: Network, config: WeightSettings, device: Devi
 def divided(network: Network, config: C, device: Device) -> tuple[C, tuple[str, ...]]:
     """Return the settings with a batch in as few parts as fit into memory, and a line that says so.
 
-    Raises NasError if not even a single sample fits.
+    Raises NasError if not even a single sample fits, or if there is nothing to recompute.
     """
+    _check_recompute(network, device)
     limit = _limit(config, device)
     share = config.batch // device.processes.world
     parts = [part for part in range(config.accumulate, min(share, MOST_PARTS) + 1) if share % part == 0]
@@ -104,7 +105,15 @@ def _step(network: Network, config: Any, device: Device) -> StepMemory:
     """The memory of a step of the network as it is compiled."""
     options = passes.Options(device=device.fused_for, batch=device.samples(config))
     order = (*passes.SWITCHES, *(passes.FASTER if getattr(config, "fuse", False) else ()))  # `compress` never fuses
-    return step_memory(passes.run(network.graph(), order, options), device.precision.itemsize)
+    graph = passes.run(network.graph(), order, options)
+    return step_memory(graph, device.precision.itemsize, recompute=device.recompute)
+
+
+def _check_recompute(network: Network, device: Device) -> None:
+    if device.recompute and not any(scope.role in ("cell", "motif") for scope in network.graph().scopes):
+        message = f"network `{network.name}` has neither cells nor motifs that could be computed again"
+        help = "omit `recompute`; `accumulate` saves memory too"
+        raise NasError([Diagnostic("NAS601", message, help=help)])
 
 
 def _computes_a_part(config: Any, device: Device) -> bool:

@@ -16,6 +16,7 @@ from bayesnas_graph.runtime.layer_scale import LayerScale
 from bayesnas_graph.runtime.layout import divided, interleaved, phases, repeated, subsampled
 from bayesnas_graph.runtime.norm import LightBatchNorm1d, LightBatchNorm2d
 from bayesnas_graph.runtime.position_embedding import PositionEmbedding
+from bayesnas_graph.runtime.recompute import recompute_cells
 from bayesnas_graph.runtime.rescale import Rescale
 from bayesnas_graph.runtime.select import Select
 from bayesnas_graph.runtime.sequence_linear import SequenceLinear
@@ -45,6 +46,7 @@ __all__ = [
     "gated_total",
     "interleaved",
     "phases",
+    "recompute_cells",
     "repeated",
     "subsampled",
     "synchronised",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 import torch
 from torch import Tensor
@@ -41,6 +41,19 @@ def dropping(probability: float, generator: torch.Generator | None = None) -> It
         yield
     finally:
         _dropping.probability, _dropping.generator = before
+
+
+def is_dropping() -> bool:
+    """Whether terms are dropped here."""
+    return _dropping.probability > 0
+
+
+def drops_again() -> AbstractContextManager[None]:
+    """A block that drops what would be dropped here, also in another thread, if torch's own generator is reset."""
+    probability, generator = _dropping.probability, _dropping.generator
+    if generator is not None:
+        generator = generator.clone_state()
+    return dropping(probability, generator)
 
 
 def dropped(value: Tensor) -> Tensor:

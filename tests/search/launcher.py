@@ -76,13 +76,13 @@ class Launcher:
         """Run the program to completion."""
         return self.start(*arguments, largest_file=largest_file).ended()
 
-    def start_together(self, *arguments: object) -> list[Run]:
-        """Start it as two distributed processes, as `torchrun` does."""
+    def start_together(self, *arguments: object, processes: int = 2) -> list[Run]:
+        """Start it as distributed processes, as `torchrun` does."""
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        meeting = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": 2}
-        return [self.start(*arguments, RANK=rank, LOCAL_RANK=rank, **meeting) for rank in range(2)]
+        meeting = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": processes}
+        return [self.start(*arguments, RANK=rank, LOCAL_RANK=rank, **meeting) for rank in range(processes)]
 
     def ask(self, **question: Any) -> str:
         assert self.process.stdin is not None

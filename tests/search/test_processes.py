@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -30,10 +31,10 @@ BEGIN = ("search", "tiny.nas", "--config", "short.toml", "--allow-python", "--cu
 
 
 def ended(runs: list[Run]) -> tuple[str, str]:
-    """The output of both processes."""
-    (first, printed), (second, silent) = (run.ended() for run in runs)
-    assert (first, second) == (0, 0), printed + silent
-    return printed, silent
+    """The output of the first process, and of all others."""
+    codes, (printed, *others) = zip(*(run.ended() for run in runs), strict=True)
+    assert codes == (0,) * len(runs), printed + "".join(others)
+    return printed, "".join(others)
 
 
 @pytest.fixture(scope="session")
@@ -79,6 +80,15 @@ def test_two_are_as_one(alone: Path, together: Path) -> None:
     closed = [row for row in table(together, "switches.csv") if row["keep"] == "0"]
     assert closed, "there is something to agree on"
     assert all(float(row["error"]) > 0 for row in table(together, "switches.csv"))
+
+
+def test_four_are_as_one(programs: Launcher) -> None:
+    begin = (*BEGIN, "--batch", 16)
+    assert programs.run(*begin, "-o", "one_of_four")[0] == 0
+    printed, silent = ended(programs.start_together(*begin, "-o", "four", processes=4))
+    assert "4 processes" in printed
+    assert silent == "", "one of them speaks"
+    assert_close_run(programs.folder / "one_of_four", programs.folder / "four")
 
 
 @pytest.mark.parametrize("strategy", ["bayes", "bayesnas"])
@@ -207,3 +217,23 @@ def test_a_batch_in_parts(tmp_path: Path) -> None:
     for one, other in zip(notes[0].rows, notes[1].rows, strict=True):
         assert one.loss == pytest.approx(other.loss, rel=1e-4)
         assert one.accuracy == pytest.approx(other.accuracy)
+
+
+def test_the_script_for_slurm(programs: Launcher, tmp_path: Path) -> None:
+    """One node with two processes; `srun` and `scontrol` are imitated."""
+    scripts = {
+        "srun": 'exec "$@"',
+        "scontrol": "echo localhost",
+        "torchrun": f'exec {shlex.quote(sys.executable)} -m torch.distributed.run "$@"',
+    }
+    for name, line in scripts.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{line}\n")
+        (tmp_path / name).chmod(0o755)
+    job = {"SLURM_JOB_ID": "12345", "SLURM_JOB_NODELIST": "node", "SLURM_NNODES": "1", "SLURM_GPUS_ON_NODE": "2"}
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    begin = ["bash", str(ROOT / "docs" / "slurm.sbatch"), *BEGIN, "--iterations", "1", "-o", "slurm"]
+    environment = os.environ | job | {"PATH": path, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(begin, cwd=programs.folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "2 processes" in done.stdout
+    assert read_decision(RunPaths(programs.folder / "slurm")).verdicts

@@ -24,8 +24,8 @@ def build(emitted: Emitted) -> nn.Module:
     linecache.cache[file] = (len(emitted.text), None, emitted.text.splitlines(keepends=True), file)
     scope: dict[str, Any] = {"__name__": f"<network {emitted.network}>"}
     exec(compile(emitted.text, file, "exec"), scope)
-    for name in emitted.choices:
-        scope[name].is_choice = True
+    for name, role in emitted.roles.items():
+        scope[name].role = role
     check_weights(emitted.network, emitted.parameters)
     try:
         module: nn.Module = scope[emitted.network]()

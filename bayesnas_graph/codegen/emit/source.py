@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bayesnas_graph.codegen.align import aligned
@@ -50,7 +50,7 @@ class Emitted:
     network: str
     modules: dict[str, Slot]  # node of the elaborated graph -> where its weights are
     gates: dict[str, Slot]  # gate -> where its value is
-    choices: frozenset[str] = frozenset()  # the names of the classes that are choices
+    roles: dict[str, str] = field(default_factory=dict)  # the name of a class -> what it is
     parameters: int = 0  # how many
 
 
@@ -89,8 +89,8 @@ def emit(
             node = graph[inner_name(unit.scope.name, name)]
             for index, parts in enumerate(node.stands_for):
                 modules.update(dict.fromkeys(parts, Slot(path + module, index, len(node.stands_for))))
-    choices = frozenset(cls.name for cls in classes if cls.scope.role == "choice")
-    return Emitted(text, network.name, modules, gates, choices, cost(graph).parameters)
+    roles = {cls.name: cls.scope.role for cls in classes if cls is not network}
+    return Emitted(text, network.name, modules, gates, roles, cost(graph).parameters)
 
 
 def _shapes(graph: Graph) -> str:

@@ -32,7 +32,7 @@ def compile_regions(network: nn.Module, backend: Backend = "inductor", *, graphs
     torch._dynamo.config.recompile_limit = max(torch._dynamo.config.recompile_limit, SHAPES)
     mode = "reduce-overhead" if graphs else None
     for module in network.modules():
-        if getattr(module, "is_choice", False):
+        if getattr(type(module), "role", "") == "choice":
             module.compile(dynamic=False, backend=backend, mode=mode)
     return network
 

@@ -34,7 +34,7 @@ def reuse_classes(network: nn.Module) -> None:
     A choice changes with all modules in it: torch cannot compile functions together that come from different programs.
     """
     for child in network.children():
-        if getattr(child, "is_choice", False):
+        if getattr(type(child), "role", "") == "choice":
             _reuse(child)
         else:
             reuse_classes(child)

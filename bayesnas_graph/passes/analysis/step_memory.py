@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
@@ -36,13 +37,26 @@ class StepMemory:
         return self.weights * (1 + state) + max(most, self.weights)
 
 
-def step_memory(graph: Graph, size: int = FLOAT) -> StepMemory:
+def step_memory(graph: Graph, size: int = FLOAT, *, recompute: bool = False) -> StepMemory:
     """The memory of a training step of a graph as it is compiled, if a value has `size` bytes.
 
-    A value that several operations save counts once, and so does one of which they save different parts.
+    A value that several operations save counts once, and so does one of which they save different parts. With
+    `recompute`, cells keep their inputs, and everything else is there only during their own backward pass.
     """
-    step = _Step(graph, size)
+    step = _Step(graph, size, _cells(graph) if recompute else {})
     return StepMemory(FLOAT * cost(graph).parameters, sum(step.pieces.values()), _largest(step.moments()))
+
+
+def _cells(graph: Graph) -> dict[str, str]:
+    """The outermost cell around each node that is in one. Where there are no cells, outermost motifs count as cells."""
+    around = {scope.name for cell in graph.scopes if cell.role == "cell" for scope in graph.scopes_from(cell.parent)}
+    found: dict[str, str] = {}
+    for node in graph:
+        for scope in reversed(graph.enclosing(node.name)):
+            if scope.role == "cell" or (scope.role == "motif" and scope.name not in around):
+                found[node.name] = scope.name
+                break
+    return found
 
 
 def _largest(moments: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
@@ -57,8 +71,8 @@ def _largest(moments: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
 class _Step:
     """The pieces of memory that a forward pass saves, and the nodes that need them."""
 
-    def __init__(self, graph: Graph, size: int) -> None:
-        self.graph, self.size = graph, size
+    def __init__(self, graph: Graph, size: int, cells: Mapping[str, str]) -> None:
+        self.graph, self.size, self.cells = graph, size, cells
         self.readers = Counter(edge.source for edge in graph.edges)
         self.readers.update(graph.outputs)
         self.trained: set[str] = set()  # the nodes that have a gradient
@@ -67,8 +81,33 @@ class _Step:
         self.needed: dict[str, tuple[str, ...]] = {}  # a node -> the pieces its backward pass needs
         for node in graph:
             self._add(node)
+        self.inner: dict[str, dict[str, int]] = {cell: {} for cell in cells.values()}  # what is computed again
+        self._move_into_cells()
         for name in graph.outputs:  # the loss saves logarithms
             self.pieces[f"{name} loss"] = self._bytes(name)
+
+    def _move_into_cells(self) -> None:
+        """Keep the inputs of a cell until its backward pass is done, and its own pieces only within it."""
+        reads: dict[str, dict[str, int]] = {cell: {} for cell in self.inner}
+        first: dict[str, str] = {}
+        for node in self.graph:
+            cell = self.cells.get(node.name)
+            if cell is not None and node.name in self.trained:
+                first.setdefault(cell, node.name)
+                outside = [e.source for e in self.graph.inputs(node.name) if self.cells.get(e.source) != cell]
+                reads[cell] |= {self.home[source]: self._bytes(self.home[source]) for source in outside}
+        sizes, self.pieces = self.pieces, {name: size for name, size in self.pieces.items() if self._is_batch(name)}
+        for name, pieces in self.needed.items():
+            cell = self.cells.get(name)
+            own = {} if cell is None else {f"{piece} in {cell}": piece for piece in pieces if piece not in reads[cell]}
+            if cell is not None:
+                self.inner[cell] |= {inner: sizes[piece] for inner, piece in own.items()}
+            others = [piece for piece in pieces if piece not in own.values()]
+            self.pieces |= {piece: sizes[piece] for piece in others}
+            self.needed[name] = (*others, *own)
+        for cell, name in first.items():  # whose backward pass is the last one
+            self.pieces |= reads[cell]
+            self.needed[name] = tuple({*self.needed.get(name, ()), *reads[cell]})
 
     def _add(self, node: Node) -> None:
         name, edges, shapes = node.name, self.graph.inputs(node.name), self.graph.input_shapes(node.name)
@@ -104,7 +143,8 @@ class _Step:
 
     def moments(self) -> list[tuple[int, int]]:
         """What the backward pass stores from node to node: bytes per sample, and gradients of weights."""
-        live, learnt, done = sum(self.pieces.values()), 0, set[str]()
+        live, learnt, done, entered = sum(self.pieces.values()), 0, set[str](), set[str]()
+        sizes = self.pieces | {piece: size for inner in self.inner.values() for piece, size in inner.items()}
         uses = Counter(piece for pieces in self.needed.values() for piece in pieces)
         gradients = {name: _Gradient(self._bytes(name), 1) for name in self.graph.outputs if name in self.trained}
         live += sum(gradient.size for gradient in gradients.values())
@@ -113,6 +153,10 @@ class _Step:
             gradient = gradients.pop(node.name, None)
             if gradient is None:
                 continue
+            cell = self.cells.get(node.name)
+            if cell is not None and cell not in entered:
+                entered.add(cell)
+                live += sum(self.inner[cell].values())
             most = live
             for edge in self.graph.inputs(node.name):
                 if edge.source not in self.trained:
@@ -132,7 +176,7 @@ class _Step:
             live -= gradient.release()
             for piece in self.needed.get(node.name, ()):
                 uses[piece] -= 1
-                live -= 0 if uses[piece] or self._is_batch(piece) else self.pieces[piece]
+                live -= 0 if uses[piece] or self._is_batch(piece) else sizes[piece]
         return found
 
     def _hands_on(self, node: Node) -> bool:

@@ -221,6 +221,9 @@ class MachineSettings(Group):
     memory_limit: Annotated[Annotated[str, AfterValidator(_a_size)] | None, Flag(DEVICE)] = Field(
         None, description="memory that a step may take, such as 4GiB; a batch that needs more is computed in parts"
     )
+    recompute: Annotated[bool, Flag(DEVICE)] = Field(
+        False, description="compute cells again in the backward pass: less memory, more time"
+    )
     channels_last: bool = Field(True, description="channels-last memory format, which is faster on most devices")
     compile: Annotated[bool, Flag(DEVICE)] = Field(False, description="compile choices with torch.compile")
     threads: int = Field(0, ge=0, le=MOST_THREADS, description="number of torch threads (0: torch's default)")

@@ -70,3 +70,4 @@ class EvalConfig(MachineSettings, DataSettings):
     seed: Annotated[int, Flag()] = Field(0, ge=0, lt=2**31, description="random seed of generated data")
     compile: bool = Field(False, description="not used by `eval`")
     memory_limit: str | None = Field(None, description="not used by `eval`")
+    recompute: bool = Field(False, description="not used by `eval`")

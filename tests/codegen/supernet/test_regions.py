@@ -34,7 +34,9 @@ def test_regions_are_the_choices() -> None:
     text = "motif choice_like { in x  x -> out : relu > tanh }" + body("x -> out : choice_like > choose { bn, relu }")
     program = emit(passes.run(graph(text), passes.SWITCHES))
     network = build(program)
-    regions = [module for module in network.modules() if getattr(module, "is_choice", False)]
-    assert {type(module).__name__ for module in regions} == program.choices
-    assert "ChoiceLike" not in program.choices
+    regions = [module for module in network.modules() if getattr(type(module), "role", "") == "choice"]
+    assert {type(module).__name__ for module in regions} == {
+        name for name, role in program.roles.items() if role == "choice"
+    }
+    assert program.roles["ChoiceLike"] == "motif"
     assert len(regions) == 1

@@ -98,7 +98,7 @@ def test_reused_classes_compute_the_same(counting: Counting) -> None:
         other.load_state_dict(first.state_dict())
     counting.of(first)
     compile_regions(again, backend=counting)
-    kinds = [{type(part) for part in net.modules() if getattr(part, "is_choice", False)} for net in (first, again)]
+    kinds = [{type(part) for part in net.modules() if getattr(type(part), "role", "") == "choice"} for net in (first, again)]
     assert kinds[0] == kinds[1]
     x = [X.clone().requires_grad_() for _ in range(2)]
     outputs = [net(one) for net, one in zip((again, plain), x, strict=True)]
@@ -110,7 +110,7 @@ def test_reused_classes_compute_the_same(counting: Counting) -> None:
 def test_classes_are_not_kept_longer_than_their_networks() -> None:
     first = network(passes.run(graph(TEXT.replace("identity", "tanh")), passes.SWITCHES))  # in no other test
     reuse_classes(first)
-    kinds = WeakSet(type(part) for part in first.modules() if getattr(part, "is_choice", False))
+    kinds = WeakSet(type(part) for part in first.modules() if getattr(type(part), "role", "") == "choice")
     assert len(kinds) == 3
     del first
     gc.collect()

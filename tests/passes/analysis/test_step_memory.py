@@ -29,6 +29,33 @@ def test_estimates(subject: Subject) -> None:
     assert estimate.training(subject.batch) == pytest.approx(allocated(network, subject.batch), rel=0.2)
 
 
+RECOMPUTED = [
+    Subject("darts", "search", 4, ("width=4", "cells=6")),
+    Subject("nasbench201", "search", 4, ("width=4",)),
+    Subject("resnet18_cifar", "resnet18", 32, ("width=8",)),
+]
+
+
+@pytest.mark.parametrize("subject", RECOMPUTED, ids=lambda subject: subject.space)
+def test_estimates_with_recomputed_cells(subject: Subject) -> None:
+    network = compiled(subject)
+    estimate, found = step_memory(network, recompute=True), allocated(network, subject.batch, recompute=True)
+    assert estimate.training(subject.batch) == pytest.approx(found, rel=0.2)
+    assert found < 0.8 * allocated(network, subject.batch)
+
+
+def test_recomputed_cells_keep_their_inputs() -> None:
+    text = "cell c { in x x -> out : conv(8) > relu > conv(3) } " + body("x -> out : c > c > c > conv(3)")
+    image = 4 * 3 * 64
+    assert step_memory(graph(text), recompute=True).saved == 5 * image  # the batch, three values, and the loss
+    assert step_memory(graph(text)).saved == 5 * image + 3 * 4 * 8 * 64  # and what the second convolutions read
+
+
+def test_nothing_to_recompute() -> None:
+    plain = graph(body("x -> out : conv(8) > relu > conv(3)"))
+    assert step_memory(plain, recompute=True) == step_memory(plain)
+
+
 @pytest.mark.parametrize("subject", SUBJECTS[:3], ids=lambda subject: subject.space)
 def test_estimates_without_fusion(subject: Subject) -> None:
     network = subject.graph()
