@@ -20,10 +20,10 @@ KINDS: list[type[Group]] = [SearchConfig, TrainConfig, CompressConfig, EvalConfi
 COMMON = "--network --data --batch --seed --device --precision --deterministic"
 FLAGS = {
     "search": "--iterations --steps --warmup --finalists --lambda --lambda-zero --curvature --dependency --zero --mode "
-    "--gauge --unit --strategy --target-params --target-flops --memory-limit --compile",
-    "train": "--epochs --rate --drop-path --auxiliary --memory-limit --compile",
+    "--gauge --unit --strategy --target-params --target-flops --memory-limit --recompute --compile",
+    "train": "--epochs --rate --drop-path --auxiliary --memory-limit --recompute --compile",
     "compress": "--epochs --loops --fine-epochs --lambda --target-operations --target-params --rival --memory-limit "
-    "--compile",
+    "--recompute --compile",
     "eval": "--pad",
 }
 

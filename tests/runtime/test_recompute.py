@@ -162,7 +162,11 @@ network net : image(1, 8, 8) -> classes(10) {
 def test_the_command_line(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "net.nas").write_text(TEXT_OF_SEARCH)
-    short = [word for setting in ("cutout=0", "warmup=1", "iterations=1", "steps=1", "rate=0.001") for word in ("-s", setting)]
+    short = [
+        word
+        for setting in ("cutout=0", "warmup=1", "iterations=1", "steps=1", "rate=0.001")
+        for word in ("-s", setting)
+    ]
     result = run("search", "net.nas", "--data", "digits", "--recompute", *short, "-s", "finish=0", "-o", "run")
     assert result.code == 0
     assert '"recompute": true' in (tmp_path / "run" / "run.json").read_text()

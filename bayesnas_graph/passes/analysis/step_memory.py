@@ -48,8 +48,13 @@ def step_memory(graph: Graph, size: int = FLOAT, *, recompute: bool = False) -> 
 
 
 def _cells(graph: Graph) -> dict[str, str]:
-    """The outermost cell around each node that is in one. Where there are no cells, outermost motifs count as cells."""
+    """The outermost cell around each node that is in one. Where there are no cells, outermost motifs count as cells.
+
+    A motif that is the whole network does not count: it becomes the class of the network.
+    """
     around = {scope.name for cell in graph.scopes if cell.role == "cell" for scope in graph.scopes_from(cell.parent)}
+    inside = Counter(scope.name for node in graph for scope in graph.enclosing(node.name))
+    around |= {name for name, count in inside.items() if count == sum(not node.op.is_input for node in graph)}
     found: dict[str, str] = {}
     for node in graph:
         for scope in reversed(graph.enclosing(node.name)):

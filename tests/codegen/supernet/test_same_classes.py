@@ -98,7 +98,9 @@ def test_reused_classes_compute_the_same(counting: Counting) -> None:
         other.load_state_dict(first.state_dict())
     counting.of(first)
     compile_regions(again, backend=counting)
-    kinds = [{type(part) for part in net.modules() if getattr(type(part), "role", "") == "choice"} for net in (first, again)]
+    kinds = [
+        {type(part) for part in net.modules() if getattr(type(part), "role", "") == "choice"} for net in (first, again)
+    ]
     assert kinds[0] == kinds[1]
     x = [X.clone().requires_grad_() for _ in range(2)]
     outputs = [net(one) for net, one in zip((again, plain), x, strict=True)]

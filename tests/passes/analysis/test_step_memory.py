@@ -33,6 +33,7 @@ RECOMPUTED = [
     Subject("darts", "search", 4, ("width=4", "cells=6")),
     Subject("nasbench201", "search", 4, ("width=4",)),
     Subject("resnet18_cifar", "resnet18", 32, ("width=8",)),
+    Subject("densenet", "densenet_bc_100_12", 4),  # all of it is one motif
 ]
 
 
