@@ -1,9 +1,10 @@
-"""Training step of the compiled supernet of DARTS, compared with a plain one: `python -m benchmarks.supernet_step`.
+"""Training step of compiled supernets, compared with plain ones: `python -m benchmarks.supernet_step`.
 
-The network is the one of DARTS on CIFAR-10: 16 channels, 8 cells, all candidates of all edges. The plain one, in both
-memory formats, has only modules of torch. All have the same weights, and their outputs are compared first. Steps
-(forward and backward) alternate, so that background load affects all forms; the ratio is taken within each round, and
-the table shows its median and range. Memory is the growth of a separate process during two steps.
+The networks are those of DARTS and of NAS-Bench-201 on CIFAR-10, in the sizes of their papers, with all candidates of
+all edges. The plain ones, in both memory formats, have only modules of torch. All have the same weights, and their
+outputs are compared first. Steps (forward and backward) alternate, so that background load affects all forms; the ratio
+is taken within each round, and the table shows its median and range. Memory is the growth of a separate process during
+two steps.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import copy
 import time
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from statistics import median
 
@@ -21,42 +23,50 @@ from torch.nn import functional as F
 
 from bayesnas_graph import passes
 from bayesnas_graph.codegen import supernet
-from bayesnas_graph.codegen.emit import build, emit, transfer
+from bayesnas_graph.codegen.emit import Emitted, build, emit, transfer
 from bayesnas_graph.diagnostics import Report
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.elaborate import Checker
 from bayesnas_graph.runtime import use_channels_last
-from benchmarks import tables
+from benchmarks import plain_darts, plain_nasbench201, tables
 from benchmarks.command import arguments, command, finish
 from benchmarks.dots import dots
 from benchmarks.measure import now, peak, printed_by
-from benchmarks.plain_darts import PlainDarts, slots
-from benchmarks.record import Record
+from benchmarks.record import Record, Row
 from benchmarks.tables import ratios, spread
 
-CELLS = 8
+CELLS = 8  # of DARTS
+SPACES = ("darts", "nasbench201")
 FORMS = ("plain", "plain, channels last", "compiled graph", "compiled graph, torch.compile")
 
 
-def elaborated() -> Graph:
-    """The graph of the search network, as written."""
-    space = Checker(Report()).path(Path(__file__).parent.parent / "spaces" / "darts.nas")
+def elaborated(name: str) -> Graph:
+    """The graph of the search network of a space, as written."""
+    space = Checker(Report()).path(Path(__file__).parent.parent / "spaces" / f"{name}.nas")
     assert space is not None, "it is shipped"
     return next(network for network in space.networks if network.name == "search").graph()
 
 
-def networks(batch: int, forms: tuple[str, ...]) -> dict[str, nn.Module]:
-    """The network in each form, all with the same weights."""
+def plain(space: str) -> tuple[nn.Module, Emitted]:
+    """The network in plain torch, and where its weights are."""
+    if space == "darts":
+        return plain_darts.PlainDarts(cells=CELLS), plain_darts.slots(CELLS)
+    return plain_nasbench201.PlainNasBench201(), plain_nasbench201.slots()
+
+
+def networks(space: str, batch: int, forms: tuple[str, ...]) -> dict[str, nn.Module]:
+    """The network of a space in each form, all with the same weights."""
     torch.manual_seed(0)
-    plain = PlainDarts(cells=CELLS)
+    by_hand, slots = plain(space)
     found: dict[str, nn.Module] = {}
     for form in forms:
         if form.startswith("plain"):
-            found[form] = copy.deepcopy(plain)
+            found[form] = copy.deepcopy(by_hand)
         else:
-            program = emit(passes.run(elaborated(), (*passes.SWITCHES, *passes.FASTER), passes.Options(batch=batch)))
+            order = *passes.SWITCHES, *passes.FASTER
+            program = emit(passes.run(elaborated(space), order, passes.Options(batch=batch)))
             found[form] = build(program)
-            found[form].load_state_dict(transfer(plain.state_dict(), slots(CELLS), program))
+            found[form].load_state_dict(transfer(by_hand.state_dict(), slots, program))
         if form == "plain, channels last":
             found[form].to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         elif form != "plain":
@@ -82,9 +92,9 @@ def stepper(form: str, network: nn.Module, batch: int) -> Callable[[], Tensor]:
     return step
 
 
-def times(batch: int, rounds: int, forms: tuple[str, ...]) -> tuple[float, dict[str, list[float]]]:
+def times(space: str, batch: int, rounds: int, forms: tuple[str, ...]) -> tuple[float, dict[str, list[float]]]:
     """Wall-clock seconds of the first step of the last form, and seconds per step by form and round."""
-    steps = {form: stepper(form, network, batch) for form, network in networks(batch, forms).items()}
+    steps = {form: stepper(form, network, batch) for form, network in networks(space, batch, forms).items()}
     expected = steps["plain"]()
     for step in steps.values():
         start = time.perf_counter()
@@ -99,65 +109,73 @@ def times(batch: int, rounds: int, forms: tuple[str, ...]) -> tuple[float, dict[
     return first, found
 
 
-def memory(form: str, batch: int) -> float:
+def memory(space: str, form: str, batch: int) -> float:
     """The growth in MiB of a separate process during two steps."""
-    return printed_by("supernet_step", "--grow", form, "--batch", str(batch))
+    return printed_by("supernet_step", "--grow", form, "--space", space, "--batch", str(batch))
 
 
-def grow(form: str, batch: int) -> float:
+def grow(space: str, form: str, batch: int) -> float:
     """The measurement of `memory`, in the separate process."""
-    step = stepper(form, networks(batch, (form,))[form], batch)
-    stepper(form, networks(1, (form,))[form], 1)()  # lets torch load its libraries
+    step = stepper(form, networks(space, batch, (form,))[form], batch)
+    stepper(form, networks(space, 1, (form,))[form], 1)()  # lets torch load its libraries
     before = peak()
     step()
     step()
     return peak() - before
 
 
-def rows(batch: int, rounds: int, forms: tuple[str, ...]) -> Iterator[dict[str, object]]:
+def rows(space: str, batch: int, rounds: int, forms: tuple[str, ...]) -> Iterator[dict[str, object]]:
     """A row for each form."""
-    compiling, found = times(batch, rounds, forms)
+    compiling, found = times(space, batch, rounds, forms)
     for form, seconds in found.items():
-        row = {"batch": batch, "form": form, "step, s": seconds}
+        row = {"space": space, "batch": batch, "form": form, "step, s": seconds}
         if form.endswith("torch.compile"):
             yield {**row, "compiling, s": compiling}
         else:
-            yield {**row, "memory, MiB": memory(form, batch)}
+            yield {**row, "memory, MiB": memory(space, form, batch)}
 
 
 def table(record: Record) -> str:
-    parts = []
-    for batch in record.values("batch"):
-        some = record.where(batch=batch)
-        plain = some[0]
-        lines = []
+    """A row for each form of each network and batch."""
+    lines = []
+    for some in groups(record):
+        by_hand, best = some[0], min(some[:2], key=lambda row: median(row["step, s"]))
         for row in some:
             mib = row.get("memory, MiB")
             lines.append(
                 [
+                    row["space"],
+                    str(row["batch"]),
                     row["form"] + (f", in {row['compiling, s']:.0f} s" if "compiling, s" in row else ""),
                     f"{median(row['step, s']):.2f}",
-                    spread(ratios(plain["step, s"], row["step, s"])),
+                    spread(ratios(by_hand["step, s"], row["step, s"])),
+                    spread(ratios(best["step, s"], row["step, s"])),
                     f"{mib:,.0f}" if mib else "",
-                    f"{mib / plain['memory, MiB']:.2f}" if mib else "",
+                    f"{mib / by_hand['memory, MiB']:.2f}" if mib else "",
                 ]
             )
-        head = ["form", "step, s", "times as fast as plain (spread)", "memory, MiB", "of plain"]
-        parts.append(f"Batch {batch}:\n\n" + tables.table(head, lines))
-    return "\n".join(parts)
+    speed = "times as fast as plain", "as the best plain one"
+    return tables.table(["space", "batch", "form", "step, s", *speed, "memory, MiB", "of plain"], lines)
+
+
+def groups(record: Record) -> list[list[Row]]:
+    """The rows of each network and batch, the plain network first."""
+    found = dict.fromkeys((row["space"], row["batch"]) for row in record.rows)
+    return [record.where(space=space, batch=batch) for space, batch in found]
 
 
 def picture(record: Record) -> str:
     """Speed relative to the plain network, by round."""
-    groups = {}
-    for batch in record.values("batch"):
-        plain, *others = record.where(batch=batch)
-        groups[f"batch {batch}"] = {row["form"]: ratios(plain["step, s"], row["step, s"]) for row in others}
-    return dots(groups, "times as fast as the plain network", reference=1)
+    by_group = {}
+    for by_hand, *others in groups(record):
+        name = f"{by_hand['space']}, batch {by_hand['batch']}"
+        by_group[name] = {row["form"]: ratios(by_hand["step, s"], row["step, s"]) for row in others}
+    return dots(by_group, "times as fast as the plain network", reference=1)
 
 
 def main() -> None:
     parser = arguments(__doc__)
+    parser.add_argument("--space", choices=SPACES, nargs="+", default=SPACES)
     parser.add_argument("--batch", type=int, nargs="+", default=[16, 64])
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--threads", type=int, default=1)
@@ -166,14 +184,15 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     if options.grow:
-        print(grow(options.grow, *options.batch))
+        print(grow(options.space[0], options.grow, options.batch[0]))
         return
     settings = {"batch": options.batch, "rounds": options.rounds, "cells": CELLS}
     record = Record.begin(
-        options.name, command(), ["batch", "form"], seeds=[0, 1], settings=settings, threads=options.threads
+        options.name, command(), ["space", "batch", "form"], seeds=[0, 1], settings=settings, threads=options.threads
     )
-    for batch in options.batch:
-        record = record.with_rows(rows(batch, options.rounds, FORMS if options.torch_compile else FORMS[:3]))
+    forms = FORMS if options.torch_compile else FORMS[:3]
+    for space, batch in product(options.space, options.batch):
+        record = record.with_rows(rows(space, batch, options.rounds, forms))
     finish(record, table, options)
 
 
