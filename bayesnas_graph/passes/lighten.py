@@ -13,8 +13,9 @@ def lighten(graph: Graph, _options: Options = DEFAULT) -> Graph:
     """Replace operations by forms that keep less for the backward pass.
 
     A batch norm without weights keeps its output, which is kept anyway for the gradient of a gate, instead of its
-    input. A ReLU that only a convolution reads is recomputed by the convolution instead of being kept. Neither changes
-    any value; the cost is the time of the ReLU. A convolution that shares its weights absorbs nothing: the ReLU may be
+    input. A maximum pool finds the largest values again instead of keeping where they are. A ReLU that only a
+    convolution reads is recomputed by the convolution instead of being kept. None of this changes any value; the cost
+    is the time of the pools and ReLUs. A convolution that shares its weights absorbs nothing: the ReLU may be
     missing before another use.
     """
     readers = Counter(edge.source for edge in graph.edges)

@@ -15,6 +15,7 @@ from bayesnas_graph.runtime.layer_norm import LayerNorm
 from bayesnas_graph.runtime.layer_scale import LayerScale
 from bayesnas_graph.runtime.layout import divided, interleaved, phases, repeated, subsampled
 from bayesnas_graph.runtime.norm import LightBatchNorm1d, LightBatchNorm2d
+from bayesnas_graph.runtime.pool import light_max_pool2d
 from bayesnas_graph.runtime.position_embedding import PositionEmbedding
 from bayesnas_graph.runtime.recompute import recompute_cells
 from bayesnas_graph.runtime.rescale import Rescale
@@ -45,6 +46,7 @@ __all__ = [
     "gated_sum",
     "gated_total",
     "interleaved",
+    "light_max_pool2d",
     "phases",
     "recompute_cells",
     "repeated",

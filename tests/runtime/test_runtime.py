@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -14,6 +16,7 @@ from bayesnas_graph.runtime import (
     Watch,
     gated_sum,
     interleaved,
+    light_max_pool2d,
     phases,
     subsampled,
     watched,
@@ -140,6 +143,31 @@ def test_light_norms_refuse_what_they_cannot_do() -> None:
     (first,) = torch.autograd.grad(LightBatchNorm2d(4).double()(x).pow(3).sum(), x, create_graph=True)
     with pytest.raises(RuntimeError, match="once_differentiable"):
         torch.autograd.backward([first.sum()])
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("settings", [(3, 1, 1, False), ((2, 3), (2, 1), (1, 0), False), (3, 2, 0, True)])
+def test_light_maximum_pools(settings: tuple[Any, Any, Any, bool], form: torch.memory_format) -> None:
+    kernel, stride, padding, ceil_mode = settings
+    x = image(3, 4, 6, 6, form=form)
+    light = light_max_pool2d(x, *settings)
+    plain = F.max_pool2d(x, kernel, stride, padding, ceil_mode=ceil_mode)
+    torch.testing.assert_close(light, plain, rtol=0, atol=0)
+    torch.testing.assert_close(gradients(light, [x]), gradients(plain, [x]), rtol=0, atol=0)
+    assert torch.autograd.gradgradcheck(lambda y: light_max_pool2d(y, *settings), x)
+
+
+def test_a_light_maximum_pool_keeps_only_its_input() -> None:
+    kept: list[Tensor] = []
+
+    def keep(tensor: Tensor) -> Tensor:
+        kept.append(tensor)
+        return tensor
+
+    x = image(3, 4, 6, 6)
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        light_max_pool2d(x, 3, 1, 1)
+    assert [tensor.data_ptr() for tensor in kept] == [x.data_ptr()]
 
 
 @pytest.mark.parametrize("bias", [False, True])

@@ -13,7 +13,7 @@ from bayesnas_graph.codegen.emit.classes import Classes
 from bayesnas_graph.codegen.emit.constants import Scaling, name_widths
 from bayesnas_graph.codegen.emit.layout import ClassLayout
 from bayesnas_graph.codegen.emit.printer import Printer
-from bayesnas_graph.codegen.emit.text import docstring, wrapped_lines
+from bayesnas_graph.codegen.emit.text import LINE, docstring, wrapped_lines
 from bayesnas_graph.codegen.units import Unit, UnitUse, units
 from bayesnas_graph.diagnostics.resources import folder
 from bayesnas_graph.ir import Expression, Graph, ModuleCall, Shape, inner_name
@@ -149,7 +149,7 @@ def _imports(body: str, graph: Graph, included: Collection[str]) -> str:
     lines = ["import torch"] if "torch." in body else []
     lines.append("from torch import Tensor, nn")
     lines += ["from torch.nn import functional as F"] if "F." in body else []
-    lines += ["", f"from bayesnas_graph.runtime import {', '.join(sorted(ours, key=_import_order))}"] if ours else []
+    lines += ["", *_import_of_ours(ours)] if ours else []
     return "\n".join([*(f"import {package}" for package in sorted(users)), *([""] if users else []), *lines, ""])
 
 
@@ -167,8 +167,13 @@ def _user_calls(graph: Graph) -> Iterator[ModuleCall]:
             yield call
 
 
-def _import_order(name: str) -> tuple[bool, str]:
-    return not name[0].isupper(), name  # classes first, as linters expect
+def _import_of_ours(names: Collection[str]) -> list[str]:
+    """The lines that import these names from our `runtime`."""
+    ordered = sorted(names, key=lambda name: (not name[0].isupper(), name))  # classes first, as linters expect
+    line = f"from bayesnas_graph.runtime import {', '.join(ordered)}"
+    if len(line) <= LINE:
+        return [line]
+    return ["from bayesnas_graph.runtime import (", *(f"    {name}," for name in ordered), ")"]
 
 
 def _located(unit: Unit, path: str, paths: Paths) -> Iterator[tuple[str, Unit, dict[str, str]]]:

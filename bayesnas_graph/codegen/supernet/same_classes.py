@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import linecache
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 from weakref import WeakValueDictionary
@@ -21,7 +21,7 @@ PROGRAMS = 8  # that are remembered: those of a learner and of the one before, a
 class _Source(NamedTuple):
     """The source of a class."""
 
-    text: str  # of it and of the emitted classes it uses, each named by its number
+    text: str  # of it, of the emitted classes it uses, each named by its number, and of what they import
     uses: tuple[str, ...]  # their names
 
 
@@ -61,15 +61,34 @@ def _sources(file: str) -> dict[str, _Source]:
     """The classes of an emitted file, by name."""
     tree = ast.parse("".join(linecache.getlines(file)))
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
-    # Imports and functions, which all classes may use. The text of the file comes before them.
-    others = "\n".join(ast.unparse(node) for node in tree.body[1:] if not isinstance(node, ast.ClassDef))
+    # The text of the file comes before the rest. All classes may use its functions.
+    others = [node for node in tree.body[1:] if not isinstance(node, ast.ClassDef | ast.Import | ast.ImportFrom)]
+    imports = _imports(tree)
     found = {}
     for name in classes:
         uses = _uses(name, classes)
+        used = _names([*others, *(classes[one] for one in uses)])
         numbers = {one: f"class_{number}" for number, one in enumerate(uses)}
         texts = [ast.unparse(_Renamed(numbers).visit(ast.parse(ast.unparse(classes[one])))) for one in uses]
-        found[name] = _Source("\n".join([others, *texts]), tuple(uses))
+        imported = [text for one, text in imports if one in used]
+        found[name] = _Source("\n".join([*imported, *map(ast.unparse, others), *texts]), tuple(uses))
     return found
+
+
+def _imports(tree: ast.Module) -> list[tuple[str, str]]:
+    """All imported names, with the imports of each."""
+    found = []
+    for node in tree.body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for name in node.names:
+                only = ast.Import([name]) if isinstance(node, ast.Import) else ast.ImportFrom(node.module, [name], 0)
+                found.append(((name.asname or name.name).partition(".")[0], ast.unparse(only)))
+    return found
+
+
+def _names(nodes: Iterable[ast.AST]) -> set[str]:
+    """All names in some code."""
+    return {inner.id for node in nodes for inner in ast.walk(node) if isinstance(inner, ast.Name)}
 
 
 def _uses(name: str, classes: Mapping[str, ast.ClassDef]) -> list[str]:

@@ -19,7 +19,7 @@ from bayesnas_graph.ir.ops.rescale import RescaleOp
 from bayesnas_graph.ir.ops.resize import Resize, Upsample
 from bayesnas_graph.ir.ops.select import SelectOp
 from bayesnas_graph.ir.ops.sequence import Conv1d
-from bayesnas_graph.ir.ops.spatial import PadChannels
+from bayesnas_graph.ir.ops.spatial import LightMaxPool, PadChannels
 from bayesnas_graph.ir.ops.structure import Choice, Gated, Input, Maybe, Total, Width, Zero
 from bayesnas_graph.ir.ops.transposed import ConvTranspose
 
@@ -29,7 +29,7 @@ COMPILED: dict[str, type[Op]] = {
     for cls in (
         *(Input, Choice, Total, Width, Maybe, Zero, First),
         *(Phases, Interleaved, Subsampled, Repeated, RepeatedParts, Part),
-        *(LightBatchNorm, ReluConv, ReluDepthwise, CentreConv, CentreDepthwise),
+        *(LightBatchNorm, LightMaxPool, ReluConv, ReluDepthwise, CentreConv, CentreDepthwise),
     )
 }
 
@@ -54,6 +54,7 @@ __all__ = [
     "Input",
     "LayerScale",
     "LightBatchNorm",
+    "LightMaxPool",
     "Linear",
     "Maybe",
     "PadChannels",

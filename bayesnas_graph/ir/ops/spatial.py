@@ -79,20 +79,20 @@ class Pool(ChannelByChannel):
         )
         return _Sliding(k, stride, before, is_uneven, skipped, (rows, columns))
 
-    def _call(self, function: str, shape: Shape, more: str = "") -> Expression:
+    def _call(self, function: str, shape: Shape, more: str = "", helper: str | None = None) -> Expression:
         sliding = self._sliding(*shape[1:])
         rows, columns = sliding.padding
         if self.padding != "same":
             values = self.k, self.stride, plain((rows, columns))
-            return Expression(f"F.{function}({{0}}, {{kernel}}, {{stride}}, {{padding}}{more})", values)
+            return Expression(f"{function}({{0}}, {{kernel}}, {{stride}}, {{padding}}{more})", values, helper)
         more += ", ceil_mode=True)" if sliding.ceil_mode else ")"
         stops = [stop for stop in sliding.most if stop is not None]
         if stops or any(sliding.skipped):
             kept = zip(sliding.skipped, sliding.most, strict=True)
             sides = ", ".join(f"{'1' * skipped}:{'{number}' * (stop is not None)}" for skipped, stop in kept)
             more += f"[:, :, {sides}]"
-        template = f"F.{function}({{0}}, {{kernel}}, {{stride}}, ({{padding}}, {{padding}}){more}"
-        return Expression(template, (self.k, self.stride, rows, columns, *stops))
+        template = f"{function}({{0}}, {{kernel}}, {{stride}}, ({{padding}}, {{padding}}){more}"
+        return Expression(template, (self.k, self.stride, rows, columns, *stops), helper)
 
 
 def _same(side: Side, size: int) -> tuple[int, int, int]:
@@ -116,7 +116,10 @@ class MaxPool(Pool):
         return INDEX * prod(self.shape(*inputs))  # where the largest values are
 
     def torch(self, *inputs: Shape) -> Expression:
-        return self._call("max_pool2d", inputs[0])
+        return self._call("F.max_pool2d", inputs[0])
+
+    def light_form(self) -> Op:
+        return LightMaxPool(**vars(self))
 
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
         from torch.nn import functional as F
@@ -127,6 +130,26 @@ class MaxPool(Pool):
         return (handed_to(sliding.kept(largest), local.hessian, x),)
 
 
+@dataclass(frozen=True)
+class LightMaxPool(MaxPool):
+    """A maximum pool that does not store where the largest values are. Not available in the language."""
+
+    name: ClassVar[str] = "light_max_pool"
+
+    @property
+    def label(self) -> str:
+        return MaxPool.name
+
+    def saved_bytes(self, size: int, *inputs: Shape) -> int:
+        return 0
+
+    def torch(self, *inputs: Shape) -> Expression:
+        return self._call("light_max_pool2d", inputs[0], helper="light_max_pool2d")
+
+    def light_form(self) -> Op:
+        return self
+
+
 @register
 @dataclass(frozen=True)
 class AvgPool(Pool):
@@ -135,7 +158,7 @@ class AvgPool(Pool):
     name: ClassVar[str] = "avg_pool"
 
     def torch(self, *inputs: Shape) -> Expression:
-        return self._call("avg_pool2d", inputs[0], ", count_include_pad=False")
+        return self._call("F.avg_pool2d", inputs[0], ", count_include_pad=False")
 
     def curvature(self, local: Local) -> tuple[Tensor, ...]:
         from torch import ones_like
