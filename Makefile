@@ -65,10 +65,11 @@ soak: $(READY)   ## kill runs of every kind a hundred times each: hours
 
 bench: $(READY)  ## run the short benchmarks and update docs/benchmarks.md
 	@rm -rf build/bench
+	$(BIN)/python -m benchmarks.startup --save
 	$(BIN)/python -m benchmarks.check_scaling --save
 	$(BIN)/python -m benchmarks.compile_scaling --rounds 3 --save
 	$(BIN)/python -m benchmarks.hard_scaling --save
-	$(BIN)/python -m benchmarks.supernet_step --batch 8 --rounds 5 --save
+	$(BIN)/python -m benchmarks.supernet_step --rounds 5 --save
 	$(BIN)/python -m benchmarks.fusion_sites --batch 16 64 --rounds 5 --save
 	$(BIN)/python -m benchmarks.curvature --rounds 3 --save
 	$(BIN)/python -m benchmarks.switch_update --save

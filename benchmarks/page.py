@@ -33,6 +33,7 @@ from benchmarks import (
     search_overhead,
     size_by_lambda,
     soak,
+    startup,
     supernet_step,
     switch_update,
     tuning,
@@ -57,6 +58,7 @@ class Section:
 
 
 SECTIONS = (
+    Section("startup", startup.table),
     Section("check_scaling", check_scaling.table),
     Section("compile_scaling", compile_scaling.table),
     Section("hard_scaling", hard_scaling.table),
