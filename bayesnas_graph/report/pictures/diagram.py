@@ -149,6 +149,11 @@ class Panel:
         """The title of each box, by its number."""
         return {box.key: box.name or box.title or "…" for box in self.boxes}
 
+    @cached_property
+    def keys(self) -> tuple[int, ...]:
+        """The numbers of its boxes and choices, in the order of their positions in a layout."""
+        return tuple(sorted([*(box.key for box in self.boxes), *(choice.key for choice in self.choices)]))
+
     def sources(self, choice: DrawnChoice) -> list[int]:
         """The vertices that a choice reads."""
         return [wire.source for wire in self.wires if wire.target == choice.key]

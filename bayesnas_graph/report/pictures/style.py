@@ -10,10 +10,11 @@ from typing import Literal
 
 Theme = Literal["auto", "light", "dark"]
 
-LIGHT = ("#1f6fb4", "#c8590a", "#2a8a3c", "#c22f3d", "#7a4fb5", "#8a5a44",
-         "#bd3f94", "#55657a", "#857f00", "#0b8c9c", "#3f4fc4", "#5d7d0b")  # fmt: skip
-DARK = ("#6cb6f2", "#f79a4d", "#6fcf80", "#f27d86", "#b99af0", "#cf9f87",
-        "#f08bcb", "#a3b4c9", "#d6ce4a", "#4fd0de", "#98a4ff", "#acd04e")  # fmt: skip
+# After M. Okabe and K. Ito, Color Universal Design (2008): distinct for colour-blind readers too. The light theme has
+# darker shades of the colours that are too pale for lines on white; the dark theme has white in place of black.
+LIGHT = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#7f5600", "#224f69", "#48440d")
+DARK = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#ffffff", "#d55e00", "#0072b2", "#f0e442")
+CATEGORICAL = {"light": LIGHT, "dark": DARK}
 DASHES = ("", "7 3", "2 3", "10 3 2 3")  # distinguish candidates when colours repeat
 
 _RULES = """\
