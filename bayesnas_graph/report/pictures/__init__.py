@@ -7,6 +7,7 @@ from bayesnas_graph.report.pictures.dot import dot_text
 from bayesnas_graph.report.pictures.figure import Ink, figure_of, ink
 from bayesnas_graph.report.pictures.graph import diagram_of_graph
 from bayesnas_graph.report.pictures.mermaid import mermaid_text
+from bayesnas_graph.report.pictures.movie import Movie, Scene, movie_of
 from bayesnas_graph.report.pictures.page import Page, lay_out
 from bayesnas_graph.report.pictures.panels import diagram_of
 from bayesnas_graph.report.pictures.style import Theme, rules
@@ -17,9 +18,11 @@ __all__ = [
     "Diagram",
     "DrawnChoice",
     "Ink",
+    "Movie",
     "Page",
     "Panel",
     "Picture",
+    "Scene",
     "Strand",
     "Theme",
     "Wire",
@@ -31,6 +34,7 @@ __all__ = [
     "ink",
     "lay_out",
     "mermaid_text",
+    "movie_of",
     "panel_svg",
     "prune_diagram",
     "prune_panel",

@@ -199,11 +199,10 @@ class _Contents:
 
     def diamond(self, choice: DrawnChoice, x: float, y: float, ends: tuple[float, float]) -> Iterable[str]:
         """The diamond of a choice; where it may go, there is a line behind it."""
-        lead = self.named("", "lead", choice.key)
-        if not lead:
+        if ("zero", choice.key) not in self.classes:
             yield from _zero(x, y)
             return
-        yield f'<g{lead}><path class="wire" d="M{length(ends[0])} {length(y)}H{length(ends[1])}"/></g>'
+        yield f'<g{self.named("", "lead", choice.key)}><path class="wire" d="M{length(ends[0])} {length(y)}H{length(ends[1])}"/></g>'
         yield f"<g{self.named('', 'zero', choice.key)}>"
         yield from _zero(x, y)
         yield "</g>"

@@ -13,12 +13,14 @@ from bayesnas_graph.report.pictures import (
     Diagram,
     DrawnChoice,
     Panel,
+    Scene,
     Strand,
     Wire,
     diagram_of,
     dot_text,
     lay_out,
     mermaid_text,
+    movie_of,
     panel_svg,
     svg_text,
 )
@@ -134,3 +136,13 @@ def test_motifs_that_double_are_drawn_at_once() -> None:
         space, diagnostics = check(f"{source} {body('out m19(x)')}", Limits(nodes=10**8, edges=10**8))
         assert not diagnostics
         assert len(diagram_of(space.networks[0]).panels) > 1
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_movies_keep_names_as_text(name: str) -> None:
+    kept = frozenset({name, "g"})
+    scenes = [Scene({name: name, "b": "1"}, kept), Scene({name: "2"}, kept, {"g": 0.5}, is_derived=True)]
+    movie = movie_of(diagram(name), scenes)
+    for svg in (movie.svg(), *(frame.svg for frame in movie.frames())):
+        kinds = {element.tag.partition("}")[2] for element in ET.fromstring(svg).iter()}
+        assert kinds == {"svg", "title", "desc", "style", "rect", "text", "path", "g"}
