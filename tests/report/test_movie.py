@@ -84,7 +84,7 @@ def test_only_what_changes_moves(movie: Movie) -> None:
     assert "http" not in svg.replace("http://www.w3.org/2000/svg", "")
     rules = re.findall(r"@keyframes (m\d+)", svg)
     assert len(rules) == len(set(rules)) > len(movie.scenes)
-    assert {name for name in re.findall(r"\bm\d+\b", svg.partition("</style>")[2])} <= set(rules)
+    assert set(re.findall(r"\bm\d+\b", svg.partition("</style>")[2])) <= set(rules)
 
 
 def test_a_gif_has_the_same_frames(run: ReportedRun, movie: Movie) -> None:

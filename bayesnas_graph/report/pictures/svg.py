@@ -202,7 +202,8 @@ class _Contents:
         if ("zero", choice.key) not in self.classes:
             yield from _zero(x, y)
             return
-        yield f'<g{self.named("", "lead", choice.key)}><path class="wire" d="M{length(ends[0])} {length(y)}H{length(ends[1])}"/></g>'
+        yield f"<g{self.named('', 'lead', choice.key)}>"
+        yield f'<path class="wire" d="M{length(ends[0])} {length(y)}H{length(ends[1])}"/></g>'
         yield f"<g{self.named('', 'zero', choice.key)}>"
         yield from _zero(x, y)
         yield "</g>"

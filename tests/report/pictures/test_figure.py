@@ -42,6 +42,16 @@ def drawn(text: str) -> tuple[Diagram, Panel]:
     return diagram, diagram.panels[-1]
 
 
+def settled(text: str) -> tuple[Diagram, Panel]:
+    diagram, _ = drawn(text)
+    left = prune_diagram(diagram, diagram.gates)
+    return left, left.panels[-1]
+
+
+def texts_of(svg: str) -> list[str]:
+    return ["".join(element.itertext()) for element in ET.fromstring(svg).iter(f"{SVG}text")]
+
+
 def rectangles(sketch: Sketch, placement: Placement) -> list[Rectangle]:
     return [
         (x - size.width / 2, y - size.above, x + size.width / 2, y + size.below)
@@ -86,8 +96,8 @@ def test_a_small_cell_fits_in_a_column() -> None:
     assert re.match(r'<svg [^>]*width="[\d.]+pt"', figure_of(panel, diagram, ink()).svg)
 
 
-def test_every_candidate_is_an_arrow_and_a_mere_connection_has_no_colour() -> None:
-    diagram, panel = drawn(body("node h x -> h : choose { relu, tanh, identity } out h"))
+def test_every_kept_candidate_is_an_arrow_and_a_mere_connection_has_no_colour() -> None:
+    diagram, panel = settled(body("node h x -> h : choose { relu, tanh, identity } out h"))
     sketch = sketch_of(panel)
     assert [part.text for part in sketch.parts if isinstance(part, CandidateLabel)] == ["relu", "tanh", "identity"]
     strokes = re.findall(r'stroke="(#\w+)" stroke-width="(?:1.2|0.8)"', figure_of(panel, diagram, ink()).svg)
@@ -109,7 +119,7 @@ def test_an_optional_connection_is_dashed_until_it_is_settled() -> None:
 
 
 def test_candidates_within_a_candidate_are_named_behind_it() -> None:
-    _, panel = drawn(body("node h x -> h : choose { conv(3) > choose { relu, tanh }, bn } out h"))
+    _, panel = settled(body("node h x -> h : choose { conv(3) > choose { relu, tanh }, bn } out h"))
     assert [part.text for part in sketch_of(panel).parts if isinstance(part, CandidateLabel)] == [
         "conv > choice (relu, tanh)",
         "bn",
@@ -121,3 +131,40 @@ def test_the_ground_is_painted_if_asked_for() -> None:
     assert 'fill="#ffffff"' not in figure_of(panel, diagram, ink()).svg
     assert 'fill="#ffffff"' in figure_of(panel, diagram, ink(ground=True)).svg
     assert 'fill="#0d1117"' in figure_of(panel, diagram, ink(dark=True, ground=True)).svg
+
+
+def test_a_choice_of_a_space_is_one_thick_arrow_and_the_legend_names_its_candidates() -> None:
+    edges = "x -> h : choose { relu, tanh, identity } x -> g : choose { relu, tanh, identity } g -> h : optional relu"
+    diagram, panel = drawn(body(f"node g, h {edges} out h"))
+    sketch = sketch_of(panel)
+    labels = [part.text for part in sketch.parts if isinstance(part, CandidateLabel)]
+    assert sorted(labels) == ["3 ops", "3 ops", "relu"]
+    assert sketch.legend == ("3 ops: relu, tanh, identity",)
+    figure = figure_of(panel, diagram, ink()).svg
+    assert texts_of(figure)[-1] == "3 ops: relu, tanh, identity"
+    assert figure.count('stroke-width="1.8"') >= 2
+
+
+def test_different_sets_of_candidates_have_letters() -> None:
+    _, panel = drawn(body("node g, h x -> g : choose { relu, tanh } g -> h : choose 1 { relu, bn } out h"))
+    sketch = sketch_of(panel)
+    assert [part.text for part in sketch.parts if isinstance(part, CandidateLabel)] == ["2 ops A", "1 of 2 ops B"]
+    assert sketch.legend == ("A: relu, tanh", "B: relu, bn")
+
+
+def test_a_long_legend_is_wrapped() -> None:
+    operations = ", ".join(f"conv(3, {k})" for k in range(1, 26, 2))
+    diagram, panel = drawn(body(f"node h x -> h : choose {{ {operations} }} out h"))
+    figure = figure_of(panel, diagram, ink())
+    root = ET.fromstring(figure.svg)
+    lines = [text for text in root.iter(f"{SVG}text") if text.get("text-anchor") == "start"]
+    assert len(lines) > 1
+    assert figure.width <= COLUMN / 0.75 + 3
+    assert all(float(line.attrib["y"]) < float(root.attrib["viewBox"].split()[3]) for line in lines)
+
+
+def test_the_figure_of_the_whole_darts_cell_is_not_taller_than_wide() -> None:
+    diagram = diagram_of(networks(next(path for path in SPACES if path.stem == "darts"))[0])
+    figure = figure_of(next(panel for panel in diagram.panels if panel.named[0] == "normal"), diagram, ink())
+    assert figure.height < figure.width / 2
+    assert figure.width <= PAGE / 0.75
