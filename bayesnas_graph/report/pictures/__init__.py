@@ -1,5 +1,6 @@
 """Pictures of networks: a page of panels, drawn as SVG or written as text for other tools."""
 
+from bayesnas_graph.report.pictures.alike import merge_alike
 from bayesnas_graph.report.pictures.convert import Picture, converted
 from bayesnas_graph.report.pictures.decided import prune_diagram, prune_panel
 from bayesnas_graph.report.pictures.diagram import Box, Diagram, DrawnChoice, Panel, Strand, Wire
@@ -33,6 +34,7 @@ __all__ = [
     "figure_of",
     "ink",
     "lay_out",
+    "merge_alike",
     "mermaid_text",
     "movie_of",
     "panel_svg",

@@ -17,6 +17,7 @@ from bayesnas_graph.report.pictures.sketch import (
     LEAVING,
     NODE,
     NODE_LINE,
+    SUBSCRIPT,
     TIP,
     CandidateLabel,
     Sketch,
@@ -122,7 +123,8 @@ class _Drawing:
         line = y - text_height(box) / 2
         for text, font in lines_of(box):
             room = NODE_LINE if font == NODE else LABEL_LINE
-            yield self._text(x, line + room * 0.78, text, font)
+            subscript = box.subscript if font == NODE else ""
+            yield _text(x, line + room * 0.78, text, font, self.ink, subscript=subscript)
             line += room
 
     def _colour(self, label: CandidateLabel | None) -> str:
@@ -143,9 +145,10 @@ class _Drawing:
         return _text(x, y, text, size, self.ink)
 
 
-def _text(x: float, y: float, text: str, size: float, colours: Ink, anchor: str = "middle") -> str:
+def _text(x: float, y: float, text: str, size: float, colours: Ink, anchor: str = "middle", subscript: str = "") -> str:
     place = f'x="{length(x)}" y="{length(y)}" font-size="{size:g}" text-anchor="{anchor}"'
-    return f"<text {place} fill={quoted(colours.text)}>{safe(text)}</text>"
+    below = f'<tspan dy="2" font-size="{SUBSCRIPT:g}">{safe(subscript)}</tspan>' if subscript else ""
+    return f"<text {place} fill={quoted(colours.text)}>{safe(text)}{below}</text>"
 
 
 def _wrapped(entries: Iterable[str], room: float) -> list[tuple[str, float]]:

@@ -1,8 +1,8 @@
 """A panel for a figure: boxes, and arrows with names.
 
-In the result of a search, every candidate is an arrow. In a space, a choice is one thick arrow, labelled with the number
-of its candidates, and a legend has their names. An arrow with a label is a vertex of the layout like a box, so that
-nothing crosses the label.
+In the result of a search, every candidate is an arrow. In a space, a choice is one thick arrow, labelled with the
+number of its candidates, and a legend has their names. An arrow with a label is a vertex of the layout like a box, so
+that nothing crosses the label.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from string import ascii_uppercase
 
 from bayesnas_graph.report.pictures.diagram import Box, DrawnChoice, Panel, Strand
 from bayesnas_graph.report.pictures.geometry import Gaps, Placement, VertexSize, place
+from bayesnas_graph.report.pictures.paper import in_paper_style
 from bayesnas_graph.report.pictures.settings import settings_lines
 from bayesnas_graph.report.pictures.words import text_width
 
 COLUMN, PAGE = 238.0, 497.0  # widths in papers: 3.3 and 6.9 inches, in points
 NODE, LABEL = 9.0, 8.0  # sizes of text, in points; the smallest readable in print
+SUBSCRIPT = 6.5  # the size of text below and behind a title
 NODE_LINE, LABEL_LINE = 11.0, 9.5
 PADDING = 4.5
 TIP = 4.0  # the length of an arrow's tip
@@ -69,6 +71,7 @@ class Sketch:
 
 def sketch_of(panel: Panel) -> Sketch:
     """The parts of a panel. An optional connection is an edge, not a part."""
+    panel = in_paper_style(panel)
     parts: list[Box | CandidateLabel] = []
     numbers: dict[int, list[int]] = {}
     bundles = _Bundles.of(panel)
@@ -178,6 +181,7 @@ def _size(part: Box | CandidateLabel, least: float) -> VertexSize:
     if isinstance(part, CandidateLabel):
         width = width_of(part.text, LABEL) + 2
         return VertexSize(width, LABEL_LINE, 2.0, width)
-    width = max([18.0, *(width_of(text, size) + 2 * PADDING for text, size in lines_of(part))])
+    subscript = width_of(part.subscript, SUBSCRIPT)
+    width = max([18.0, *(width_of(text, size) + subscript + 2 * PADDING for text, size in lines_of(part))])
     height = max(text_height(part) + 5, least)
     return VertexSize(width, height / 2, height / 2, width)

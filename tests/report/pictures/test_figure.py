@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 
@@ -168,3 +169,14 @@ def test_the_figure_of_the_whole_darts_cell_is_not_taller_than_wide() -> None:
     figure = figure_of(next(panel for panel in diagram.panels if panel.named[0] == "normal"), diagram, ink())
     assert figure.height < figure.width / 2
     assert figure.width <= PAGE / 0.75
+
+
+def test_the_figure_in_the_documentation(update_golden: bool) -> None:
+    """docs/figure_normal.svg is the normal cell of DARTS_V2."""
+    diagram = darts_v2()
+    panel = next(panel for panel in diagram.panels if panel.title == "cell normal")
+    actual = figure_of(panel, diagram, ink(ground=True)).svg
+    picture = Path(__file__).parents[3] / "docs" / "figure_normal.svg"
+    if update_golden:
+        picture.write_text(actual, encoding="utf-8")
+    assert actual == picture.read_text(encoding="utf-8")
