@@ -41,7 +41,7 @@ def architecture_svg(network: Network, architecture: Graph) -> str | None:
 
 def _drawn(diagram: Callable[[], Diagram]) -> str | None:
     try:
-        svg = svg_text(lay_out(merge_alike(diagram())))
+        svg = svg_text(lay_out(merge_alike(diagram())), inline=True)
     except Exception:  # a result must be shown even if drawing fails
         return None
     return svg if len(svg) <= MAX_SVG else None

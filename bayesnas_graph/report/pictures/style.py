@@ -6,6 +6,7 @@ for dark screens, and so draw the light picture.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 Theme = Literal["auto", "light", "dark"]
@@ -15,6 +16,7 @@ Theme = Literal["auto", "light", "dark"]
 LIGHT = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#7f5600", "#224f69", "#48440d")
 DARK = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#ffffff", "#d55e00", "#0072b2", "#f0e442")
 CATEGORICAL = {"light": LIGHT, "dark": DARK}
+HIGHLIGHT = "#2f81f7"  # of wires under the pointer, in both themes
 DASHES = ("", "7 3", "2 3", "10 3 2 3")  # distinguish candidates when colours repeat
 
 _RULES = """\
@@ -41,11 +43,29 @@ DARK_INKS = {
 }  # fmt: skip
 
 
-def style_sheet(colours: int, theme: Theme = "auto") -> str:
+def style_sheet(colours: int, theme: Theme = "auto", scope: str = "") -> str:
     """The rules for a page with this number of candidate colours."""
     if theme != "auto":
-        return rules(theme == "dark", colours)
-    return f"{rules(False, colours)}@media (prefers-color-scheme: dark) {{\n{rules(True, colours)}}}\n"
+        return rules(theme == "dark", colours, scope)
+    dark = f"@media (prefers-color-scheme: dark) {{\n{rules(True, colours, scope)}}}\n"
+    return rules(False, colours, scope) + dark
+
+
+def hover_rules(keys: Iterable[int]) -> str:
+    """Rules that highlight the wires of a box, or of the choice of a candidate, while the pointer is on it.
+
+    >>> print(hover_rules([3]), end="")
+    @media (hover: hover) {
+    .candidate:hover path { stroke-width: 3.5 !important; }
+    .contents:has([data-key="3"]:hover) :is([data-from="3"], [data-to~="3"]) { stroke: #2f81f7 !important; stroke-width: 2; }
+    }
+    """
+    wires = ",\n".join(
+        f'.contents:has([data-key="{key}"]:hover) :is([data-from="{key}"], [data-to~="{key}"])' for key in sorted(keys)
+    )
+    candidates = ".candidate:hover path { stroke-width: 3.5 !important; }\n"
+    look = f"{{ stroke: {HIGHLIGHT} !important; stroke-width: 2; }}"
+    return f"@media (hover: hover) {{\n{candidates}{wires} {look}\n}}\n" if wires else ""
 
 
 def rules(dark: bool, colours: int, scope: str = "") -> str:

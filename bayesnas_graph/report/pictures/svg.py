@@ -30,10 +30,11 @@ from bayesnas_graph.report.pictures.measure import (
     Style,
 )
 from bayesnas_graph.report.pictures.page import INSET, MARGIN, NOTE_LINE, PANEL_HEADING, SWATCH, Key, Page, Placed
-from bayesnas_graph.report.pictures.style import Theme, strand_class, strand_dash, style_sheet
+from bayesnas_graph.report.pictures.style import Theme, hover_rules, strand_class, strand_dash, style_sheet
 from bayesnas_graph.report.pictures.words import text_width
 
 ROUND = 10.0  # corners of wires that turn
+INLINE = "bayesnas-graph"  # the class of a picture inside an HTML page
 EDGE = 2.0  # around a single panel, for lines at its border
 
 Part = tuple[str | int, ...]  # of a panel, such as `("box", 3)`; see `contents`
@@ -41,16 +42,30 @@ Classes = Mapping[Part, str]  # more classes for the parts of a panel
 NO_CLASSES: Classes = {}
 
 
-def svg_text(page: Page, theme: Theme = "auto") -> str:
-    """The picture. Equal pages give equal text."""
+def svg_text(page: Page, theme: Theme = "auto", *, inline: bool = False) -> str:
+    """The picture. Equal pages give equal text.
+
+    With `inline` it can be a part of an HTML page: it is never wider than what is around it, and its style affects
+    nothing else.
+    """
     diagram = page.diagram
     width, height = length(page.width), length(page.height)
+    size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img"'
+    if inline:
+        name = f"aria-label={quoted(f'{diagram.title}: {_description(diagram)}')}"
+        more, heading = f'class="{INLINE}" style="max-width: 100%; height: auto" {name}', []
+    else:
+        more = 'aria-labelledby="title desc"'
+        heading = [
+            f'<title id="title">{safe(diagram.title)}</title>',
+            f'<desc id="desc">{safe(_description(diagram))}</desc>',
+        ]
+    keys = {key for panel in diagram.panels for key in panel.keys}
+    style = style_sheet(len(diagram.colours), theme, f".{INLINE}" if inline else "") + hover_rules(keys)
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}" role="img" aria-labelledby="title desc">',
-        f'<title id="title">{safe(diagram.title)}</title>',
-        f'<desc id="desc">{safe(_description(diagram))}</desc>',
-        f"<style>\n{style_sheet(len(diagram.colours), theme)}</style>",
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} {more}>',
+        *heading,
+        f"<style>\n{style}</style>",
         f'<rect class="page" width="{width}" height="{height}"/>',
         text_element(MARGIN, MARGIN + 18, diagram.title, 22, bold=True),
         text_element(MARGIN, MARGIN + 38, diagram.summary, TITLE, kind="dim"),
@@ -62,11 +77,22 @@ def svg_text(page: Page, theme: Theme = "auto") -> str:
 
 
 def panel_svg(placed: Placed, diagram: Diagram) -> str:
-    """Only the contents of a panel, for a page with its own style, title and notes."""
+    """Only the contents of a panel, for a page with its own style, title and notes.
+
+    It is a group with a name, not an image, since its parts can be pointed at.
+    """
     width, height = placed.placement.width + 2 * EDGE, placed.placement.height + 2 * EDGE
     view = f"{length(-EDGE)} {length(-EDGE)} {length(width)} {length(height)}"
-    opening = f'<svg xmlns="http://www.w3.org/2000/svg" width="{length(width)}" height="{length(height)}" '
-    return "\n".join([f'{opening}viewBox="{view}" role="img">', *contents(placed, diagram), "</svg>"]) + "\n"
+    size = f'width="{length(width)}" height="{length(height)}" viewBox="{view}"'
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="group" aria-label={quoted(placed.panel.title)}>',
+        f"<style>\n{hover_rules(placed.panel.keys)}</style>",
+        '<g class="contents">',
+        *contents(placed, diagram),
+        "</g>",
+        "</svg>",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _description(diagram: Diagram) -> str:
@@ -88,7 +114,7 @@ def _panel(placed: Placed, diagram: Diagram) -> list[str]:
     x, y = placed.inner
     return [
         *lines,
-        f'<g transform="translate({length(x)} {length(y)})">',
+        f'<g class="contents" transform="translate({length(x)} {length(y)})">',
         *contents(placed, diagram),
         "</g>",
         "</g>",
