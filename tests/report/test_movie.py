@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from PIL.GifImagePlugin import GifImageFile
 from playwright.sync_api import Browser
 
 from bayesnas_graph.diagnostics import NasError
@@ -91,6 +92,7 @@ def test_a_gif_has_the_same_frames(run: ReportedRun, movie: Movie) -> None:
     content = movie_file(run, Path("movie.GIF"))
     assert len(content) < LARGEST
     with Image.open(BytesIO(content)) as image:
+        assert isinstance(image, GifImageFile)
         assert image.n_frames == len(movie.scenes)
         assert image.info["loop"] == 0
         assert abs(image.width - movie.width) <= 1

@@ -57,7 +57,8 @@ def hover_rules(keys: Iterable[int]) -> str:
     >>> print(hover_rules([3]), end="")
     @media (hover: hover) {
     .candidate:hover path { stroke-width: 3.5 !important; }
-    .contents:has([data-key="3"]:hover) :is([data-from="3"], [data-to~="3"]) { stroke: #2f81f7 !important; stroke-width: 2; }
+    .contents:has([data-key="3"]:hover) :is([data-from="3"], [data-to~="3"])
+    { stroke: #2f81f7 !important; stroke-width: 2; }
     }
     """
     wires = ",\n".join(
@@ -65,7 +66,7 @@ def hover_rules(keys: Iterable[int]) -> str:
     )
     candidates = ".candidate:hover path { stroke-width: 3.5 !important; }\n"
     look = f"{{ stroke: {HIGHLIGHT} !important; stroke-width: 2; }}"
-    return f"@media (hover: hover) {{\n{candidates}{wires} {look}\n}}\n" if wires else ""
+    return f"@media (hover: hover) {{\n{candidates}{wires}\n{look}\n}}\n" if wires else ""
 
 
 def rules(dark: bool, colours: int, scope: str = "") -> str:

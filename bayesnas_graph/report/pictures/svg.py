@@ -160,7 +160,7 @@ class _Contents:
     def wire(self, hop: Hop, source: int, targets: Sequence[int], *, dashed: bool, arrow: bool) -> Iterable[str]:
         ends = f' data-from="{source}" data-to="{" ".join(map(str, targets))}"'
         dash = ' stroke-dasharray="5 4"' if dashed else ""
-        part = ("wire", source, *targets)
+        part: Part = ("wire", source, *targets)
         yield f'<path{self.named("wire", *part)} d="{turning(hop, ROUND) if hop.turns else curve(hop)}"{dash}{ends}/>'
         if arrow:
             x, y = hop.points[-1]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 
 import pytest
 
 from bayesnas_graph.language.elaborate import Network
-from bayesnas_graph.report.pictures import Diagram, Panel, diagram_of, figure_of, ink, prune_diagram
+from bayesnas_graph.report.pictures import Diagram, Panel, diagram_of, figure_of, ink, merge_alike, prune_diagram
 from bayesnas_graph.report.pictures.figure import placed_hops
 from bayesnas_graph.report.pictures.geometry import Placement
 from bayesnas_graph.report.pictures.sketch import COLUMN, PAGE, CandidateLabel, Sketch, sketch_of
@@ -21,14 +22,18 @@ from tests.report.pictures.test_spaces import ALL, SVG, Rectangle, networks, ove
 PRINTED = 8  # points: less cannot be read in print
 
 
+def darts() -> Diagram:
+    """The whole space."""
+    return diagram_of(networks(next(path for path in SPACES if path.stem == "darts"))[0])
+
+
 def darts_v2() -> Diagram:
     """The cells of the paper, by the names of their switches."""
-    found = networks(next(path for path in SPACES if path.stem == "darts"))[0]
+    diagram = darts()
     normal = {"h.0": "p.sep_conv_3 q.sep_conv_3", "h.1": "p.sep_conv_3 q.sep_conv_3", "h.2": "q.sep_conv_3 p.skip"}
     normal["h.3"] = "p.skip h_0.dil_conv_3"
     reduction = {"h.0": "p.max_pool_3x3 q.max_pool_3x3", "h.1": "h_0.skip q.max_pool_3x3"}
     reduction |= {"h.2": "p.max_pool_3x3 h_0.skip", "h.3": "h_0.skip q.max_pool_3x3"}
-    diagram = diagram_of(found)
     kept = set()
     for title, cell in (("cell normal", normal), ("cell reduction", reduction)):
         panel = next(panel for panel in diagram.panels if panel.title == title)
@@ -165,18 +170,25 @@ def test_a_long_legend_is_wrapped() -> None:
 
 
 def test_the_figure_of_the_whole_darts_cell_is_not_taller_than_wide() -> None:
-    diagram = diagram_of(networks(next(path for path in SPACES if path.stem == "darts"))[0])
+    diagram = darts()
     figure = figure_of(next(panel for panel in diagram.panels if panel.named[0] == "normal"), diagram, ink())
     assert figure.height < figure.width / 2
     assert figure.width <= PAGE / 0.75
 
 
-def test_the_figure_in_the_documentation(update_golden: bool) -> None:
-    """docs/figure_normal.svg is the normal cell of DARTS_V2."""
-    diagram = darts_v2()
-    panel = next(panel for panel in diagram.panels if panel.title == "cell normal")
+@pytest.mark.parametrize(
+    ("name", "diagram_in"),
+    [
+        ("figure_normal.svg", darts_v2),
+        ("figure_space.svg", lambda: merge_alike(darts())),
+    ],
+)
+def test_the_figures_in_the_documentation(name: str, diagram_in: Callable[[], Diagram], update_golden: bool) -> None:
+    """The normal cell of DARTS_V2, and that of the whole space."""
+    diagram = diagram_in()
+    panel = next(panel for panel in diagram.panels if "normal" in panel.named)
     actual = figure_of(panel, diagram, ink(ground=True)).svg
-    picture = Path(__file__).parents[3] / "docs" / "figure_normal.svg"
+    picture = Path(__file__).parents[3] / "docs" / name
     if update_golden:
         picture.write_text(actual, encoding="utf-8")
     assert actual == picture.read_text(encoding="utf-8")
