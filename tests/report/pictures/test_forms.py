@@ -219,6 +219,8 @@ def test_kernels_of_one_operation_never_share_a_label() -> None:
     two = drawn("", "conv(4) > choose { conv(4, 3), relu } > choose { conv(4, 5), relu } > relu")
     assert labels_of(two) == ["conv 3x3", "relu", "conv 5x5", "relu"]
     assert len(two.colours) == 3
+    mixed = drawn("", "conv(4) > choose { conv(4, 1), conv(4, 3) } > choose { conv(4, 5), relu } > relu")
+    assert labels_of(mixed) == ["conv 1x1", "conv 3x3", "conv 5x5", "relu"]
     uses = drawn("motif m(k) { in x x -> out : choose { conv(4, k), relu } }", "conv(4) > m(3) > m(5)")
     assert labels_of(uses) == ["conv 3x3 or 5x5", "relu"]
     same = drawn("", "conv(4) > choose { conv(4, 3), relu } > choose { conv(4, 3), relu } > relu")
