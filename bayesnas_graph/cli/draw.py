@@ -83,7 +83,7 @@ def draw(
 
 def picture(network: Network, format: Format, theme: Themed = "auto") -> bytes:
     """Return a picture of the network, as the contents of a file."""
-    return _page(Drawing.of(network).diagram, format, theme)
+    return _page(Drawing.of(network).only([]).diagram, format, theme)
 
 
 def _page(diagram: Diagram, format: Format, theme: Themed) -> bytes:

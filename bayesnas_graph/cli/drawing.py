@@ -18,7 +18,7 @@ from bayesnas_graph.diagnostics.resources import shipped_space
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.load import argument
 from bayesnas_graph.language.notations import read_architecture
-from bayesnas_graph.report.pictures import Diagram, Panel, diagram_of, prune_diagram
+from bayesnas_graph.report.pictures import Diagram, Panel, diagram_of, merge_alike, prune_diagram
 from bayesnas_graph.runs.folder import RunFolder
 from bayesnas_graph.runs.opening import Run
 from bayesnas_graph.runs.paths import RunPaths
@@ -39,18 +39,22 @@ class Drawing:
         return Drawing(network.name, diagram_of(network))
 
     def only(self, names: Sequence[str]) -> Drawing:
-        """Return the panels of these motifs; all panels if `names` is empty. Raises NasError for unknown names."""
+        """Return the panels of these motifs; all panels if `names` is empty. Raises NasError for unknown names.
+
+        Cells that look the same are one panel.
+        """
+        diagram = merge_alike(self.diagram)
         if not names:
-            return self
-        known = list(dict.fromkeys(name for panel in self.diagram.panels for name in motifs(panel)))
+            return Drawing(self.name, diagram)
+        known = list(dict.fromkeys(name for panel in diagram.panels for name in motifs(panel)))
         for name in names:
             if name not in known:
                 match = nearest(name, known)
                 listing = f"panels show {', '.join(f'`{other}`' for other in known)}"
                 help = f"did you mean `{match}`? {listing}" if match else listing
                 raise NasError([Diagnostic("NAS101", f"no panel shows a motif `{name}`", help=help)])
-        numbers = [i for i, panel in enumerate(self.diagram.panels) if set(names) & set(motifs(panel))]
-        return Drawing(self.name, self.diagram.only(numbers))
+        numbers = [i for i, panel in enumerate(diagram.panels) if set(names) & set(motifs(panel))]
+        return Drawing(self.name, diagram.only(numbers))
 
 
 def motifs(panel: Panel) -> list[str]:

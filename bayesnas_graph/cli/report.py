@@ -13,7 +13,9 @@ from bayesnas_graph.cli.network_options import AllowPython
 from bayesnas_graph.cli.output_options import Force
 from bayesnas_graph.diagnostics.outputs import check_outputs, write_outputs
 from bayesnas_graph.report.builder import build_page
+from bayesnas_graph.report.movie import MOVIES, movie_file
 from bayesnas_graph.runs.paths import RunPaths
+from bayesnas_graph.runs.reading.sweep import is_sweep
 
 
 def report(
@@ -26,6 +28,10 @@ def report(
         Path | None,
         typer.Option("--figures", metavar="DIR", help="Also write all charts and derived cells here, as SVG and PDF."),
     ] = None,
+    movie: Annotated[
+        Path | None,
+        typer.Option("--movie", metavar="OUT", help="Also write the search as an animated picture, .svg or .gif."),
+    ] = None,
     force: Force = False,
     show: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     allow_python: AllowPython = False,
@@ -34,12 +40,16 @@ def report(
     in_run_folder = output is None and len(runs) == 1
     path = output or (runs[0] / "report.html" if in_run_folder else Path("comparison.html"))
     own = [path] if in_run_folder else []  # the page in a run folder can always be written again
-    if not in_run_folder:
-        check_outputs([(path, None)], force=force)
+    if movie is not None:
+        _check_movie(movie, runs)
+    named = [*([] if in_run_folder else [path]), *([] if movie is None else [movie])]
+    check_outputs([(each, None) for each in named], force=force)
     page = build_page(runs, allow_python=allow_python)
     show_diagnostics(page.warnings)
     pictures = list(page.pictures()) if figures is not None else []
     outputs = [(path, page.html().encode()), *((figures / name, content) for name, content in pictures if figures)]
+    if movie is not None:
+        outputs.append((movie, movie_file(page.runs[0], movie)))
     if in_run_folder:
         RunPaths(runs[0]).check_there()
     write_outputs(outputs, force=force, own=own)
@@ -47,3 +57,10 @@ def report(
         typer.echo(f"wrote {written}")
     if show:
         webbrowser.open(path.resolve().as_uri())
+
+
+def _check_movie(path: Path, runs: list[Path]) -> None:
+    if path.suffix.lower() not in MOVIES:
+        raise typer.BadParameter(f"`{path}` has no known ending: use {' or '.join(MOVIES)}", param_hint="--movie")
+    if len(runs) != 1 or is_sweep(runs[0]):
+        raise typer.BadParameter("a movie shows one search, so give one run", param_hint="--movie")

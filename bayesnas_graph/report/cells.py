@@ -8,7 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import count
 
-from bayesnas_graph.report.pictures import Picture, converted, diagram_of, figure_of, ink, prune_diagram
+from bayesnas_graph.report.pictures import Picture, converted, diagram_of, figure_of, ink, merge_alike, prune_diagram
 from bayesnas_graph.report.reported_run import ReportedRun
 from bayesnas_graph.report.section import Section
 from bayesnas_graph.report.templates import render_template
@@ -37,7 +37,7 @@ def figures_of(run: ReportedRun) -> list[Figure]:
     if run.space is None or run.graph is None or not run.final:
         return []
     kept = {gate.name for gate in run.graph.gates if gate.group in run.final and run.final[gate.group].keep}
-    diagram = prune_diagram(diagram_of(run.space.network), kept)
+    diagram = merge_alike(prune_diagram(diagram_of(run.space.network), kept))
     figures: dict[str, Figure] = {}
     for panel in diagram.panels:
         if panel.choices:

@@ -15,7 +15,7 @@ from shlex import quote
 
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.elaborate import Network
-from bayesnas_graph.report.pictures import Diagram, diagram_of, lay_out, svg_text
+from bayesnas_graph.report.pictures import Diagram, diagram_of, lay_out, merge_alike, svg_text
 from bayesnas_graph.report.pictures.decided import prune_diagram
 from bayesnas_graph.report.pictures.graph import diagram_of_graph
 
@@ -41,7 +41,7 @@ def architecture_svg(network: Network, architecture: Graph) -> str | None:
 
 def _drawn(diagram: Callable[[], Diagram]) -> str | None:
     try:
-        svg = svg_text(lay_out(diagram()))
+        svg = svg_text(lay_out(merge_alike(diagram())), inline=True)
     except Exception:  # a result must be shown even if drawing fails
         return None
     return svg if len(svg) <= MAX_SVG else None

@@ -166,3 +166,20 @@ def test_opens_a_browser_when_asked(reported: Reported, run: Path, monkeypatch: 
     monkeypatch.setattr(webbrowser, "open", opened.append)
     reported("run", "--open")
     assert opened == [(run / "report.html").resolve().as_uri()]
+
+
+@pytest.mark.parametrize("name", ["movie.svg", "movie.gif"])
+def test_a_movie_is_a_file_as_well(reported: Reported, run: Path, tmp_path: Path, name: str) -> None:
+    assert reported("run", "--movie", name).splitlines() == [f"wrote {Path('run/report.html')}", f"wrote {name}"]
+    assert (tmp_path / name).read_bytes().startswith(b"<svg" if name.endswith("svg") else b"GIF89a")
+    (tmp_path / name).write_text("mine")
+    with pytest.raises(NasError, match=r"NAS012: `movie\.\w+` already exists"):
+        reported("run", "--movie", name)
+
+
+def test_a_movie_is_one_search_and_an_svg_or_a_gif(reported: Reported, run: Path, tmp_path: Path) -> None:
+    with pytest.raises(typer.BadParameter, match=r"`movie\.mp4` has no known ending: use \.svg or \.gif"):
+        reported("run", "--movie", "movie.mp4")
+    shutil.copytree(run, tmp_path / "other")
+    with pytest.raises(typer.BadParameter, match="a movie shows one search, so give one run"):
+        reported("run", "other", "--movie", "movie.svg")

@@ -14,6 +14,7 @@ from bayesnas_graph.report.pictures.choices import BlockChoice, choices_of
 from bayesnas_graph.report.pictures.diagram import Box, DrawnChoice, Kind, Wire
 from bayesnas_graph.report.pictures.runs import RepeatedUse, repeated_uses
 from bayesnas_graph.report.pictures.settings import merged_settings, settings_of, settings_of_motif
+from bayesnas_graph.report.pictures.succession import inputs_of
 from bayesnas_graph.report.pictures.words import definition_text, place_of, shortened
 
 OUT = "out"  # the node of `x -> out`
@@ -59,7 +60,17 @@ def body_of(blocks: Sequence[Block], opened: Callable[[Block], Opened | None]) -
         replace(same[0], settings=merged_settings([box.settings for box in same]))
         for same in zip(*(body.boxes for body in alike), strict=True)
     )
-    return grouped(replace(first, boxes=boxes))
+    choices = tuple(_merged(same) for same in zip(*(body.choices for body in alike), strict=True))
+    return grouped(replace(first, boxes=boxes, choices=choices))
+
+
+def _merged(alike: Sequence[DrawnChoice]) -> DrawnChoice:
+    """The same choice in several uses, with the kernels of all of them."""
+    strands = []
+    for same in zip(*(choice.strands for choice in alike), strict=True):
+        kernels = tuple(dict.fromkeys(kernel for strand in same for kernel in strand.kernels))
+        strands.append(replace(same[0], kernels=kernels))
+    return replace(alike[0], strands=tuple(strands))
 
 
 def ungrouped_body(block: Block, opened: Callable[[Block], Opened | None]) -> PanelBody:
@@ -128,10 +139,14 @@ class _Builder:
         if len(outputs) == 1:
             self.vertices[outputs[0]] = key
             return
+        reached = inputs_of(nested)
         for slot, output in enumerate(outputs):
+            sources = tuple(self.vertices[step.inputs[number]] for number in sorted(reached[slot]))
             label = self._output_name(step, slot)
             shape = shape_text(nested.output_shapes[slot])
-            pill = self._box(Box(-1, "node", label, (), shape, f"output {slot + 1} of {step.name}\n{shape}"))
+            pill = self._box(
+                Box(-1, "node", label, (), shape, f"output {slot + 1} of {step.name}\n{shape}", sources=sources)
+            )
             self.wires[key, pill] += 1
             self.vertices[output] = pill
 

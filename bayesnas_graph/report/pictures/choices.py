@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from bayesnas_graph.language.elaborate.block import Block, Compute, Nested
-from bayesnas_graph.report.pictures.chains import candidate_labels
+from bayesnas_graph.report.pictures.chains import candidate_labels, kernel_of
 from bayesnas_graph.report.pictures.diagram import Strand, limit_text
 
 
@@ -94,7 +94,9 @@ class _Search:
         for gate, label, candidate in zip(step.gates, labels, candidates, strict=True):
             switch = f"{gate.place}: {gate.operation}"
             facts = candidate.recipe, candidate.plain, switch, candidate.note
-            strands += [Strand(label, gate.name, gate.choice, depth, *facts), *candidate.inner]
+            kernel = kernel_of(candidate.parts)
+            kernels = (kernel,) if kernel else ()
+            strands += [Strand(label, gate.name, gate.choice, depth, *facts, kernels), *candidate.inner]
         return strands, set().union(*members)
 
     def _candidate(self, members: set[int], depth: int) -> _Candidate:

@@ -111,7 +111,7 @@ class _Outcome:
 def _outcomes(diagram: Diagram, kept: Set[str]) -> list[_Outcome]:
     """All outcomes, by panel and then by first use."""
     outcomes: list[_Outcome] = []
-    left = _uses_left(diagram, kept)
+    left = uses_left(diagram, kept)
     for number, panel in enumerate(diagram.panels):
         by_panel: dict[Panel, list[str]] = {}
         for use in panel.uses:
@@ -127,7 +127,7 @@ def _outcomes(diagram: Diagram, kept: Set[str]) -> list[_Outcome]:
     return outcomes
 
 
-def _uses_left(diagram: Diagram, kept: Set[str]) -> dict[tuple[int, str], Panel]:
+def uses_left(diagram: Diagram, kept: Set[str]) -> dict[tuple[int, str], Panel]:
     """The pruned panel of every use that is still reached."""
 
     @cache

@@ -34,6 +34,9 @@ class Box:
     stacks: bool = False  # whether it concatenates, so that more inputs make it wider
     settings: Settings = ()  # the arguments of its operation or motif
     repeats: int = 1  # uses in a row that it stands for
+    sources: tuple[int, ...] = ()  # of one output of several: the vertices that it depends on
+    back: int = 0  # of an input of a cell in a row of cells: which cell before it computes this input
+    subscript: str = ""  # of its title
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -58,6 +61,7 @@ class Strand:
     plain: bool = False  # only passes its input on
     switch: str = ""  # the displayed name of the switch, relative to the motif
     note: str = ""  # the limits of the choices inside it, such as `1 of 2`
+    kernels: tuple[str, ...] = ()  # the sizes of its kernel in all uses, such as `3x3`
 
     @property
     def text(self) -> str:
@@ -148,6 +152,11 @@ class Panel:
     def titles(self) -> dict[int, str]:
         """The title of each box, by its number."""
         return {box.key: box.name or box.title or "…" for box in self.boxes}
+
+    @cached_property
+    def keys(self) -> tuple[int, ...]:
+        """The numbers of its boxes and choices, in the order of their positions in a layout."""
+        return tuple(sorted([*(box.key for box in self.boxes), *(choice.key for choice in self.choices)]))
 
     def sources(self, choice: DrawnChoice) -> list[int]:
         """The vertices that a choice reads."""

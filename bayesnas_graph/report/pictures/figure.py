@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from bayesnas_graph.report.pictures.convert import POINTS, PRINT, Picture
@@ -11,21 +11,25 @@ from bayesnas_graph.report.pictures.elements import curve, frame, length, quoted
 from bayesnas_graph.report.pictures.geometry import Hop, Placement, VertexSize
 from bayesnas_graph.report.pictures.sketch import (
     ARRIVING,
+    COLUMN,
     LABEL,
     LABEL_LINE,
     LEAVING,
     NODE,
     NODE_LINE,
+    SUBSCRIPT,
     TIP,
     CandidateLabel,
     Sketch,
     lines_of,
     sketch_of,
     text_height,
+    width_of,
 )
 from bayesnas_graph.report.pictures.style import DARK, LIGHT, strand_dash
 
 EDGE = 1.0  # around everything, for lines at the border
+LEGEND_GAP, LEGEND_LINE, LEGEND_INDENT = 8.0, 10.0, 10.0
 FONTS = "Helvetica, Arial, Liberation Sans, sans-serif"
 
 
@@ -57,7 +61,10 @@ def figure_of(panel: Panel, diagram: Diagram, colours: Ink) -> Picture:
     """The figure, as wide as a column or a page of a paper, with selectable text."""
     sketch = sketch_of(panel)
     placement = sketch.placement()
-    width, height = placement.width + 2 * EDGE, placement.height + 2 * EDGE
+    legend = _wrapped(sketch.legend, max(placement.width, COLUMN))
+    room = max([placement.width, *(width_of(line, LABEL) + indent for line, indent in legend)])
+    below = LEGEND_GAP + LEGEND_LINE * len(legend) if legend else 0.0
+    width, height = room + 2 * EDGE, placement.height + below + 2 * EDGE
     size = f'width="{length(width)}pt" height="{length(height)}pt" viewBox="0 0 {length(width)} {length(height)}"'
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-labelledby="title" font-family="{FONTS}">',
@@ -66,8 +73,12 @@ def figure_of(panel: Panel, diagram: Diagram, colours: Ink) -> Picture:
     if colours.ground is not None:
         lines.append(f'<rect {frame(0, 0, width, height)} fill="{colours.ground}"/>')
     drawn = _Drawing(sketch, placement, diagram.colours, colours).lines()
+    written: list[str] = []
     inside = f'<g transform="translate({EDGE:g} {EDGE:g})">'
-    svg = "\n".join([*lines, inside, *drawn, "</g>", "</svg>"]) + "\n"
+    for number, (line, indent) in enumerate(legend):
+        y = EDGE + placement.height + LEGEND_GAP + LEGEND_LINE * (number + 0.78)
+        written.append(_text(EDGE + indent, y, line, LABEL, colours, anchor="start"))
+    svg = "\n".join([*lines, inside, *drawn, "</g>", *written, "</svg>"]) + "\n"
     return Picture(svg, width / POINTS, height / POINTS, PRINT)
 
 
@@ -99,7 +110,7 @@ class _Drawing:
     def _label(self, label: CandidateLabel, size: VertexSize, x: float, y: float) -> Iterator[str]:
         half = size.width / 2
         yield f'<path d="M{length(x - half)} {length(y)}H{length(x + half)}" {self._stroke(label)}/>'
-        yield self._text(x, y - 2.5, label.text, LABEL)
+        yield self._text(x, y - (3.2 if label.bundles else 2.5), label.text, LABEL)
 
     def _box(self, box: Box, size: VertexSize, x: float, y: float) -> Iterator[str]:
         height = size.above + size.below
@@ -112,7 +123,8 @@ class _Drawing:
         line = y - text_height(box) / 2
         for text, font in lines_of(box):
             room = NODE_LINE if font == NODE else LABEL_LINE
-            yield self._text(x, line + room * 0.78, text, font)
+            subscript = box.subscript if font == NODE else ""
+            yield _text(x, line + room * 0.78, text, font, self.ink, subscript=subscript)
             line += room
 
     def _colour(self, label: CandidateLabel | None) -> str:
@@ -126,12 +138,33 @@ class _Drawing:
         )
         dashes = "3 2" if dashed or (label is not None and label.dashed) else candidate_dashes
         more = f' stroke-dasharray="{dashes}"' if dashes else ' stroke-linecap="round"'
-        width = 0.8 if label is None or label.plain else 1.2
+        width = 1.8 if label is not None and label.bundles else 0.8 if label is None or label.plain else 1.2
         return f'fill="none" stroke="{self._colour(label)}" stroke-width="{width:g}"{more}'
 
     def _text(self, x: float, y: float, text: str, size: float) -> str:
-        place = f'x="{length(x)}" y="{length(y)}" font-size="{size:g}" text-anchor="middle"'
-        return f"<text {place} fill={quoted(self.ink.text)}>{safe(text)}</text>"
+        return _text(x, y, text, size, self.ink)
+
+
+def _text(x: float, y: float, text: str, size: float, colours: Ink, anchor: str = "middle", subscript: str = "") -> str:
+    place = f'x="{length(x)}" y="{length(y)}" font-size="{size:g}" text-anchor="{anchor}"'
+    below = f'<tspan dy="2" font-size="{SUBSCRIPT:g}">{safe(subscript)}</tspan>' if subscript else ""
+    return f"<text {place} fill={quoted(colours.text)}>{safe(text)}{below}</text>"
+
+
+def _wrapped(entries: Iterable[str], room: float) -> list[tuple[str, float]]:
+    """Entries in lines that fit, each with its indent: the first line of an entry has none."""
+    lines: list[tuple[str, float]] = []
+    for entry in entries:
+        first, *rest = entry.split(", ")
+        line, indent = first, 0.0
+        for word in rest:
+            if indent + width_of(f"{line}, {word},", LABEL) > room:
+                lines.append((f"{line},", indent))
+                line, indent = word, LEGEND_INDENT
+            else:
+                line += f", {word}"
+        lines.append((line, indent))
+    return lines
 
 
 def _before(point: tuple[float, float], x: float, y: float) -> tuple[tuple[float, float], tuple[float, float]]:

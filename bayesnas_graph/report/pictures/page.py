@@ -62,12 +62,12 @@ class Page:
 def lay_out(diagram: Diagram) -> Page:
     """Arrange a diagram on a page."""
     room = PAGE_WIDTH - 2 * MARGIN
-    measured = [_measured(panel, room) for panel in diagram.panels]
-    room = max([room, *(placed.width for placed in measured)])
+    sized = [measured(panel, room) for panel in diagram.panels]
+    room = max([room, *(placed.width for placed in sized)])
     keys, bottom = _legend(diagram, room)
     placed: list[Placed] = []
     x, y, row = MARGIN, bottom + PANEL_GAP, 0.0
-    for panel in measured:
+    for panel in sized:
         if x > MARGIN and x + panel.width > MARGIN + room:
             x, y, row = MARGIN, y + row + PANEL_GAP, 0.0
         placed.append(replace(panel, x=x, y=y))
@@ -84,7 +84,8 @@ def heading_height(panel: Panel) -> float:
     return PANEL_HEADING + NOTE_LINE * len(panel.notes) + 12
 
 
-def _measured(panel: Panel, room: float) -> Placed:
+def measured(panel: Panel, room: float) -> Placed:
+    """A panel with its size and the layout of its contents, at no position yet."""
     sizes = {box.key: box_size(box) for box in panel.boxes}
     sizes.update((choice.key, choice_size(panel, choice)) for choice in panel.choices)
     order = {key: index for index, key in enumerate(sorted(sizes))}

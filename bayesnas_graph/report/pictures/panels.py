@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 
 from bayesnas_graph.diagnostics.words import counted
 from bayesnas_graph.ir import inner_name
@@ -14,7 +15,9 @@ from bayesnas_graph.language.elaborate.block import Block, Compute, Nested
 from bayesnas_graph.language.syntax import ast
 from bayesnas_graph.report.pictures.body import LARGEST, Opened, PanelBody, body_of, grouped, summarised, ungrouped_body
 from bayesnas_graph.report.pictures.diagram import Diagram, Panel, numbered, titled
+from bayesnas_graph.report.pictures.kernels import with_kernels
 from bayesnas_graph.report.pictures.settings import merged_settings, settings_of_motif
+from bayesnas_graph.report.pictures.succession import Distances, successive
 from bayesnas_graph.report.pictures.words import place_of
 
 LONGEST_TITLE = 60  # a call with more characters is written below the title
@@ -50,14 +53,16 @@ class _Collector:
         self.entries: dict[int, _Entry] = {}
         self.known: dict[Block, _Entry | None] = {}
         self.counts: dict[Block, Counter[Block]] = {}
+        self.rows: dict[Block, Distances] = {}  # cells that read the two before them
         self.variants: Counter[ast.Motif] = Counter()
         self.branching = _branching(network.block) if self.fixed else set()
 
     def diagram(self) -> Diagram:
         block = self.network.block
         self._enter(block)
+        self.rows = successive(reached([block], _inside))
         for entry in self.entries.values():
-            entry.body = body_of([_unwrapped(block) for block in entry.blocks], self._opened)
+            entry.body = self._in_a_row(entry, body_of([_unwrapped(block) for block in entry.blocks], self._opened))
         self._find_uses(block, "")
         panels = [self._panel(entry) for entry in self.entries.values()]
         definition = self.network.definition
@@ -71,7 +76,9 @@ class _Collector:
             *(f"require {budget}" for budget in self.network.budgets),
             *arguments,
         ]
-        return Diagram(title, " · ".join(parts), tuple(panels))
+        space = PurePath(definition.name.span.source.name).stem
+        title = title if space == self.network.name else f"{space}: {title}"
+        return with_kernels(Diagram(title, " · ".join(parts), tuple(panels)))
 
     def _enter(self, block: Block) -> None:
         """Add panels for a block and its nested blocks, unless an equal panel exists."""
@@ -113,6 +120,15 @@ class _Collector:
     def _as_form(self, block: Block) -> Opened | None:
         form = self._form(block)
         return None if form is None else Opened(block.definition.name.name, form)
+
+    def _in_a_row(self, entry: _Entry, body: PanelBody) -> PanelBody:
+        """A body whose inputs know which cell before it computes them, if that is so in all uses."""
+        distances = {self.rows.get(block) for block in entry.blocks}
+        if len(distances) != 1 or not (backs := distances.pop()):
+            return body
+        inputs = [box.key for box in body.boxes if box.kind == "input"]
+        back = dict(zip(inputs, backs, strict=True))
+        return replace(body, boxes=tuple(replace(box, back=back.get(box.key, 0)) for box in body.boxes))
 
     def _find_uses(self, block: Block, place: str) -> None:
         """Record the uses of every panel in the graph."""

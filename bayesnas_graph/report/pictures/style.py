@@ -6,14 +6,17 @@ for dark screens, and so draw the light picture.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 Theme = Literal["auto", "light", "dark"]
 
-LIGHT = ("#1f6fb4", "#c8590a", "#2a8a3c", "#c22f3d", "#7a4fb5", "#8a5a44",
-         "#bd3f94", "#55657a", "#857f00", "#0b8c9c", "#3f4fc4", "#5d7d0b")  # fmt: skip
-DARK = ("#6cb6f2", "#f79a4d", "#6fcf80", "#f27d86", "#b99af0", "#cf9f87",
-        "#f08bcb", "#a3b4c9", "#d6ce4a", "#4fd0de", "#98a4ff", "#acd04e")  # fmt: skip
+# After M. Okabe and K. Ito, Color Universal Design (2008): distinct for colour-blind readers too. The light theme has
+# darker shades of the colours that are too pale for lines on white; the dark theme has white in place of black.
+LIGHT = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#7f5600", "#224f69", "#48440d")
+DARK = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#ffffff", "#d55e00", "#0072b2", "#f0e442")
+CATEGORICAL = {"light": LIGHT, "dark": DARK}
+HIGHLIGHT = "#2f81f7"  # of wires under the pointer, in both themes
 DASHES = ("", "7 3", "2 3", "10 3 2 3")  # distinguish candidates when colours repeat
 
 _RULES = """\
@@ -40,11 +43,30 @@ DARK_INKS = {
 }  # fmt: skip
 
 
-def style_sheet(colours: int, theme: Theme = "auto") -> str:
+def style_sheet(colours: int, theme: Theme = "auto", scope: str = "") -> str:
     """The rules for a page with this number of candidate colours."""
     if theme != "auto":
-        return rules(theme == "dark", colours)
-    return f"{rules(False, colours)}@media (prefers-color-scheme: dark) {{\n{rules(True, colours)}}}\n"
+        return rules(theme == "dark", colours, scope)
+    dark = f"@media (prefers-color-scheme: dark) {{\n{rules(True, colours, scope)}}}\n"
+    return rules(False, colours, scope) + dark
+
+
+def hover_rules(keys: Iterable[int]) -> str:
+    """Rules that highlight the wires of a box, or of the choice of a candidate, while the pointer is on it.
+
+    >>> print(hover_rules([3]), end="")
+    @media (hover: hover) {
+    .candidate:hover path { stroke-width: 3.5 !important; }
+    .contents:has([data-key="3"]:hover) :is([data-from="3"], [data-to~="3"])
+    { stroke: #2f81f7 !important; stroke-width: 2; }
+    }
+    """
+    wires = ",\n".join(
+        f'.contents:has([data-key="{key}"]:hover) :is([data-from="{key}"], [data-to~="{key}"])' for key in sorted(keys)
+    )
+    candidates = ".candidate:hover path { stroke-width: 3.5 !important; }\n"
+    look = f"{{ stroke: {HIGHLIGHT} !important; stroke-width: 2; }}"
+    return f"@media (hover: hover) {{\n{candidates}{wires}\n{look}\n}}\n" if wires else ""
 
 
 def rules(dark: bool, colours: int, scope: str = "") -> str:

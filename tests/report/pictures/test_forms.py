@@ -8,11 +8,12 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayesnas_graph.report.pictures import Diagram, Panel, diagram_of, lay_out, prune_diagram, svg_text
+from bayesnas_graph.report.pictures import Diagram, Panel, diagram_of, lay_out, merge_alike, prune_diagram, svg_text
 from bayesnas_graph.report.pictures.settings import Setting, settings_lines
+from tests.conftest import SPACES
 from tests.helpers import check, network
 from tests.programs import programs
-from tests.report.pictures.test_spaces import assert_apart, rectangles
+from tests.report.pictures.test_spaces import assert_apart, networks, rectangles
 
 LAYER = "motif layer(k = 3) { in x x -> out : choose { conv(4, k), identity } }"
 HEAD = "global_avg_pool > linear(2)"
@@ -120,10 +121,10 @@ def test_chains_are_named_by_their_operations_and_keep_limits() -> None:
     (choice,) = panel.choices
     assert [(strand.text, strand.depth) for strand in choice.strands] == [
         ("choice > bn > relu · 1 of 2", 0),
-        ("conv_3", 1),
-        ("conv_5", 1),
-        ("conv_3 > bn", 0),
-        ("conv_5 > bn", 0),
+        ("conv 3x3", 1),
+        ("conv 5x5", 1),
+        ("conv 3x3 > bn", 0),
+        ("conv 5x5 > bn", 0),
         ("identity", 0),
     ]
     assert choice.strands[0].tip.startswith("choose 1 {conv(width = 4), conv(width = 4, k = 5)} > bn > relu")
@@ -134,7 +135,7 @@ def test_limits_are_not_shown_once_decided() -> None:
     found = drawn("", "choose { choose 1 { conv(4), tanh > conv(4, 1) } > relu, conv(4, 5) } > relu")
     kept = {strand.gate for strand in found.panels[0].choices[0].strands[:2]}
     (choice,) = prune_diagram(found, kept).panels[0].choices
-    assert [strand.text for strand in choice.strands] == ["choice > relu", "conv"]
+    assert [strand.text for strand in choice.strands] == ["choice > relu", "conv 3x3"]
 
 
 def test_equal_chains_have_different_labels() -> None:
@@ -197,11 +198,66 @@ def test_a_long_call_is_below_the_title() -> None:
         f"network n(depths = [1, 2], flag = true{{}}) : image(3, 8, 8) -> classes(2) {{{{ in x x -> out : {HEAD} }}}}"
     )
     short, long = (diagram_of(network(text.format(more))) for more in ("", f", {names}"))
-    assert short.title == "n(depths = [1, 2], flag = true)"
-    assert long.title == "n"
+    assert short.title == "test: n(depths = [1, 2], flag = true)"
+    assert long.title == "test: n"
     assert long.summary.endswith(f" · depths = [1, 2], flag = true, {names}")
 
 
 def test_chosen_numbers_are_choices_in_boxes() -> None:
     found = panels(drawn("motif m(w, p = 0.25) { in x x -> out : conv(w) > dropout(p) }", "m(choose { 4, 8 }, 0.5)"))
     assert texts(found["network n"])[0] == "m / w choice of 2, p 0.5"
+
+
+def labels_of(diagram: Diagram) -> list[str]:
+    return [strand.label for panel in diagram.panels for choice in panel.choices for strand in choice.strands]
+
+
+def test_kernels_of_one_operation_never_share_a_label() -> None:
+    """Not in one choice, not in two, and not in two uses of a motif."""
+    one = drawn("", "conv(4) > choose { conv(4, 3), conv(4, 5), relu } > relu")
+    assert labels_of(one) == ["conv 3x3", "conv 5x5", "relu"]
+    two = drawn("", "conv(4) > choose { conv(4, 3), relu } > choose { conv(4, 5), relu } > relu")
+    assert labels_of(two) == ["conv 3x3", "relu", "conv 5x5", "relu"]
+    assert len(two.colours) == 3
+    mixed = drawn("", "conv(4) > choose { conv(4, 1), conv(4, 3) } > choose { conv(4, 5), relu } > relu")
+    assert labels_of(mixed) == ["conv 1x1", "conv 3x3", "conv 5x5", "relu"]
+    uses = drawn("motif m(k) { in x x -> out : choose { conv(4, k), relu } }", "conv(4) > m(3) > m(5)")
+    assert labels_of(uses) == ["conv 3x3 or 5x5", "relu"]
+    same = drawn("", "conv(4) > choose { conv(4, 3), relu } > choose { conv(4, 3), relu } > relu")
+    assert labels_of(same) == ["conv", "relu"] * 2
+
+
+TWINS = "".join(
+    f"cell {name}(width) {{ in x node h x -> h : choose {{ conv(width, 3), conv(width, 5) }} out h }} "
+    for name in ("first", "second")
+)
+
+
+def test_cells_that_look_the_same_are_drawn_once() -> None:
+    whole = drawn(TWINS, "conv(4) > first(4) > second(8)")
+    merged = merge_alike(whole)
+    assert [panel.title for panel in merged.panels] == ["network n", "cells first, second"]
+    assert [box.opens for box in merged.panels[0].boxes if box.opened] == [1, 1]
+    assert merged.gates == whole.gates
+    assert [note.partition(":")[0] for note in merged.panels[1].notes[:2]] == ["first", "second"]
+
+
+def test_cells_are_drawn_separately_if_a_search_kept_different_candidates() -> None:
+    whole = drawn(TWINS, "conv(4) > first(4) > second(8)")
+    alike = {gate for gate in whole.gates if gate.endswith("_3")}
+    mixed = {gate for gate in whole.gates if gate.startswith("first") == gate.endswith("_3")}
+    assert len(merge_alike(prune_diagram(whole, alike)).panels) == 2
+    titles = [panel.title for panel in merge_alike(prune_diagram(whole, mixed)).panels]
+    assert titles == ["network n", "cell first", "cell second"]
+
+
+def test_motifs_and_cells_with_other_candidates_stay_apart() -> None:
+    motifs = drawn(TWINS.replace("cell ", "motif "), "conv(4) > first(4) > second(8)")
+    assert len(merge_alike(motifs).panels) == 3
+    other = drawn(TWINS.replace("conv(width, 5)", "relu", 1), "conv(4) > first(4) > second(4)")
+    assert len(merge_alike(other).panels) == 3
+
+
+def test_the_cells_of_darts_are_alike_until_they_are_searched() -> None:
+    diagram = diagram_of(next(iter(networks(next(path for path in SPACES if path.stem == "darts")))))
+    assert [panel.title for panel in merge_alike(diagram).panels][-1] == "cells normal, reduction"

@@ -1,4 +1,4 @@
-"""Every golden/<case>.nas, drawn, must give <case>.svg, .dot and .mmd.
+"""Every golden/<case>.nas, drawn, must give <case>.svg, .dot and .mmd, and its last panel .figure.svg.
 
 `pytest --update-golden` rewrites them; look at the pictures before committing.
 """
@@ -12,7 +12,7 @@ import pytest
 from bayesnas_graph.diagnostics import Report, render
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.language.elaborate import Checker
-from bayesnas_graph.report.pictures import diagram_of, dot_text, lay_out, mermaid_text, svg_text
+from bayesnas_graph.report.pictures import diagram_of, dot_text, figure_of, ink, lay_out, mermaid_text, svg_text
 
 CASES = sorted((Path(__file__).parent / "golden").glob("*.nas"))
 
@@ -25,6 +25,7 @@ def test_golden(case: Path, update_golden: bool) -> None:
     assert not report.diagnostics, "\n".join(map(render, report.diagnostics))
     diagram = diagram_of(space.networks[0])
     drawn = {".svg": svg_text(lay_out(diagram)), ".dot": dot_text(diagram), ".mmd": mermaid_text(diagram)}
+    drawn[".figure.svg"] = figure_of(diagram.panels[-1], diagram, ink()).svg
     for ending, actual in drawn.items():
         expected = case.with_suffix(ending)
         if update_golden:

@@ -13,12 +13,14 @@ from bayesnas_graph.report.pictures import (
     Diagram,
     DrawnChoice,
     Panel,
+    Scene,
     Strand,
     Wire,
     diagram_of,
     dot_text,
     lay_out,
     mermaid_text,
+    movie_of,
     panel_svg,
     svg_text,
 )
@@ -72,7 +74,7 @@ def test_a_panel_alone_keeps_names_as_text(name: str) -> None:
     found = diagram(name)
     root = ET.fromstring(panel_svg(lay_out(found).panels[0], found))
     kinds = {element.tag.partition("}")[2] for element in root.iter()}
-    assert kinds == {"svg", "title", "rect", "text", "path", "g"}
+    assert kinds == {"svg", "style", "title", "rect", "text", "path", "g"}
     if name.isprintable():
         gates = [element.attrib["data-gate"] for element in root.iter() if "data-gate" in element.attrib]
         assert gates == [name, "g"]
@@ -134,3 +136,26 @@ def test_motifs_that_double_are_drawn_at_once() -> None:
         space, diagnostics = check(f"{source} {body('out m19(x)')}", Limits(nodes=10**8, edges=10**8))
         assert not diagnostics
         assert len(diagram_of(space.networks[0]).panels) > 1
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_movies_keep_names_as_text(name: str) -> None:
+    kept = frozenset({name, "g"})
+    scenes = [Scene({name: name, "b": "1"}, kept), Scene({name: "2"}, kept, {"g": 0.5}, is_derived=True)]
+    movie = movie_of(diagram(name), scenes)
+    for svg in (movie.svg(), *(frame.svg for frame in movie.frames())):
+        kinds = {element.tag.partition("}")[2] for element in ET.fromstring(svg).iter()}
+        assert kinds == {"svg", "title", "desc", "style", "rect", "text", "path", "g"}
+
+
+def test_a_picture_has_a_name_for_screen_readers() -> None:
+    """A panel of a page is a group: the parts of an image would not be told to the reader."""
+    drawn = lay_out(diagram("block <b>"))
+    whole, inline = ET.fromstring(svg_text(drawn)), ET.fromstring(svg_text(drawn, inline=True))
+    panel = ET.fromstring(panel_svg(drawn.panels[0], drawn.diagram))
+    assert (whole.get("role"), whole.get("aria-labelledby")) == ("img", "title desc")
+    assert {element.get("id") for element in whole} >= {"title", "desc"}
+    assert inline.get("role") == "img"
+    assert (inline.get("aria-label") or "").startswith("block <b>: ")
+    assert not any(element.get("id") for element in inline.iter()), "a page may have several"
+    assert (panel.get("role"), panel.get("aria-label")) == ("group", "block <b>")
