@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayesnas_graph.report.pictures.style import DARK, DARK_INKS, LIGHT, LIGHT_INKS
+from bayesnas_graph.report.palette import DARK, LIGHT
+from bayesnas_graph.report.pictures.style import DARK_INKS, LIGHT_INKS
 
 FONT = "system-ui, -apple-system, 'Segoe UI', sans-serif"
 
