@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from math import isfinite
 from typing import Any
 
 from bayesnas_graph.ir import Graph, inner_name
 from bayesnas_graph.passes.analysis import cost, cost_by_switch
 from bayesnas_graph.report.pictures import Diagram, Panel
 from bayesnas_graph.report.pictures.words import line_of, place_of
+from bayesnas_graph.report.rounding import rounded
+from bayesnas_graph.report.timeline import timeline
 from bayesnas_graph.runs.reading.decision import Final
 from bayesnas_graph.runs.reading.history import Moment
 from bayesnas_graph.runs.reading.outline import OutlineSwitch, switches_of
 from bayesnas_graph.runs.reading.run import RunRecord
 
-DIGITS = 4  # significant digits on the page
 MEASURES = ("parameters", "flops", "lambda", "accuracy")  # below the slider
 
 
@@ -41,15 +41,20 @@ def switchboard(
 
 
 def _moments(record: RunRecord, graph: Graph, iterations: Sequence[int], ended: bool) -> list[dict[str, Any]]:
-    """The positions of the slider: before the first update, after each update, and the derived network."""
-    size = cost(graph)
-    moments: list[dict[str, Any]] = [{"label": "before the search", "parameters": size.parameters, "flops": size.flops}]
+    """The positions of the slider: before the first update, after each update, and the derived network.
+
+    Each has its step and, after an update, the number of that update.
+    """
+    size, times = cost(graph), timeline(record)
+    start = {"label": "before the search", "step": 0}
+    moments: list[dict[str, Any]] = [{**start, "parameters": size.parameters, "flops": size.flops}]
     updates = {int(update["iteration"]): update for update in record.updates}
     for iteration in iterations:
-        update = updates.get(iteration, {})
-        moments.append({"label": f"update {iteration} of {iterations[-1]}", **_measures(update, MEASURES)})
+        when = {"step": times.updates.get(iteration), "update": iteration}
+        label = f"update {iteration} of {iterations[-1]}"
+        moments.append({"label": label, **when, **_measures(updates.get(iteration, {}), MEASURES)})
     if ended:
-        moments.append({"label": "derived", **_measures(record.result or {}, MEASURES[:2])})
+        moments.append({"label": "derived", "step": times.last, **_measures(record.result or {}, MEASURES[:2])})
     return moments
 
 
@@ -128,18 +133,3 @@ def _panel(panel: Panel, graph: Graph, numbers: Mapping[str, int]) -> dict[str, 
             for choice in panel.choices
         ],
     }
-
-
-def rounded(value: object) -> Any:
-    """Numbers, possibly nested in lists, rounded to `DIGITS`; None for those that JSON lacks.
-
-    >>> rounded([0.123456, float("nan"), 17])
-    [0.1235, None, 17]
-    """
-    if isinstance(value, tuple | list):
-        return [rounded(item) for item in value]
-    if not isinstance(value, float):
-        return value
-    if not isfinite(value):
-        return None
-    return int(value) if value.is_integer() else float(f"{value:.{DIGITS}g}")
