@@ -18,7 +18,8 @@ from bayesnas_graph.report.templates import json_script, render_template, truste
 
 STYLES = ("page.css", "code.css", "charts.css")
 SCRIPTS = (
-    "page.js", "moment.js", "cursor.js", "charts.js", "search.js", "panels.js", "detail.js", "find.js", "graph.js",
+    "page.js", "moment.js", "cursor.js", "charts.js", "search.js", "panels.js", "detail.js", "find.js", "marks.js",
+    "graph.js",
 )  # fmt: skip
 
 

@@ -11,7 +11,6 @@ from bayesnas_graph.report.section import Fold, Section, build_section
 from bayesnas_graph.report.timeline import timeline
 from bayesnas_graph.runs.reading.run import RunRecord
 
-
 MAX_OPEN = 60  # switches that are shown before a click
 
 

@@ -6,8 +6,6 @@ under the pointer. They are null otherwise, and in files.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from bayesnas_graph.report.charts.spec import Part
 from bayesnas_graph.report.timeline import Timeline
 

@@ -1,7 +1,7 @@
 """Heat maps of the switches of a search over its updates: by operation, and switch by switch.
 
-A row of data has a list with a number for each update, which Vega unfolds. The rows of a map are grouped under headings.
-A heading is a row without values, because only a single view can fill the width of the page.
+A row of data has a list with a number for each update, which Vega unfolds. Rows of a map are grouped under headings. A
+heading is a row without values, because only a single view can fill the width of the page.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def by_operation(run: SearchHistory) -> Chart:
     values = [_means(row, switches, run) for row, switches in groups.items()]
     tooltip = tips([], operation="", update=",d", open="", mean_gamma=".4g")
     caption = (
-        f"Colour: mean {run.measure} of the open switches of an operation after an update, 0 if all are closed. {_CURSOR}"
+        f"Colour: mean {run.measure} of an operation's open switches after an update, 0 if all are closed. {_CURSOR}"
     )
     chart = _map(run, values, list(rows), "mean_gamma", ["open"], tooltip, ROW)
     return Chart("operations", "Open switches by cell and operation", caption, chart, "update")

@@ -15,7 +15,7 @@ function mark(plot) {
   const time = (moment) => all[moment]?.[plot.dataset.time] ?? null;
   followed.get(plot).signal("shown", time(index)).signal("pointed", time(pointed)).runAsync();
   plot.dataset.shown = time(index) ?? "";
-  const text = plot.closest(".chart").querySelector(".when");
+  const text = plot.closest(".chart")?.querySelector(".when");
   if (text) text.textContent = pointed === null ? page.search.summary() : `pointer: ${page.search.summary(pointed)}`;
 }
 

@@ -3,8 +3,9 @@
 const THRESHOLD = 1 / (2 * Math.PI * Math.E);  // a switch is closed when its gamma is not above this: its entropy is 0
 
 class Search {
-  constructor({ moments, switches, lines, measure }) {
+  constructor({ moments, switches, lines, measure, evidence }) {
     this.moments = moments;
+    this.evidence = evidence;  // what the strategy measures: worth, prior, factor or strength
     this.isBayesian = measure === "gamma";  // other strategies have a strength instead, and no prior
     this.lines = lines;  // of source text, by place
     this.switches = switches;
@@ -65,6 +66,7 @@ class Search {
 
   prior(at) {
     return [
+      ...(this.evidence === "worth" ? [["worth", several(at("worth"))]] : []),
       ["gamma", several(at("gamma"))],
       ["s", several(at("s"))],
       ["omega", several(at("omega"))],
