@@ -68,9 +68,7 @@ def by_operation(run: SearchHistory) -> Chart:
         rows |= dict.fromkeys([heading, *(row for row in groups if row.group == heading.group)])
     values = [_means(row, switches, run) for row, switches in groups.items()]
     tooltip = tips([], operation="", update=",d", open="", mean_gamma=".4g")
-    caption = (
-        f"Colour: mean {run.measure} of an operation's open switches after an update, 0 if all are closed. {_CURSOR}"
-    )
+    caption = f"Colour: mean {run.measure} of an operation's open switches, 0 if all are closed. {_CURSOR}"
     chart = _map(run, values, list(rows), "mean_gamma", ["open"], tooltip, ROW)
     return Chart("operations", "Open switches by cell and operation", caption, chart, "update")
 

@@ -44,6 +44,20 @@ def switch_numbers(evidence: Evidence, updates: Sequence[int]) -> Spec:
     x, last = _x(updates, last=False), _x(updates)
     if evidence in ("factor", "strength"):
         return _stack([_by_use(last, "w", legend=True)])
+    first = [_gamma(x)] if evidence == "worth" else []
+    rest = [_single(x, "s"), _single(x, "omega"), _by_use(x, "w"), _by_use(last, "h", legend=True)]
+    return _stack([*first, *rest])
+
+
+def _stack(charts: list[Part]) -> Spec:
+    resolve = {"scale": {"x": "shared", "color": "independent"}}
+    return {"data": SOURCE, "params": PARAMS, "resolve": resolve, "vconcat": charts}
+
+
+def _worth(x: Part) -> Part:
+    band = {**_y("low", "worth"), "y2": {"field": "high"}}
+    asked = {"y": {"field": "bound", "type": "quantitative"}}
+    name = {"text": {"field": "label", "type": "nominal"}}
     first: list[Part] = [
         {"filter": "isValid(datum.bound)"},
         {"window": [{"op": "row_number", "as": "row"}]},
