@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bayesnas_graph.report.charts.cursor import rules
+from bayesnas_graph.report.charts.cursor import PARAMS, rules
 from bayesnas_graph.report.charts.spec import Part, layer, x_counts
 from bayesnas_graph.report.reasons import NO_ENTROPY, Evidence
 from bayesnas_graph.report.section import Spec

@@ -49,6 +49,12 @@ page.openDetail = (panel, mark) => {
   else list(own, page.gateOf(mark));
 };
 
+// From outside a picture.
+page.openHistory = (one) => {
+  opener = null;
+  showHistory(one);
+};
+
 function showHistory(one) {
   const because = document.createElement("p");
   because.className = "because";
