@@ -21,7 +21,9 @@ def test_curves_of_one_and_of_several() -> None:
 
 def test_how_a_search_was_run_is_under_a_fold() -> None:
     body = str(curves_section({"a": searched()}).body)
-    assert body.index('data-chart="curves-progress"') < body.index("<summary>More curves") < body.index("curves-penalty")
+    assert (
+        body.index('data-chart="curves-progress"') < body.index("<summary>More curves") < body.index("curves-penalty")
+    )
     assert '<details class="more">' in body
 
 

@@ -20,7 +20,7 @@ _WIDE, _NARROW = 1000, 280  # widths of charts on a screen and on a phone
 def drawn_height(spec: Mapping[str, Any]) -> int:
     """The height in pixels, with axes, legends and a menu.
 
-    >>> drawn_height({"height": 100, "layer": [{"encoding": {"x": {"title": "step"}}}]})
+    >>> drawn_height({"height": 100, "layer": [{"mark": "line", "encoding": {"x": {"title": "step"}}}]})
     158
     """
     parts = spec.get("vconcat", [spec])
