@@ -19,18 +19,18 @@ page.draw = async (element, spec, name) => {
 
 // Stacked charts do not fill their container by themselves: axes and titles take room beside the given width.
 function fit(element, view) {
-  const beside = element.querySelector("svg.marks").getBoundingClientRect().width - view.width();
-  return view.width(Math.max(NARROWEST, element.clientWidth - beside)).runAsync();
+  const drawing = element.querySelector("svg.marks");
+  const beside = drawing.getBoundingClientRect().width - view.width();
+  return view.width(Math.max(NARROWEST, drawing.parentElement.clientWidth - beside)).runAsync();
 }
 
 const plots = [...document.querySelectorAll(".plot[data-chart]")];
-const drawn = new Map();  // the view of each chart, null until it is there
+const drawn = new Map();  // the width of each drawn chart
 
 async function show(plot) {
-  drawn.set(plot, null);
+  drawn.set(plot, plot.clientWidth);
   const { spec, title } = data.charts[plot.dataset.chart];
   const view = await page.draw(plot, spec, plot.dataset.chart);
-  drawn.set(plot, view);
   plot.setAttribute("role", "img");
   plot.setAttribute("aria-label", title);
   if (plot.dataset.time) page.follow(plot, view);
@@ -40,7 +40,7 @@ async function show(plot) {
 
 const resized = new ResizeObserver((entries) => {
   for (const { target } of entries) {
-    if (target.clientWidth && drawn.get(target)) fit(target, drawn.get(target));
+    if (target.clientWidth && target.clientWidth !== drawn.get(target)) show(target);
   }
 });
 
