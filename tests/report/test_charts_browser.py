@@ -26,8 +26,8 @@ LINE = 27  # of the choice in the space
 RULE = 'line[stroke-width="1.5"][opacity="1"]:not([stroke-dasharray])'  # where the cursor is shown
 POINTED = 'line[stroke-width="1.5"][opacity="1"][stroke-dasharray]'
 FILLS = """(plot) => {
-    const drawing = plot.querySelector("svg.marks");
-    return Math.abs(drawing.clientWidth - drawing.parentElement.clientWidth) <= 2;
+    const drawing = plot.querySelector("svg.marks");  // null for a moment when it is drawn again
+    return drawing !== null && Math.abs(drawing.clientWidth - drawing.parentElement.clientWidth) <= 2;
 }"""
 FRAME = 'path[stroke-width="1.5"][stroke-opacity="1"]:not([stroke-dasharray])'
 
@@ -192,10 +192,7 @@ def test_stacked_charts_fill_their_room(visit: Visit, width: int) -> None:
     with visit() as page:
         chart = plot(page, "curves-progress")
         page.set_viewport_size({"width": width, "height": 900})
-        page.wait_for_function(
-            "(it) => Math.abs(it.querySelector('svg.marks').clientWidth - it.clientWidth) <= 2",
-            arg=chart.element_handle(),
-        )
+        page.wait_for_function(FILLS, arg=chart.element_handle())
 
 
 def test_more_curves_are_drawn_when_they_are_opened(visit: Visit) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -260,6 +261,15 @@ def test_open_before_the_first_update() -> None:
 
 def test_closed_while_the_search_goes_on() -> None:
     assert explain(record(moment(why=Why.DEAD_END))).startswith("Closed at update 6 with its node")
+
+
+# ---- documentation
+
+
+def test_the_documentation_has_these_sentences() -> None:
+    words = " ".join((Path(__file__).parents[2] / "docs" / "report.md").read_text().split())
+    for sentence in (closed(Why.OWN), closed(Why.DEAD_END), at_end(Why.SIZE), at_end(Why.KEPT)):
+        assert sentence in words
 
 
 # ---- what may come

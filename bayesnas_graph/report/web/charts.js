@@ -3,13 +3,16 @@
 const { data, dark, onTheme } = window.page;
 
 const NARROWEST = 100;  // pixels
+const BESIDE = 200;  // pixels beside stacked charts, at most: they must not be too wide even for a moment
 
 // Draw a chart in an element, and return its view.
 page.draw = async (element, spec, name) => {
+  const theme = dark() ? data.themes.dark : data.themes.light;
+  const continuousWidth = Math.max(NARROWEST, element.clientWidth - BESIDE);
   const { view } = await window.vegaEmbed(element, spec, {
     renderer: "svg",
     actions: { export: true, source: false, compiled: false, editor: false },
-    config: dark() ? data.themes.dark : data.themes.light,
+    config: { ...theme, view: { ...theme.view, continuousWidth } },
     tooltip: { theme: dark() ? "dark" : "light" },
     downloadFileName: name,
   });

@@ -51,7 +51,7 @@ function switchAt(plot, event) {
 // The moment at the pointer; null outside the axes.
 function momentAt(plot, event) {
   const area = plot.querySelector("svg.marks .background")?.getBoundingClientRect();
-  if (!area?.width || event.clientX < area.left || event.clientX > area.right || event.target.closest("details")) return null;
+  if (!area?.width || event.clientX < area.left || event.clientX > area.right || event.target.closest(".vega-embed details")) return null;
   const time = followed.get(plot).scale("x").invert(event.clientX - area.left);
   return page.moment.nearest(plot.dataset.time, time);
 }
