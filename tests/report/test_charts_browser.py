@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, FloatRect, Locator, Page, expect
 
 from bayesnas_graph.report.builder import build_page
 from bayesnas_graph.report.charts.heatmaps import MAX_ROWS, SearchHistory
@@ -67,11 +67,11 @@ def plot(page: Page, key: str) -> Locator:
     return found
 
 
-def area(chart: Locator) -> dict[str, float]:
+def area(chart: Locator) -> FloatRect:
     """The rectangle inside the axes."""
     found = chart.locator("svg.marks .background").first.bounding_box()
     assert found is not None
-    return {key: float(value) for key, value in found.items()}
+    return found
 
 
 def middle(mark: Locator) -> float:

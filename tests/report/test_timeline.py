@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from bayesnas_graph.report.timeline import Phase, timeline
 from bayesnas_graph.runs.reading.run import Numbers, RunRecord
@@ -13,11 +14,12 @@ def rows(*pairs: tuple[int, int]) -> tuple[Numbers, ...]:
     return tuple({"iteration": float(iteration), "step": float(step)} for iteration, step in pairs)
 
 
-def run(log: tuple[Numbers, ...], updates: int, *, ended: bool = True, **outline: int) -> RunRecord:
+def run(log: tuple[Numbers, ...], updates: int, *, ended: bool = True, **outline: Any) -> RunRecord:
     result = {"why": "", "parameters": 1, "flops": 1, "accuracy": 0.5} if ended else None
     record = traced(rows=log, updates=tuple({"iteration": float(n)} for n in range(1, updates + 1)), result=result)
     assert record.outline is not None
-    return replace(record, outline=replace(record.outline, **{"warmup": 10, "steps": 20, "iterations": 2, **outline}))
+    settings: dict[str, Any] = {"warmup": 10, "steps": 20, "iterations": 2, **outline}
+    return replace(record, outline=replace(record.outline, **settings))
 
 
 LOG = rows((0, 5), (0, 10), (1, 20), (1, 30), (2, 50))

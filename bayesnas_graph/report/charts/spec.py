@@ -129,7 +129,7 @@ def legend_clicks(runs: Iterable[str]) -> Part:
 
 def x_steps(last: float | None = None, *, labels: bool = True) -> Part:
     """The axis of training steps, up to the last one if it is known."""
-    domain = {} if last is None else {"domain": [0, max(1, last)]}
+    domain: Part = {} if last is None else {"domain": [0, max(1, last)]}
     x = number_axis("step", "step" if labels else None, format="~s", nice=False, zero=True, **domain)
     return {"x": x if labels else {**x, "axis": {**x["axis"], "labels": False, "ticks": False}}}
 
