@@ -81,7 +81,7 @@ def _run_page(run: ReportedRun, *, allow_python: bool) -> ReportPage:
         case "compress":
             parts = [*compression_sections({label: read_compression(record)}), graph_section(run)]
         case _:
-            history = {label: SearchHistory(record.switches, run.history, run.measure)}
+            history = SearchHistory(record.switches, run.history, run.measure)
             parts = [graph_section(run), cells_section(run), curves_section({label: record}), heat_section(history)]
     sections = [overview(run), *parts, *provenance(run, allow_python=allow_python)]
     return ReportPage(label, lead(run), tuple(sections), (run,))

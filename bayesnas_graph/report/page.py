@@ -16,8 +16,11 @@ from bayesnas_graph.report.pictures.style import LIGHT
 from bayesnas_graph.report.section import Section
 from bayesnas_graph.report.templates import json_script, render_template, trusted
 
-STYLES = ("page.css", "code.css")
-SCRIPTS = ("page.js", "charts.js", "search.js", "panels.js", "detail.js", "find.js", "graph.js")
+STYLES = ("page.css", "code.css", "charts.css")
+SCRIPTS = (
+    "page.js", "moment.js", "cursor.js", "charts.js", "search.js", "panels.js", "detail.js", "find.js", "marks.js",
+    "graph.js",
+)  # fmt: skip
 
 
 def render_page(title: str, lead: str, sections: Sequence[Section]) -> str:

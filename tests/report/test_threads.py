@@ -11,13 +11,13 @@ from bayesnas_graph.data import Statistics, normalise
 from bayesnas_graph.data.normalisation import _shift_and_scale
 from bayesnas_graph.diagnostics.resources import shipped_spaces
 from bayesnas_graph.report import highlight, templates
-from bayesnas_graph.report.charts.search import loss
+from bayesnas_graph.report.charts.search import penalty
 from bayesnas_graph.report.charts.vega import render_chart
 from bayesnas_graph.report.section import Table, build_section
 
 THREADS = 4
 NAS = [path.read_text() for path in shipped_spaces()[:THREADS]]
-CHART = loss({"a": [{"step": 1.0, "loss": 2.0}, {"step": 2.0, "loss": 1.0}]})
+CHART = penalty({"a": [{"step": 1.0, "penalty": 2.0}, {"step": 2.0, "penalty": 1.0}]})
 
 
 def part(number: int) -> tuple[object, ...]:

@@ -2,32 +2,50 @@
 
 const { data, dark, onTheme } = window.page;
 
-const MARGIN = 110;  // pixels for axis, title and menu of a chart
+const NARROWEST = 100;  // pixels
+const BESIDE = 200;  // pixels beside stacked charts, at most: they must not be too wide even for a moment
 
-page.draw = (element, spec, name) => {
+// Draw a chart in an element, and return its view.
+page.draw = async (element, spec, name) => {
   const theme = dark() ? data.themes.dark : data.themes.light;
-  // Stacked charts cannot fill their container by themselves.
-  const continuousWidth = Math.min(theme.view.continuousWidth, Math.max(MARGIN, element.clientWidth - MARGIN));
-  return window.vegaEmbed(element, spec, {
+  const continuousWidth = Math.max(NARROWEST, element.clientWidth - BESIDE);
+  const { view } = await window.vegaEmbed(element, spec, {
     renderer: "svg",
     actions: { export: true, source: false, compiled: false, editor: false },
     config: { ...theme, view: { ...theme.view, continuousWidth } },
     tooltip: { theme: dark() ? "dark" : "light" },
     downloadFileName: name,
   });
+  if (spec.vconcat) await fit(element, view);
+  return view;
 };
 
+// Stacked charts do not fill their container by themselves: axes and titles take room beside the given width.
+function fit(element, view) {
+  const drawing = element.querySelector("svg.marks");
+  const beside = drawing.getBoundingClientRect().width - view.width();
+  return view.width(Math.max(NARROWEST, drawing.parentElement.clientWidth - beside)).runAsync();
+}
+
 const plots = [...document.querySelectorAll(".plot[data-chart]")];
-const drawn = new Set();
+const drawn = new Map();  // the width of each drawn chart
 
 async function show(plot) {
-  drawn.add(plot);
+  drawn.set(plot, plot.clientWidth);
   const { spec, title } = data.charts[plot.dataset.chart];
-  await page.draw(plot, spec, plot.dataset.chart);
+  const view = await page.draw(plot, spec, plot.dataset.chart);
   plot.setAttribute("role", "img");
   plot.setAttribute("aria-label", title);
+  if (plot.dataset.time) page.follow(plot, view);
+  if (spec.vconcat) resized.observe(plot);
   plot.dataset.drawn = dark() ? "dark" : "light";
 }
+
+const resized = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    if (target.clientWidth && target.clientWidth !== drawn.get(target)) show(target);
+  }
+});
 
 const watcher = new IntersectionObserver((entries) => {
   for (const { isIntersecting, target } of entries) {
@@ -36,5 +54,5 @@ const watcher = new IntersectionObserver((entries) => {
 }, { rootMargin: "300px" });
 for (const plot of plots) watcher.observe(plot);
 
-onTheme.push(() => { for (const plot of drawn) show(plot); });
-addEventListener("beforeprint", () => { for (const plot of plots) if (!drawn.has(plot)) show(plot); });
+onTheme.push(() => { for (const plot of drawn.keys()) show(plot); });
+addEventListener("beforeprint", () => { for (const plot of plots) if (!drawn.has(plot) && plot.clientWidth) show(plot); });
