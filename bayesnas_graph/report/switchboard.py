@@ -18,6 +18,7 @@ from bayesnas_graph.runs.reading.run import RunRecord
 
 DIGITS = 4  # significant digits on the page
 MEASURES = ("parameters", "flops", "lambda", "accuracy")  # below the slider
+RESULTS = ("parameters", "flops", "accuracy")  # likewise, of the derived network
 
 
 def switchboard(
@@ -41,15 +42,21 @@ def switchboard(
 
 
 def _moments(record: RunRecord, graph: Graph, iterations: Sequence[int], ended: bool) -> list[dict[str, Any]]:
-    """The positions of the slider: before the first update, after each update, and the derived network."""
+    """The positions of the slider: before the first update, after each update, and the derived network.
+
+    Links name a position by its `update`.
+    """
     size = cost(graph)
-    moments: list[dict[str, Any]] = [{"label": "before the search", "parameters": size.parameters, "flops": size.flops}]
+    before = {"update": "0", "label": "before the search"}
+    moments: list[dict[str, Any]] = [{**before, "parameters": size.parameters, "flops": size.flops}]
     updates = {int(update["iteration"]): update for update in record.updates}
     for iteration in iterations:
         update = updates.get(iteration, {})
-        moments.append({"label": f"update {iteration} of {iterations[-1]}", **_measures(update, MEASURES)})
+        label = f"update {iteration} of {iterations[-1]}"
+        moments.append({"update": str(iteration), "label": label, **_measures(update, MEASURES)})
     if ended:
-        moments.append({"label": "derived", **_measures(record.result or {}, MEASURES[:2])})
+        measures = _measures(record.result or {}, RESULTS)
+        moments.append({"update": "derived", "label": "derived", **measures})
     return moments
 
 

@@ -4,17 +4,18 @@ const { data, dark, onTheme } = window.page;
 
 const MARGIN = 110;  // pixels for axis, title and menu of a chart
 
-page.draw = (element, spec, name) => {
+page.draw = async (element, spec, name) => {
   const theme = dark() ? data.themes.dark : data.themes.light;
   // Stacked charts cannot fill their container by themselves.
   const continuousWidth = Math.min(theme.view.continuousWidth, Math.max(MARGIN, element.clientWidth - MARGIN));
-  return window.vegaEmbed(element, spec, {
+  await window.vegaEmbed(element, spec, {
     renderer: "svg",
     actions: { export: true, source: false, compiled: false, editor: false },
     config: { ...theme, view: { ...theme.view, continuousWidth } },
     tooltip: { theme: dark() ? "dark" : "light" },
     downloadFileName: name,
   });
+  element.querySelector("summary").setAttribute("aria-label", "Save this chart");
 };
 
 const plots = [...document.querySelectorAll(".plot[data-chart]")];
@@ -24,8 +25,9 @@ async function show(plot) {
   drawn.add(plot);
   const { spec, title } = data.charts[plot.dataset.chart];
   await page.draw(plot, spec, plot.dataset.chart);
-  plot.setAttribute("role", "img");
-  plot.setAttribute("aria-label", title);
+  const picture = plot.querySelector("svg.marks");
+  picture.setAttribute("role", "img");
+  picture.setAttribute("aria-label", title);
   plot.dataset.drawn = dark() ? "dark" : "light";
 }
 

@@ -40,8 +40,8 @@ const MAX_LISTED = 50;
 const detail = document.getElementById("detail");
 let opener = null;
 
-page.openDetail = (panel, mark) => {
-  const own = panel.behind(mark);
+page.openDetail = (panel, mark, one = null) => {
+  const own = one ? [one] : panel.behind(mark);
   opener = panel.picture;
   page.hideTip();
   if (own.length === 1) showHistory(own[0]);
@@ -49,6 +49,8 @@ page.openDetail = (panel, mark) => {
 };
 
 function showHistory(one) {
+  page.opened = one;
+  page.remember();
   fill(one.text, table([["id", one.name], ...search.facts([one]), ["outcome", search.outcome(one)]]));
   const rows = one.gamma.map((gamma, index) => ({
     iteration: index + 1, gamma, s: one.s[index], omega: one.omega[index], w: one.w[index] ?? [], h: one.h[index] ?? [],
@@ -82,6 +84,8 @@ function fill(title, ...facts) {
 
 function close() {
   detail.hidden = true;
+  page.opened = null;
+  page.remember();
   opener?.focus();
 }
 
