@@ -11,6 +11,8 @@ from bayesnas_graph.report.templates import render_template
 if TYPE_CHECKING:
     from markupsafe import Markup
 
+BELOW = 56  # pixels for the horizontal axis of a chart
+
 Spec = Mapping[str, Any]  # of Vega-Lite, without a width or the colours of the page
 
 
@@ -22,6 +24,11 @@ class Chart:
     title: str
     caption: str  # how to read it
     spec: Spec
+
+    @property
+    def room(self) -> int:
+        """Its height on the page in pixels, as far as it is known before it is drawn."""
+        return int(self.spec.get("height", 0)) + BELOW
 
 
 @dataclass(frozen=True)
