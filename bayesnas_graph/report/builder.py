@@ -82,7 +82,7 @@ def _run_page(run: ReportedRun, *, allow_python: bool) -> ReportPage:
         case "compress":
             parts = [*compression_sections({label: read_compression(record)}), graph_section(run)]
         case _:
-            history = {label: SearchHistory(record.switches, run.history, run.measure)}
+            history = SearchHistory(record.switches, run.history, run.measure)
             parts = [graph_section(run), cells_section(run), curves_section({label: record}), heat_section(history)]
     sections = (*parts, *provenance(run, allow_python=allow_python))
     return ReportPage(run_headline(label, record), sections, (run,), tuple(figures_of(run)))

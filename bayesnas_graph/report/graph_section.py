@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from bayesnas_graph.report.charts.switch_history import switch_history
+from bayesnas_graph.report.charts.switch_history import history_caption, switch_history, switch_numbers
 from bayesnas_graph.report.pictures import diagram_of, lay_out, panel_svg
 from bayesnas_graph.report.pictures.style import strand_class, strand_dash
+from bayesnas_graph.report.reasons import Evidence
 from bayesnas_graph.report.reported_run import ReportedRun
 from bayesnas_graph.report.section import Section
 from bayesnas_graph.report.switchboard import switchboard
@@ -19,7 +20,7 @@ def graph_section(run: ReportedRun) -> Section:
         return Section("graph", "Network", render_template("problems.html", problems=run.problems))
     diagram = diagram_of(run.space.network)
     page = lay_out(diagram)
-    board = switchboard(run.record, run.graph, diagram, run.history, run.final)
+    board = switchboard(run.record, run.graph, diagram, run.history, run.final, run.space.network.budgets)
     board["measure"] = run.measure
     choices_first = sorted(enumerate(page.panels), key=lambda numbered: not numbered[1].panel.choices)
     panels = [
@@ -42,4 +43,14 @@ def graph_section(run: ReportedRun) -> Section:
         colours=[(name, strand_class(number), strand_dash(number)) for name, number in diagram.colours.items()],
     )
     title = "Search space, update by update" if board["switches"] else "Network"
-    return Section("graph", title, body, data={"graph": board, "history": switch_history(run.measure)})
+    return Section("graph", title, body, data={"graph": board, **_charts(run, board["evidence"])})
+
+
+def _charts(run: ReportedRun, evidence: Evidence) -> dict[str, object]:
+    """The charts of a single switch, which a script fills."""
+    updates = sorted({moment.iteration for moments in run.history.values() for moment in moments})
+    return {
+        "history": switch_history(evidence, updates),
+        "history_caption": history_caption(evidence),
+        "numbers": switch_numbers(evidence, updates),
+    }

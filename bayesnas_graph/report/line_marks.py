@@ -1,16 +1,17 @@
-"""Marks for the lines of a space: how much of what each line builds is in the derived network."""
+"""Marks for the lines of a space: how much of what each line builds is left, in the derived network or before."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from bayesnas_graph.diagnostics.source import Source, Span
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.syntax.grammar import load_grammar
-from bayesnas_graph.passes import prune
+from bayesnas_graph.passes import Disconnected, Misfit, prune
 
 State = Literal["kept", "partly", "gone"]
 MAX_NAMES = 24  # in the notes of a line
@@ -33,12 +34,19 @@ Marks = Mapping[tuple[str, int], LineMark]  # by file name and line number
 
 @dataclass(frozen=True, slots=True)
 class _Built:
-    """Something built from a span of the text."""
+    """Something built from a span of the text. It is left as long as the graph has its part."""
 
     span: Span
     name: str
-    is_switch: bool
-    is_left: bool
+    part: tuple[Literal["gate", "node", "scope"], str]
+
+    @property
+    def is_switch(self) -> bool:
+        return self.part[0] == "gate"
+
+
+_Left = Collection[tuple[str, str]]  # the parts of a graph
+_Lines = Mapping[tuple[str, int], Sequence[_Built]]  # by file name and line number
 
 
 def mark_lines(graph: Graph, closed: Mapping[str, str]) -> Marks:
@@ -48,43 +56,68 @@ def mark_lines(graph: Graph, closed: Mapping[str, str]) -> Marks:
     and the contents of the motif on their own lines, since other uses may keep them. Zero switches do not count.
     Raises Disconnected or Misfit if the open switches do not form a network.
     """
-    pruned = prune(graph, closed)
-    marks: dict[tuple[str, int], LineMark] = {}
-    by_source: dict[Source, list[_Built]] = defaultdict(list)
-    for built in (*_switches(graph, pruned), *_operations(graph, pruned), *_uses(graph, pruned)):
-        by_source[built.span.source].append(built)
-    for source, all_built in by_source.items():
-        for line, here in _by_line(source, all_built).items():
-            marks[source.name, line] = _mark(here, closed)
+    left = _parts(prune(graph, closed))
+    return {line: _mark(here, left, closed) for line, here in _built_by_line(graph).items()}
+
+
+def mark_lines_over_time(graph: Graph, closed: Sequence[Collection[str]]) -> list[Marks]:
+    """The marks, without notes, as more and more switches are closed: one result for each set of closed switches.
+
+    Where the open switches do not form a network, the marks are those of the last ones that did.
+    """
+    lines = _built_by_line(graph)
+    marks: list[Marks] = []
+    left, before = _parts(graph), frozenset[str]()
+    for off in map(frozenset, closed):
+        if off != before or not marks:
+            with suppress(Disconnected, Misfit):
+                left = _parts(prune(graph, off))
+            marks.append({line: _count(here, left) for line, here in lines.items()})
+        else:
+            marks.append(marks[-1])
+        before = off
     return marks
 
 
-def _switches(graph: Graph, pruned: Graph) -> Iterator[_Built]:
-    open_gates = {gate.name for gate in pruned.gates}
+def _parts(graph: Graph) -> _Left:
+    """The gates, nodes and inhabited scopes of a graph."""
+    gates = (("gate", gate.name) for gate in graph.gates)
+    scopes = (("scope", scope.name) for node in graph for scope in graph.enclosing(node.name))
+    return {*gates, *(("node", node.name) for node in graph), *scopes}
+
+
+def _built_by_line(graph: Graph) -> _Lines:
+    by_source: dict[Source, list[_Built]] = defaultdict(list)
+    for built in (*_switches(graph), *_operations(graph), *_uses(graph)):
+        by_source[built.span.source].append(built)
+    return {
+        (source.name, line): here
+        for source, all_built in by_source.items()
+        for line, here in _by_line(source, all_built).items()
+    }
+
+
+def _switches(graph: Graph) -> Iterator[_Built]:
     for edge in graph.edges:
         if edge.gate is None or graph[edge.target].op.is_zero_switch:
             continue
         for span in {edge.span, edge.gate.span} - {None}:
             assert span is not None
-            yield _Built(span, edge.gate.group, True, edge.gate.name in open_gates)
+            yield _Built(span, edge.gate.group, ("gate", edge.gate.name))
 
 
-def _operations(graph: Graph, pruned: Graph) -> Iterator[_Built]:
+def _operations(graph: Graph) -> Iterator[_Built]:
     for node in graph:
         if node.span is not None and not (node.op.is_input or node.op.is_gated):
-            yield _Built(node.span, node.name, False, node.name in pruned.nx)
+            yield _Built(node.span, node.name, ("node", node.name))
 
 
-def _uses(graph: Graph, pruned: Graph) -> Iterator[_Built]:
+def _uses(graph: Graph) -> Iterator[_Built]:
     """The uses of motifs, except those without nodes, which only pass on their input."""
-    present, staying = _inhabited(graph), _inhabited(pruned)
+    present = _parts(graph)
     for scope in graph.scopes:
-        if scope.span is not None and scope.role != "choice" and scope.name in present:
-            yield _Built(scope.span, scope.name, False, scope.name in staying)
-
-
-def _inhabited(graph: Graph) -> set[str]:
-    return {scope.name for node in graph for scope in graph.enclosing(node.name)}
+        if scope.span is not None and scope.role != "choice" and ("scope", scope.name) in present:
+            yield _Built(scope.span, scope.name, ("scope", scope.name))
 
 
 def _by_line(source: Source, all_built: Iterable[_Built]) -> dict[int, list[_Built]]:
@@ -108,32 +141,41 @@ def _code_lines(source: Source) -> set[int]:
     return {token.line or 0 for token in load_grammar().lark.lex(source.text)}
 
 
-def _mark(here: Sequence[_Built], closed: Mapping[str, str]) -> LineMark:
-    switches, operations = _left(b for b in here if b.is_switch), _left(b for b in here if not b.is_switch)
+def _mark(here: Sequence[_Built], left: _Left, closed: Mapping[str, str]) -> LineMark:
+    mark = _count(here, left)
+    switches = _states((built for built in here if built.is_switch), left)
+    counted = switches or _states(here, left)
+    nouns = ("switch", "switches") if switches else ("operation", "operations")
+    head = f"{mark.kept} of {mark.of} {nouns[mark.of != 1]} left"
+    return replace(mark, notes=(head, *_by_candidate(here, left, mark.of), *_named(counted, closed)))
+
+
+def _count(here: Sequence[_Built], left: _Left) -> LineMark:
+    """A mark without notes."""
+    switches = _states((built for built in here if built.is_switch), left)
+    operations = _states((built for built in here if not built.is_switch), left)
     everything = [*switches.values(), *operations.values()]
     state: State = "kept" if all(everything) else "partly" if any(everything) else "gone"
-    counted, nouns = (switches, ("switch", "switches")) if switches else (operations, ("operation", "operations"))
-    kept, of = sum(counted.values()), len(counted)
-    head = f"{kept} of {of} {nouns[of != 1]} left"
-    return LineMark(state, kept, of, (head, *_by_candidate(here, of), *_named(counted, closed)))
+    counted = switches or operations
+    return LineMark(state, sum(counted.values()), len(counted))
 
 
-def _left(all_built: Iterable[_Built]) -> dict[str, bool]:
+def _states(all_built: Iterable[_Built], left: _Left) -> dict[str, bool]:
     """For each name, whether anything of that name is left."""
     by_name: dict[str, bool] = {}
     for built in all_built:
-        by_name[built.name] = by_name.get(built.name, False) or built.is_left
+        by_name[built.name] = by_name.get(built.name, False) or built.part in left
     return by_name
 
 
-def _by_candidate(here: Sequence[_Built], of: int) -> Iterator[str]:
+def _by_candidate(here: Sequence[_Built], left: _Left, of: int) -> Iterator[str]:
     """The count of each candidate, if a line has several."""
     by_span: dict[Span, list[_Built]] = defaultdict(list)
     for built in here:
         if built.is_switch:
             by_span[built.span].append(built)
     for span, behind in by_span.items():
-        switches = _left(behind)
+        switches = _states(behind, left)
         if len(switches) < of:
             yield f"{_short(span.text)}: {sum(switches.values())} of {len(switches)}"
 

@@ -29,8 +29,7 @@ class ListingLine:
     @property
     def sign(self) -> str:
         """The mark: `+`, `~ 5/24` or `−`."""
-        sign = SIGNS[self.mark.state]
-        return f"{sign} {self.mark.kept}/{self.mark.of}" if self.mark.state == "partly" else sign
+        return sign_of(self.mark)
 
     @property
     def label(self) -> str:
@@ -51,13 +50,14 @@ class Listing:
     title: str
     name: str  # file name for saving
     lines: tuple[ListingLine, ...]
+    widest: int = 0  # the width of the longest mark that a script may show, in characters
 
     @staticmethod
-    def of(key: str, title: str, text: str, language: Language, marks: Marks | None = None) -> Listing:
+    def of(key: str, title: str, text: str, language: Language, marks: Marks | None = None, widest: int = 0) -> Listing:
         """A listing of a text, with the marks for its title."""
         code = highlight_lines(_truncate(text.removesuffix("\n")), language)
         lines = (ListingLine(line, (marks or {}).get((title, number), UNMARKED)) for number, line in enumerate(code, 1))
-        return Listing(key, title, Path(title).name or "text", tuple(lines))
+        return Listing(key, title, Path(title).name or "text", tuple(lines), widest)
 
     @property
     def is_marked(self) -> bool:
@@ -67,7 +67,13 @@ class Listing:
     @property
     def margin(self) -> int:
         """The width of the longest mark in characters."""
-        return max((len(line.sign) for line in self.lines), default=0)
+        return max((self.widest, *(len(line.sign) for line in self.lines)))
+
+
+def sign_of(mark: LineMark) -> str:
+    """A mark as a few characters: `+`, `~ 5/24` or `−`."""
+    sign = SIGNS[mark.state]
+    return f"{sign} {mark.kept}/{mark.of}" if mark.state == "partly" else sign
 
 
 def file_text(path: Path) -> str | None:

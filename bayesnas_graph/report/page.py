@@ -20,9 +20,10 @@ from bayesnas_graph.report.templates import json_script, render_template, truste
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-STYLES = ("page.css", "code.css")
+STYLES = ("page.css", "code.css", "charts.css")
 SCRIPTS = (
-    "page.js", "charts.js", "search.js", "panels.js", "detail.js", "find.js", "graph.js", "player.js", "address.js",
+    "page.js", "moment.js", "cursor.js", "charts.js", "search.js", "panels.js", "detail.js", "find.js", "marks.js",
+    "graph.js", "player.js", "address.js",
 )  # fmt: skip
 
 
@@ -49,7 +50,7 @@ def render_page(title: str, top: Markup, sections: Sequence[Section]) -> str:
 
 def _data(sections: Sequence[Section]) -> dict[str, object]:
     """The data for the scripts."""
-    charts = {chart.key: {"title": chart.title, "spec": chart.spec} for part in sections for chart in part.charts}
+    charts = {chart.key: {"spec": chart.spec} for part in sections for chart in part.charts}
     section_data = {key: value for section in sections for key, value in section.data.items()}
     return {"themes": {"light": config(dark=False), "dark": config(dark=True)}, "charts": charts, **section_data}
 

@@ -12,7 +12,8 @@ from bayesnas_graph.language.json import fingerprint
 from bayesnas_graph.passes import Disconnected, Misfit
 from bayesnas_graph.report.highlight import Language
 from bayesnas_graph.report.line_marks import Marks, mark_lines
-from bayesnas_graph.report.listing import Listing, file_text
+from bayesnas_graph.report.listing import Listing, file_text, sign_of
+from bayesnas_graph.report.moving_marks import changes, marks_by_moment
 from bayesnas_graph.report.repeat_command import repeat_command
 from bayesnas_graph.report.reported_run import ReportedRun
 from bayesnas_graph.report.section import Section
@@ -54,10 +55,19 @@ def _space_section(run: ReportedRun, key: str) -> Section:
         texts = list(_files(RunPaths(run.record.folder).space))
     else:
         texts = [(module.file.source.name, module.file.source.text) for module in run.space.modules]
-    listings = [Listing.of(f"{key}-{number}", *text, "nas", marks) for number, text in enumerate(texts)]
-    marked = any(listing.is_marked for listing in listings)
-    body = render_template("provenance_space.html", listings=listings, problem=problem, marked=marked)
-    return Section(key, "Source of the search space" if run.kind == "search" else "Source of the network", body)
+    moments = marks_by_moment(run) if marks else []
+    widest = max((len(sign_of(mark)) for moment in moments for mark in moment.values()), default=0)
+    listings = [Listing.of(f"{key}-{number}", *text, "nas", marks, widest) for number, text in enumerate(texts)]
+    body = render_template(
+        "provenance_space.html",
+        listings=listings,
+        problem=problem,
+        marked=any(listing.is_marked for listing in listings),
+        moving=len(moments) > 1,
+    )
+    title = "Source of the search space" if run.kind == "search" else "Source of the network"
+    moving = {listing.key: changes(listing.title, moments) for listing in listings}
+    return Section(key, title, body, data={"marks": moving} if moments else {})
 
 
 def _marks(run: ReportedRun) -> tuple[Marks, str]:
@@ -66,10 +76,16 @@ def _marks(run: ReportedRun) -> tuple[Marks, str]:
         return {}, f"The lines are not marked: {_first_problem(run.problems)}."
     if not run.graph.gates:
         return {}, ""
+    problem = ""
+    closed = {name: final.why for name, final in run.final.items() if not final.keep}
     if not run.final:
-        return {}, "The lines are not marked because the search has not finished."
+        if not run.history:
+            return {}, "The lines are not marked because the search has not finished."
+        problem = "The search has not finished; marks show what is left so far."
+        last = {name: moments[-1] for name, moments in run.history.items()}
+        closed = {name: moment.why for name, moment in last.items() if not moment.keep}
     try:
-        return mark_lines(run.graph, {name: final.why for name, final in run.final.items() if not final.keep}), ""
+        return mark_lines(run.graph, closed), problem
     except (Disconnected, Misfit) as error:
         return {}, f"The lines are not marked because the decision leaves no network: {error}."
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from bayesnas_graph.report.charts.height import drawn_height
 from bayesnas_graph.report.templates import render_template
 
 if TYPE_CHECKING:
     from markupsafe import Markup
-
-BELOW = 56  # pixels for the horizontal axis of a chart
 
 Spec = Mapping[str, Any]  # of Vega-Lite, without a width or the colours of the page
 
@@ -24,11 +23,12 @@ class Chart:
     title: str
     caption: str  # how to read it
     spec: Spec
+    time: Literal["step", "update"] | None = None  # on its x axis, where it shows the cursor of the page
 
     @property
-    def room(self) -> int:
-        """Its height on the page in pixels, as far as it is known before it is drawn."""
-        return int(self.spec.get("height", 0)) + BELOW
+    def height(self) -> int:
+        """The pixels to reserve for it, so that nothing moves when it is drawn."""
+        return drawn_height(self.spec)
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,16 @@ class Table:
         return tuple("number" if i and name not in self.text_columns else "" for i, name in enumerate(self.head))
 
 
+@dataclass(frozen=True)
+class Fold:
+    """Charts that a click on a title shows."""
+
+    title: str
+    charts: tuple[Chart, ...]
+    wide: bool = False  # one below the other, in full width
+    is_open: bool = False  # before any click
+
+
 def build_section(
     key: str,
     title: str,
@@ -77,10 +87,11 @@ def build_section(
     tables: Iterable[Table] = (),
     charts: Iterable[Chart | None] = (),
     wide: Iterable[Chart | None] = (),
+    folds: Iterable[Fold] = (),
 ) -> Section:
-    """A section of sentences, tables, charts side by side, and charts of full width, without empty tables and charts.
+    """A section of sentences, tables, charts side by side, charts of full width, and charts under folds.
 
-    The key of the section is prepended to those of its charts.
+    Empty tables, charts and folds are left out. The key of the section is prepended to those of its charts.
     """
 
     def prefixed(some: Iterable[Chart | None]) -> list[Chart]:
@@ -88,5 +99,9 @@ def build_section(
 
     beside, below = prefixed(charts), prefixed(wide)
     tables = [table for table in tables if table.rows]
-    body = render_template("tables_and_charts.html", notes=notes, tables=tables, charts=beside, wide=below)
-    return Section(key, title, body, (*beside, *below))
+    below_folds = [replace(fold, charts=tuple(prefixed(fold.charts))) for fold in folds]
+    below_folds = [fold for fold in below_folds if fold.charts]
+    body = render_template(
+        "tables_and_charts.html", notes=notes, tables=tables, charts=beside, wide=below, folds=below_folds
+    )
+    return Section(key, title, body, (*beside, *below, *(chart for fold in below_folds for chart in fold.charts)))

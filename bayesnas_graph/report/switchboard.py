@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from math import isfinite
 from typing import Any
 
 from bayesnas_graph.ir import Graph, inner_name
+from bayesnas_graph.language.elaborate.wiring import Budget
 from bayesnas_graph.passes.analysis import cost, cost_by_switch
 from bayesnas_graph.report.pictures import Diagram, Panel
 from bayesnas_graph.report.pictures.words import line_of, place_of
+from bayesnas_graph.report.reasons import SwitchRecord, closes_below, explain
+from bayesnas_graph.report.rounding import rounded
+from bayesnas_graph.report.switch_records import evidence_of, switch_records
+from bayesnas_graph.report.symbols import symbols
+from bayesnas_graph.report.timeline import timeline
 from bayesnas_graph.runs.reading.decision import Final
 from bayesnas_graph.runs.reading.history import Moment
 from bayesnas_graph.runs.reading.outline import OutlineSwitch, switches_of
 from bayesnas_graph.runs.reading.run import RunRecord
 
-DIGITS = 4  # significant digits on the page
 MEASURES = ("parameters", "flops", "lambda", "accuracy")  # below the slider
 RESULTS = ("parameters", "flops", "accuracy")  # likewise, of the derived network
 
@@ -27,14 +31,18 @@ def switchboard(
     diagram: Diagram,
     history: Mapping[str, Sequence[Moment]],
     final: Mapping[str, Final],
+    budgets: Sequence[Budget] = (),
 ) -> dict[str, Any]:
     """Plain values: the moments of a search, its switches, their source lines, and its panels."""
     switches = list(switches_of(graph))
     iterations = sorted({moment.iteration for moments in history.values() for moment in moments})
     numbers = {switch.name: number for number, switch in enumerate(switches)}
-    facts = _SwitchFacts(graph, history, iterations, final)
+    facts = _SwitchFacts(graph, iterations, switch_records(record, graph, history, final, budgets))
+    evidence = evidence_of(record, history)
     return {
         "moments": list(_moments(record, graph, iterations, bool(final))),
+        "evidence": evidence,
+        "symbols": symbols(evidence),
         "lines": facts.lines,
         "switches": [facts.of(switch) for switch in switches],
         "panels": [_panel(panel, graph, numbers) for panel in diagram.panels],
@@ -44,19 +52,19 @@ def switchboard(
 def _moments(record: RunRecord, graph: Graph, iterations: Sequence[int], ended: bool) -> list[dict[str, Any]]:
     """The positions of the slider: before the first update, after each update, and the derived network.
 
-    Links name a position by its `update`.
+    Each has its step and, after an update, the number of that update. Links call it by its name.
     """
-    size = cost(graph)
-    before = {"update": "0", "label": "before the search"}
-    moments: list[dict[str, Any]] = [{**before, "parameters": size.parameters, "flops": size.flops}]
+    size, times = cost(graph), timeline(record)
+    start = {"name": "0", "label": "before the search", "step": 0}
+    moments: list[dict[str, Any]] = [{**start, "parameters": size.parameters, "flops": size.flops}]
     updates = {int(update["iteration"]): update for update in record.updates}
     for iteration in iterations:
-        update = updates.get(iteration, {})
-        label = f"update {iteration} of {iterations[-1]}"
-        moments.append({"update": str(iteration), "label": label, **_measures(update, MEASURES)})
+        when = {"step": times.updates.get(iteration), "update": iteration}
+        names = {"name": str(iteration), "label": f"update {iteration} of {iterations[-1]}"}
+        moments.append({**names, **when, **_measures(updates.get(iteration, {}), MEASURES)})
     if ended:
-        measures = _measures(record.result or {}, RESULTS)
-        moments.append({"update": "derived", "label": "derived", **measures})
+        names = {"name": "derived", "label": "derived"}
+        moments.append({**names, "step": times.last, **_measures(record.result or {}, RESULTS)})
     return moments
 
 
@@ -67,14 +75,8 @@ def _measures(numbers: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]
 class _SwitchFacts:
     """Facts about the switches of a graph."""
 
-    def __init__(
-        self,
-        graph: Graph,
-        history: Mapping[str, Sequence[Moment]],
-        iterations: Sequence[int],
-        final: Mapping[str, Final],
-    ) -> None:
-        self.history, self.iterations, self.final = history, iterations, final
+    def __init__(self, graph: Graph, iterations: Sequence[int], records: Mapping[str, SwitchRecord]) -> None:
+        self.iterations, self.records = iterations, records
         self.costs = cost_by_switch(graph)
         self.places: dict[str, str] = {}
         self.lines: dict[str, str] = {}  # by place
@@ -88,11 +90,13 @@ class _SwitchFacts:
 
     def of(self, switch: OutlineSwitch) -> dict[str, Any]:
         """The facts about a switch. Its series run from the first update until it is closed."""
-        by_iteration = {moment.iteration: moment for moment in self.history.get(switch.name, ())}
+        record = self.records[switch.name]
+        by_iteration = {moment.iteration: moment for moment in record.moments}
         last = max(by_iteration, default=0)
         moments = [by_iteration.get(iteration) for iteration in self.iterations if iteration <= last]
         closed = next((n for n, moment in enumerate(moments, 1) if moment is not None and not moment.keep), None)
-        size, final = self.costs[switch.name], self.final.get(switch.name)
+        size, final = self.costs[switch.name], record.final
+        series = ("gamma", "s", "omega", "w", "h", *(("worth", "error") if record.evidence == "worth" else ()))
         return {
             "name": switch.name,
             "text": switch.text,
@@ -107,11 +111,19 @@ class _SwitchFacts:
             "why": next((moment.why for moment in reversed(moments) if moment is not None), ""),
             "kept": None if final is None else final.keep,
             "reason": "" if final is None else final.why,
+            "because": explain(record),
             **{
                 name: [None if moment is None else rounded(getattr(moment, name)) for moment in moments]
-                for name in ("gamma", "s", "omega", "w", "h")
+                for name in series
             },
+            **({"bounds": self._bounds(record)} if record.evidence == "worth" else {}),
         }
+
+    def _bounds(self, record: SwitchRecord) -> list[float | None]:
+        """The worth that lambda asks for at every update; one number if it is always the same."""
+        bounds = [record.lambdas.get(iteration) for iteration in self.iterations]
+        found = [None if intensity is None else rounded(closes_below(intensity)) for intensity in bounds]
+        return found[:1] if len(set(found)) == 1 else found
 
 
 def _panel(panel: Panel, graph: Graph, numbers: Mapping[str, int]) -> dict[str, Any]:
@@ -135,18 +147,3 @@ def _panel(panel: Panel, graph: Graph, numbers: Mapping[str, int]) -> dict[str, 
             for choice in panel.choices
         ],
     }
-
-
-def rounded(value: object) -> Any:
-    """Numbers, possibly nested in lists, rounded to `DIGITS`; None for those that JSON lacks.
-
-    >>> rounded([0.123456, float("nan"), 17])
-    [0.1235, None, 17]
-    """
-    if isinstance(value, tuple | list):
-        return [rounded(item) for item in value]
-    if not isinstance(value, float):
-        return value
-    if not isfinite(value):
-        return None
-    return int(value) if value.is_integer() else float(f"{value:.{DIGITS}g}")

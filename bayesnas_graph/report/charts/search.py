@@ -1,46 +1,178 @@
-"""Curves of a search: learning, open switches, and the size of the network."""
+"""Curves of searches: one chart of training, decisions and size, and some on how the search was run."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import median
 
+from bayesnas_graph.report.charts.cursor import PARAMS, bands, rules
 from bayesnas_graph.report.charts.spec import (
     Part,
+    Value,
     by_run,
+    dashed,
     finite,
     layer,
     legend_clicks,
     number_axis,
+    one_of,
+    panel,
     rows_of,
+    stacked,
     tips,
     view,
-    x_counts,
     x_steps,
 )
 from bayesnas_graph.report.section import Chart
+from bayesnas_graph.report.timeline import Timeline
 from bayesnas_graph.runs.reading.run import Numbers
 
 Tables = Mapping[str, Sequence[Numbers]]  # the rows of each run
 
 WINDOW = 9  # rows of a running median
 TRAINED, HELD_OUT, TESTED = "training samples", "held-out samples", "test set"
-_DOTTED: Part = {"type": "line", "point": True}
-_STEPPED: Part = {"type": "line", "interpolate": "step-after", "point": True}
+OPEN, PARAMETERS, MULTIPLY_ADDS = "open switches", "parameters", "multiply-adds"
+SERIES = (TRAINED, HELD_OUT, TESTED, OPEN, PARAMETERS, MULTIPLY_ADDS)  # in the order of colours
+_DASHED = [5, 3]
+_LINE: Part = {"type": "line", "strokeWidth": 1.4}
+_DOTTED: Part = {"type": "line", "point": {"size": 30}}
+_STEPPED: Part = {"type": "line", "interpolate": "step-after", "point": {"size": 30}}
+_DIAMOND: Part = {"type": "point", "shape": "diamond", "size": 130, "filled": False, "strokeWidth": 2}
+_EXTENT = 44  # pixels of labels beside an axis, the same for all views
 
 
-def loss(rows: Tables) -> Chart:
-    """Loss on the training samples."""
-    caption = "On the training samples, without the penalty; averaged over the steps of each log row."
-    return Chart("loss", "Loss", caption, _by_step(rows, "loss", number_axis("loss", None), ".4g"))
+@dataclass(frozen=True)
+class Curves:
+    """The tables of a search."""
+
+    rows: Sequence[Numbers]  # of the log
+    updates: Sequence[Numbers]  # each with its step
+    result: Mapping[str, object] | None  # parameters, flops and accuracy of the derived network
+    times: Timeline
 
 
-def penalty(rows: Tables) -> Chart:
+def progress(runs: Mapping[str, Curves]) -> Chart:
+    """Loss, accuracy, open switches and size on a common axis of steps."""
+    last = max((run.times.last for run in runs.values()), default=0)
+    values = [value for label, run in runs.items() for value in _values(label, run)]
+    phases = next((run.times for run in runs.values()), Timeline({}))
+    if any(run.times.phases != phases.phases for run in runs.values()):
+        phases = Timeline({}, (), last)
+    panels = [
+        panel(values, height, [*bands(phases, height, named=not number), *layers, *rules()], **more)
+        for number, (height, layers, more) in enumerate(
+            [
+                (90, _loss(runs, last), {}),
+                (110, _accuracy(runs, last), {}),
+                (80, _open_switches(runs, last), {}),
+                (100, _size(runs, last), {"resolve": {"scale": {"y": "independent"}}}),
+            ]
+        )
+    ]
+    names = ", ".join(phase.name for phase in phases.phases)
+    bands_caption = f" Bands: {names}; ticks: updates." if phases.updates else f" Bands: {names}." if names else ""
+    caption = (
+        "Loss: on training samples, without the penalty, averaged over the steps of each log row. Accuracy: line for "
+        "training samples, dots for held-out samples at updates, diamond for the test set after the search. Size: the "
+        f"network that would be derived after each update; multiply-adds are dashed and per sample.{bands_caption}"
+    )
+    return Chart("progress", "Progress", caption, stacked(values, panels, PARAMS), "step")
+
+
+def _values(label: str, run: Curves) -> Iterator[Value]:
+    """The rows of all views; `kind` says where a row comes from."""
+    for row in rows_of({label: run.rows}, "step", "loss", "accuracy", "alive"):
+        yield {**row, "kind": "log"}
+    for row in rows_of({label: run.updates}, "step", "iteration", "accuracy", "parameters", "flops"):
+        yield {**row, "kind": "update"}
+    if run.result is not None:
+        numbers = {key: finite(run.result.get(key)) for key in ("accuracy", "parameters", "flops")}
+        yield {"run": label, "step": run.times.last, **numbers, "kind": "result"}
+
+
+_LOGGED, _UPDATED, _DERIVED = (("kind", [kind]) for kind in ("log", "update", "result"))
+_SIZED = ("kind", ["update", "result"])
+
+
+def _loss(runs: Mapping[str, Curves], last: float) -> list[Part]:
+    y, tooltip = {"y": _y("loss", "loss")}, tips(runs, step=",d", loss=".4g")
+    x = x_steps(last, labels=False)
+    colour = by_run(runs, clickable=True) or one_of(SERIES, TRAINED)
+    return [
+        layer(_LINE, x, y, colour, where=_LOGGED, **legend_clicks(runs)),
+        _hover(x, y, colour, tooltip, where=_LOGGED),
+    ]
+
+
+def _accuracy(runs: Mapping[str, Curves], last: float) -> list[Part]:
+    shown = (TRAINED, HELD_OUT, TESTED)
+    x, y = x_steps(last, labels=False), {"y": _y("accuracy", "accuracy", format=".3~f")}
+    held_out = tips(runs, step=",d", iteration=",d", accuracy=".4f")
+    dashes = {HELD_OUT: [1, 0], TRAINED: [2, 2]}
+
+    def series(name: str) -> Part:
+        if len(runs) < 2:
+            return one_of(SERIES, name, shown)
+        return {**_plain(runs), **(dashed(name, dashes) if name in dashes else {})}
+
+    return [
+        layer({**_LINE, "strokeWidth": 1}, x, y, series(TRAINED), where=_LOGGED),
+        _hover(x, y, _plain(runs), tips(runs, step=",d", accuracy=".4f"), where=_LOGGED),
+        layer(_DOTTED, x, y, series(HELD_OUT), held_out, where=_UPDATED),
+        layer(_DIAMOND, x, y, series(TESTED), tips(runs, accuracy=".4f"), where=_DERIVED),
+    ]
+
+
+def _open_switches(runs: Mapping[str, Curves], last: float) -> list[Part]:
+    y, x = {"y": _y("alive", OPEN, format=",d", zero=True)}, x_steps(last, labels=False)
+    colour, mark = _plain(runs) or one_of(SERIES, OPEN), {**_LINE, "interpolate": "step-before"}
+    tooltip = tips(runs, step=",d", alive=",d")
+    return [layer(mark, x, y, colour, where=_LOGGED), _hover(x, y, colour, tooltip, where=_LOGGED)]
+
+
+def _size(runs: Mapping[str, Curves], last: float) -> list[Part]:
+    """Parameters with an axis on the left, multiply-adds with one on the right."""
+    dashes = {PARAMETERS: [1, 0], MULTIPLY_ADDS: _DASHED}
+    tooltip = tips(runs, step=",d", iteration=",d", parameters=",d", flops=",d")
+    layers = []
+    for name, field, side in ((PARAMETERS, "parameters", "left"), (MULTIPLY_ADDS, "flops", "right")):
+        y = _y(field, name, format="~s", zero=True)
+        y["axis"] |= {"orient": side, "grid": side == "left"}
+        mark = {**_STEPPED, "strokeDash": dashes[name]} if len(runs) < 2 else _STEPPED
+        colour = one_of(SERIES, name, (PARAMETERS, MULTIPLY_ADDS))
+        look = colour if len(runs) < 2 else {**_plain(runs), **dashed(name, dashes)}
+        layers.append(layer(mark, x_steps(last), {"y": y}, look, tooltip, where=_SIZED))
+    return layers
+
+
+def _plain(runs: Mapping[str, Curves]) -> Part:
+    """The colours of runs in views below the first, which has the legend."""
+    found = by_run(runs, clickable=True)
+    return {**found, "color": {**found["color"], "legend": None}} if found else {}
+
+
+def _y(field: str, title: str, *, format: str = ".3~g", zero: bool = False) -> Part:
+    y = number_axis(field, title, format=format, zero=zero)
+    return {**y, "axis": {**y["axis"], "minExtent": _EXTENT, "tickCount": 4}}
+
+
+def _hover(*encodings: Part, where: tuple[str, Sequence[str]] | None = None) -> Part:
+    """Invisible points that make a thin line easier to hit."""
+    hidden = {"opacity": {"value": 0}}
+    return layer({"type": "point", "size": 90}, *encodings, hidden, where=where)
+
+
+# ---- on how a search was run
+
+
+def penalty(rows: Tables, last: float | None = None) -> Chart:
     """The penalty for open switches."""
     caption = "The term that open switches add to the loss. Each update changes its weights."
-    spec = _by_step(rows, "penalty", number_axis("penalty", None, zero=True), ".4g")
-    return Chart("penalty", "Penalty", caption, spec)
+    x, y = x_steps(last), {"y": number_axis("penalty", None, zero=True)}
+    tooltip, colour = tips(rows, step=",d", penalty=".4g"), by_run(rows, clickable=True)
+    layers = [layer("line", x, y, colour, tooltip, **legend_clicks(rows)), _hover(x, y, by_run(rows), tooltip)]
+    return _over_steps("penalty", "Penalty", caption, rows_of(rows, "step", "penalty"), layers)
 
 
 def has_penalty(rows: Tables) -> bool:
@@ -48,58 +180,13 @@ def has_penalty(rows: Tables) -> bool:
     return any(finite(row.get("penalty")) for run_rows in rows.values() for row in run_rows)
 
 
-def accuracy(rows: Tables, updates: Tables, tests: Mapping[str, float | None]) -> Chart:
-    """Accuracy on the training samples, on held-out samples at updates, and finally on the test set."""
-    trained = [{**row, "on": TRAINED} for row in rows_of(rows, "step", "accuracy")]
-    last = {row["run"]: row["step"] for row in trained}
-    held_out = [
-        {"run": run, "step": step, "accuracy": value, "on": HELD_OUT}
-        for run, run_updates in updates.items()
-        for step, value in _at_steps(run_updates, rows.get(run, ()))
-    ]
-    tested = [
-        {"run": run, "step": last[run], "accuracy": finite(value), "on": TESTED}
-        for run, value in tests.items()
-        if value is not None and run in last
-    ]
-    y = {"y": number_axis("accuracy", None, format=".3~f")}
-    rest = (x_steps(), y, by_run(rows, clickable=True), tips(rows, on="", step=",d", accuracy=".4f"))
-    layers = [
-        layer({"type": "line", "strokeWidth": 1.2}, *rest, where=("on", [TRAINED]), **legend_clicks(rows)),
-        layer(_DOTTED, *rest, where=("on", [HELD_OUT])),
-        layer(
-            {"type": "point", "shape": "diamond", "size": 130, "filled": False, "strokeWidth": 2},
-            *rest,
-            where=("on", [TESTED]),
-        ),
-    ]
-    caption = "Thin line: training samples. Dots: held-out samples, at updates. Diamond: test set, after the search."
-    return Chart("accuracy", "Accuracy", caption, view([*trained, *held_out, *tested], layers))
-
-
-def open_switches(rows: Tables) -> Chart:
-    """The number of open switches."""
-    y = number_axis("alive", None, format=",d", zero=True)
-    spec = _by_step(rows, "alive", y, ",d", {"type": "line", "interpolate": "step-before"})
-    return Chart("switches", "Open switches", "An update closes switches permanently.", spec)
-
-
-def parameters(updates: Tables) -> Chart:
-    """The parameters of the architecture at every update."""
-    caption = "Parameters of the network that would be derived after each update."
-    return Chart("weights", "Parameters", caption, _by_update(updates, "parameters", "~s", ",d"))
-
-
-def multiply_adds(updates: Tables) -> Chart:
-    """The multiply-adds of the architecture at every update."""
-    caption = "Multiply-adds per sample of the network that would be derived after each update."
-    return Chart("multiply-adds", "Multiply-adds", caption, _by_update(updates, "flops", "~s", ",d"))
-
-
-def intensity(updates: Tables) -> Chart:
-    """The strength of the penalty at every update."""
-    caption = "The strength of the penalty at each update."
-    return Chart("lambda", "Lambda", caption, _by_update(updates, "lambda", ".3~g", ".4g"))
+def intensity(updates: Tables, last: float | None = None) -> Chart:
+    """The strength of the penalty at every update, given with its step."""
+    y, colour = {"y": number_axis("lambda", None, zero=True)}, by_run(updates, clickable=True)
+    tooltip = tips(updates, **{"step": ",d", "iteration": ",d", "lambda": ".4g"})
+    values = rows_of(updates, "step", "iteration", "lambda")
+    layers = [layer(_STEPPED, x_steps(last), y, colour, tooltip, **legend_clicks(updates))]
+    return _over_steps("lambda", "Lambda", "The strength of the penalty at each update.", values, layers)
 
 
 def intensity_changes(updates: Tables) -> bool:
@@ -107,51 +194,27 @@ def intensity_changes(updates: Tables) -> bool:
     return any(len({update.get("lambda") for update in run_updates}) > 1 for run_updates in updates.values())
 
 
-def step_time(rows: Tables) -> Chart:
+def step_time(rows: Tables, last: float | None = None) -> Chart:
     """Seconds per step, with a running median."""
     values = rows_of(rows, "step", "seconds")
     for run in rows:
         run_values = [value for value in values if value["run"] == run]
         for value, smooth in zip(run_values, _medians([value["seconds"] for value in run_values]), strict=True):
             value["median"] = smooth
-    tooltip = tips(rows, step=",d", seconds=".3~s", median=".3~s")
+    tooltip, x = tips(rows, step=",d", seconds=".3~s", median=".3~s"), x_steps(last)
     y = number_axis("median", None, format="~s", unit="s", zero=True)
     raw: Part = {"type": "line", "strokeWidth": 1, "opacity": 0.3}
     layers = [
-        layer(raw, x_steps(), {"y": {**y, "field": "seconds"}}, by_run(rows), tooltip),
-        layer("line", x_steps(), {"y": y}, by_run(rows), tooltip),
-        _hover(rows, {"y": y}, tooltip),
+        layer(raw, x, {"y": {**y, "field": "seconds"}}, by_run(rows), tooltip),
+        layer("line", x, {"y": y}, by_run(rows), tooltip),
+        _hover(x, {"y": y}, by_run(rows), tooltip),
     ]
     caption = f"Time per step. Strong line: running median over {WINDOW} log rows; faint line: each row."
-    return Chart("step-time", "Step time", caption, view(values, layers))
+    return _over_steps("step-time", "Step time", caption, values, layers)
 
 
-def _by_step(rows: Tables, field: str, y: Part, format: str, mark: str | Part = "line") -> Part:
-    tooltip = tips(rows, **{"step": ",d", field: format})
-    lines = layer(mark, x_steps(), {"y": y}, by_run(rows, clickable=True), tooltip, **legend_clicks(rows))
-    return view(rows_of(rows, "step", field), [lines, _hover(rows, {"y": y}, tooltip)])
-
-
-def _hover(rows: Tables, y: Part, tooltip: Part) -> Part:
-    """Invisible points that make a thin line easier to hit."""
-    return layer({"type": "point", "size": 90, "opacity": 0}, x_steps(), y, by_run(rows), tooltip)
-
-
-def _by_update(updates: Tables, field: str, axis: str, format: str) -> Part:
-    y = {"y": number_axis(field, None, format=axis, zero=True)}
-    tooltip, colour = tips(updates, **{"iteration": ",d", field: format}), by_run(updates, clickable=True)
-    marks = layer(_STEPPED, x_counts("iteration", "update"), y, colour, tooltip, **legend_clicks(updates))
-    return view(rows_of(updates, "iteration", field), [marks])
-
-
-def _at_steps(updates: Sequence[Numbers], rows: Sequence[Numbers]) -> Iterator[tuple[float, float | None]]:
-    """The last step before each update, and the accuracy at the update."""
-    known = rows_of({"": rows}, "step", "iteration")
-    ends = sorted((row["iteration"], row["step"]) for row in known if row["iteration"] is not None)
-    for update in updates:
-        before = bisect_right(ends, (update["iteration"], float("inf")))
-        if before:
-            yield ends[before - 1][1], finite(update["accuracy"])
+def _over_steps(key: str, title: str, caption: str, values: Sequence[Value], layers: Sequence[Part]) -> Chart:
+    return Chart(key, title, caption, {**view(values, [*layers, *rules()], 160), "params": PARAMS}, "step")
 
 
 def _medians(values: Sequence[float | None]) -> Iterator[float | None]:

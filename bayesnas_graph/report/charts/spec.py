@@ -51,6 +51,21 @@ def view(values: Sequence[Value], layers: Sequence[Part], height: int = HEIGHT) 
     }
 
 
+def stacked(values: Sequence[Value], panels: Sequence[Part], params: Sequence[Part] = ()) -> Part:
+    """A specification of views below one another with a common x axis. A script sets their width."""
+    return {
+        "data": {"values": list(values)},
+        "params": list(params),
+        "resolve": {"scale": {"x": "shared", "color": "independent", "strokeDash": "independent"}},
+        "vconcat": list(panels),
+    }
+
+
+def panel(values: Sequence[Value], height: int, layers: Sequence[Part], **more: Any) -> Part:
+    """One of several stacked views, without layers that have nothing to show."""
+    return {"height": height, "layer": [part for part in layers if not values or _shows(part, values)], **more}
+
+
 def _shows(part: Part, values: Sequence[Value]) -> bool:
     """Return whether a layer has any values; Vega warns about empty layers."""
     filters = [step["filter"] for step in part.get("transform", ()) if "filter" in step]
@@ -83,10 +98,26 @@ def by_run(runs: Iterable[str], *, clickable: bool = False) -> Part:
 
 def coloured(field: str, names: Sequence[str]) -> Part:
     """A colour for each name, with a legend above the chart."""
+    return {"color": {"field": field, "type": "nominal", "scale": {"domain": list(names)}, "legend": _legend(names)}}
+
+
+def _legend(names: Sequence[str]) -> Part:
     column = SYMBOL + LETTER * max(map(len, names), default=0)
     columns = {"expr": f"max(1, min(4, floor({WIDTH} / {column})))"}
-    legend = {"title": None, "orient": "top", "columns": columns, "symbolType": "circle", "symbolOpacity": 1}
-    return {"color": {"field": field, "type": "nominal", "scale": {"domain": list(names)}, "legend": legend}}
+    return {"title": None, "orient": "top", "columns": columns, "symbolType": "circle", "symbolOpacity": 1}
+
+
+def one_of(names: Sequence[str], name: str, shown: Sequence[str] = ()) -> Part:
+    """The colour of one series among these, with a legend of some of them if there are any."""
+    legend = {**_legend(shown), "values": list(shown)} if shown else None
+    return {"color": {"datum": name, "type": "nominal", "scale": {"domain": list(names)}, "legend": legend}}
+
+
+def dashed(name: str, dashes: Mapping[str, Sequence[int]]) -> Part:
+    """The dashes of one series, with a legend of all of them."""
+    scale = {"domain": list(dashes), "range": [list(dash) for dash in dashes.values()]}
+    legend = {"title": None, "orient": "top", "symbolType": "stroke", "symbolSize": 300, "symbolStrokeWidth": 1.6}
+    return {"strokeDash": {"datum": name, "type": "nominal", "scale": scale, "legend": legend}}
 
 
 def legend_clicks(runs: Iterable[str]) -> Part:
@@ -96,9 +127,11 @@ def legend_clicks(runs: Iterable[str]) -> Part:
     return {"params": [{"name": SELECTED, "select": {"type": "point", "fields": ["run"]}, "bind": "legend"}]}
 
 
-def x_steps() -> Part:
-    """The axis of training steps."""
-    return {"x": number_axis("step", "step", format="~s", nice=False, zero=True)}
+def x_steps(last: float | None = None, *, labels: bool = True) -> Part:
+    """The axis of training steps, up to the last one if it is known."""
+    domain = {} if last is None else {"domain": [0, max(1, last)]}
+    x = number_axis("step", "step" if labels else None, format="~s", nice=False, zero=True, **domain)
+    return {"x": x if labels else {**x, "axis": {**x["axis"], "labels": False, "ticks": False}}}
 
 
 def x_counts(field: str, title: str | None = None) -> Part:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayesnas_graph.report.pictures.style import DARK, DARK_INKS, LIGHT, LIGHT_INKS
+from bayesnas_graph.report.charts.height import SPACING
+from bayesnas_graph.report.palette import DARK, LIGHT
+from bayesnas_graph.report.pictures.style import DARK_INKS, LIGHT_INKS
 
 FONT = "system-ui, -apple-system, 'Segoe UI', sans-serif"
 
@@ -54,7 +56,16 @@ def config(dark: bool) -> dict[str, Any]:
         },
         "title": {"color": ink, "anchor": "start", "fontSize": 12, "fontWeight": "normal"},
         "header": {"labelColor": ink, "titleColor": dim, "labelFontSize": 12},
-        "concat": {"spacing": 12},
+        "concat": {"spacing": SPACING},
+        "style": {
+            "shown": {"color": ink, "stroke": ink, "strokeWidth": 1.5},
+            "pointed": {"color": dim, "stroke": dim, "strokeWidth": 1.5, "strokeDash": [3, 3]},
+            "phase": {"color": grid, "stroke": None},
+            "phase-name": {"color": dim, "fontSize": 11},
+            "update": {"color": dim, "strokeWidth": 1},
+            "threshold": {"color": dim, "strokeDash": [4, 3]},
+            "threshold-name": {"color": dim, "fontSize": 10},
+        },
     }
 
 

@@ -9,7 +9,7 @@ page.remember = () => {
   clearTimeout(timer);
   timer = setTimeout(() => {
     const words = [];
-    if (!search.isDerived) words.push(`update=${search.moments[search.moment].update}`);
+    if (!search.isDerived) words.push(`update=${search.moments[search.moment].name}`);
     if (page.opened) words.push(`switch=${encodeURIComponent(page.opened.name).replaceAll("%3A", ":")}`);
     history.replaceState(null, "", words.length ? `#${words.join("&")}` : location.href.split("#")[0]);
   }, PAUSE);
@@ -19,8 +19,8 @@ function follow() {
   const words = new URLSearchParams(location.hash.slice(1));
   if (!words.has("update") && !words.has("switch")) return pin(location.hash.slice(1));
   page.pause();
-  const moment = search.moments.findIndex(({ update }) => update === words.get("update"));
-  page.show(moment < 0 ? search.last : moment);
+  const moment = search.moments.findIndex(({ name }) => name === words.get("update"));
+  page.moment.show(moment < 0 ? search.last : moment);
   const name = words.get("switch");
   const one = search.switches.find((other) => other.name === name)
     ?? search.switches.find((other) => name && other.name.endsWith(`:${name}`));  // without its cell

@@ -2,34 +2,47 @@
 
 const { data, dark, onTheme } = window.page;
 
-const MARGIN = 110;  // pixels for axis, title and menu of a chart
+const NARROWEST = 100;  // pixels
 
+// Draw a chart in an element, and return its view.
 page.draw = async (element, spec, name) => {
-  const theme = dark() ? data.themes.dark : data.themes.light;
-  // Stacked charts cannot fill their container by themselves.
-  const continuousWidth = Math.min(theme.view.continuousWidth, Math.max(MARGIN, element.clientWidth - MARGIN));
-  await window.vegaEmbed(element, spec, {
+  const { view } = await window.vegaEmbed(element, spec, {
     renderer: "svg",
     actions: { export: true, source: false, compiled: false, editor: false },
-    config: { ...theme, view: { ...theme.view, continuousWidth } },
+    config: dark() ? data.themes.dark : data.themes.light,
     tooltip: { theme: dark() ? "dark" : "light" },
     downloadFileName: name,
   });
   element.querySelector("summary").setAttribute("aria-label", "Save this chart");
+  element.querySelector("svg.marks").ariaHidden = "true";  // the caption says what it shows; its marks have no names
+  if (spec.vconcat) await fit(element, view);
+  return view;
 };
 
+// Stacked charts do not fill their container by themselves: axes and titles take room beside the given width.
+function fit(element, view) {
+  const beside = element.querySelector("svg.marks").getBoundingClientRect().width - view.width();
+  return view.width(Math.max(NARROWEST, element.clientWidth - beside)).runAsync();
+}
+
 const plots = [...document.querySelectorAll(".plot[data-chart]")];
-const drawn = new Set();
+const drawn = new Map();  // the view of each chart, null until it is there
 
 async function show(plot) {
-  drawn.add(plot);
-  const { spec, title } = data.charts[plot.dataset.chart];
-  await page.draw(plot, spec, plot.dataset.chart);
-  const picture = plot.querySelector("svg.marks");
-  picture.setAttribute("role", "img");
-  picture.setAttribute("aria-label", title);
+  drawn.set(plot, null);
+  const { spec } = data.charts[plot.dataset.chart];
+  const view = await page.draw(plot, spec, plot.dataset.chart);
+  drawn.set(plot, view);
+  if (plot.dataset.time) page.follow(plot, view);
+  if (spec.vconcat) resized.observe(plot);
   plot.dataset.drawn = dark() ? "dark" : "light";
 }
+
+const resized = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    if (target.clientWidth && drawn.get(target)) fit(target, drawn.get(target));
+  }
+});
 
 const watcher = new IntersectionObserver((entries) => {
   for (const { isIntersecting, target } of entries) {
@@ -38,5 +51,5 @@ const watcher = new IntersectionObserver((entries) => {
 }, { rootMargin: "300px" });
 for (const plot of plots) watcher.observe(plot);
 
-onTheme.push(() => { for (const plot of drawn) show(plot); });
-addEventListener("beforeprint", () => { for (const plot of plots) if (!drawn.has(plot)) show(plot); });
+onTheme.push(() => { for (const plot of drawn.keys()) show(plot); });
+addEventListener("beforeprint", () => { for (const plot of plots) if (!drawn.has(plot) && plot.clientWidth) show(plot); });

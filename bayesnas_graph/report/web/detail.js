@@ -2,12 +2,13 @@
 
 const { search } = page;
 
-function table(pairs) {
+function table(rows) {
   const body = document.createElement("table");
-  for (const [name, text] of pairs) {
+  for (const cells of rows) {
     const row = body.insertRow();
-    row.insertCell().textContent = name;
-    row.insertCell().textContent = text;
+    const texts = cells.filter(Boolean);
+    for (const text of texts) row.insertCell().textContent = text;
+    row.lastElementChild.colSpan = 4 - texts.length;  // of up to three columns
   }
   return body;
 }
@@ -48,14 +49,65 @@ page.openDetail = (panel, mark, one = null) => {
   else list(own, page.gateOf(mark));
 };
 
+// From outside a picture.
+page.openHistory = (one) => {
+  opener = null;
+  showHistory(one);
+};
+
 function showHistory(one) {
   page.opened = one;
   page.remember();
-  fill(one.text, table([["id", one.name], ...search.facts([one]), ["outcome", search.outcome(one)]]));
-  const rows = one.gamma.map((gamma, index) => ({
-    iteration: index + 1, gamma, s: one.s[index], omega: one.omega[index], w: one.w[index] ?? [], h: one.h[index] ?? [],
-  }));
-  page.draw(detail.querySelector(".plot"), { ...page.data.history, data: { name: "history", values: rows } }, "switch");
+  const because = document.createElement("p");
+  because.className = "because";
+  because.textContent = one.because;
+  const reading = document.createElement("p");
+  reading.className = "dim";
+  reading.textContent = page.data.history_caption;
+  fill(one.text, because, reading);
+  const source = { name: "history", values: updatesOf(one) };
+  chart(detail.querySelector(".plot"), page.data.history, source);
+  detail.append(numbers(one, source));
+}
+
+// The rows of the charts of a switch.
+function updatesOf(one) {
+  const uses = [one.name, ...one.gates].slice(-Math.max(1, one.gates.length));
+  return one.gamma.map((gamma, index) => {
+    const [worth, error] = [one.worth?.[index] ?? null, one.error?.[index] ?? null];
+    const isKnown = worth !== null && error < 100 * Math.max(1, Math.abs(worth));
+    return {
+      iteration: page.moment.all[index + 1].update, gamma, s: one.s[index], omega: one.omega[index],
+      w: one.w[index] ?? [], h: one.h[index] ?? [], use: uses, worth: isKnown ? worth : null,
+      low: isKnown ? worth - 1.6449 * error : null, high: isKnown ? worth + 1.6449 * error : null,
+      bound: one.bounds?.[Math.min(index, one.bounds.length - 1)] ?? null,
+    };
+  });
+}
+
+async function chart(plot, spec, source) {
+  plot.dataset.time = "update";
+  page.follow(plot, await page.draw(plot, { ...spec, data: source }, "switch"));
+}
+
+// Everything that was recorded, under a fold.
+function numbers(one, source) {
+  const fold = document.createElement("details");
+  const summary = document.createElement("summary");
+  const plot = document.createElement("div");
+  const { symbols } = page.data.graph;
+  summary.textContent = "All numbers";
+  plot.className = "plot";
+  fold.className = "numbers";
+  const facts = [["id", one.name], ...search.facts([one]), ["outcome", search.outcome(one)]];
+  const when = document.createElement("p");
+  when.className = "dim";
+  when.textContent = `At ${search.moments[search.moment].label}:`;
+  fold.append(summary, when, table(facts.map(([name, text]) => [name, text, symbols[name] ?? ""])), plot);
+  fold.addEventListener("toggle", () => {
+    if (fold.open && !plot.childElementCount) chart(plot, page.data.numbers, source);
+  });
+  return fold;
 }
 
 // Several uses at one place: let the user choose.
@@ -78,6 +130,7 @@ function fill(title, ...facts) {
   detail.querySelector("h3").textContent = title;
   detail.querySelector(".facts").replaceChildren(...facts);
   detail.querySelector(".plot").replaceChildren();
+  detail.querySelector(".numbers")?.remove();
   detail.hidden = false;
   detail.focus();
 }

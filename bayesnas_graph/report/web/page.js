@@ -4,7 +4,6 @@ const page = {
   data: JSON.parse(document.getElementById("data").textContent),
   dark: () => document.documentElement.dataset.theme === "dark",
   onTheme: [],  // called when the theme changes
-  onMoment: [],  // called when another update is shown
   opened: null,  // the switch whose history is shown
 };
 window.page = page;
@@ -25,7 +24,7 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", ({ matches
 
 // ---- print: always the light theme, with everything unfolded that has no other place to be seen
 
-const FOLDS = "details.panel, section > details:not([class])";
+const FOLDS = "details.panel, details.more, section > details:not([class])";
 let onScreen = null;  // the theme and the open folds, while the page is printed
 
 function print(isPrinting) {

@@ -8,17 +8,17 @@ const LONGEST = { once: 5000, again: 20000 };  // milliseconds for a whole searc
 
 let frame = null;  // of the animation that is playing
 let isOnce = false;  // whether it has started by itself
+let shown = null;
 
-// Show an update: 0 is before the search, the last one what was derived.
-page.show = (moment) => {
-  search.moment = moment;
-  slider.value = moment;
+page.moment.subscribe(() => {
+  if (!slider || page.moment.index === shown) return;
+  shown = page.moment.index;
+  slider.value = shown;
   document.getElementById("moment-text").textContent = search.summary();
-  slider.setAttribute("aria-valuetext", search.moments[moment].label);
+  slider.setAttribute("aria-valuetext", search.moments[shown].label);
   page.hideTip();
   for (const panel of panels) panel.paint();
-  for (const change of page.onMoment) change();
-};
+});
 
 // End what is playing, if anything is.
 page.pause = () => {
@@ -36,11 +36,11 @@ function start(from, longest) {
   let begun = null;
   play.textContent = "❚❚";
   play.setAttribute("aria-label", "Pause");
-  page.show(from);
+  page.moment.show(from);
   frame = requestAnimationFrame(function next(now) {  // the browser waits with this while the page is hidden
     begun ??= now;
     const moment = from + Math.min(steps, Math.floor(steps * (now - begun) / duration));
-    if (moment !== search.moment) page.show(moment);
+    if (moment !== search.moment) page.moment.show(moment);
     if (moment < search.last) frame = requestAnimationFrame(next);
     else page.pause();
   });
@@ -52,7 +52,7 @@ function playOnce() {
   const settle = ({ target }) => {
     if (!isOnce || target === play) return;  // a click on the button pauses
     page.pause();
-    page.show(search.last);
+    page.moment.show(search.last);
   };
   for (const kind of ["pointerdown", "keydown", "wheel", "touchstart", "beforeprint", "hashchange"]) {
     addEventListener(kind, settle, { capture: true, passive: true });
@@ -65,7 +65,7 @@ function playOnce() {
 if (slider) {  // missing for a network without switches
   slider.addEventListener("input", () => {
     page.pause();
-    page.show(Number(slider.value));
+    page.moment.show(Number(slider.value));
     page.remember();
   });
   play.addEventListener("click", () => {
@@ -73,6 +73,6 @@ if (slider) {  // missing for a network without switches
     page.pause();
     page.remember();
   });
-  page.show(search.last);
+  page.moment.show(search.last);
   if (search.last > 0 && !location.hash && !matchMedia("(prefers-reduced-motion: reduce)").matches) playOnce();
 }

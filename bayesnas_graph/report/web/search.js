@@ -3,26 +3,34 @@
 const THRESHOLD = 1 / (2 * Math.PI * Math.E);  // a switch is closed when its gamma is not above this: its entropy is 0
 
 class Search {
-  constructor({ moments, switches, lines, measure }) {
+  constructor({ moments, switches, lines, measure, evidence }) {
     this.moments = moments;
+    this.evidence = evidence;  // what the strategy measures: worth, prior, factor or strength
     this.isBayesian = measure === "gamma";  // other strategies have a strength instead, and no prior
     this.lines = lines;  // of source text, by place
     this.switches = switches;
     this.last = moments.length - 1;
     this.ended = moments[this.last].label === "derived";
-    this.moment = this.last;
     this.largest = this.isBayesian ? 2 * THRESHOLD : 0;
     const compared = switches.filter(({ name }) => this.isBayesian || !name.endsWith(".zero"));  // others' zeros sum up
     for (const one of compared) for (const gamma of one.gamma) if (gamma > this.largest) this.largest = gamma;
+  }
+
+  get moment() {
+    return page.moment.index;
+  }
+
+  set moment(index) {
+    page.moment.show(index);
   }
 
   get isDerived() {
     return this.ended && this.moment === this.last;
   }
 
-  isOpen(one) {
-    if (this.isDerived) return one.kept !== false;
-    return one.closed === null || this.moment < one.closed;
+  isOpen(one, moment = this.moment) {
+    if (this.ended && moment === this.last) return one.kept !== false;
+    return one.closed === null || moment < one.closed;
   }
 
   // From 0 for a closed switch to 1 for the largest gamma of the search.
@@ -58,6 +66,7 @@ class Search {
 
   prior(at) {
     return [
+      ...(this.evidence === "worth" ? [["worth", several(at("worth"))]] : []),
       ["gamma", several(at("gamma"))],
       ["s", several(at("s"))],
       ["omega", several(at("omega"))],
@@ -77,9 +86,9 @@ class Search {
     return one.closed === null ? "open so far" : `closed at update ${one.closed}: ${one.why}`;
   }
 
-  summary() {
-    const { label, parameters, flops, lambda, accuracy } = this.moments[this.moment];
-    const open = this.switches.filter((one) => this.isOpen(one)).length;
+  summary(moment = this.moment) {
+    const { label, parameters, flops, lambda, accuracy } = this.moments[moment];
+    const open = this.switches.filter((one) => this.isOpen(one, moment)).length;
     const parts = [label, `${count(open)} of ${count(this.switches.length)} switches open`];
     if (parameters !== undefined) parts.push(`${count(parameters)} parameters`);
     if (flops !== undefined) parts.push(`${count(flops)} multiply-adds`);

@@ -25,6 +25,8 @@ class Moment:
     entropy: float | None  # also None if gamma is zero
     w: tuple[float | None, ...]  # of every use
     h: tuple[float | None, ...]
+    worth: float | None = None  # if the strategy estimates it
+    error: float | None = None  # the standard error of its worth
 
 
 def read_history(paths: RunPaths) -> dict[str, tuple[Moment, ...]]:
@@ -52,6 +54,8 @@ def _moment(row: Mapping[str, str]) -> Moment | None:
             entropy=_number(row["entropy"]),
             w=tuple(map(_number, row["w"].split())),
             h=tuple(map(_number, row["h"].split())),
+            worth=_number(row.get("worth", "")),
+            error=_number(row.get("error", "")),
         )
     except (KeyError, ValueError):
         return None

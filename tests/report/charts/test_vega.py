@@ -11,7 +11,7 @@ from bayesnas_graph.report.charts.search import loss
 from bayesnas_graph.report.charts.switch_history import switch_history
 from bayesnas_graph.report.charts.theme import config, ground
 from bayesnas_graph.report.charts.vega import render_chart, vega_runtime
-from bayesnas_graph.report.pictures.style import DARK, LIGHT
+from bayesnas_graph.report.palette import DARK, LIGHT
 from bayesnas_graph.report.section import Chart
 from tests.report.charts.chart_checks import svg
 

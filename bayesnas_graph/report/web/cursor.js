@@ -1,0 +1,39 @@
+// Charts over time share a cursor: they show the moment of the page and the one under the pointer, and a click in one
+// of them moves the slider.
+
+const followed = new Map();  // the view of each chart
+
+page.follow = (plot, view) => {
+  if (!page.moment.all.length) return;
+  if (!followed.has(plot)) listen(plot);
+  followed.set(plot, view);
+  mark(plot);
+};
+
+function mark(plot) {
+  const { all, index, pointed } = page.moment;
+  const time = (moment) => all[moment]?.[plot.dataset.time] ?? null;
+  followed.get(plot).signal("shown", time(index)).signal("pointed", time(pointed)).runAsync();
+  plot.dataset.shown = time(index) ?? "";
+  const text = plot.closest(".chart")?.querySelector(".when");
+  if (text) text.textContent = pointed === null ? page.search.summary() : `pointer: ${page.search.summary(pointed)}`;
+}
+
+page.moment.subscribe(() => { for (const plot of followed.keys()) mark(plot); });
+
+function listen(plot) {
+  plot.addEventListener("pointermove", (event) => page.moment.point(momentAt(plot, event)));
+  plot.addEventListener("pointerleave", () => page.moment.point(null));
+  plot.addEventListener("click", (event) => {
+    const moment = momentAt(plot, event);
+    if (moment !== null) page.moment.go(moment);
+  });
+}
+
+// The moment at the pointer; null outside the axes.
+function momentAt(plot, event) {
+  const area = plot.querySelector("svg.marks .background")?.getBoundingClientRect();
+  if (!area?.width || event.clientX < area.left || event.clientX > area.right || event.target.closest("details")) return null;
+  const time = followed.get(plot).scale("x").invert(event.clientX - area.left);
+  return page.moment.nearest(plot.dataset.time, time);
+}
