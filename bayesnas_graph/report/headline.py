@@ -157,9 +157,7 @@ def comparison_headline(runs: Mapping[str, RunRecord]) -> Headline:
 
 def sweep_headline(label: str, request: SweepRequest, runs: Sequence[SweepRun]) -> Headline:
     """The headline of a sweep."""
-    results = {
-        run.point.name: (run.result.accuracy, run.result.parameters) for run in runs if run.result is not None
-    }
+    results = {run.point.name: (run.result.accuracy, run.result.parameters) for run in runs if run.result is not None}
     title = f"{counted(len(runs), 'run')} of {short_name(request.space)}{_range(results.values())}"
     swept = f"{', '.join(request.sweep) or 'seeds only'}, {counted(request.seeds, 'seed')}"
     progress = f"{len(results):,} of {counted(len(runs), 'run')} {'is' if len(results) == 1 else 'are'} done"
@@ -213,7 +211,9 @@ def with_parameters(accuracy: float, parameters: int) -> str:
 
 def _change(before: int, after: int) -> str:
     """How a number of parameters changed."""
-    return f"from {before:,} to {counted(after, 'parameter')}" + (f" ({100 * after / before:.0f}\N{NO-BREAK SPACE}%)" if before else "")
+    return f"from {before:,} to {counted(after, 'parameter')}" + (
+        f" ({100 * after / before:.0f}\N{NO-BREAK SPACE}%)" if before else ""
+    )
 
 
 def _required(wanted: Sequence[str], missed: Sequence[str] | None) -> str:
