@@ -196,7 +196,7 @@ def _best(results: Results) -> Iterator[str]:
 
 
 def percent(part: float) -> str:
-    """A part of one as a percentage. The space does not break.
+    r"""A part of one as a percentage. The space does not break.
 
     >>> percent(0.92929)
     '92.93\xa0%'
