@@ -211,9 +211,8 @@ def with_parameters(accuracy: float, parameters: int) -> str:
 
 def _change(before: int, after: int) -> str:
     """How a number of parameters changed."""
-    return f"from {before:,} to {counted(after, 'parameter')}" + (
-        f" ({100 * after / before:.0f}\N{NO-BREAK SPACE}%)" if before else ""
-    )
+    part = f" ({100 * after / before:.0f}\N{NO-BREAK SPACE}%)" if before else ""
+    return f"from {before:,} to {counted(after, 'parameter')}{part}"
 
 
 def _required(wanted: Sequence[str], missed: Sequence[str] | None) -> str:

@@ -81,7 +81,7 @@ def _marks(run: ReportedRun) -> tuple[Marks, str]:
     if not run.final:
         if not run.history:
             return {}, "The lines are not marked because the search has not finished."
-        problem = "The search has not finished; marks show what is left so far."
+        problem = "Marks show what is left so far, because the search has not finished."
         last = {name: moments[-1] for name, moments in run.history.items()}
         closed = {name: moment.why for name, moment in last.items() if not moment.keep}
     try:

@@ -179,8 +179,10 @@ def short(value: float) -> str:
     >>> short(0.123), short(-2.5), short(0.0585), short(12345.6), short(-0.0001)
     ('0.12', '−2.5', '0.0585', '12,300', '−0.0001')
     """
-    text = f"{abs(value):.2f}" if 0.1 <= abs(value) < 1000 else f"{float(f'{value:.3g}'):,g}".lstrip("-")
-    text = text.rstrip("0").rstrip(".") if "." in text else text
+    if 0.1 <= abs(value) < 1000:
+        text = f"{abs(value):.2f}".rstrip("0").rstrip(".")
+    else:
+        text = f"{float(f'{abs(value):.3g}'):,g}"
     return f"−{text}" if value < 0 else text
 
 
@@ -240,13 +242,9 @@ CLOSED: Mapping[str, Reason] = {
 }
 KEPT: Mapping[str, Reason] = {
     "undetermined but needed": _says("the data say nothing about it, but an output depends on it"),
-    "off but needed": _says(
-        "off by itself, but without it an output would be lost, and it is the best that reconnects it"
-    ),
+    "off but needed": _says("off by itself, but an output would be lost without it, and it reconnects that best"),
     "off but there is room": _room,
-    "off but its choice needs it": _says(
-        "off by itself, but its choice must keep more candidates, and it is the best left"
-    ),
+    "off but its choice needs it": _says("off by itself, but its choice must keep more, and it is the best left"),
     "off but required": _says("off by itself, but a `require` of the space needs it"),
     "best of its choice": _best,
     "in the architecture": _says("it is in the architecture that was given"),

@@ -33,7 +33,8 @@ def switch_records(
     most = {name: limit.most for limit in limits(graph) if limit.is_strict for name in limit.groups}
     words = tuple(size_limits(run.config, budgets))
     by_kind = {is_zero: intensities(run, is_zero=is_zero) for is_zero in (False, True)}
-    closed = _closed_at(switches, history, final)
+    end = 1 + max((moment.iteration for moments in history.values() for moment in moments), default=0)
+    closed = _closed_at(switches, history, final, end)
     zeros = {(switch.part, switch.choice): closed[switch.name] for switch in switches if switch.is_zero}
     return {
         switch.name: SwitchRecord(
@@ -43,7 +44,8 @@ def switch_records(
             lambdas=by_kind[switch.is_zero],
             parameters=costs[switch.name].parameters,
             is_zero=switch.is_zero,
-            under_zero=not switch.is_zero and zeros.get((switch.part, switch.choice), inf) <= closed[switch.name],
+            under_zero=not switch.is_zero
+            and zeros.get((switch.part, switch.choice), inf) <= min(end, closed[switch.name]),
             size_limits=words,
             most=most.get(switch.name),
             best=best.get((switch.part, switch.choice), {}),
@@ -52,10 +54,11 @@ def switch_records(
     }
 
 
-def _closed_at(switches: Iterable[OutlineSwitch], history: History, final: Mapping[str, Final]) -> dict[str, float]:
-    """The update that closed each switch: one after the last if only the decision did, infinity if it is open."""
+def _closed_at(
+    switches: Iterable[OutlineSwitch], history: History, final: Mapping[str, Final], end: int
+) -> dict[str, float]:
+    """The update that closed each switch: `end` if only the decision did, infinity if it is open."""
     at = {name: moment.iteration for name, moments in history.items() for moment in moments if not moment.keep}
-    end = 1 + max((moment.iteration for moments in history.values() for moment in moments), default=0)
     left = {name: inf if decided.keep else end for name, decided in final.items()}
     return {
         switch.name: inf if left.get(switch.name) == inf else at.get(switch.name, left.get(switch.name, inf))

@@ -59,8 +59,7 @@ def _end(run: RunRecord, ends: Sequence[tuple[float, float]], iteration: int) ->
 def _phases(
     run: RunRecord, ends: Sequence[tuple[float, float]], updates: Mapping[int, float], last: float
 ) -> Iterator[Phase]:
-    warm = _end(run, ends, 0) or 0
-    warm = min(warm, last)
+    warm = min(last, (_end(run, ends, 0) or 0) if not ends or ends[0][0] == 0 else 0)
     if warm:
         yield Phase("warm-up", 0, warm)
     is_searching = run.result is None and (run.outline is None or run.iteration < run.outline.iterations)

@@ -75,7 +75,7 @@ def test_several_runs_are_compared(reported: Reported, run: Path, tmp_path: Path
 def test_figures_are_files_as_well(reported: Reported, run: Path, tmp_path: Path) -> None:
     printed = reported("run", "--figures", "figures").splitlines()
     names = {Path(line.removeprefix("wrote ")).name for line in printed[1:]}
-    assert {"cell-block.svg", "cell-block.pdf", "curves-loss.svg", "curves-loss.pdf"} <= names
+    assert {"cell-block.svg", "cell-block.pdf", "curves-progress.svg", "curves-progress.pdf"} <= names
     files = {path.name: path.read_bytes() for path in (tmp_path / "figures").iterdir()}
     assert files.keys() == names
     assert all(content.startswith(b"%PDF" if name.endswith("pdf") else b"<svg") for name, content in files.items())

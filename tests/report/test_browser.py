@@ -201,7 +201,9 @@ def test_hovering_tells_everything_about_a_switch(visit: Visit, quickstart: Path
                 strict=True,
             )
         )
-        assert list(facts) == ["state", "gamma", "s", "omega", "entropy", "w", "h", "parameters", "source", "line"]
+        assert list(facts) == [
+            "state", "worth", "gamma", "s", "omega", "entropy", "w", "h", "parameters", "source", "line",
+        ]  # fmt: skip
         assert facts["state"] == "open"
         assert float(facts["gamma"]) == pytest.approx(kept["gamma"][1], rel=1e-2)
         assert float(facts["omega"]) == 1.5
@@ -226,8 +228,10 @@ def test_a_click_opens_the_history(visit: Visit, quickstart: Path) -> None:
         expect(detail.locator("h3")).to_have_text("block h[0]: sep_conv")
         expect(detail.locator("svg.marks")).to_be_visible()
         switch = next(s for s in switches(page) if s["name"] == "block:h.0.sep_conv")
+        expect(detail.locator(".facts")).to_contain_text(switch["because"])
         outcome = f"{'kept' if switch['kept'] else 'removed'}: {switch['reason']}"
-        expect(detail.locator(".facts")).to_contain_text(f"outcome\t{outcome}", use_inner_text=True)
+        detail.locator("summary", has_text="All numbers").click()
+        expect(detail.locator(".numbers")).to_contain_text(f"outcome\t{outcome}", use_inner_text=True)
         assert page.evaluate("page.search.outcome({ kept: true, reason: 'kept' })") == "kept"  # once is enough
         page.keyboard.press("Escape")
         expect(detail).to_be_hidden()
@@ -270,11 +274,11 @@ def test_the_keyboard_leads_into_boxes(visit: Visit, own_switches: Path) -> None
 
 def test_charts_are_saved_by_their_names(visit: Visit, quickstart: Path) -> None:
     with visit(quickstart) as page:
-        page.locator("#chart-curves-loss .plot").scroll_into_view_if_needed()
-        page.locator("#chart-curves-loss summary").click()
+        page.locator("#chart-curves-progress .plot").scroll_into_view_if_needed()
+        page.locator("#chart-curves-progress summary").click()
         with page.expect_download() as saved:
-            page.locator("#chart-curves-loss .vega-actions a", has_text="SVG").click()
-        assert saved.value.suggested_filename == "curves-loss.svg"
+            page.locator("#chart-curves-progress .vega-actions a", has_text="SVG").click()
+        assert saved.value.suggested_filename == "curves-progress.svg"
 
 
 def test_a_switch_is_found_by_its_name(visit: Visit, quickstart: Path) -> None:

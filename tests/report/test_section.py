@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bayesnas_graph.report.section import Chart, Table, build_section
+from bayesnas_graph.report.section import Chart, Fold, Table, build_section
 
 
 def chart(key: str, *values: int) -> Chart:
-    return Chart(key, f"Title of {key}", "A caption.", {"data": {"values": list(values)}})
+    return Chart(key, f"Title of {key}", "A caption.", {"height": 100, "layer": [], "data": {"values": list(values)}})
 
 
 def test_numbers_are_flush_right() -> None:
@@ -34,6 +34,15 @@ def test_each_chart_has_a_place_and_a_key_of_its_own() -> None:
     beside, below = found.body.split("</div>\n<figure", 1)
     assert "Title of a" in beside
     assert "Title of b" in below
+
+
+def test_charts_under_folds() -> None:
+    folds = [Fold("More", (chart("c", 1),)), Fold("None", (chart("d"),)), Fold("Open", (chart("e", 1),), is_open=True)]
+    found = build_section("s", "S", wide=[chart("a", 1)], folds=folds)
+    assert [one.key for one in found.charts] == ["s-a", "s-c", "s-e"]
+    assert '<details class="more">\n<summary>More</summary>' in found.body
+    assert '<details class="more" open>\n<summary>Open</summary>' in found.body
+    assert "None" not in found.body
 
 
 def test_what_has_nothing_to_show_is_left_away() -> None:

@@ -38,6 +38,30 @@ def test_a_moment_for_every_update_and_both_ends(quickstart: Path) -> None:
     assert moments[-1]["parameters"] == json.loads((quickstart / "result.json").read_text())["parameters"]
 
 
+def test_moments_have_their_steps(quickstart: Path) -> None:
+    moments = board_of(read_reported_run(quickstart))["moments"]
+    assert [moment["step"] for moment in moments] == [0, 20, 40, 60, 80, 100, 100]
+    assert [moment.get("update") for moment in moments] == [None, 1, 2, 3, 4, 5, None]
+
+
+def test_every_switch_has_a_sentence(quickstart: Path) -> None:
+    for switch in board_of(read_reported_run(quickstart))["switches"]:
+        start = "Kept: " if switch["kept"] else f"Closed at update {switch['closed']}: worth 0 (at most "
+        assert switch["because"].startswith(start)
+
+
+def test_the_worth_is_there_if_it_was_estimated(quickstart: Path, tmp_path: Path) -> None:
+    board = board_of(read_reported_run(quickstart))
+    assert board["evidence"] == "worth"
+    assert list(board["symbols"]) == ["worth", "gamma", "s", "omega", "entropy", "w", "h"]
+    assert all(len(switch["worth"]) == len(switch["gamma"]) for switch in board["switches"])
+    assert {tuple(switch["bounds"]) for switch in board["switches"]} == {(0.5988,)}  # lambda is 0.3
+    other = board_of(read_reported_run(searched(tmp_path / "run", strategy="darts")))
+    assert other["evidence"] == "strength"
+    assert list(other["symbols"]) == ["strength", "w"]
+    assert "worth" not in other["switches"][0]
+
+
 def test_series_are_those_of_the_table(quickstart: Path) -> None:
     board = board_of(read_reported_run(quickstart))
     rows = defaultdict(list)

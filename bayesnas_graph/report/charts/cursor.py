@@ -6,6 +6,7 @@ under the pointer. They are null otherwise, and in files.
 
 from __future__ import annotations
 
+from bayesnas_graph.report.charts.height import NAMES
 from bayesnas_graph.report.charts.spec import Part
 from bayesnas_graph.report.timeline import Timeline
 
@@ -64,7 +65,7 @@ def bands(times: Timeline, height: int, *, named: bool = False) -> list[Part]:
         layers.append({"data": {"values": updates}, "mark": {"type": "rule", "style": "update"}, "encoding": tick})
     if phases and named:
         room = {"expr": f"max(1, width * (datum.end - datum.begin) / {times.last} - 4)"}
-        mark = {"type": "text", "style": "phase-name", "align": "left", "baseline": "bottom", "dx": 3, "limit": room}
+        mark = {"type": "text", "style": NAMES, "align": "left", "baseline": "bottom", "dx": 3, "limit": room}
         text = {"x": x, "y": {"value": -3}, "text": {"field": "name", "type": "nominal"}}
         layers.append({"data": {"values": phases}, "mark": mark, "encoding": text})
     return layers

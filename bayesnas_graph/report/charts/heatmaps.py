@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from bayesnas_graph.diagnostics.words import counted
 from bayesnas_graph.report.charts.cursor import PARAMS, columns
 from bayesnas_graph.report.charts.spec import Part, Value, layer, name_axis, tips, view, x_counts
 from bayesnas_graph.report.rounding import rounded
@@ -83,7 +84,7 @@ def by_switch(run: SearchHistory) -> Iterator[tuple[str, Chart]]:
         for begin in range(0, len(switches), MAX_ROWS):
             number += 1
             some = switches[begin : begin + MAX_ROWS]
-            of = f"{len(some):,} switches"
+            of = counted(len(some), "switch")
             if len(some) < len(switches):
                 of = f"switches {begin + 1:,} to {begin + len(some):,} of {len(switches):,}, from {some[0].choice}"
             yield f"{cell}: {of}", _of_switches(run, f"switches-{number}", f"{cell}: {of}", some)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from statistics import median
 
@@ -59,16 +59,10 @@ def progress(runs: Mapping[str, Curves]) -> Chart:
     phases = next((run.times for run in runs.values()), Timeline({}))
     if any(run.times.phases != phases.phases for run in runs.values()):
         phases = Timeline({}, (), last)
+    drawn = _views(runs, {value["kind"] for value in values}, last)
     panels = [
         panel(values, height, [*bands(phases, height, named=not number), *layers, *rules()], **more)
-        for number, (height, layers, more) in enumerate(
-            [
-                (90, _loss(runs, last), {}),
-                (110, _accuracy(runs, last), {}),
-                (80, _open_switches(runs, last), {}),
-                (100, _size(runs, last), {"resolve": {"scale": {"y": "independent"}}}),
-            ]
-        )
+        for number, (height, layers, more) in enumerate(drawn)
     ]
     names = ", ".join(phase.name for phase in phases.phases)
     bands_caption = f" Bands: {names}; ticks: updates." if phases.updates else f" Bands: {names}." if names else ""
@@ -78,6 +72,21 @@ def progress(runs: Mapping[str, Curves]) -> Chart:
         f"network that would be derived after each update; multiply-adds are dashed and per sample.{bands_caption}"
     )
     return Chart("progress", "Progress", caption, stacked(values, panels, PARAMS), "step")
+
+
+def _views(runs: Mapping[str, Curves], kinds: Collection[str], last: float) -> list[tuple[int, list[Part], Part]]:
+    """The heights, layers and properties of the views that have any rows; the lowest has the labels of the axis."""
+    views: list[tuple[int, Callable[[Mapping[str, Curves], Part], list[Part]], Set[str], Part]] = [
+        (90, _loss, {"log"}, {}),
+        (110, _accuracy, {"log", "update", "result"}, {}),
+        (80, _open_switches, {"log"}, {}),
+        (100, _size, {"update", "result"}, {"resolve": {"scale": {"y": "independent"}}}),
+    ]
+    shown = [view for view in views if not view[2].isdisjoint(kinds)] or views[:1]
+    return [
+        (height, make(runs, x_steps(last, labels=number == len(shown))), more)
+        for number, (height, make, _, more) in enumerate(shown, 1)
+    ]
 
 
 def _values(label: str, run: Curves) -> Iterator[Value]:
@@ -95,9 +104,8 @@ _LOGGED, _UPDATED, _DERIVED = (("kind", [kind]) for kind in ("log", "update", "r
 _SIZED = ("kind", ["update", "result"])
 
 
-def _loss(runs: Mapping[str, Curves], last: float) -> list[Part]:
+def _loss(runs: Mapping[str, Curves], x: Part) -> list[Part]:
     y, tooltip = {"y": _y("loss", "loss")}, tips(runs, step=",d", loss=".4g")
-    x = x_steps(last, labels=False)
     colour = by_run(runs, clickable=True) or one_of(SERIES, TRAINED)
     return [
         layer(_LINE, x, y, colour, where=_LOGGED, **legend_clicks(runs)),
@@ -105,9 +113,9 @@ def _loss(runs: Mapping[str, Curves], last: float) -> list[Part]:
     ]
 
 
-def _accuracy(runs: Mapping[str, Curves], last: float) -> list[Part]:
+def _accuracy(runs: Mapping[str, Curves], x: Part) -> list[Part]:
     shown = (TRAINED, HELD_OUT, TESTED)
-    x, y = x_steps(last, labels=False), {"y": _y("accuracy", "accuracy", format=".3~f")}
+    y = {"y": _y("accuracy", "accuracy", format=".3~f")}
     held_out = tips(runs, step=",d", iteration=",d", accuracy=".4f")
     dashes = {HELD_OUT: [1, 0], TRAINED: [2, 2]}
 
@@ -124,14 +132,14 @@ def _accuracy(runs: Mapping[str, Curves], last: float) -> list[Part]:
     ]
 
 
-def _open_switches(runs: Mapping[str, Curves], last: float) -> list[Part]:
-    y, x = {"y": _y("alive", OPEN, format=",d", zero=True)}, x_steps(last, labels=False)
+def _open_switches(runs: Mapping[str, Curves], x: Part) -> list[Part]:
+    y = {"y": _y("alive", OPEN, format=",d", zero=True)}
     colour, mark = _plain(runs) or one_of(SERIES, OPEN), {**_LINE, "interpolate": "step-before"}
     tooltip = tips(runs, step=",d", alive=",d")
     return [layer(mark, x, y, colour, where=_LOGGED), _hover(x, y, colour, tooltip, where=_LOGGED)]
 
 
-def _size(runs: Mapping[str, Curves], last: float) -> list[Part]:
+def _size(runs: Mapping[str, Curves], x: Part) -> list[Part]:
     """Parameters with an axis on the left, multiply-adds with one on the right."""
     dashes = {PARAMETERS: [1, 0], MULTIPLY_ADDS: _DASHED}
     tooltip = tips(runs, step=",d", iteration=",d", parameters=",d", flops=",d")
@@ -142,7 +150,7 @@ def _size(runs: Mapping[str, Curves], last: float) -> list[Part]:
         mark = {**_STEPPED, "strokeDash": dashes[name]} if len(runs) < 2 else _STEPPED
         colour = one_of(SERIES, name, (PARAMETERS, MULTIPLY_ADDS))
         look = colour if len(runs) < 2 else {**_plain(runs), **dashed(name, dashes)}
-        layers.append(layer(mark, x_steps(last), {"y": y}, look, tooltip, where=_SIZED))
+        layers.append(layer(mark, x, {"y": y}, look, tooltip, where=_SIZED))
     return layers
 
 

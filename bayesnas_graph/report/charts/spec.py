@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from bayesnas_graph.report.charts.height import LETTER, SYMBOL
 from bayesnas_graph.runs.reading.history import LARGEST
 
 Value = dict[str, Any]
 Part = dict[str, Any]  # of a specification
 
 HEIGHT = 220
-LETTER, SYMBOL = 7, 40  # widths in a legend: a letter, and a symbol with its margins
 WIDTH = "(containerSize()[0] || 640)"  # of a chart, as a Vega expression
 NAME_WIDTH = f"min(190, 0.4 * {WIDTH})"  # of names along an axis, as a Vega expression
 SELECTED = "lit"  # parameter: the runs clicked in the legend

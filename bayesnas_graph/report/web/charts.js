@@ -3,13 +3,16 @@
 const { data, dark, onTheme } = window.page;
 
 const NARROWEST = 100;  // pixels
+const BESIDE = 200;  // pixels beside stacked charts, at most: they must not be too wide even for a moment
 
 // Draw a chart in an element, and return its view.
 page.draw = async (element, spec, name) => {
+  const theme = dark() ? data.themes.dark : data.themes.light;
+  const continuousWidth = Math.max(NARROWEST, element.clientWidth - BESIDE);
   const { view } = await window.vegaEmbed(element, spec, {
     renderer: "svg",
     actions: { export: true, source: false, compiled: false, editor: false },
-    config: dark() ? data.themes.dark : data.themes.light,
+    config: { ...theme, view: { ...theme.view, continuousWidth } },
     tooltip: { theme: dark() ? "dark" : "light" },
     downloadFileName: name,
   });
@@ -21,18 +24,18 @@ page.draw = async (element, spec, name) => {
 
 // Stacked charts do not fill their container by themselves: axes and titles take room beside the given width.
 function fit(element, view) {
-  const beside = element.querySelector("svg.marks").getBoundingClientRect().width - view.width();
-  return view.width(Math.max(NARROWEST, element.clientWidth - beside)).runAsync();
+  const drawing = element.querySelector("svg.marks");
+  const beside = drawing.getBoundingClientRect().width - view.width();
+  return view.width(Math.max(NARROWEST, drawing.parentElement.clientWidth - beside)).runAsync();
 }
 
 const plots = [...document.querySelectorAll(".plot[data-chart]")];
-const drawn = new Map();  // the view of each chart, null until it is there
+const drawn = new Map();  // the width of each drawn chart
 
 async function show(plot) {
-  drawn.set(plot, null);
+  drawn.set(plot, plot.clientWidth);
   const { spec } = data.charts[plot.dataset.chart];
   const view = await page.draw(plot, spec, plot.dataset.chart);
-  drawn.set(plot, view);
   if (plot.dataset.time) page.follow(plot, view);
   if (spec.vconcat) resized.observe(plot);
   plot.dataset.drawn = dark() ? "dark" : "light";
@@ -40,7 +43,7 @@ async function show(plot) {
 
 const resized = new ResizeObserver((entries) => {
   for (const { target } of entries) {
-    if (target.clientWidth && drawn.get(target)) fit(target, drawn.get(target));
+    if (target.clientWidth && target.clientWidth !== drawn.get(target)) show(target);
   }
 });
 

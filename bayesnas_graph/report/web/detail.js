@@ -94,19 +94,20 @@ async function chart(plot, spec, source) {
 function numbers(one, source) {
   const fold = document.createElement("details");
   const summary = document.createElement("summary");
-  const plot = document.createElement("div");
   const { symbols } = page.data.graph;
   summary.textContent = "All numbers";
-  plot.className = "plot";
   fold.className = "numbers";
   const facts = [["id", one.name], ...search.facts([one]), ["outcome", search.outcome(one)]];
   const when = document.createElement("p");
   when.className = "dim";
   when.textContent = `At ${search.moments[search.moment].label}:`;
-  fold.append(summary, when, table(facts.map(([name, text]) => [name, text, symbols[name] ?? ""])), plot);
+  fold.append(summary, when, table(facts.map(([name, text]) => [name, text, symbols[name] ?? ""])));
   fold.addEventListener("toggle", () => {
-    if (fold.open && !plot.childElementCount) chart(plot, page.data.numbers, source);
-  });
+    const plot = document.createElement("div");
+    plot.className = "plot";
+    fold.append(plot);
+    chart(plot, page.data.numbers, source);
+  }, { once: true });
   return fold;
 }
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesnas_graph.report.charts import search
-from bayesnas_graph.report.charts.search import Tables
+from bayesnas_graph.report.charts.search import Curves, Tables
 from bayesnas_graph.report.section import Chart
+from bayesnas_graph.report.timeline import Phase, Timeline
 from bayesnas_graph.runs.reading.run import Numbers
-from tests.report.charts.chart_checks import column, has_legend, sound, svg, values
+from tests.report.charts.chart_checks import column, encodings, has_legend, sound, svg, values, views
 
 ROWS: tuple[Numbers, ...] = tuple(
     {
@@ -27,20 +29,106 @@ ROWS: tuple[Numbers, ...] = tuple(
     for n in range(1, 7)
 )
 UPDATES: tuple[Numbers, ...] = tuple(
-    {"iteration": n, "accuracy": n / 5, "parameters": 900 / n, "flops": 9000 / n, "lambda": n, "seconds": 1.0}
+    {"iteration": n, "step": 20.0 * n, "accuracy": n / 5, "parameters": 900 / n, "flops": 9000 / n, "lambda": n}
     for n in (1, 2)
 )
+RESULT = {"why": "all iterations are done", "accuracy": 0.75, "parameters": 400, "flops": 4000}
+PHASES = (Phase("warm-up", 0, 10), Phase("2 updates", 10, 40), Phase("finish", 40, 60))
+CURVES = Curves(ROWS, UPDATES, RESULT, Timeline({1: 20, 2: 40}, PHASES, 60))
+NOTHING = Curves((), (), None, Timeline({}))
 
-OF_ROWS = (search.loss, search.penalty, search.open_switches, search.step_time)
-OF_UPDATES = (search.parameters, search.multiply_adds, search.intensity)
-
-
-def accuracy(rows: Tables) -> Chart:
-    return search.accuracy(rows, dict.fromkeys(rows, UPDATES), dict.fromkeys(rows, 0.75))
-
-
-EVERY = [*((one, ROWS) for one in (*OF_ROWS, accuracy)), *((one, UPDATES) for one in OF_UPDATES)]
+OF_ROWS = (search.penalty, search.step_time)
+EVERY = [*((one, ROWS) for one in OF_ROWS), (search.intensity, UPDATES)]
 Make = Callable[[Tables], Chart]
+
+
+def of_kind(chart: Chart, kind: str) -> list[dict[str, Any]]:
+    return [value for value in values(chart) if value["kind"] == kind]
+
+
+# ---- progress
+
+
+@pytest.mark.parametrize("runs", [("a",), ("a", "<b>")])
+@pytest.mark.parametrize("shown", [None, 20])
+def test_progress_is_drawn_without_a_warning(
+    runs: tuple[str, ...], shown: int | None, capfd: pytest.CaptureFixture[str]
+) -> None:
+    chart = search.progress(dict.fromkeys(runs, CURVES))
+    sound(chart)
+    drawn = svg(chart.spec, shown=shown)
+    assert capfd.readouterr().err == ""
+    assert has_legend(chart) == (len(runs) > 1)
+    assert ("&lt;b&gt;" in drawn) == (len(runs) > 1)
+    for name in ("loss", "accuracy", "open switches", "parameters", "multiply-adds", "step", "warm-up", "finish"):
+        assert f">{name}<" in drawn
+
+
+def test_four_views_have_one_axis_of_steps() -> None:
+    chart = search.progress({"a": CURVES})
+    axes = [encoding["x"] for view in views(chart) for encoding in encodings(view) if "axis" in encoding.get("x", {})]
+    assert len(views(chart)) == 4
+    assert {tuple(axis["scale"]["domain"]) for axis in axes} == {(0, 60)}
+    assert chart.spec["resolve"]["scale"]["x"] == "shared"
+    assert svg(chart.spec).count(">step<") == 1
+
+
+def test_every_series_of_a_run_has_a_name_and_a_colour_of_its_own() -> None:
+    drawn = svg(search.progress({"a": CURVES}).spec)
+    for name in (search.TRAINED, search.HELD_OUT, search.TESTED, search.PARAMETERS, search.MULTIPLY_ADDS):
+        assert f">{name}<" in drawn
+    colours = {
+        encoding["color"]["datum"]
+        for view in views(search.progress({"a": CURVES}))
+        for encoding in encodings(view)
+        if "color" in encoding
+    }
+    assert colours == set(search.SERIES)
+
+
+def test_the_dashes_of_several_runs_are_named() -> None:
+    drawn = svg(search.progress({"a": CURVES, "b": CURVES}).spec)
+    for name in (search.TRAINED, search.HELD_OUT, search.PARAMETERS, search.MULTIPLY_ADDS):
+        assert f">{name}<" in drawn
+
+
+def test_rows_are_those_of_the_tables() -> None:
+    chart = search.progress({"a": CURVES, "b": CURVES})
+    log = of_kind(chart, "log")
+    assert [row["loss"] for row in log if row["run"] == "b"] == [row["loss"] for row in ROWS]
+    assert [row["alive"] for row in log if row["run"] == "a"] == [row["alive"] for row in ROWS]
+    updates = [row for row in of_kind(chart, "update") if row["run"] == "a"]
+    assert [(row["step"], row["accuracy"]) for row in updates] == [(20, 0.2), (40, 0.4)]
+    assert [(row["parameters"], row["flops"]) for row in updates] == [(900, 9000), (450, 4500)]
+
+
+def test_the_result_comes_last() -> None:
+    (result,) = of_kind(search.progress({"a": CURVES}), "result")
+    assert (result["step"], result["accuracy"], result["parameters"]) == (60, 0.75, 400)
+    assert of_kind(search.progress({"a": NOTHING}), "result") == []
+
+
+def test_a_rule_in_every_view_at_what_is_shown() -> None:
+    chart = search.progress({"a": CURVES})
+    hidden, drawn = svg(chart.spec), svg(chart.spec, shown=20)
+    assert drawn.count('opacity="1"') == hidden.count('opacity="1"') + len(views(chart))
+
+
+def test_phases_that_differ_are_not_drawn() -> None:
+    other = Curves(ROWS, UPDATES, RESULT, Timeline({1: 20, 2: 40}, PHASES[:1], 60))
+    assert ">warm-up<" in svg(search.progress({"a": CURVES, "b": CURVES}).spec)
+    assert ">warm-up<" not in svg(search.progress({"a": CURVES, "b": other}).spec)
+
+
+def test_no_rows_are_drawn_too(capfd: pytest.CaptureFixture[str]) -> None:
+    svg(search.progress({"a": NOTHING}).spec)
+    svg(search.progress({"a": NOTHING, "b": CURVES}).spec)
+    for make in OF_ROWS:
+        svg(make({"a": (), "b": ROWS[:1]}).spec)
+    assert capfd.readouterr().err == ""
+
+
+# ---- more curves
 
 
 @pytest.mark.parametrize(("make", "rows"), EVERY)
@@ -61,30 +149,6 @@ def test_all_rows_of_all_runs(make: Make, rows: tuple[Numbers, ...]) -> None:
     chart = make({"a": rows, "b": rows[:1]})
     assert column(chart, "run").count("a") >= len(rows)
     assert "b" in column(chart, "run")
-
-
-def test_loss_and_sizes_are_what_the_tables_have() -> None:
-    assert column(search.loss({"a": ROWS}), "loss") == [row["loss"] for row in ROWS]
-    assert column(search.loss({"a": ROWS}), "step") == [10, 20, 30, 40, 50, 60]
-    assert column(search.parameters({"a": UPDATES}), "parameters") == [900, 450]
-    assert column(search.multiply_adds({"a": UPDATES}), "flops") == [9000, 4500]
-
-
-def test_held_out_samples_are_measured_after_the_last_step_of_an_iteration() -> None:
-    chart = accuracy({"a": ROWS})
-    held_out = [(v["step"], v["accuracy"]) for v in values(chart) if v["on"] == "held-out samples"]
-    assert held_out == [(30.0, 0.2), (50.0, 0.4)]
-
-
-def test_the_test_comes_last() -> None:
-    assert [(v["step"], v["accuracy"]) for v in values(accuracy({"a": ROWS})) if v["on"] == "test set"] == [
-        (60.0, 0.75)
-    ]
-
-
-def test_a_run_without_a_test() -> None:
-    chart = search.accuracy({"a": ROWS, "b": ROWS}, {}, {"a": None, "b": 0.5})
-    assert [v["run"] for v in values(chart) if v["on"] == "test set"] == ["b"]
 
 
 def test_times_are_smoothed() -> None:
@@ -113,13 +177,6 @@ ANY_ROW = st.fixed_dictionaries(
 
 @given(st.dictionaries(st.text(max_size=3), st.lists(ANY_ROW, max_size=4), min_size=1, max_size=3))
 def test_any_rows(rows: dict[str, list[Numbers]]) -> None:
-    for make in (*OF_ROWS, *OF_UPDATES):
+    for make in (*OF_ROWS, search.intensity):
         sound(make(rows))
-    sound(search.accuracy(rows, rows, dict.fromkeys(rows, 0.5)))
-
-
-def test_no_rows_are_drawn_too(capfd: pytest.CaptureFixture[str]) -> None:
-    for make in (*OF_ROWS, *OF_UPDATES):
-        svg(make({"a": ()}).spec)
-        svg(make({"a": (), "b": ROWS[:1]}).spec)
-    assert capfd.readouterr().err == ""
+    sound(search.progress({run: Curves(some, some, {"accuracy": 0.5}, Timeline({})) for run, some in rows.items()}))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bayesnas_graph.report.charts.search import loss
+from bayesnas_graph.report.charts.search import penalty
 from bayesnas_graph.report.charts.switch_history import switch_history
 from bayesnas_graph.report.charts.theme import config, ground
 from bayesnas_graph.report.charts.vega import render_chart, vega_runtime
@@ -15,7 +15,7 @@ from bayesnas_graph.report.palette import DARK, LIGHT
 from bayesnas_graph.report.section import Chart
 from tests.report.charts.chart_checks import svg
 
-CHART = loss({"a": [{"step": 1.0, "loss": 2.0}, {"step": 2.0, "loss": 1.0}]})
+CHART = penalty({"a": [{"step": 1.0, "penalty": 2.0}, {"step": 2.0, "penalty": 1.0}]})
 
 
 def test_svg_has_the_colours_of_its_theme() -> None:
@@ -36,7 +36,7 @@ def test_pictures_have_the_given_width() -> None:
     def width(chart: Chart, wide: int) -> float:
         return float(render_chart(chart, "svg", width=wide).decode().split('width="', 1)[1].split('"', 1)[0])
 
-    several = Chart("history", "History", "Of one switch.", switch_history())
+    several = Chart("history", "History", "Of one switch.", switch_history("prior", [1, 2]))
     for chart in (CHART, several):
         assert width(chart, 640) == pytest.approx(640, abs=20)
         assert width(chart, 300) == pytest.approx(300, abs=20)
