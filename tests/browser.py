@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 DESK, PHONE = 1280, 400  # widths
+HEIGHT = 900
 
 
 @dataclass
@@ -48,17 +49,25 @@ def running() -> Iterator[Browser]:
 
 @contextmanager
 def opened(
-    browser: Browser, file: Path, width: int = DESK, theme: Literal["light", "dark"] = "light"
+    browser: Browser,
+    file: Path | str,
+    width: int = DESK,
+    theme: Literal["light", "dark"] = "light",
+    *,
+    still: bool = True,
 ) -> Iterator[Opened]:
-    """Open a page. Console messages and requests are recorded; requests are blocked."""
-    context = browser.new_context(
-        viewport={"width": width, "height": 900}, color_scheme=theme, reduced_motion="reduce", offline=True
-    )
+    """Open a page, given as a file or an address. Console messages and requests are recorded; requests are blocked.
+
+    If `still`, nothing on the page moves by itself.
+    """
+    motion: Literal["reduce", "no-preference"] = "reduce" if still else "no-preference"
+    size: ViewportSize = {"width": width, "height": HEIGHT}
+    context = browser.new_context(viewport=size, color_scheme=theme, reduced_motion=motion, offline=True)
     page = context.new_page()
     found = Opened(page)
     page.on("console", lambda message: found.complaints.append(f"{message.type}: {message.text}"))
     page.on("pageerror", lambda error: found.complaints.append(str(error)))
     page.on("request", lambda request: found.requests.append(request.url))
-    page.goto(file.as_uri())
+    page.goto(file.as_uri() if isinstance(file, Path) else file)
     yield found
     context.close()

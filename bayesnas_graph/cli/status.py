@@ -10,12 +10,12 @@ from typing import Annotated, Any
 import typer
 
 from bayesnas_graph.cli.console import duration, labelled, resume_command, short_time, show_diagnostics
-from bayesnas_graph.cli.display.search_summary import unmet
 from bayesnas_graph.cli.display.switch_table import SwitchTable
 from bayesnas_graph.diagnostics.json_text import json_text
 from bayesnas_graph.runs.consent import names_code
 from bayesnas_graph.runs.paths import RunPaths
 from bayesnas_graph.runs.reading.damage import damage
+from bayesnas_graph.runs.reading.outline import unmet
 from bayesnas_graph.runs.reading.run import RunRecord, read_run_record
 from bayesnas_graph.runs.strategies import DEFAULT, strategy_info
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from bayesnas_graph.diagnostics import Diagnostic
 from bayesnas_graph.diagnostics.packages import check_packages
-from bayesnas_graph.diagnostics.words import counted
-from bayesnas_graph.report.cells import cells_section, figures_of, file_stem
+from bayesnas_graph.report.cells import Figure, cells_section, figures_of, file_stem
 from bayesnas_graph.report.charts.heatmaps import SearchHistory
 from bayesnas_graph.report.charts.vega import render_chart
 from bayesnas_graph.report.comparison_sections import comparison_sections, overlap_sections
 from bayesnas_graph.report.compression_sections import compression_sections
 from bayesnas_graph.report.graph_section import graph_section
-from bayesnas_graph.report.overview import lead, overview
+from bayesnas_graph.report.headline import Headline, comparison_headline, run_headline, sweep_headline
+from bayesnas_graph.report.overview import overview
 from bayesnas_graph.report.page import render_page
 from bayesnas_graph.report.provenance import provenance
 from bayesnas_graph.report.reported_run import ReportedRun, read_reported_run
@@ -33,10 +33,10 @@ MAX_CELL_RUNS = 8  # runs whose cells are shown side by side
 class ReportPage:
     """The contents of a page."""
 
-    title: str
-    lead: str
+    headline: Headline
     sections: tuple[Section, ...]
     runs: tuple[ReportedRun, ...]
+    figures: tuple[Figure, ...] = ()  # of a single search; the first is shown beside the headline
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -46,7 +46,8 @@ class ReportPage:
 
     def html(self) -> str:
         """The page as one HTML file."""
-        return render_page(self.title, self.lead, self.sections)
+        top = overview(self.headline, [problem for run in self.runs for problem in run.damage], self.figures)
+        return render_page(self.headline.title, top, self.sections)
 
     def pictures(self) -> Iterator[tuple[str, bytes]]:
         """File names and contents of all charts and derived cells."""
@@ -83,8 +84,8 @@ def _run_page(run: ReportedRun, *, allow_python: bool) -> ReportPage:
         case _:
             history = SearchHistory(record.switches, run.history, run.measure)
             parts = [graph_section(run), cells_section(run), curves_section({label: record}), heat_section(history)]
-    sections = [overview(run), *parts, *provenance(run, allow_python=allow_python)]
-    return ReportPage(label, lead(run), tuple(sections), (run,))
+    sections = (*parts, *provenance(run, allow_python=allow_python))
+    return ReportPage(run_headline(label, record), sections, (run,), tuple(figures_of(run)))
 
 
 def _comparison_page(runs: Sequence[ReportedRun]) -> ReportPage:
@@ -95,7 +96,7 @@ def _comparison_page(runs: Sequence[ReportedRun]) -> ReportPage:
         *_cells(runs),
         *(compression_sections(compressions) if compressions else ()),
     ]
-    return ReportPage(f"{len(runs)} runs compared", " · ".join(records), tuple(sections), tuple(runs))
+    return ReportPage(comparison_headline(records), tuple(sections), tuple(runs))
 
 
 def _sweep_page(path: Path, *, allow_python: bool) -> ReportPage:
@@ -109,8 +110,7 @@ def _sweep_page(path: Path, *, allow_python: bool) -> ReportPage:
         *_cells(runs),
         *([curves_section(records)] if records else []),
     ]
-    subject = f"sweep of {request.space}: {', '.join(request.sweep) or 'seeds only'}, {counted(request.seeds, 'seed')}"
-    return ReportPage(path.name or str(path), subject, tuple(sections), tuple(runs))
+    return ReportPage(sweep_headline(path.name or str(path), request, points), tuple(sections), tuple(runs))
 
 
 def _cells(runs: Sequence[ReportedRun]) -> Iterator[Section]:

@@ -79,10 +79,16 @@ def _template_values(figure: Figure, run: str, *, alone: bool) -> dict[str, obje
         "notes": figure.notes,
         "file": file_stem(figure, run),
         "is_wide": alone or figure.light.width > COLUMN,
-        "light": _data_url("image/svg+xml", figure.light.svg.encode()),
-        "dark": _data_url("image/svg+xml", figure.dark.svg.encode()),
+        "size": (round(figure.light.width), round(figure.light.height)),
+        "light": image_url(figure.light),
+        "dark": image_url(figure.dark),
         "pdf": _data_url("application/pdf", figure.pdf()),
     }
+
+
+def image_url(picture: Picture) -> str:
+    """The picture as the address of an image."""
+    return _data_url("image/svg+xml", picture.svg.encode())
 
 
 def _data_url(kind: str, content: bytes) -> str:

@@ -22,15 +22,17 @@ def graph_section(run: ReportedRun) -> Section:
     page = lay_out(diagram)
     board = switchboard(run.record, run.graph, diagram, run.history, run.final, run.space.network.budgets)
     board["measure"] = run.measure
+    choices_first = sorted(enumerate(page.panels), key=lambda numbered: not numbered[1].panel.choices)
     panels = [
         {
+            "number": number,
             "title": placed.panel.title,
             "notes": placed.panel.notes,
             "svg": trusted(panel_svg(placed, diagram)),
             "rows": board["panels"][number]["rows"],
-            "open": number < MAX_OPEN,
+            "open": position < MAX_OPEN,
         }
-        for number, placed in enumerate(page.panels)
+        for position, (number, placed) in enumerate(choices_first)
     ]
     body = render_template(
         "graph.html",

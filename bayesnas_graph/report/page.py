@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from bayesnas_graph import __version__
 from bayesnas_graph.report.charts.theme import config
@@ -16,21 +17,24 @@ from bayesnas_graph.report.pictures.style import LIGHT
 from bayesnas_graph.report.section import Section
 from bayesnas_graph.report.templates import json_script, render_template, trusted
 
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
 STYLES = ("page.css", "code.css", "charts.css")
 SCRIPTS = (
     "page.js", "moment.js", "cursor.js", "charts.js", "search.js", "panels.js", "detail.js", "find.js", "marks.js",
-    "graph.js",
+    "graph.js", "player.js", "address.js",
 )  # fmt: skip
 
 
-def render_page(title: str, lead: str, sections: Sequence[Section]) -> str:
-    """Return the HTML of the page."""
+def render_page(title: str, top: Markup, sections: Sequence[Section]) -> str:
+    """Return the HTML of the page. `top` comes before the list of sections."""
     first, vega = _web("theme.js"), vega_runtime()
     scripts = [f"\n{_web(name)}\n" for name in SCRIPTS]
     page = render_template(
         "page.html",
         title=title,
-        lead=lead,
+        top=top,
         sections=sections,
         policy=_policy([first, vega, *scripts]),
         styles=trusted("\n".join([*map(_web, STYLES), *_picture_styles()])),
@@ -46,7 +50,7 @@ def render_page(title: str, lead: str, sections: Sequence[Section]) -> str:
 
 def _data(sections: Sequence[Section]) -> dict[str, object]:
     """The data for the scripts."""
-    charts = {chart.key: {"title": chart.title, "spec": chart.spec} for part in sections for chart in part.charts}
+    charts = {chart.key: {"spec": chart.spec} for part in sections for chart in part.charts}
     section_data = {key: value for section in sections for key, value in section.data.items()}
     return {"themes": {"light": config(dark=False), "dark": config(dark=True)}, "charts": charts, **section_data}
 

@@ -22,6 +22,7 @@ from bayesnas_graph.runs.reading.outline import OutlineSwitch, switches_of
 from bayesnas_graph.runs.reading.run import RunRecord
 
 MEASURES = ("parameters", "flops", "lambda", "accuracy")  # below the slider
+RESULTS = ("parameters", "flops", "accuracy")  # likewise, of the derived network
 
 
 def switchboard(
@@ -51,18 +52,19 @@ def switchboard(
 def _moments(record: RunRecord, graph: Graph, iterations: Sequence[int], ended: bool) -> list[dict[str, Any]]:
     """The positions of the slider: before the first update, after each update, and the derived network.
 
-    Each has its step and, after an update, the number of that update.
+    Each has its step and, after an update, the number of that update. Links call it by its name.
     """
     size, times = cost(graph), timeline(record)
-    start = {"label": "before the search", "step": 0}
+    start = {"name": "0", "label": "before the search", "step": 0}
     moments: list[dict[str, Any]] = [{**start, "parameters": size.parameters, "flops": size.flops}]
     updates = {int(update["iteration"]): update for update in record.updates}
     for iteration in iterations:
         when = {"step": times.updates.get(iteration), "update": iteration}
-        label = f"update {iteration} of {iterations[-1]}"
-        moments.append({"label": label, **when, **_measures(updates.get(iteration, {}), MEASURES)})
+        names = {"name": str(iteration), "label": f"update {iteration} of {iterations[-1]}"}
+        moments.append({**names, **when, **_measures(updates.get(iteration, {}), MEASURES)})
     if ended:
-        moments.append({"label": "derived", "step": times.last, **_measures(record.result or {}, MEASURES[:2])})
+        names = {"name": "derived", "label": "derived"}
+        moments.append({**names, "step": times.last, **_measures(record.result or {}, RESULTS)})
     return moments
 
 

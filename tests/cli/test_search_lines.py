@@ -19,10 +19,10 @@ from bayesnas_graph.bayes import Verdict
 from bayesnas_graph.bayes.decision import Why
 from bayesnas_graph.cli.display.search_lines import SearchLines, head, selection
 from bayesnas_graph.cli.display.search_state import closed_text
-from bayesnas_graph.cli.display.search_summary import architecture_lines, too_large, unmet
+from bayesnas_graph.cli.display.search_summary import architecture_lines, too_large
 from bayesnas_graph.diagnostics import Diagnostic
 from bayesnas_graph.runs.config.search import SearchConfig
-from bayesnas_graph.runs.reading.outline import OutlineSwitch, switches_of
+from bayesnas_graph.runs.reading.outline import OutlineSwitch, switches_of, unmet
 from bayesnas_graph.search.finalists import Finalist
 from bayesnas_graph.search.progress import SearchProgress
 from tests.cli.conftest import Run

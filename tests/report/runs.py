@@ -17,10 +17,13 @@ from bayesnas_graph.language.elaborate import load_network
 from bayesnas_graph.language.elaborate.load import Loaded
 from bayesnas_graph.passes.analysis import cost
 from bayesnas_graph.runs.config.search import SearchConfig
+from bayesnas_graph.runs.config.train import TrainConfig
 from bayesnas_graph.runs.folder import RunFolder
 from bayesnas_graph.runs.manifest import SearchManifest
 from bayesnas_graph.runs.subject import Subject
 from bayesnas_graph.search.events import HISTORY, METRICS, UPDATES
+from bayesnas_graph.train.events import METRICS as EPOCHS
+from tests.helpers import edit_json
 
 # A motif whose uses have switches of their own, in a network that a page shows in two panels.
 OWN_SWITCHES = """
@@ -85,6 +88,19 @@ def searched(
             "on_target": True,
         },
     )
+    return folder
+
+
+def trained_run(folder: Path, epochs: int = 3) -> Path:
+    """The run folder of a finished training run."""
+    loaded = load_network(Path("lenet5"))
+    out = begun(folder, loaded, "lenet5")
+    config = TrainConfig(data="digits", epochs=epochs).to_plain()
+    edit_json(out.manifest_file, lambda manifest: manifest.update(kind="train", config=config))
+    _table(out.metrics, EPOCHS, ([at, 20 * at, 2 / at, 0.5, 1.5 / at, 0.3 * at, 0.1, 4] for at in range(1, epochs + 1)))
+    size = cost(loaded.network.graph())
+    result = {"accuracy": 0.975, "loss": 0.125, "parameters": size.parameters, "flops": size.flops}
+    out.write_json(out.result, {"epochs": epochs, **result})
     return folder
 
 

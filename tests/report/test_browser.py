@@ -3,53 +3,20 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from markupsafe import Markup
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from bayesnas_graph.report.builder import build_page
 from bayesnas_graph.report.graph_section import graph_section
 from bayesnas_graph.report.page import render_page
 from bayesnas_graph.report.reported_run import read_reported_run
 from tests import browser as browsers
 from tests.helpers import edit_json
+from tests.report.conftest import Visit
 from tests.report.runs import OWN_SWITCHES, searched
-
-Visit = Callable[..., AbstractContextManager[Page]]
-
-
-@pytest.fixture(scope="session")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """The page of the given runs as a file, written once."""
-    made: dict[tuple[Path, ...], Path] = {}
-
-    def write(*runs: Path) -> Path:
-        if runs not in made:
-            made[runs] = tmp_path_factory.mktemp("pages") / "report.html"
-            made[runs].write_text(build_page(runs).html(), encoding="utf-8")
-        return made[runs]
-
-    return write
-
-
-@pytest.fixture
-def visit(browser: Browser, written: Callable[..., Path]) -> Visit:
-    """Opens the page of the given runs, and finally checks that there were no errors and no requests."""
-
-    @contextmanager
-    def go(*runs: Path, width: int = browsers.DESK, theme: Literal["light", "dark"] = "light") -> Iterator[Page]:
-        with browsers.opened(browser, written(*runs), width, theme) as found:
-            yield found.page
-            assert found.complaints == []
-            assert [url for url in found.requests if not url.startswith(("data:", "blob:"))] == [
-                written(*runs).as_uri()
-            ]
-
-    return go
 
 
 def move(page: Page, moment: int) -> None:
@@ -60,8 +27,24 @@ def candidate(page: Page, gate: str) -> Locator:
     return page.locator(f'details.panel .candidate[data-gate="{gate}"]')
 
 
-def opacity(mark: Locator) -> float:
-    return float(mark.evaluate("it => getComputedStyle(it).opacity"))
+def look(mark: Locator) -> tuple[float, str]:
+    """The width and the dashes of the line of a candidate."""
+    width, dashes = mark.locator("> path").evaluate(
+        "it => [parseFloat(getComputedStyle(it).strokeWidth), getComputedStyle(it).strokeDasharray]"
+    )
+    return width, dashes
+
+
+def contrast(*colours: str) -> float:
+    """The contrast of two opaque colours, as WCAG defines it."""
+    low, high = sorted(map(_luminance, colours))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(part) / 255 for part in colour.removeprefix("rgb(").removesuffix(")").split(",")]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def switches(page: Page) -> list[dict[str, Any]]:
@@ -133,32 +116,43 @@ def test_source_can_be_copied(visit: Visit, quickstart: Path) -> None:
 # ---- the graph
 
 
-def test_the_slider_fades_what_is_closed(visit: Visit, quickstart: Path) -> None:
+def test_what_is_closed_is_thin_and_dashed_from_then_on(visit: Visit, quickstart: Path) -> None:
     with visit(quickstart) as page:
         for switch in switches(page):
             if switch["operation"] == "zero":
                 continue
             mark = candidate(page, switch["name"].removeprefix("block:"))
             move(page, 0)
-            assert opacity(mark) == 1
+            assert look(mark) == (1 + 2.4, "none")
             if switch["closed"] is None:
                 move(page, 5)
-                assert opacity(mark) > 0.2, switch["name"]
+                assert look(mark)[1] == "none", switch["name"]
                 continue
             move(page, switch["closed"] - 1)
-            before = opacity(mark)
+            assert look(mark)[1] == "none", switch["name"]
             move(page, switch["closed"])
-            assert opacity(mark) < 0.1 < before, switch["name"]
+            assert look(mark) == (1, "3px, 3px"), switch["name"]
 
 
-def test_the_weaker_gamma_the_fainter(visit: Visit, quickstart: Path) -> None:
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_what_is_closed_can_be_read(visit: Visit, quickstart: Path, theme: Literal["light", "dark"]) -> None:
+    with visit(quickstart, theme=theme) as page:
+        labels = page.locator(".panel .candidate.closed > text, .panel .choice.dead > text")
+        assert labels.count() > 10
+        colours = "it => [getComputedStyle(it).fill, getComputedStyle(it.closest('.panel')).backgroundColor]"
+        assert min(contrast(*label.evaluate(colours)) for label in labels.all()) >= 4.5
+        visible = "it => { let o = 1; for (; it; it = it.parentElement) o *= getComputedStyle(it).opacity; return o; }"
+        assert {label.evaluate(visible) for label in labels.all()} == {1}
+
+
+def test_the_weaker_gamma_the_thinner(visit: Visit, quickstart: Path) -> None:
     with visit(quickstart) as page:
         move(page, 1)
         open_ = [s for s in switches(page) if s["closed"] != 1 and s["operation"] != "zero"]
-        shown = [(s["gamma"][0], opacity(candidate(page, s["name"].removeprefix("block:")))) for s in open_]
+        shown = [(s["gamma"][0], look(candidate(page, s["name"].removeprefix("block:")))[0]) for s in open_]
         assert len(shown) > 5
         shown.sort()
-        assert [faint for _, faint in shown] == sorted(faint for _, faint in shown)
+        assert [width for _, width in shown] == sorted(width for _, width in shown)
         assert shown[0][1] < shown[-1][1]
 
 
@@ -168,8 +162,9 @@ def test_in_the_end_what_was_derived_is_left(visit: Visit, quickstart: Path) -> 
         for switch in switches(page):
             if switch["operation"] != "zero":
                 mark = candidate(page, switch["name"].removeprefix("block:"))
-                assert opacity(mark) == (1 if switch["kept"] else pytest.approx(0.07)), switch["name"]
+                assert look(mark) == ((1 + 2.4, "none") if switch["kept"] else (1, "3px, 3px")), switch["name"]
         expect(page.locator("#moment-text")).to_contain_text("derived · ")
+        expect(page.locator("#moment-text")).to_contain_text("test accuracy 0.9125")
 
 
 def test_the_keyboard_moves_the_slider(visit: Visit, quickstart: Path) -> None:
@@ -334,7 +329,7 @@ def test_playing_ends_with_what_was_derived(visit: Visit, quickstart: Path) -> N
 def test_thousands_of_edges(browser: Browser, tmp_path: Path) -> None:
     run = read_reported_run(searched(tmp_path / "run", "tree_cell", iterations=2))
     file = tmp_path / "graph.html"
-    file.write_text(render_page("tree_cell", "", [graph_section(run)]), encoding="utf-8")
+    file.write_text(render_page("tree_cell", Markup(""), [graph_section(run)]), encoding="utf-8")
     with browsers.opened(browser, file) as found:
         page = found.page
         assert len(switches(page)) == 5832
@@ -351,7 +346,7 @@ def test_a_text_cannot_become_markup(visit: Visit, tmp_path: Path) -> None:
     space = tmp_path / "<b>&.nas"
     space.write_text(f"//! {evil}\n{OWN_SWITCHES.replace('node h', f'node h // {evil}')}")
     with visit(searched(tmp_path / "<i>run", space)) as page:
-        expect(page.locator("h1")).to_have_text("<i>run")
+        expect(page.locator(".about")).to_contain_text("<i>run · search")
         assert page.locator("#space code").first.evaluate("it => it.textContent").count(evil) == 2
         candidate(page, "h.x.conv_3").locator("text").hover()
         expect(page.locator("#tip")).to_contain_text("<b>&.nas")
@@ -362,4 +357,4 @@ def test_names_cannot_become_markup(visit: Visit, tmp_path: Path) -> None:
     evil = "<img src=x onerror=console.error(1)></script><script>console.error(2)</script>"
     edit_json(folder / "run.json", lambda manifest: manifest.update(space=evil))
     with visit(folder) as page:
-        expect(page.locator(".lead")).to_contain_text(evil)
+        expect(page.locator(".about")).to_contain_text(evil)

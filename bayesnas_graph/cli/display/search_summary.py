@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bayesnas_graph.cli.console import labelled
 from bayesnas_graph.diagnostics import Diagnostic
 from bayesnas_graph.diagnostics.words import at_least
-from bayesnas_graph.runs.reading.outline import Outline, OutlineSwitch, at_most
+from bayesnas_graph.runs.reading.outline import Outline, OutlineSwitch
 from bayesnas_graph.runs.strategies import strategy_info
 
 if TYPE_CHECKING:
@@ -60,14 +60,6 @@ def reasons_text(decision: Decision) -> str:
     reasons = Counter(str(verdict.why) for verdict in decision.verdicts if not verdict.keep)
     listed = ", ".join(f"{number:,} {reason}" for reason, number in reasons.most_common())
     return f"{reasons.total():,} of {len(decision.verdicts):,} switches{f': {listed}' if listed else ''}"
-
-
-def unmet(result: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
-    """Return the requested sizes that were not met, according to `result.json` and the settings in `run.json`."""
-    sizes = {"params": ("target_params", "parameters"), "flops": ("target_flops", "flops")}
-    limits = {quantity: (settings.get(target), result[key]) for quantity, (target, key) in sizes.items()}
-    above = [at_most(quantity, size) for quantity, (size, value) in limits.items() if size is not None and value > size]
-    return [*result["unmet"], *above]
 
 
 def too_large(result: Mapping[str, Any], missed: Sequence[str], config: SearchConfig) -> Diagnostic | None:

@@ -10,11 +10,12 @@ from bayesnas_graph.cli.display.run_view import RunView, show_written
 from bayesnas_graph.cli.display.search_lines import SearchDisplay, SearchLines, selection
 from bayesnas_graph.cli.display.search_screen import SearchScreen
 from bayesnas_graph.cli.display.search_state import SearchState
-from bayesnas_graph.cli.display.search_summary import outcome_lines, too_large, unmet
+from bayesnas_graph.cli.display.search_summary import outcome_lines, too_large
 from bayesnas_graph.passes import prune
 from bayesnas_graph.passes.analysis import cost
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.manifest import Kind
+from bayesnas_graph.runs.reading.outline import unmet
 from bayesnas_graph.search.budget import Shrink, too_weak
 from bayesnas_graph.search.events import SearchWatcher, StepRow
 from bayesnas_graph.search.finalists import Finalist, best_of

@@ -16,6 +16,8 @@ page.draw = async (element, spec, name) => {
     tooltip: { theme: dark() ? "dark" : "light" },
     downloadFileName: name,
   });
+  element.querySelector("summary").setAttribute("aria-label", "Save this chart");
+  element.querySelector("svg.marks").ariaHidden = "true";  // the caption says what it shows; its marks have no names
   if (spec.vconcat) await fit(element, view);
   return view;
 };
@@ -32,10 +34,8 @@ const drawn = new Map();  // the width of each drawn chart
 
 async function show(plot) {
   drawn.set(plot, plot.clientWidth);
-  const { spec, title } = data.charts[plot.dataset.chart];
+  const { spec } = data.charts[plot.dataset.chart];
   const view = await page.draw(plot, spec, plot.dataset.chart);
-  plot.setAttribute("role", "img");
-  plot.setAttribute("aria-label", title);
   if (plot.dataset.time) page.follow(plot, view);
   if (spec.vconcat) resized.observe(plot);
   plot.dataset.drawn = dark() ? "dark" : "light";

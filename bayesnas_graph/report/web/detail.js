@@ -41,8 +41,8 @@ const MAX_LISTED = 50;
 const detail = document.getElementById("detail");
 let opener = null;
 
-page.openDetail = (panel, mark) => {
-  const own = panel.behind(mark);
+page.openDetail = (panel, mark, one = null) => {
+  const own = one ? [one] : panel.behind(mark);
   opener = panel.picture;
   page.hideTip();
   if (own.length === 1) showHistory(own[0]);
@@ -56,6 +56,8 @@ page.openHistory = (one) => {
 };
 
 function showHistory(one) {
+  page.opened = one;
+  page.remember();
   const because = document.createElement("p");
   because.className = "because";
   because.textContent = one.because;
@@ -136,6 +138,8 @@ function fill(title, ...facts) {
 
 function close() {
   detail.hidden = true;
+  page.opened = null;
+  page.remember();
   opener?.focus();
 }
 

@@ -80,20 +80,32 @@ function hide() {
   box.setAttribute("aria-expanded", "false");
 }
 
-// Scroll to the mark of a switch in its picture.
-function go(one) {
+// Show the panel of a switch, if it has one, and return its mark.
+function locate(one) {
   const number = page.search.switches.indexOf(one);
   const holds = ({ switches }) => switches.includes(number);
   const panel = page.panels.find(({ rows }) => rows.some(holds));
-  hide();
-  if (!panel) return;
+  if (!panel) return {};
   const row = panel.rows.findIndex(holds);
   page.reveal(panel, row);
   const gate = panel.gates[panel.rows[row].switches.indexOf(number)];
   const mark = panel.marks.find((other) => [other.dataset.gate, other.dataset.zero].includes(gate));
-  panel.picture.focus({ preventScroll: true });
+  if (mark) panel.point(mark);
+  return { panel, mark };
+}
+
+// Go to a switch from the list.
+function go(one) {
+  hide();
+  const { panel, mark } = locate(one);
+  panel?.picture.focus({ preventScroll: true });
   if (!mark) return;
-  panel.point(mark);
   mark.scrollIntoView({ block: "center", inline: "center" });
   page.showTip(mark, [one]);
 }
+
+// Open the history of a switch beside its picture.
+page.openSwitch = (one) => {
+  const { panel, mark } = locate(one);
+  if (mark) page.openDetail(panel, mark, one);
+};

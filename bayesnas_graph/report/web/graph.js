@@ -1,41 +1,6 @@
-// The slider over the updates, and pointer and keyboard in the pictures.
+// Pointer and keyboard in the pictures.
 
-const { search, panels } = page;
-const slider = document.getElementById("moment");
-const play = document.getElementById("play");
-let timer = null;
-
-function show() {
-  search.moment = Number(slider.value);
-  document.getElementById("moment-text").textContent = search.summary();
-  slider.setAttribute("aria-valuetext", search.moments[search.moment].label);
-  page.hideTip();
-  for (const panel of panels) panel.paint();
-}
-
-function stop() {
-  clearInterval(timer);
-  timer = null;
-  play.textContent = "▶";
-}
-
-if (slider) {  // missing for a network without switches
-  slider.addEventListener("input", () => { stop(); show(); });
-  play.addEventListener("click", () => {
-    if (timer !== null) return stop();
-    if (search.moment === search.last) slider.value = 0;
-    play.textContent = "❚❚";
-    show();
-    timer = setInterval(() => {
-      slider.value = search.moment + 1;
-      show();
-      if (search.moment === search.last) stop();
-    }, Math.max(150, Math.min(700, 8000 / search.moments.length)));
-  });
-  show();
-}
-
-// ---- pictures
+const { panels } = page;
 
 // Open a panel, show a row of its uses, and bring it into view.
 page.reveal = (panel, row) => {

@@ -93,7 +93,7 @@ class Search {
     if (parameters !== undefined) parts.push(`${count(parameters)} parameters`);
     if (flops !== undefined) parts.push(`${count(flops)} multiply-adds`);
     if (lambda !== undefined && this.isBayesian) parts.push(`lambda ${lambda}`);
-    if (accuracy !== undefined) parts.push(`held-out accuracy ${accuracy}`);
+    if (accuracy !== undefined) parts.push(`${this.isDerived ? "test" : "held-out"} accuracy ${accuracy}`);
     return parts.join(" · ");
   }
 }

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bayesnas_graph.diagnostics.checksums import checked, with_checksum
 from bayesnas_graph.diagnostics.reading import parse_json
@@ -136,6 +136,15 @@ def at_most(quantity: str, size: int) -> str:
     'params <= 20,000'
     """
     return f"{quantity} <= {size:,}"
+
+
+def unmet(result: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
+    """Return the requested sizes that were not met, according to `result.json` and the settings in `run.json`."""
+    sizes = {"params": ("target_params", "parameters"), "flops": ("target_flops", "flops")}
+    limits = {quantity: (settings.get(target), result[key]) for quantity, (target, key) in sizes.items()}
+    given = {quantity: limit for quantity, limit in limits.items() if isinstance(limit[0], int)}
+    above = [at_most(quantity, size) for quantity, (size, value) in given.items() if value > size]
+    return [*result["unmet"], *above]
 
 
 def switches_of(graph: Graph) -> Iterator[OutlineSwitch]:
