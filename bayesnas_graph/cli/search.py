@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,9 +14,9 @@ from bayesnas_graph.cli.options import option_group, settings_options
 from bayesnas_graph.cli.run_options import RunOptions, exit_when_interrupted
 from bayesnas_graph.cli.sweep import SweepOptions, continue_sweep, is_sweep, start_sweep
 from bayesnas_graph.runs.config.groups import RUN
-from bayesnas_graph.runs.config.search import SearchConfig
+from bayesnas_graph.runs.config.search import LATER, SearchConfig
 from bayesnas_graph.runs.recipes import Recipe, choose_recipe, device_of
-from bayesnas_graph.runs.settings import Settings, read_settings
+from bayesnas_graph.runs.settings import Settings, merged, read_settings
 
 
 @settings_options(SearchConfig)
@@ -53,6 +53,11 @@ def search(
     settings = [*([] if recipe is None else [read_settings(recipe.path)]), *settings]
     if recipe is not None and options.list_settings:
         typer.echo(f"settings from {recipe}")
+    later: dict[str, Any] = {}
+    if options.resume is not None:
+        config_later = merged([one for one in settings if one.values.keys() <= LATER], SearchConfig)
+        later = config_later.model_dump(include=config_later.model_fields_set)
+        settings = [one for one in settings if not one.values.keys() <= LATER]
     config = options.config("search", SearchConfig, file, settings)
     if sweep.wanted and config is not None and file is not None:
         start_sweep(file, settings, sweep, options, recipe, passed_on)
@@ -71,6 +76,7 @@ def search(
             allow_python=options.allow_python,
             watch=(view, TensorBoard(None, writer())) if tensorboard else (view,),
             config=config,
+            **later,
         )
 
 
