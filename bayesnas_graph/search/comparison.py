@@ -116,19 +116,26 @@ class Comparing:
     def _begun(self, off: frozenset[str]) -> Comparison:
         """Return the comparison as far as it is in the folder, or a new one."""
         wanted, problem = self.problem.config.compare_random, self.problem
-        before = self._read()
         own = tuple(sorted(off))
-        if before is not None and (before.networks[0].off != own or before.steps != problem.finalist_steps):
+        before = self._read()
+        if before is not None and not self._fits(before, own):
             before = None
-        if before is not None and before.wanted == wanted and all(map(self._is_sound, before.networks)):
+        if before is not None and before.wanted == wanted:
             return before
         done = {network.off: network for network in before.networks} if before is not None else {}
         among, drawn = draw(problem, off, wanted)
         networks = tuple(done.get(one, _compared(problem, one)) for one in (own, *drawn))
         return Comparison(wanted=wanted, among=among, steps=problem.finalist_steps, networks=networks)
 
+    def _fits(self, comparison: Comparison, own: tuple[str, ...]) -> bool:
+        """Return whether a comparison can be one of this run: the file may say anything."""
+        networks = comparison.networks
+        if networks[0].off != own or comparison.steps != self.problem.finalist_steps:
+            return False
+        return len({network.off for network in networks}) == len(networks) and all(map(self._is_sound, networks))
+
     def _is_sound(self, network: Compared) -> bool:
-        """Return whether an architecture can be one of this space: the file may say anything."""
+        """Return whether an architecture is one of this space."""
         if not self.problem.graph.switches.keys() >= set(network.off):
             return False
         try:
