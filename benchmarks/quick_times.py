@@ -1,9 +1,9 @@
 """How long the recipe `quick` of every space takes: `python -m benchmarks.quick_times --data-dir data --save`.
 
-Each space is searched for a few steps with its recipe. Processor time per step and per update are measured, which do not
-depend on what else the machine does, and added up to the length of the recipe. Later steps are cheaper, because switches
-are closed, so this is an upper estimate. Prints a table; `--save` keeps the record and updates docs/systems.md. Names of
-spaces measure only these again.
+Each space is searched for a few steps with its recipe. The processor time per step and per update is measured, and added
+up to the length of the recipe. Later steps are cheaper, because switches are closed, so this is an upper estimate.
+
+Prints a table. `--save` keeps the record, and updates docs/systems.md. With names of spaces, only these are measured.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import SearchProgress
 from bayesnas_graph.search.run import SearchTask
 from benchmarks.page import fill
-from benchmarks.record import Record, Row, resumed, save
+from benchmarks.record import Record, Row, append, resumed
 from benchmarks.tables import table
 
 NAME = "quick_times"
 COMMAND = "python -m benchmarks.quick_times --data-dir data --save"
 PAGE = Path(__file__).parent.parent / "docs" / "systems.md"
-SHORT = {"warmup": 3, "steps": 2, "iterations": 2, "finish": 2, "log_steps": 1, "checkpoint_steps": 10**6, "threads": 1}
+SHORT = {"warmup": 3, "steps": 3, "iterations": 1, "finish": 0, "log_steps": 1, "checkpoint_steps": 10**6, "threads": 1}
 SLOW = {"rate": 1e-3, "gate_rate": 1e-3}  # gates and weights have no time to settle; these take as long
 
 
@@ -61,7 +61,6 @@ class Times:
 class Clock(SearchWatcher):
     """Processor times between the events of a search."""
 
-    problem: Problem | None = None
     last: float = field(default_factory=time.process_time)
     steps: list[float] = field(default_factory=list)
     updates: list[float] = field(default_factory=list)
@@ -72,16 +71,16 @@ class Clock(SearchWatcher):
         seconds, self.last = now - self.last, now
         return seconds
 
-    def started(self, problem: Problem, learner: SearchLearner, progress: SearchProgress) -> None:
+    def started(self, _problem: Problem, _learner: SearchLearner, _progress: SearchProgress) -> None:
         self.rest += self._lap()
 
-    def logged(self, row: StepRow) -> None:
+    def logged(self, _row: StepRow) -> None:
         self.steps.append(self._lap())
 
-    def updated(self, found: Iteration, accuracy: float, seconds: float) -> None:
+    def updated(self, _found: Iteration, _accuracy: float, _seconds: float) -> None:
         self.updates.append(self._lap())
 
-    def finished(self, task: SearchTask, outcome: SearchOutcome) -> None:
+    def finished(self, _task: SearchTask, _outcome: SearchOutcome) -> None:
         self.rest += self._lap()
 
 
@@ -129,7 +128,8 @@ def row(times: Times) -> tuple[str, ...]:
 def generated(record: Record) -> str:
     """The table of docs/systems.md."""
     head = ("space", "data", "steps", "updates", "s per step", "s per update", "minutes")
-    return table(head, [(f"`{found['space']}`", *row(times_of(found))) for found in record.rows], words=2)
+    ordered = sorted(record.rows, key=lambda found: str(found["space"]))
+    return table(head, [(f"`{found['space']}`", *row(times_of(found))) for found in ordered], words=2)
 
 
 def times_of(found: Row) -> Times:
@@ -152,11 +152,9 @@ def main() -> None:
     begun = Record.begin(NAME, COMMAND, ("space",))
     record = resumed(begun) if arguments.save else begun
     for space in arguments.spaces:
-        record = record.with_rows([{"space": space, **asdict(measured(space, arguments.data_dir))}])
-        (found,) = record.where(space=space)
+        found = {"space": space, **asdict(measured(space, arguments.data_dir))}
         print(space, *row(times_of(found)), sep="  ", flush=True)
-        if arguments.save:
-            save(record)
+        record = append(record, found) if arguments.save else record.with_rows([found])
     print(generated(record))
     if arguments.save:
         PAGE.write_text(page(record))

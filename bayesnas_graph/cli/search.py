@@ -93,10 +93,10 @@ def _from_files(config: SearchConfig, settings: Sequence[Settings]) -> Iterator[
         if source is not None and source.origin == "file":
             yield key, f"{value} (from {Path(source.source.name).name})"
     parameters: dict[str, list[str]] = {}
-    for name, value in config.parameters.items():
+    for name, argument in config.parameters.items():
         source = setter(settings, ["parameters", name])
         if source is not None and source.origin == "file":
-            parameters.setdefault(Path(source.source.name).name, []).append(f"{name} = {json.dumps(value)}")
+            parameters.setdefault(Path(source.source.name).name, []).append(f"{name} = {json.dumps(argument)}")
     yield from (("parameters", f"{', '.join(texts)} (from {name})") for name, texts in parameters.items())
 
 

@@ -46,7 +46,7 @@ def _how(comparison: Comparison) -> str:
     left = len(comparison.networks) - comparison.done
     failed = sum(network.failed for network in comparison.networks)
     parts = [
-        f"Each was trained from scratch for {counted(comparison.steps, 'step')}, with the same data, schedule and seed.",
+        f"Each was trained from scratch for {counted(comparison.steps, 'step')}, with equal data, schedule and seed.",
         "With one training each, small differences may be chance.",
         f"{counted(left, 'architecture')} {'is' if left == 1 else 'are'} still to be trained." if left else "",
         f"{counted(failed, 'architecture')} could not be trained, because the loss exploded." if failed else "",

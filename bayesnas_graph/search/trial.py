@@ -64,7 +64,7 @@ class Trial(Loop[Problem, SearchLearner, SearchProgress, Watcher]):
         return rate(self.problem.of_finalists.config, step, self.problem.finalist_steps) * progress.slowdown
 
     def look(
-        self, learner: SearchLearner, progress: SearchProgress, until: int, total: Tensor, seconds: float
+        self, _learner: SearchLearner, progress: SearchProgress, until: int, total: Tensor, seconds: float
     ) -> Look[SearchProgress]:
         steps = until - progress.step
         loss, accuracy = self.device.processes.mean(total / steps).tolist()  # the only place that waits for the device

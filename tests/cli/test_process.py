@@ -71,7 +71,10 @@ def test_version_loads_almost_nothing() -> None:
     ("arguments", "first"),
     [
         (["quickstart"], "settings from quickstart.toml\ndata           digits (from quickstart.toml)"),
-        (["quickstart", "--display", "plain"], "settings from quickstart.toml\ndata           digits (from quickstart.toml)"),
+        (
+            ["quickstart", "--display", "plain"],
+            "settings from quickstart.toml\ndata           digits (from quickstart.toml)",
+        ),
         (["quickstart", "--recipe", "none", "--data", "digits"], "searching quickstart"),
     ],
 )

@@ -22,7 +22,15 @@ LONGEST = 1  # elements of a list that are replaced
 EXAMPLES = 4  # of the many changes of a document, in the fast test
 
 DOCUMENTS = {
-    "search": ("run.json", "decision.json", "outline.json", "result.json", "checksums.json", "architecture.json", "comparison.json"),
+    "search": (
+        "run.json",
+        "decision.json",
+        "outline.json",
+        "result.json",
+        "checksums.json",
+        "architecture.json",
+        "comparison.json",
+    ),
     "train": ("run.json", "result.json", "checksums.json"),
     "compress": ("run.json", "result.json", "layers.json", "checksums.json"),
     "train-cut": ("run.json",),

@@ -55,7 +55,9 @@ def test_the_line_of_the_terminal() -> None:
     assert found.text() == (
         "found 93.1 %; 3 random architectures of about the same size: 88.2 % on average, 85.0 to 91.3 %; rank 1 of 4"
     )
-    assert comparison(0.5, 0.6).text() == "found 50.0 %; 1 random architecture of about the same size: 60.0 %; rank 2 of 2"
+    assert (
+        comparison(0.5, 0.6).text() == "found 50.0 %; 1 random architecture of about the same size: 60.0 %; rank 2 of 2"
+    )
 
 
 def test_what_is_missing_is_said() -> None:

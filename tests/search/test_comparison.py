@@ -238,7 +238,17 @@ def test_a_space_with_few_architectures(tmp_path: Path) -> None:
 def test_a_killed_run_ends_with_the_same_comparison(strategy: str, programs: Launcher) -> None:
     """Through the command line, with a signal in the middle of it, for every strategy."""
     (programs.folder / "one.nas").write_text(ONE)
-    begin = ("search", "one.nas", "--config", "short.toml", "--allow-python", "--strategy", strategy, "--iterations", "1")
+    begin = (
+        "search",
+        "one.nas",
+        "--config",
+        "short.toml",
+        "--allow-python",
+        "--strategy",
+        strategy,
+        "--iterations",
+        "1",
+    )
     more = ("-s", "finish=2", "--compare-random", "2", "-s", "finalist_steps=8")
     whole, killed = (programs.folder / f"{strategy}-{name}" for name in ("whole", "killed"))
     assert programs.run(*begin, *more, "-o", whole)[0] == 0

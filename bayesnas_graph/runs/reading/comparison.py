@@ -90,7 +90,9 @@ class Comparison(BaseModel):
         if of is None:
             return f"{self.done:,} of {counted(len(self.networks), 'architecture')} trained"
         count = len(of.others)
-        accuracies = f"{percent(of.mean)} on average, {percent(min(of.others), unit=False)} to {percent(max(of.others))}"
+        accuracies = (
+            f"{percent(of.mean)} on average, {percent(min(of.others), unit=False)} to {percent(max(of.others))}"
+        )
         if count == 1:
             accuracies = percent(of.mean)
         return (
