@@ -158,17 +158,18 @@ def search(
 
     Settings are those of `bayesnas-graph search --settings`, with `intensity` for `lambda`, which is a Python
     keyword. They override those of `recipe`, by default the one that `bayesnas-graph search` would use; `config`
-    replaces both. A resumed search has its own space and settings.
+    replaces both. A resumed search has its own space and settings, except that `compare_random` can be set later.
     """
-    from bayesnas_graph.runs.config.search import SearchConfig
+    from bayesnas_graph.runs.config.search import LATER, SearchConfig
     from bayesnas_graph.runs.settings import merged
     from bayesnas_graph.runs.task import create_run, resume_run, run_to_end
     from bayesnas_graph.search.run import SearchRun
 
-    check_source("search", file, resume, output, config or recipe, settings)
     kind, where = SearchRun(), as_path(data_dir)
+    later = {key: settings.pop(key) for key in LATER if key in settings and resume is not None}
+    check_source("search", file, resume, output, config or recipe, settings)
     if resume is not None:
-        with resume_run(kind, Path(resume), where, allow_python=allow_python) as (task, device):
+        with resume_run(kind, Path(resume), where, allow_python=allow_python, later=later) as (task, device):
             return SearchResult(task.folder.path, run_to_end(kind, task, device, watch), task.subject.network)
     path = path_or_text(file or "")
     config = config or merged(search_settings(path, recipe, settings), SearchConfig, allow_python=allow_python)

@@ -137,12 +137,12 @@ network evaluation(
 
 /// The whole network for ImageNet. Two stems reduce 224 pixels to 56 and to 28: the first cell
 /// reads both, as if a reduction cell came before it.
-motif imagenet_backbone(normal_cell, reduction_cell, width, cells, affine) {
+motif imagenet_backbone(normal_cell, reduction_cell, width, cells, affine, labels = 1000) {
     in x
     node a = x : conv(floor(width / 2), 3, 2) > bn > relu > conv(width, 3, 2) > bn
     node b = a : relu_conv_bn(width, 3, 2)
     let body = stack(normal_cell, reduction_cell, width, cells, affine, true)
-    body(a, b) -> out : global_avg_pool > linear(1000)
+    body(a, b) -> out : global_avg_pool > linear(labels)
 }
 
 /// The network in which cells found on CIFAR-10 are trained on ImageNet.

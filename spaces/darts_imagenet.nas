@@ -9,10 +9,23 @@
 
 import "darts.nas" as darts
 
-/// The network to search.
-network search(width = 16, cells = 8) : image(3, 224, 224) -> classes(1000) {
+/// The network to search. `size` and `labels` describe the data.
+network search(
+    width = 16,
+    cells = 8,
+    size = 224,
+    labels = 1000
+) : image(3, size, size) -> classes(labels) {
     in x
-    out darts.imagenet_backbone(darts.normal, darts.reduction, width, cells, affine = false)(x)
+    let backbone = darts.imagenet_backbone(
+        darts.normal,
+        darts.reduction,
+        width,
+        cells,
+        affine = false,
+        labels = labels
+    )
+    out backbone(x)
 }
 
 /// The network in which an architecture is trained.

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from bayesnas_graph import api
-from bayesnas_graph.cli.console import say
+from bayesnas_graph.cli.console import labelled, say
 from bayesnas_graph.cli.options import option_group, settings_options
 from bayesnas_graph.cli.run_options import RunOptions, exit_when_interrupted
 from bayesnas_graph.cli.sweep import SweepOptions, continue_sweep, is_sweep, start_sweep
 from bayesnas_graph.runs.config.groups import RUN
-from bayesnas_graph.runs.config.search import SearchConfig
+from bayesnas_graph.runs.config.search import LATER, SearchConfig
 from bayesnas_graph.runs.recipes import Recipe, choose_recipe, device_of
-from bayesnas_graph.runs.settings import Settings, read_settings
+from bayesnas_graph.runs.settings import Settings, merged, read_settings, setter
 
 
 @settings_options(SearchConfig)
@@ -53,11 +55,18 @@ def search(
     settings = [*([] if recipe is None else [read_settings(recipe.path)]), *settings]
     if recipe is not None and options.list_settings:
         typer.echo(f"settings from {recipe}")
+    later: dict[str, Any] = {}
+    if options.resume is not None:
+        config_later = merged([one for one in settings if one.values.keys() <= LATER], SearchConfig)
+        later = config_later.model_dump(include=config_later.model_fields_set)
+        settings = [one for one in settings if not one.values.keys() <= LATER]
     config = options.config("search", SearchConfig, file, settings)
     if sweep.wanted and config is not None and file is not None:
         start_sweep(file, settings, sweep, options, recipe, passed_on)
         return
     _announce(file, options.resume, recipe)
+    for label, text in [] if config is None else _from_files(config, settings):
+        say(labelled(label, text))
     from bayesnas_graph.cli.display.search_view import SearchView  # loads torch
     from bayesnas_graph.search.tensorboard import TensorBoard, writer
 
@@ -71,7 +80,24 @@ def search(
             allow_python=options.allow_python,
             watch=(view, TensorBoard(None, writer())) if tensorboard else (view,),
             config=config,
+            **later,
         )
+
+
+def _from_files(config: SearchConfig, settings: Sequence[Settings]) -> Iterator[tuple[str, str]]:
+    """Yield the data, the network and its parameters as far as files have set them, with the names of the files."""
+    if os.environ.get("RANK", "0") != "0":
+        return
+    for key, value in (("data", config.data), ("network", config.network)):
+        source = setter(settings, [key])
+        if source is not None and source.origin == "file":
+            yield key, f"{value} (from {Path(source.source.name).name})"
+    parameters: dict[str, list[str]] = {}
+    for name, argument in config.parameters.items():
+        source = setter(settings, ["parameters", name])
+        if source is not None and source.origin == "file":
+            parameters.setdefault(Path(source.source.name).name, []).append(f"{name} = {json.dumps(argument)}")
+    yield from (("parameters", f"{', '.join(texts)} (from {name})") for name, texts in parameters.items())
 
 
 def _announce(file: Path | None, resumed: Path | None, recipe: Recipe | None) -> None:

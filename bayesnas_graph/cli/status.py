@@ -14,6 +14,7 @@ from bayesnas_graph.cli.display.switch_table import SwitchTable
 from bayesnas_graph.diagnostics.json_text import json_text
 from bayesnas_graph.runs.consent import names_code
 from bayesnas_graph.runs.paths import RunPaths
+from bayesnas_graph.runs.reading.comparison import Comparison
 from bayesnas_graph.runs.reading.damage import damage
 from bayesnas_graph.runs.reading.outline import unmet
 from bayesnas_graph.runs.reading.run import RunRecord, read_run_record
@@ -64,6 +65,8 @@ def _rows(record: RunRecord, now: datetime) -> list[tuple[str, str]]:
         rows.append(("", f"{record.updates[-1]['accuracy']:.3f} on held-out samples, at update {record.iteration}"))
     if record.result:
         rows.append(("", f"{record.result['accuracy']:.3f} on the test set, with the weights of the search"))
+    if record.comparison:
+        rows.append(("compared", record.comparison.text()))
     if record.rows:
         rows.append(("step time", f"{short_time(first['seconds'])} at first, {short_time(last['seconds'])} now"))
     if record.updates and strategy_info(record.config.get("strategy", DEFAULT)).penalised:
@@ -157,6 +160,7 @@ def _json(record: RunRecord) -> dict[str, Any]:
             "held_out": _finite(update.get("accuracy")),
             "test": record.result["accuracy"] if record.result else None,
         },
+        "comparison": _comparison_json(record.comparison),
         "step_seconds": {
             "first": _finite(record.rows[0]["seconds"] if record.rows else None),
             "now": _finite(last.get("seconds")),
@@ -171,6 +175,14 @@ def _json(record: RunRecord) -> dict[str, Any]:
         "unmet": unmet(record.result, config) if record.result else None,
         **going_on,
     }
+
+
+def _comparison_json(comparison: Comparison | None) -> dict[str, Any] | None:
+    """Return the accuracies of architectures that are compared; None for those that are not trained yet."""
+    if comparison is None:
+        return None
+    found, *others = (network.accuracy for network in comparison.networks)
+    return {"done": comparison.done, "among": comparison.among, "found": found, "random": others}
 
 
 def _is_training(record: RunRecord) -> bool:

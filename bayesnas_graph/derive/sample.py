@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import chain
 from random import Random
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
@@ -84,6 +85,22 @@ def sample(network: Network, count: int, seed: int = 0, *, with_replacement: boo
     return Sample(tuple(map(sampler.described, kept)), is_uniform, is_all)
 
 
+def random_networks(
+    graph: Graph, budgets: Sequence[Budget], count: int, seed: int, start: frozenset[str]
+) -> list[frozenset[str]]:
+    """Draw networks of a graph without zero switches that meet some requirements, by their switches.
+
+    Uniformly where that is possible; otherwise a Markov chain begins at `start`, if that meets the requirements, or at
+    the smallest or the largest network. Fewer are returned if there are not so many, or if they are too hard to find.
+    """
+    sampler = _Sampler(graph, budgets, Random(seed))
+    kept, is_all = sampler.uniform(count, with_replacement=False)
+    if is_all or len(kept) == count:
+        return kept
+    walked = sampler.walked(count, with_replacement=False, first=start)
+    return kept if len(walked) < len(kept) else walked
+
+
 class _Sampler:
     def __init__(self, graph: Graph, budgets: Sequence[Budget], random: Random) -> None:
         self.graph = graph
@@ -138,24 +155,27 @@ class _Sampler:
         while True:
             yield draws.draw()
 
-    def walked(self, count: int, *, with_replacement: bool) -> list[frozenset[str]]:
-        """Networks that a Markov chain visits, from the smallest or the largest one."""
-        start = next((on for on in self._ends() if self.fits(on)), None)
+    def walked(
+        self, count: int, *, with_replacement: bool, first: frozenset[str] | None = None
+    ) -> list[frozenset[str]]:
+        """Networks that a Markov chain visits, from the given one, or from the smallest or the largest."""
+        starts = chain([] if first is None else [first], self._ends())
+        start = next((on for on in starts if self.fits(on)), None)
         if start is None:
             return []
-        chain = Chain(self.networks, start, self.fits, self.random)
-        between = max(MOVES, len(chain.moves))
+        walk = Chain(self.networks, start, self.fits, self.random)
+        between = max(MOVES, len(walk.moves))
         kept: list[frozenset[str]] = []
         found: set[frozenset[str]] = set()
         stop = self.visited + MOST_VISITED
         for _ in range(TRIES * count):
             for _ in range(between):
-                chain.move()
+                walk.move()
                 if not self.checks:
                     stop -= len(self.graph)
-            if chain.network not in found or with_replacement:
-                found.add(chain.network)
-                kept.append(chain.network)
+            if walk.network not in found or with_replacement:
+                found.add(walk.network)
+                kept.append(walk.network)
             if len(kept) == count or self.visited > stop:
                 break
         return kept

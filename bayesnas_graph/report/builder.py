@@ -18,6 +18,7 @@ from bayesnas_graph.report.headline import Headline, comparison_headline, run_he
 from bayesnas_graph.report.overview import overview
 from bayesnas_graph.report.page import render_page
 from bayesnas_graph.report.provenance import provenance
+from bayesnas_graph.report.random_section import random_section
 from bayesnas_graph.report.reported_run import ReportedRun, read_reported_run
 from bayesnas_graph.report.search_sections import curves_section, heat_section
 from bayesnas_graph.report.section import Section
@@ -84,6 +85,7 @@ def _run_page(run: ReportedRun, *, allow_python: bool) -> ReportPage:
         case _:
             history = SearchHistory(record.switches, run.history, run.measure)
             parts = [graph_section(run), cells_section(run), curves_section({label: record}), heat_section(history)]
+            parts[2:2] = random_section(record.comparison)
     sections = (*parts, *provenance(run, allow_python=allow_python))
     return ReportPage(run_headline(label, record), sections, (run,), tuple(figures_of(run)))
 

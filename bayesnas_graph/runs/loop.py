@@ -19,6 +19,7 @@ from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.seeds import seed_everything
 from bayesnas_graph.runs.watching import Watcher
 
+EXPLOSION = "NAS605"  # the code of a loss that explodes too often
 EXPLODED = 5.0  # times the first loss, or the loss of guessing
 MOST_EXPLOSIONS = 3
 
@@ -181,7 +182,7 @@ class Loop(ABC, Generic[B, L, P, W]):
         if progress.explosions == MOST_EXPLOSIONS:
             message = f"the loss exploded again, to {loss:.3g} at step {step}, after {MOST_EXPLOSIONS} tries"
             help = f"{self.advice}; the last checkpoint is from before the explosion"
-            raise NasError([Diagnostic("NAS605", message, help=help)])
+            raise NasError([Diagnostic(EXPLOSION, message, help=help)])
         saved = self.checkpoints.last(self.problem, self.device, self.is_possible, self.watcher.noted)
         assert saved is not None, "a checkpoint is saved at the start"
         learner, before = saved

@@ -38,6 +38,8 @@ class RunPaths:
     updates = _File("updates.csv")  # the results of every update of a search
     history = _File("switches.csv")  # the state of every switch at every update
     finalists = _File("finalists.csv")  # the architectures that were compared at the end of a search
+    comparison = _File("comparison.json")  # random architectures, compared with the one that the search has found
+    trials = _File("trials")  # checkpoints of the architecture that is being trained for the comparison
     tensorboard = _File("tensorboard")  # events for TensorBoard, if requested
     decision = _File("decision.json")  # the final decision about every switch
     architecture = _File("architecture.json")  # the graph found by a search

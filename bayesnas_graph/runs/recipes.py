@@ -2,6 +2,7 @@
 
 `NAME.toml` has settings of `search` for `NAME.nas`. `NAME.VERB.toml` has those of another verb, such as
 `lenet5.compress.toml`. Any other `NAME.RECIPE.toml` is one of several recipes for `search`, such as `darts.quick.toml`.
+Without a file for it, the recipe `quick` is `NAME.toml`.
 """
 
 from __future__ import annotations
@@ -56,13 +57,17 @@ def named_recipes(file: Path) -> dict[str, Path]:
             continue
         if not path.with_suffix(".nas").is_file():  # `a.b.toml` belongs to `a.b.nas` if that exists, not to `a.nas`
             found[match[1]] = path
-    return found
+    unnamed = recipe_of(file)
+    if unnamed is not None:
+        found.setdefault(ELSEWHERE, unnamed)
+    return dict(sorted(found.items()))
 
 
 def settings_files(file: Path) -> tuple[Path, ...]:
     """Return all settings files of a space, of any verb."""
     unnamed = (recipe_of(file, verb) for verb in ("search", *OTHER_VERBS))
-    return (*(path for path in unnamed if path is not None), *named_recipes(file).values())
+    files = (*(path for path in unnamed if path is not None), *named_recipes(file).values())
+    return tuple(dict.fromkeys(files))
 
 
 def choose_recipe(file: Path | Text, name: str | None = None, device: str = "auto") -> Recipe | None:

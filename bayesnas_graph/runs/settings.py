@@ -96,6 +96,11 @@ def from_values(values: Mapping[str, Any]) -> Settings:
     return Settings(Source("<settings>", ""), values, origin="Python")
 
 
+def setter(settings: Sequence[Settings], path: Sequence[str]) -> Settings | None:
+    """Return the settings that decide a value: the last that have it; None if it has its default."""
+    return next((one for one in reversed(settings) if _has(one.values, path)), None)
+
+
 def configured(settings: Iterable[Settings], *, allow_python: bool = False) -> SearchConfig:
     """Merge settings into the configuration of a search. Raises NasError."""
     return merged(settings, SearchConfig, allow_python=allow_python)
@@ -131,7 +136,7 @@ def _wrong(fault: dict[str, Any], layers: list[Settings], kind: type[Group]) -> 
     if not path:
         return Diagnostic("NAS601", str(fault["ctx"]["error"]) if "ctx" in fault else fault["msg"])
     key = ".".join(map(str, path))
-    origin = next((one for one in reversed(layers) if _has(one.values, path)), None)
+    origin = setter(layers, path)
     span = None if origin is None else origin.place(path) or Span(origin.source, 0, len(origin.source.text))
     known = {field.alias or name: field for name, field in kind.model_fields.items()}
     if fault["type"] == "extra_forbidden":

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic, TypeVar
 
 import torch
@@ -22,6 +23,7 @@ from bayesnas_graph.runs.opening import open_run
 from bayesnas_graph.runs.paths import folder_gone, is_gone
 from bayesnas_graph.runs.processes import shared_folder
 from bayesnas_graph.runs.reading.listed import changed_tables
+from bayesnas_graph.runs.settings import from_values, merged
 from bayesnas_graph.runs.signals import stopping
 from bayesnas_graph.runs.subject import Subject
 from bayesnas_graph.runs.watching import Watcher, fan_out
@@ -109,14 +111,26 @@ def _write_manifest(kind: RunKind[P, Any, Any, Any], task: Task[P, Any]) -> None
 
 @contextmanager
 def resume_run(
-    kind: RunKind[P, Any, Any, Any], path: Path, data_dir: Path | None, *, allow_python: bool
+    kind: RunKind[P, Any, Any, Any],
+    path: Path,
+    data_dir: Path | None,
+    *,
+    allow_python: bool,
+    later: Mapping[str, Any] = MappingProxyType({}),
 ) -> Iterator[tuple[Task[P, Any], Device]]:
-    """Open a run to resume it from its last checkpoint, with its own settings. Raises NasError."""
+    """Open a run to resume it from its last checkpoint, with its own settings. Raises NasError.
+
+    Settings that are made `later`, about what follows a finished run, become its own.
+    """
     run = open_run(path, kind.name, allow_python=allow_python)
     manifest, subject, config = run.manifest, run.subject, run.config
+    if later:
+        config = merged([from_values(config.to_plain()), from_values(later)], type(config), allow_python=allow_python)
     with prepare_device(config, manifest.threads) as device, hold_lock(run.folder, device):
         where = data_dir or Path(manifest.data_dir)
         problem = kind.build_problem(subject, config, where, device)
+        if later and device.processes.first:
+            run.folder.write_manifest(manifest.model_copy(update={"config": config}))
         yield Task(subject, config, problem, where, run.folder), device
 
 

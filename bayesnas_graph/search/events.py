@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, fields, replace
 
 from bayesnas_graph.bayes import Verdict
 from bayesnas_graph.runs.folder import RunFolder
+from bayesnas_graph.runs.reading.comparison import Comparison
 from bayesnas_graph.runs.reading.outline import Outline
 from bayesnas_graph.runs.tables import append, cell, cut
 from bayesnas_graph.runs.watching import Watcher
@@ -49,6 +50,15 @@ class SearchWatcher(Watcher):
 
     def selected(self, progress: SearchProgress) -> None:
         """The best finalist is the architecture; only its weights are trained from now on."""
+
+    def comparing(self, comparison: Comparison) -> None:
+        """The search is over, and architectures are trained to compare them with the one that was found."""
+
+    def trial_logged(self, number: int, row: StepRow) -> None:
+        """Some steps were taken to train the architecture of this number, counted from 0."""
+
+    def trial_ended(self, comparison: Comparison, number: int) -> None:
+        """The architecture of this number was trained and measured."""
 
 
 METRICS = tuple(field.name for field in fields(StepRow))
@@ -99,6 +109,10 @@ class SearchRecorder(SearchWatcher):
     def selected(self, progress: SearchProgress) -> None:
         assert self._outline is not None, "a search starts before it ends"
         self._write(replace(self._outline, finalists=len(progress.finalists)))
+
+    def comparing(self, comparison: Comparison) -> None:
+        assert self._outline is not None, "a search starts before it ends"
+        self._write(replace(self._outline, compared=len(comparison.networks)))
 
     def _write(self, outline: Outline) -> None:
         self._outline = outline

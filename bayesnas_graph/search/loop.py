@@ -16,6 +16,7 @@ from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes import prune
 from bayesnas_graph.passes.analysis import Cost, cost
 from bayesnas_graph.runs.loop import Look, Loop
+from bayesnas_graph.runs.reading.comparison import Comparison
 from bayesnas_graph.runs.schedule import rate
 from bayesnas_graph.runs.seeds import generator, seed_everything
 from bayesnas_graph.search.budget import LARGEST_GROWTH
@@ -42,6 +43,8 @@ class SearchOutcome:
     accuracy: float  # on the test set, with the weights of the search
     why: str  # reason why the search ended
     learner: SearchLearner
+    steps: int  # of training
+    comparison: Comparison | None = None  # with random architectures
 
 
 @dataclass
@@ -262,4 +265,5 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
     def _outcome(self, learner: SearchLearner, progress: SearchProgress) -> SearchOutcome:
         assert progress.architecture is not None, "a search ends after an update"
         found = accuracy(learner, self.problem.test_batches(self.device))
-        return SearchOutcome(progress.architecture, learner.graph, cost(learner.graph), found, progress.ended, learner)
+        size = cost(learner.graph)
+        return SearchOutcome(progress.architecture, learner.graph, size, found, progress.ended, learner, progress.step)

@@ -23,6 +23,7 @@ def outline_of(space: str, problem: Problem, device: Device, progress: SearchPro
         iterations=progress.iteration if progress.ended else config.iterations,
         finalists=problem.finalists if progress.last_step == 0 else len(progress.finalists),
         finalist_steps=problem.finalist_steps,
+        compared=problem.compared,
         finish=problem.finish,
         switches=tuple(switches_of(problem.graph)),
         parameters=whole.parameters,

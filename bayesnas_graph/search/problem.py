@@ -43,6 +43,7 @@ class Problem:
     graph: Graph  # with zero switches and groups
     budgets: tuple[Budget, ...]
     data: Data
+    written: Graph  # as in the space, without zero switches
 
     @staticmethod
     def of(network: Network, data: Data, config: SearchConfig) -> Problem:
@@ -51,8 +52,8 @@ class Problem:
         Raises NasError if the data do not fit it, or if no architecture meets its requirements.
         """
         check_network_fits(network, data)
-        options = passes.Options(zero=config.zero, mode=config.mode)
-        problem = Problem(config, passes.run(network.graph(), passes.SWITCHES, options), network.budgets, data)
+        options, graph = passes.Options(zero=config.zero, mode=config.mode), network.graph()
+        problem = Problem(config, passes.run(graph, passes.SWITCHES, options), network.budgets, data, graph)
         check_feasible(problem.graph)
         if not problem.steps_per_epoch:
             message = f"a batch of {config.batch} is larger than the {len(problem.indices[0])} samples to train on"
@@ -95,6 +96,11 @@ class Problem:
     def finalist_steps(self) -> int:
         """Steps of training per finalist."""
         return self.config.finalist_steps or max(1, self.total_steps // 4)
+
+    @property
+    def compared(self) -> int:
+        """Architectures that are trained after the search: random ones, and first of all the result."""
+        return self.config.compare_random + 1 if self.config.compare_random and self.graph.gates else 0
 
     @cached_property
     def of_finalists(self) -> Problem:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,6 +11,7 @@ from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.language.json import to_json
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.device import Device, check_deterministic
+from bayesnas_graph.runs.folder import RunFolder
 from bayesnas_graph.runs.loading import check_batch_norms, load_data
 from bayesnas_graph.runs.manifest import Kind
 from bayesnas_graph.runs.memory import check_step, check_training_memory
@@ -17,6 +19,7 @@ from bayesnas_graph.runs.processes import Processes
 from bayesnas_graph.runs.subject import Subject
 from bayesnas_graph.runs.task import RunKind, Task
 from bayesnas_graph.search.checkpoint import SearchCheckpoints
+from bayesnas_graph.search.comparison import Comparing
 from bayesnas_graph.search.events import SearchRecorder, SearchWatcher
 from bayesnas_graph.search.loop import Search, SearchOutcome
 from bayesnas_graph.search.problem import Problem
@@ -42,13 +45,23 @@ class SearchRun(RunKind[Problem, SearchConfig, SearchWatcher, SearchOutcome]):
     def run(self, task: SearchTask, device: Device, watcher: SearchWatcher, stop: Callable[[], bool]) -> SearchOutcome:
         checkpoints = SearchCheckpoints(task.folder.checkpoints, task.config.keep, task.subject.fingerprint)
         device = device.for_run(task.config, task.folder)
-        return Search(task.problem, device, checkpoints, watcher, stop).run()
+        outcome = Search(task.problem, device, checkpoints, watcher, stop).run()
+        if not task.problem.compared:
+            return outcome
+        if device.processes.first:
+            _write_found(task.folder, outcome)  # a comparison takes long, and a network can be derived before its end
+            task.folder.result.unlink(missing_ok=True)  # marks a finished run
+        comparing = Comparing(task.problem, device, task.folder, task.subject.fingerprint, watcher, stop)
+        return replace(outcome, comparison=comparing.run(outcome.decision.off, outcome.steps))
 
     def write_results(self, task: SearchTask, outcome: SearchOutcome) -> None:
-        folder = task.folder
-        folder.write_json(folder.decision, outcome.decision.to_plain())
-        folder.write(folder.architecture, to_json(outcome.graph))
-        folder.write_json(folder.result, result_of(task.problem, outcome))
+        _write_found(task.folder, outcome)
+        task.folder.write_json(task.folder.result, result_of(task.problem, outcome))
+
+
+def _write_found(folder: RunFolder, outcome: SearchOutcome) -> None:
+    folder.write_json(folder.decision, outcome.decision.to_plain())
+    folder.write(folder.architecture, to_json(outcome.graph))
 
 
 def build_problem(subject: Subject, config: SearchConfig, data_dir: Path, processes: Processes) -> Problem:

@@ -69,7 +69,7 @@ def searched_network(run: Path) -> torch.nn.Module:
     found = open_run(run)
     config = search_manifest(found).config
     device = Device.of(config, find_device("cpu"), Processes())
-    problem = Problem(config, found.switched(), (), tiny_data())
+    problem = Problem(config, found.switched(), (), tiny_data(), found.space.network.graph())
     saved = SearchCheckpoints(found.folder.checkpoints, fingerprint=found.manifest.fingerprint)
     learner = saved.newest(device, lambda content: from_plain(content, problem, device)[0])
     assert learner is not None

@@ -70,8 +70,11 @@ def test_version_loads_almost_nothing() -> None:
 @pytest.mark.parametrize(
     ("arguments", "first"),
     [
-        (["quickstart"], "settings from quickstart.toml"),
-        (["quickstart", "--display", "plain"], "settings from quickstart.toml"),
+        (["quickstart"], "settings from quickstart.toml\ndata           digits (from quickstart.toml)"),
+        (
+            ["quickstart", "--display", "plain"],
+            "settings from quickstart.toml\ndata           digits (from quickstart.toml)",
+        ),
         (["quickstart", "--recipe", "none", "--data", "digits"], "searching quickstart"),
     ],
 )
@@ -97,7 +100,7 @@ def test_a_search_says_something_before_torch_is_loaded(
     outer, inner = pty.openpty()
     assert subprocess.run(command, cwd=tmp_path, stdout=inner, stderr=inner).returncode == 99
     os.close(inner)
-    assert os.read(outer, 65536).decode().splitlines() == [first]
+    assert os.read(outer, 65536).decode().splitlines() == first.split("\n")
     os.close(outer)
 
 

@@ -120,6 +120,21 @@ def test_errors_come_before_the_folder_is_created(
     assert sorted(folder.iterdir()) == before
 
 
+def test_what_a_file_has_set_is_said(run: Run, folder: Path) -> None:
+    """Data, network and its parameters, but not what the command line has set."""
+    with Path("tiny.toml").open("a") as file:
+        file.write('data = "shapes"\nnetwork = "net"\nparameters = {width = 3}\n')
+    result = run("search", "tiny.nas", "-p", "width=5", *DATA)
+    assert result.out.startswith("settings from tiny.toml\nnetwork        net (from tiny.toml)\nrun "), result.err
+    (folder / "more.toml").write_text('data = "tests.search.spaces:tiny_data"\n')
+    result = run("search", "tiny.nas", "--config", "more.toml", "--allow-python")
+    assert result.out.splitlines()[1:4] == [
+        "data           tests.search.spaces:tiny_data (from more.toml)",
+        "network        net (from tiny.toml)",
+        "parameters     width = 3 (from tiny.toml)",
+    ], result.err
+
+
 def test_recipes(run: Run, folder: Path) -> None:
     """A recipe is chosen by its name, or by the device; what was chosen is printed."""
     (folder / "tiny.toml").rename("tiny.quick.toml")

@@ -34,7 +34,20 @@ def test_from_search_to_source(
     monkeypatch.chdir(tmp_path)
     sizes = [word for value in parameters for word in ("-p", value)]
     few = ["--iterations", "2", "--steps", "2", "--warmup", "1", "-s", "finish=0", "-s", "threads=1", "-s", "rate=0.01"]
-    words = ["--network", network, "--data", "digits", "-o", "run", "--strategy", strategy, *sizes, *few]
+    words = [
+        "--recipe",
+        "none",
+        "--network",
+        network,
+        "--data",
+        "digits",
+        "-o",
+        "run",
+        "--strategy",
+        strategy,
+        *sizes,
+        *few,
+    ]
     assert run("search", space, *words).code == 0
     derived = run("derive", "run", "-o", "derived")
     assert derived.code == 0, derived.err

@@ -246,7 +246,8 @@ def test_spaces(run: Run, here: Path) -> None:
     result = run("spaces", "quickstart")
     for text in ("network digits", "inputs      image(1, 8, 8)", "width = 8", "requires    params < 20,000", "cell"):
         assert text in result.out
-    assert "\nrecipes\n  quickstart.toml  Settings for searching quickstart.nas" in result.out
+    assert "\nrecipes\n  quickstart.toml        Settings for searching quickstart.nas" in result.out
+    assert "\n  quickstart.paper.toml  The same as without" in result.out
     assert re.findall(r"^  (darts\S+toml)  \w", run("spaces", "darts").out, re.MULTILINE) == [
         "darts.paper.toml",
         "darts.quick.toml",

@@ -33,10 +33,11 @@ network net : image(1, 8, 8) -> classes(10) {
 """
 COMMON: dict[str, Any] = {"data": "shapes", "batch": 100, "checkpoint_steps": 4, "threads": 1, "seed": 3}
 SEARCH: dict[str, Any] = {"steps": 6, "warmup": 2, "iterations": 2, "finish": 6, "log_steps": 2, "finalists": 0}
+COMPARED: dict[str, Any] = {"compare_random": 1, "finalist_steps": 2}
 TRAIN: dict[str, Any] = {"epochs": 2, "cutout": 0, "crop": 0}
 COMPRESS: dict[str, Any] = {"epochs": 1, "loops": 2, "loop_epochs": 1, "fine_epochs": 1, "lambda": 0.001}
 KINDS = ("search", "train", "compress")
-RESULTS = ("decision.json", "architecture.json", "result.json", "checksums.json", "weights.safetensors", "model.py")
+RESULTS = ("decision.json", "architecture.json", "result.json", "checksums.json", "comparison.json")
 NOT_COMPARED = ("latency", "seconds", "checksum")
 
 
@@ -44,14 +45,14 @@ def make_runs(folder: Path) -> None:
     """Make a finished run of every kind in a folder, and `KIND-cut`, which was killed before its end."""
     (folder / "space.nas").write_text(SPACE)
     (folder / "fixed.nas").write_text(FIXED)
-    api.search(folder / "space.nas", output=folder / "search", **COMMON, **SEARCH)
+    api.search(folder / "space.nas", output=folder / "search", **COMMON, **SEARCH, **COMPARED)
     api.train(folder / "fixed.nas", output=folder / "train", **COMMON, **TRAIN)
     settings = {("intensity" if key == "lambda" else key): value for key, value in COMPRESS.items()}
     api.compress(folder / "fixed.nas", output=folder / "compress", **COMMON, **settings)
     for kind in KINDS:
         cut = folder / f"{kind}-cut"
         shutil.copytree(folder / kind, cut)
-        for name in (*RESULTS, "network.nas", "layers.json"):
+        for name in (*RESULTS, "weights.safetensors", "model.py", "network.nas", "layers.json"):
             (cut / name).unlink(missing_ok=True)
         if kind == "compress":
             (cut / "stages" / "fine.safetensors").unlink()
@@ -106,7 +107,7 @@ def is_read(file: str, name: str, kind: str) -> bool:
         return name in ("eval", "export")
     if file in ("architecture.json", "model.py"):
         return name == "status"  # only their checksums matter
-    if file.endswith(".csv") or file in ("layers.json", "outline.json"):
+    if file.endswith(".csv") or file in ("layers.json", "outline.json", "comparison.json"):
         return name in ("status", "report", "resume")
     return True
 
@@ -126,7 +127,11 @@ def resumed(run: Path) -> dict[str, Any]:
             found[name] = without_times(json.loads(path.read_text()))
         elif path.suffix == ".pt":
             found[name] = plain(torch.load(path, weights_only=True))
-        elif path.suffix in (".safetensors", ".py", ".nas") or path.name in ("decision.json", "architecture.json"):
+        elif path.suffix in (".safetensors", ".py", ".nas") or path.name in (
+            "decision.json",
+            "architecture.json",
+            "comparison.json",
+        ):
             found[name] = path.read_bytes()
     return found
 

@@ -22,12 +22,21 @@ LONGEST = 1  # elements of a list that are replaced
 EXAMPLES = 4  # of the many changes of a document, in the fast test
 
 DOCUMENTS = {
-    "search": ("run.json", "decision.json", "outline.json", "result.json", "checksums.json", "architecture.json"),
+    "search": (
+        "run.json",
+        "decision.json",
+        "outline.json",
+        "result.json",
+        "checksums.json",
+        "architecture.json",
+        "comparison.json",
+    ),
     "train": ("run.json", "result.json", "checksums.json"),
     "compress": ("run.json", "result.json", "layers.json", "checksums.json"),
     "train-cut": ("run.json",),
 }
 LENGTHS = {"epochs", "steps", "warmup", "iterations", "finish", "loops", "loop_epochs", "fine_epochs", "finalists"}
+LENGTHS |= {"compare_random", "finalist_steps"}
 CASES = [(kind, name) for kind, names in DOCUMENTS.items() for name in names]
 
 Place = tuple[str | int, ...]

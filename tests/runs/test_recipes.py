@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from bayesnas_graph.data.datasets import DATASETS
+from bayesnas_graph.data.fit import takes
 from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.language.elaborate import load_network
 from bayesnas_graph.runs.manifest import Kind
@@ -23,7 +24,8 @@ from bayesnas_graph.runs.recipes import (
 )
 from bayesnas_graph.runs.settings import assigned, configured, option, read_settings
 from bayesnas_graph.runs.subject import parameter_values
-from tests.conftest import ROOT
+from tests.conftest import ROOT, SPACES
+from tests.test_spaces import load
 
 SHIPPED = sorted(path for path in (ROOT / "spaces").glob("*.toml") if not path.name.endswith(".compress.toml"))
 SYSTEMS = ("darts", "tree_cell", "densenet", "hierarchical", "proxyless_mobile")
@@ -60,11 +62,22 @@ def test_files_of_other_verbs_and_spaces_are_not_recipes(space: Path) -> None:
     add(space, "net.large.nas")
     (space.parent / "net.folder.toml").mkdir()
     assert list(named_recipes(space)) == ["my-own_2", "quick"]
+    assert named_recipes(space)["quick"].name == "net.quick.toml"
     assert recipe_of(space) == space.with_suffix(".toml")
     assert recipe_of(space, "compress") == space.with_name("net.compress.toml")
     names = [path.name for path in settings_files(space)]
     assert names == ["net.toml", "net.train.toml", "net.compress.toml", "net.my-own_2.toml", "net.quick.toml"]
     assert {"search", *OTHER_VERBS} == set(get_args(Kind))
+
+
+def test_a_file_without_a_recipe_name_is_also_called_quick(space: Path) -> None:
+    add(space, "net.toml", "net.paper.toml")
+    assert {name: path.name for name, path in named_recipes(space).items()} == {
+        "paper": "net.paper.toml",
+        "quick": "net.toml",
+    }
+    assert [path.name for path in settings_files(space)] == ["net.toml", "net.paper.toml"]
+    assert chosen(space, "quick") == chosen(space) == "net.toml"
 
 
 def test_a_file_hides_the_shipped_space_of_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,6 +166,14 @@ def test_a_missing_space_is_reported_as_such(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------ the shipped ones
 
 
+@pytest.mark.parametrize("path", SPACES, ids=lambda path: path.stem)
+def test_every_space_with_choices_has_both_sizes(path: Path) -> None:
+    if not any(network.block.choices for network in load(path.stem).networks):
+        assert not named_recipes(path), "there is nothing to search"
+        return
+    assert {"quick", "paper"} <= named_recipes(path).keys()
+
+
 def test_every_system_has_both_sizes() -> None:
     for name in SYSTEMS:
         assert {"quick", "paper"} <= set(named_recipes(Path(name))), name
@@ -174,5 +195,5 @@ def test_shipped_recipes_fit_their_space_and_data(path: Path) -> None:
     data = DATASETS[config.data]
     channels, height, width = data.shape
     padded = (channels, height + 2 * config.pad, width + 2 * config.pad)
-    assert (taken.kind, taken.shape) == ("image", padded)
+    assert takes(taken.shape, padded)
     assert (returned.kind, returned.shape) == ("classes", (data.classes,))

@@ -12,9 +12,11 @@ from bayesnas_graph.cli.display.search_state import (
     pressure_text,
     shrink_text,
 )
+from bayesnas_graph.diagnostics.words import counted
 
 if TYPE_CHECKING:
     from bayesnas_graph.diagnostics import Diagnostic
+    from bayesnas_graph.runs.reading.comparison import Comparison
     from bayesnas_graph.search.finalists import Finalist
 
 
@@ -35,6 +37,9 @@ class SearchDisplay(Protocol):
 
     def compared(self, state: SearchState, finalist: Finalist, number: int) -> None:
         """A finalist was trained and measured."""
+
+    def happened(self, state: SearchState, text: str) -> None:
+        """Something usual happened that has no numbers of its own."""
 
     def noted(self, text: str) -> None:
         """Something unusual happened."""
@@ -79,6 +84,9 @@ class SearchLines:
     def compared(self, state: SearchState, finalist: Finalist, number: int) -> None:
         say(compared_text(state, finalist, number))
 
+    def happened(self, _state: SearchState, text: str) -> None:
+        say(text)
+
     def noted(self, text: str) -> None:
         say(note(text))
 
@@ -92,6 +100,8 @@ def head(state: SearchState) -> list[str]:
     warmup = f"{outline.warmup:,} to warm up, " if outline.warmup else ""
     finalists = f", {outline.finalists:,} finalists of {outline.finalist_steps:,}" if outline.finalists else ""
     finish = f"{finalists}, {outline.finish:,} to finish" if outline.finish else finalists
+    if outline.compared:
+        finish += f", {outline.compared:,} architectures of {outline.finalist_steps:,} to compare"
     rows = [
         ("search", outline.subject),
         ("steps", f"{outline.total_steps:,}: {warmup}{outline.iterations:,} iterations of {outline.steps:,}{finish}"),
@@ -120,6 +130,24 @@ def compared_text(state: SearchState, finalist: Finalist, number: int) -> str:
     return (
         f"finalist {number}/{state.outline.finalists}  held-out {finalist.accuracy:.3f}  loss {finalist.loss:.4f}  "
         f"parameters {finalist.parameters:,}  multiply-adds {finalist.flops:,}"
+    )
+
+
+def comparison_text(comparison: Comparison) -> str:
+    """Return what is compared with the result."""
+    others = counted(len(comparison.networks) - 1, "random architecture")
+    left = f", {comparison.done:,} done" if comparison.done else ""
+    each = f"{comparison.steps:,} steps each"
+    return f"the result and {others} {comparison.kind} are trained from scratch, {each}{left}"
+
+
+def trial_text(comparison: Comparison, number: int) -> str:
+    """Return the results of an architecture that is compared."""
+    network = comparison.networks[number]
+    accuracy = "failed" if network.accuracy is None else f"test {network.accuracy:.3f}"
+    return (
+        f"compared {number + 1}/{len(comparison.networks)}  {'random' if number else 'found '}  {accuracy}  "
+        f"parameters {network.parameters:,}  multiply-adds {network.flops:,}"
     )
 
 

@@ -77,6 +77,10 @@ class SearchScreen:
     def compared(self, state: SearchState, finalist: Finalist, number: int) -> None:
         self._add(compared_text(state, finalist, number))
 
+    def happened(self, state: SearchState, text: str) -> None:
+        self.state = state
+        self._add(text)
+
     def noted(self, text: str) -> None:
         self._add(text)
         self.notes = (*self.notes, text)

@@ -9,6 +9,7 @@ from bayesnas_graph.runs.reading.outline import Outline
 
 if TYPE_CHECKING:
     from bayesnas_graph.passes.analysis import Cost
+    from bayesnas_graph.runs.reading.comparison import Comparison
     from bayesnas_graph.search.budget import Shrink
     from bayesnas_graph.search.events import StepRow
     from bayesnas_graph.search.finalists import Finalist
@@ -78,6 +79,15 @@ class SearchState:
         """Return the state once the best finalist is known, which may have switches that were closed before."""
         alive = frozenset(switch.name for switch in self.outline.switches) - set(best.off)
         return replace(self.concluded(progress), alive=alive, parameters=best.parameters, flops=best.flops)
+
+    def comparing(self, comparison: Comparison) -> SearchState:
+        """Return the state when architectures are about to be compared with the result."""
+        return replace(self, outline=replace(self.outline, compared=len(comparison.networks)), shrink=None)
+
+    def trial_logged(self, number: int, row: StepRow) -> SearchState:
+        """Return the state after some steps with the architecture of this number, counted from 0."""
+        step = self.outline.search_steps + number * self.outline.finalist_steps + row.step
+        return self.logged(replace(row, step=step))
 
     @property
     def phase(self) -> str:

@@ -31,6 +31,7 @@ def outcome_lines(outline: Outline, outcome: SearchOutcome, missed: Container[st
         ("parameters", f"{outcome.cost.parameters:,} of {outline.parameters:,}"),
         ("multiply-adds", f"{outcome.cost.flops_text} of {outline.flops_text}"),
         ("accuracy", f"{outcome.accuracy:.4f} on the test set, with the weights of the search"),
+        *(() if outcome.comparison is None else (("compared", outcome.comparison.text()),)),
         *(("target", f"{text}: {'not met' if text in missed else 'met'}") for text in outline.wanted),
     ]
     yield from (labelled(label, text) for label, text in rows)

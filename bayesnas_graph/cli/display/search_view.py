@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from bayesnas_graph.cli.console import say, show_diagnostics
 from bayesnas_graph.cli.display.run_view import RunView, show_written
-from bayesnas_graph.cli.display.search_lines import SearchDisplay, SearchLines, selection
+from bayesnas_graph.cli.display.search_lines import SearchDisplay, SearchLines, comparison_text, selection, trial_text
 from bayesnas_graph.cli.display.search_screen import SearchScreen
 from bayesnas_graph.cli.display.search_state import SearchState
 from bayesnas_graph.cli.display.search_summary import outcome_lines, too_large
@@ -15,6 +15,7 @@ from bayesnas_graph.passes import prune
 from bayesnas_graph.passes.analysis import cost
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.manifest import Kind
+from bayesnas_graph.runs.reading.comparison import Comparison
 from bayesnas_graph.runs.reading.outline import unmet
 from bayesnas_graph.search.budget import Shrink, too_weak
 from bayesnas_graph.search.events import SearchWatcher, StepRow
@@ -75,6 +76,18 @@ class SearchView(RunView, SearchWatcher):
         self.state = self._state.selected(progress, progress.finalists[number])
         self._display.noted(selection(self.state, number + 1))
 
+    def comparing(self, comparison: Comparison) -> None:
+        self.state = self._state.comparing(comparison)
+        if not comparison.is_done:
+            self._display.happened(self.state, comparison_text(comparison))
+
+    def trial_logged(self, number: int, row: StepRow) -> None:
+        self.state = self._state.trial_logged(number, row)
+        self._display.logged(self.state)
+
+    def trial_ended(self, comparison: Comparison, number: int) -> None:
+        self._display.happened(self._state, trial_text(comparison, number))
+
     def noted(self, text: str) -> None:
         self._display.noted(text)
 
@@ -93,6 +106,7 @@ class SearchView(RunView, SearchWatcher):
         folder = task.folder
         written = [folder.decision, folder.architecture, folder.result, folder.metrics, folder.updates, folder.history]
         written += [folder.finalists] if folder.finalists.exists() else []
+        written += [folder.comparison] if outcome.comparison is not None else []
         show_written(task, *written, next_steps={"view it": "report", "derive a network": "derive"})
 
     @property

@@ -119,6 +119,9 @@ class LengthSettings(Group):
     finalist_steps: Count | None = Field(
         None, description="training steps per finalist (default: a quarter of the steps of the search)"
     )
+    compare_random: Annotated[int, Flag(RUN)] = Field(
+        0, ge=0, le=1000, description="random architectures to train from scratch, to compare with the result"
+    )
     finish: int | None = Field(
         None, ge=0, description="weight-training steps after the last update (default: same as `steps`)"
     )

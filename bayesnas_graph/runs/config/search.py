@@ -15,6 +15,8 @@ from bayesnas_graph.runs.config.groups import (
     WeightSettings,
 )
 
+LATER = frozenset({"compare_random"})  # settings that a resumed search takes: they are about what follows it
+
 
 class SearchConfig(
     Kept,

@@ -54,6 +54,8 @@ def _damaged(record: RunRecord, paths: RunPaths) -> Iterator[Path]:
         yield paths.checksums
     if paths.decision.exists() and not _is_decision(paths):
         yield paths.decision
+    if paths.comparison.exists() and record.comparison is None:
+        yield paths.comparison
     tables = {paths.metrics: "step", paths.updates: "iteration", paths.history: "switch"}  # a column of each table
     yield from (path for path, column in tables.items() if path.exists() and not _is_table(path, column))
 

@@ -63,13 +63,14 @@ class Outline:
     wanted: tuple[str, ...]  # target sizes
     strategy: str = DEFAULT
     finalists: int = 0  # architectures trained and compared at the end; once one is selected, the actual number
-    finalist_steps: int = 0  # of each
+    finalist_steps: int = 0  # of each, and of each architecture that is compared with the result
+    compared: int = 0  # architectures that are trained afterwards, to compare them; the first is the result
     flops_at_least: bool = False  # whether some multiply-adds cannot be counted
 
     def __post_init__(self) -> None:
         if self.warmup < 0 or self.steps < 1 or self.iterations < bool(self.switches) or self.finish < 0:
             raise ValueError("a search has steps and iterations")
-        if self.finalists < 0 or self.finalist_steps < 0:
+        if self.finalists < 0 or self.finalist_steps < 0 or self.compared < 0:
             raise ValueError("a search has steps and iterations")
 
     @property
@@ -79,7 +80,12 @@ class Outline:
 
     @property
     def total_steps(self) -> int:
-        """Steps of the whole search, unless it stops earlier."""
+        """Steps of the whole run, unless the search stops earlier."""
+        return self.search_steps + self.compared * self.finalist_steps
+
+    @property
+    def search_steps(self) -> int:
+        """Steps of the search itself."""
         return self.decided_at + self.finalists * self.finalist_steps + self.finish
 
     @property
@@ -97,6 +103,9 @@ class Outline:
         """Return the phase of a step, counted from 1."""
         if self.warmup and step <= self.warmup:
             return "warm-up"
+        if self.compared and step > self.search_steps:
+            number = min(self.compared, ceil((step - self.search_steps) / max(1, self.finalist_steps)))
+            return f"comparison {number}/{self.compared}"
         iteration = max(1, ceil((step - self.warmup) / self.steps))
         if iteration <= self.iterations:
             return f"iteration {iteration}/{self.iterations}"

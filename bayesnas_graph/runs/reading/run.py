@@ -15,6 +15,7 @@ from bayesnas_graph.diagnostics.checksums import Changed, help_for
 from bayesnas_graph.diagnostics.reading import LARGEST_JSON, read_file
 from bayesnas_graph.diagnostics.words import at_least
 from bayesnas_graph.runs.paths import RunPaths, not_a_run
+from bayesnas_graph.runs.reading.comparison import Comparison, read_comparison
 from bayesnas_graph.runs.reading.outline import Outline, OutlineSwitch
 
 Numbers = dict[str, float]
@@ -41,6 +42,7 @@ class RunRecord:
     checkpoint: int | None  # the step of the last one
     result: dict[str, Any] | None
     heard: datetime | None  # when the log was last written
+    comparison: Comparison | None = None  # with random architectures
 
     @property
     def state(self) -> Literal["running", "stopped", "finished", "unfinished"]:
@@ -68,7 +70,8 @@ class RunRecord:
     @property
     def step(self) -> int:
         """The last known step."""
-        return max(int(self.rows[-1]["step"]) if self.rows else 0, self.checkpoint or 0)
+        compared = self.comparison.done * self.comparison.steps if self.comparison else 0
+        return max(int(self.rows[-1]["step"]) if self.rows else 0, self.checkpoint or 0) + compared
 
     @property
     def iteration(self) -> int:
@@ -124,7 +127,8 @@ def read_run_record(paths: RunPaths) -> RunRecord:
         closed=frozenset(_closed(paths)),
         checkpoint=_last_step(paths.checkpoints),
         result=read_object(paths.result, _TRAINED if manifest.get("kind") in ("train", "compress") else _RESULT),
-        heard=_written(paths.metrics),
+        heard=_written(paths.comparison) or _written(paths.metrics),
+        comparison=read_comparison(paths),
     )
     paths.check_there()
     return record
