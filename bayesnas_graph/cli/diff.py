@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
+from bayesnas_graph.cli.console import echo
 from bayesnas_graph.cli.network_options import AllowPython, NetworkName, load_network
+from bayesnas_graph.cli.terminal import bold, dim, green
 from bayesnas_graph.diagnostics.json_text import json_text
 from bayesnas_graph.diagnostics.words import counted
 from bayesnas_graph.ir import Graph
@@ -34,15 +36,15 @@ def diff(
     if as_json_:
         typer.echo(json_text(difference.as_json()))
     elif difference.same:
-        typer.echo(f"the same space{_renamed(difference)}")
+        echo(f"{green('the same space')}{_renamed(difference)}")
     else:
-        typer.echo(_headline(old, new, same_graph=difference.same_graph))
+        echo(bold(_headline(old, new, same_graph=difference.same_graph)), 2)
         lines = summary(difference, old, new)
         shown = lines if show_all or len(lines) <= MOST_LINES else lines[: MOST_LINES - 1]
         for line in shown:
-            typer.echo(f"  {line}")
+            echo(f"  {line}", 4)
         if len(shown) < len(lines):
-            typer.echo(f"  and {counted(len(lines) - len(shown), 'more line')}; `--all` shows them")
+            echo(dim(f"  and {counted(len(lines) - len(shown), 'more line')}; `--all` shows them"))
     if not difference.same:
         raise typer.Exit(1)
 

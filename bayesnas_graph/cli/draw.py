@@ -10,9 +10,11 @@ from typing import Annotated, Literal, get_args
 import typer
 
 from bayesnas_graph.cli.architecture_options import GivenSwitches, GivenText, given_architecture
+from bayesnas_graph.cli.console import echo
 from bayesnas_graph.cli.drawing import Drawing, drawing_of, given_drawing, motifs
 from bayesnas_graph.cli.network_options import AllowPython, NetworkName, Parameters
 from bayesnas_graph.cli.output_options import Force
+from bayesnas_graph.cli.terminal import dim
 from bayesnas_graph.diagnostics import nearest
 from bayesnas_graph.diagnostics.outputs import write_outputs
 from bayesnas_graph.language.elaborate import Network
@@ -160,4 +162,4 @@ def _write(contents: Mapping[Path, bytes], *, force: bool) -> None:
         return
     write_outputs(list(contents.items()), force=force)
     for path in contents:
-        typer.echo(f"wrote {path}")
+        echo(f"wrote {dim(str(path))}")

@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 from rich.markdown import Markdown
 
+from bayesnas_graph.cli.console import echo
 from bayesnas_graph.cli.rich_output import rich_console
+from bayesnas_graph.cli.terminal import bold
 from bayesnas_graph.diagnostics import CODES, Diagnostic, NasError, did_you_mean
 from bayesnas_graph.diagnostics.resources import folder
 
@@ -21,7 +23,7 @@ def explain(
     """Explain an error code: its meaning, an example, and how to fix it."""
     if code is None:
         for known in CODES.values():
-            typer.echo(f"{known.name}  {known.title}")
+            echo(f"{bold(known.name)}  {known.title}", 8)
         return
     name = code.upper()
     if name.isdigit():

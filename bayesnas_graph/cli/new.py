@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
-from bayesnas_graph.cli.console import unknown_space
+from bayesnas_graph.cli.console import echo, unknown_space, written
 from bayesnas_graph.cli.output_options import Force
+from bayesnas_graph.cli.terminal import dim
 from bayesnas_graph.diagnostics.outputs import check_name, write_outputs
 from bayesnas_graph.diagnostics.resources import shipped_space
 from bayesnas_graph.ir.ops import PRIMITIVES
@@ -77,9 +78,9 @@ def new(
         recipes = {_renamed(one, shipped, path): one.read_text(encoding="utf-8") for one in settings_files(shipped)}
     outputs = [(file, content.encode()) for file, content in {path: text, **recipes}.items()]
     write_outputs(outputs, force=force)
-    for recipe in recipes:
-        typer.echo(f"wrote {recipe}")
-    typer.echo(f"wrote {path}; next: bayesnas-graph check {path}")
+    for line in written(recipes):
+        echo(line, 2)
+    echo(f"wrote {dim(str(path))}; next: bayesnas-graph check {path}")
 
 
 def _renamed(recipe: Path, space: Path, new_space: Path) -> Path:

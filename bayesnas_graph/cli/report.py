@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from bayesnas_graph.cli.console import show_diagnostics
+from bayesnas_graph.cli.console import echo, show_diagnostics, written
 from bayesnas_graph.cli.network_options import AllowPython
 from bayesnas_graph.cli.output_options import Force
+from bayesnas_graph.cli.terminal import dim, link
 from bayesnas_graph.diagnostics.outputs import check_outputs, write_outputs
 from bayesnas_graph.report.builder import build_page
 from bayesnas_graph.runs.paths import RunPaths
@@ -43,7 +44,8 @@ def report(
     if in_run_folder:
         RunPaths(runs[0]).check_there()
     write_outputs(outputs, force=force, own=own)
-    for written, _ in outputs:
-        typer.echo(f"wrote {written}")
+    echo(f"wrote {dim(link(path))}")
+    for line in written(one for one, _ in outputs[1:]):
+        echo(line, 2)
     if show:
         webbrowser.open(path.resolve().as_uri())

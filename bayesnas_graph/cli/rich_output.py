@@ -11,21 +11,32 @@ from typing import TextIO, cast
 from rich.console import Console
 from rich.table import Table
 
-from bayesnas_graph.cli.console import discard_output, use_color
+from bayesnas_graph.cli.console import discard_output
+from bayesnas_graph.cli.terminal import text_width, use_color
 
 _SPACE = "\N{NO-BREAK SPACE}"
 
 
 def rich_console() -> Console:
     """Return a console on standard output, 100 columns wide where that is not a terminal."""
-    width = None if sys.stdout.isatty() else 100
-    return Console(width=width, no_color=not use_color(sys.stdout), highlight=False, soft_wrap=False)
+    return _console(sys.stdout, text_width(sys.stdout) or 100, terminal=None)
 
 
 def live_console(stream: TextIO) -> Console:
     """Return a console on a terminal, for displays that must not fail when the terminal is closed."""
-    file = cast("TextIO", SafeStream(stream))
-    return Console(file=file, no_color=not use_color(stream), highlight=False, force_terminal=True)
+    return _console(cast("TextIO", SafeStream(stream)), None, terminal=True)
+
+
+def _console(stream: TextIO, width: int | None, *, terminal: bool | None) -> Console:
+    color = use_color(stream)
+    return Console(
+        file=stream,
+        width=width,
+        color_system="standard" if color else None,
+        force_terminal=color or terminal,
+        highlight=False,
+        soft_wrap=False,
+    )
 
 
 class SafeStream:

@@ -12,9 +12,10 @@ from bayesnas_graph import api
 from bayesnas_graph.cli.console import say
 from bayesnas_graph.cli.options import option_group, settings_options
 from bayesnas_graph.cli.run_options import RunOptions, exit_when_interrupted
-from bayesnas_graph.cli.sweep import SweepOptions, continue_sweep, is_sweep, start_sweep
+from bayesnas_graph.cli.sweep import SweepOptions, continue_sweep, start_sweep
 from bayesnas_graph.runs.config.groups import RUN
 from bayesnas_graph.runs.config.search import SearchConfig
+from bayesnas_graph.runs.reading.sweep import is_sweep
 from bayesnas_graph.runs.recipes import Recipe, choose_recipe, device_of
 from bayesnas_graph.runs.settings import Settings, read_settings
 

@@ -45,8 +45,8 @@ def explained(graph: Graph, decision: Decision) -> list[ExplainedLine]:
     return explained_lines
 
 
-def as_text(graph: Graph, lines: list[ExplainedLine], measure: str = "gamma") -> Iterator[str]:
-    """Yield the lines as text: kept switches with their measure, dropped ones by reason."""
+def as_text(graph: Graph, lines: list[ExplainedLine], measure: str = "gamma", most: int | None = None) -> Iterator[str]:
+    """Yield the lines as text: kept switches with their measure, dropped ones by reason, `most` of each with names."""
     names = {group: gate.text for group, gate in graph.switches.items()}
     for line in lines:
         yield f"{line.file}:{line.number}  {line.text}" if line.number else "switches without a line"
@@ -54,4 +54,5 @@ def as_text(graph: Graph, lines: list[ExplainedLine], measure: str = "gamma") ->
             note = "" if verdict.why in (Why.KEPT, Why.GIVEN) else f", {verdict.why}"
             yield f"  + {names[verdict.name]}  {measure} {verdict.gamma:.3g}{note}"
         for why, verdicts in line.dropped:
-            yield f"  - {len(verdicts)} {why}: {', '.join(names[verdict.name] for verdict in verdicts)}"
+            more = f" and {len(verdicts) - most:,} more" if most is not None and len(verdicts) > most else ""
+            yield f"  - {len(verdicts)} {why}: {', '.join(names[verdict.name] for verdict in verdicts[:most])}{more}"

@@ -9,6 +9,7 @@ from typing import ClassVar
 from bayesnas_graph.cli.console import labelled, note, say
 from bayesnas_graph.cli.display.run_view import show_written
 from bayesnas_graph.cli.display.train_view import TrainView
+from bayesnas_graph.cli.terminal import bold
 from bayesnas_graph.runs.manifest import Kind
 from bayesnas_graph.runs.reading.compression import LAYER_HEAD, latency_cells, layer_cells
 from bayesnas_graph.train.compress.events import CompressWatcher, LoopRow, Stage
@@ -38,7 +39,7 @@ class CompressView(TrainView, CompressWatcher):
         self.stage = stage.name
         if not self.shown:
             self.say("")
-            self.say(_TITLES[stage.name])
+            self.say(bold(_TITLES[stage.name]))
 
     def header(self, problem: TrainingProblem, progress: TrainProgress) -> list[str]:
         rows = [("epochs", f"{problem.config.epochs:,} of {problem.steps_per_epoch:,} steps")]
@@ -90,5 +91,6 @@ def _column(network: NetworkSummary) -> dict[str, str]:
 def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Yield rows in columns, two spaces apart."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+    for number, row in enumerate(rows):
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        yield line if number else bold(line)

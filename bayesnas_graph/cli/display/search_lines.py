@@ -12,6 +12,7 @@ from bayesnas_graph.cli.display.search_state import (
     pressure_text,
     shrink_text,
 )
+from bayesnas_graph.cli.terminal import bold
 
 if TYPE_CHECKING:
     from bayesnas_graph.diagnostics import Diagnostic
@@ -93,7 +94,7 @@ def head(state: SearchState) -> list[str]:
     finalists = f", {outline.finalists:,} finalists of {outline.finalist_steps:,}" if outline.finalists else ""
     finish = f"{finalists}, {outline.finish:,} to finish" if outline.finish else finalists
     rows = [
-        ("search", outline.subject),
+        ("search", bold(outline.subject)),
         ("steps", f"{outline.total_steps:,}: {warmup}{outline.iterations:,} iterations of {outline.steps:,}{finish}"),
         ("switches", f"{len(outline.switches):,}, zero switches included"),
         ("parameters", f"{outline.parameters:,} with all candidates"),

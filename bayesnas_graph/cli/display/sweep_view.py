@@ -12,6 +12,7 @@ from rich.text import Text
 
 from bayesnas_graph.cli.console import say
 from bayesnas_graph.cli.rich_output import live_console
+from bayesnas_graph.cli.terminal import red
 from bayesnas_graph.runs.sweep.folder import SweepFolder, SweepRun, last_line
 from bayesnas_graph.runs.sweep.schedule import SweepWatcher
 
@@ -28,7 +29,8 @@ class SweepLines(SweepWatcher):
         if run.result is not None:
             result = f"{run.result.parameters:,} parameters, accuracy {run.result.accuracy:.4f}"
         else:
-            result = f"{run.state}: {run.error}" if run.error else run.state
+            state = red(run.state) if run.state == "failed" else run.state
+            result = f"{state}: {run.error}" if run.error else state
         self.say(f"{number} of {total} done: {run.point.shown}: {result}")
 
     def resubmitted(self, run: SweepRun, most: int) -> None:
@@ -65,7 +67,7 @@ def sweep_view(folder: SweepFolder, *, live: bool) -> Iterator[SweepWatcher]:
     out = live_console(sys.stdout)
     with Live(console=out, auto_refresh=False, transient=True) as screen:
         yield SweepScreen(
-            lambda text: out.print(text, markup=False, soft_wrap=True),
+            lambda text: out.print(Text.from_ansi(text), soft_wrap=True),
             folder,
             lambda text: screen.update(text, refresh=True),
         )

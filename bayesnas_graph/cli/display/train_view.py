@@ -8,10 +8,12 @@ from typing import Any, ClassVar, TextIO
 
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
+from rich.text import Text
 
 from bayesnas_graph.cli.console import duration, labelled, note, say
 from bayesnas_graph.cli.display.run_view import RunView, show_written
 from bayesnas_graph.cli.rich_output import live_console
+from bayesnas_graph.cli.terminal import bold
 from bayesnas_graph.passes.analysis import cost
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.manifest import Kind
@@ -78,7 +80,7 @@ class TrainView(RunView, TrainWatcher):
         folder = task.folder
         say("")
         mean = ", with the running mean of the weights" if task.config.ema else ""
-        say(labelled("accuracy", f"{outcome.score.accuracy:.4f} on the test set{mean}"))
+        say(labelled("accuracy", f"{bold(f'{outcome.score.accuracy:.4f}')} on the test set{mean}"))
         say(labelled("loss", f"{outcome.score.loss:.4f}"))
         written = folder.source, folder.weights, folder.result, folder.metrics
         show_written(task, *written, next_steps={"measure it": "eval"})
@@ -88,7 +90,7 @@ class TrainView(RunView, TrainWatcher):
         if self._bar is None:
             say(text)
         else:
-            self._bar.console.print(text, markup=False, soft_wrap=True)
+            self._bar.console.print(Text.from_ansi(text), soft_wrap=True)
 
     def _move(self, **fields: Any) -> None:
         if self._bar is not None:
@@ -112,7 +114,7 @@ def header(subject: str, problem: TrainingProblem, progress: TrainProgress) -> l
     """Return the header: the network, the data, and the length of training."""
     config, size = problem.config, cost(problem.graph)
     rows = [
-        ("train", subject),
+        ("train", bold(subject)),
         ("epochs", f"{config.epochs:,} of {problem.steps_per_epoch:,} steps, {problem.total_steps:,} in total"),
         ("parameters", f"{size.parameters:,}"),
         ("multiply-adds", f"{size.flops_text} per sample"),

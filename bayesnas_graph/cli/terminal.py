@@ -1,0 +1,79 @@
+"""What a stream can show: colours, a number of columns, links. Everything that is coloured asks here."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from shutil import get_terminal_size
+from typing import TextIO
+
+_STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32"}
+
+
+def use_color(stream: TextIO) -> bool:
+    """Return whether to colour output: on terminals, unless the environment says otherwise.
+
+    `NO_COLOR` turns colours off; `FORCE_COLOR` and `CLICOLOR_FORCE` turn them on also where there is no terminal.
+    """
+    if os.environ.get("NO_COLOR"):
+        return False
+    if any(os.environ.get(name, "0") not in ("", "0") for name in ("FORCE_COLOR", "CLICOLOR_FORCE")):
+        return True
+    return is_terminal(stream)
+
+
+def is_terminal(stream: TextIO) -> bool:
+    """Return whether a stream is a terminal that understands escape sequences."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def text_width(stream: TextIO) -> int | None:
+    """Return the columns to wrap text to: those of the terminal, or of `COLUMNS` if it is set.
+
+    Elsewhere, in files and pipes, lines are not wrapped, so that tools find what they look for in one line.
+    """
+    if os.environ.get("COLUMNS", "").isdecimal() and int(os.environ["COLUMNS"]) > 0:
+        return int(os.environ["COLUMNS"])
+    return _columns_of(stream) if stream.isatty() else None
+
+
+def _columns_of(stream: TextIO) -> int:
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or 80
+    except (OSError, ValueError):
+        return get_terminal_size().columns
+
+
+def paint(style: str, text: str, stream: TextIO | None = None) -> str:
+    """Return a text in a style (`bold`, `dim`, `red` or `green`), if the stream is coloured (default: the output)."""
+    if not text or not use_color(sys.stdout if stream is None else stream):
+        return text
+    return f"\033[{_STYLES[style]}m{text}\033[0m"
+
+
+def bold(text: str) -> str:
+    """A headline, or the number that matters."""
+    return paint("bold", text)
+
+
+def dim(text: str) -> str:
+    """A path, or a hint."""
+    return paint("dim", text)
+
+
+def green(text: str) -> str:
+    """What was met or succeeded."""
+    return paint("green", text)
+
+
+def red(text: str) -> str:
+    """What was missed or failed."""
+    return paint("red", text)
+
+
+def link(path: Path) -> str:
+    """Return a path that a terminal opens when it is clicked; elsewhere only the path."""
+    if not is_terminal(sys.stdout):
+        return str(path)
+    return f"\033]8;;{path.resolve().as_uri()}\033\\{path}\033]8;;\033\\"
