@@ -16,10 +16,11 @@ from bayesnas_graph.runs.consent import names_code
 from bayesnas_graph.runs.paths import RunPaths, is_gone
 from bayesnas_graph.runs.reading.damage import damage
 from bayesnas_graph.runs.reading.run import RunRecord, is_locked, read_run_record
-from bayesnas_graph.runs.sweep.folder import SweepFolder, SweepRequest, first_error
+from bayesnas_graph.runs.reading.sweep import read_sweep
+from bayesnas_graph.runs.sweep.folder import SweepFolder, SweepRequest, SweepRun
 from bayesnas_graph.runs.sweep.grid import Point
 
-State = Literal["waiting", "running", "finished", "stopped", "failed", "damaged"]
+State = Literal["waiting", "running", "done", "stopped", "failed", "damaged"]
 
 HEADINGS = ("run", "state", "update", "held-out", "test", "parameters")
 
@@ -52,15 +53,15 @@ class RunState:
 def show_sweep(path: Path) -> None:
     """Print the state of a sweep and of its runs. Raises NasError."""
     folder = SweepFolder(path)
-    request = folder.request()
-    runs = [_state(folder, point) for point in request.points()]
+    request, found = read_sweep(path)
+    runs = [_state(folder, run) for run in found]
     for label, text in _head(folder, request, runs):
         echo(labelled(label, text))
     echo()
     for line in _table(runs):
         echo(line)
     _problems(runs)
-    if not _is_running(folder) and any(run.state != "finished" for run in runs):
+    if not _is_running(folder) and any(run.state != "done" for run in runs):
         allow = request.python_ops or any(names_code(run.point.config.data) for run in runs)
         echo()
         hint("resume", resume_command("search", path, allow_python=allow))
@@ -69,7 +70,7 @@ def show_sweep(path: Path) -> None:
 def sweep_json(path: Path) -> dict[str, Any]:
     """Return the state of a sweep for JSON. Raises NasError."""
     folder = SweepFolder(path)
-    request = folder.request()
+    request, found = read_sweep(path)
     runs = [
         {
             "run": run.point.name,
@@ -82,30 +83,25 @@ def sweep_json(path: Path) -> dict[str, Any]:
             "weights": run.parameters,
             "problem": run.problem or None,
         }
-        for run in (_state(folder, point) for point in request.points())
+        for run in (_state(folder, run) for run in found)
     ]
     about = {"version": 1, "kind": "sweep", "sweep": str(path), "state": _sweep_state(folder)}
     return {**about, "space": request.space, "data_dir": request.data_dir, "runs": runs}
 
 
-def _state(folder: SweepFolder, point: Point) -> RunState:
-    paths = RunPaths(folder.run(point).path)
-    error = first_error(folder.log(point))
-    failed = error if error.startswith("error") else ""
+def _state(folder: SweepFolder, run: SweepRun) -> RunState:
+    """Return what the folder of a run says. A file that cannot be read counts more than the state of the run."""
+    paths = RunPaths(folder.run(run.point).path)
     if is_gone(paths.manifest_file):
-        return RunState(point, "failed", None, failed) if failed else RunState(point, "waiting")
+        return RunState(run.point, run.state, None, run.error)
     try:
         record = read_run_record(paths)
     except NasError as problem:
-        return RunState(point, "damaged", None, problem.diagnostics[0].message)
+        return RunState(run.point, "damaged", None, problem.diagnostics[0].message)
     damaged = damage(record)
     if damaged:
-        return RunState(point, "damaged", record, damaged[0].message)
-    if record.running:
-        return RunState(point, "running", record)
-    if record.result is not None:
-        return RunState(point, "finished", record)
-    return RunState(point, "failed", record, failed) if failed else RunState(point, "stopped", record)
+        return RunState(run.point, "damaged", record, damaged[0].message)
+    return RunState(run.point, run.state, record, run.error)
 
 
 def _is_running(folder: SweepFolder) -> bool:
@@ -135,7 +131,7 @@ def _table(runs: Sequence[RunState]) -> Iterator[str]:
             for i, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         if number:
-            style = {"finished": "green", "failed": "red", "damaged": "red"}.get(runs[number - 1].state)
+            style = {"done": "green", "failed": "red", "damaged": "red"}.get(runs[number - 1].state)
             cells[1] = paint(style, cells[1]) if style else cells[1]
         line = "  ".join(cells).rstrip()
         yield line if number else bold(line)

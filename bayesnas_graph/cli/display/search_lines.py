@@ -87,6 +87,17 @@ class SearchLines:
         pass
 
 
+def update_text(before: SearchState, state: SearchState) -> str:
+    """Return an update as a line for a display that shows everything else elsewhere."""
+    outline = state.outline
+    switches, parameters = f"{len(outline.switches):,}", f"{outline.parameters:,}"
+    return (
+        f"update {state.iteration:>{len(str(outline.iterations))}}/{outline.iterations}  "
+        f"held-out {state.held_out:.3f}  switches {len(state.alive):>{len(switches)},}/{switches}  "
+        f"parameters {state.parameters:>{len(parameters)},}  {closed_text(before, state)}"
+    )
+
+
 def head(state: SearchState) -> list[str]:
     """Return the header: the space, the data, and the length of the search."""
     outline = state.outline
