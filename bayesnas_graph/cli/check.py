@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from bayesnas_graph.cli import suggestions
 from bayesnas_graph.cli.console import echo, show_diagnostics, space_files
 from bayesnas_graph.cli.terminal import bold, green, paint
 from bayesnas_graph.diagnostics import Report, as_json
@@ -17,7 +18,12 @@ from bayesnas_graph.diagnostics.words import counted
 from bayesnas_graph.language.elaborate import Checker, Limits, Network, Space
 
 Files = Annotated[
-    list[Path], typer.Argument(metavar="FILE", help="Files, folders or shipped spaces; - for standard input.")
+    list[Path],
+    typer.Argument(
+        metavar="FILE",
+        help="Files, folders or shipped spaces; - for standard input.",
+        autocompletion=suggestions.spaces,
+    ),
 ]
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from bayesnas_graph import api
+from bayesnas_graph.cli import suggestions
 from bayesnas_graph.cli.options import option_group, settings_options
 from bayesnas_graph.cli.run_options import RunOptions, exit_when_interrupted
 from bayesnas_graph.diagnostics import Diagnostic, NasError
@@ -21,7 +22,10 @@ from bayesnas_graph.runs.settings import COMMAND_LINE, Settings, read_settings
 def compress(
     *,
     target: Annotated[
-        Path | None, typer.Argument(metavar="FILE|RUN", help="Network without choices, or folder of a run.")
+        Path | None,
+        typer.Argument(
+            metavar="FILE|RUN", help="Network without choices, or folder of a run.", autocompletion=suggestions.spaces
+        ),
     ] = None,
     settings: list[Settings],
     weights: Annotated[
@@ -69,4 +73,9 @@ def _pattern(text: str) -> Settings:
     layers, equals, patterns = (part.strip() for part in text.partition("="))
     if not equals or not layers or not patterns:
         raise typer.BadParameter(f"`{text}` is not of the form conv=shape,filter", param_hint="--pattern")
-    return Settings(Source(COMMAND_LINE, f"--pattern {text}"), {"patterns": {layers: patterns}}, origin="command line")
+    return Settings(
+        Source(COMMAND_LINE, f"--pattern {text}"),
+        {"patterns": {layers: patterns}},
+        origin="command line",
+        flag="--pattern",
+    )

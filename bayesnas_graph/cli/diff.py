@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from bayesnas_graph.cli import suggestions
 from bayesnas_graph.cli.console import echo
 from bayesnas_graph.cli.network_options import AllowPython, NetworkName, load_network
 from bayesnas_graph.cli.terminal import bold, dim, green
@@ -17,7 +18,12 @@ from bayesnas_graph.language.json import Difference, compare, read_graph, summar
 
 MOST_LINES = 40
 
-Operand = Annotated[Path, typer.Argument(metavar="FILE", help="File, shipped space, or graph in a .json file.")]
+Operand = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE", help="File, shipped space, or graph in a .json file.", autocompletion=suggestions.spaces
+    ),
+]
 
 
 def diff(

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, get_args
 
 import typer
 
+from bayesnas_graph.cli import suggestions
 from bayesnas_graph.cli.architecture_options import GivenSwitches, GivenText, given_architecture
 from bayesnas_graph.cli.console import echo
 from bayesnas_graph.cli.drawing import Drawing, drawing_of, given_drawing, motifs
@@ -38,7 +39,12 @@ Themed = Literal["auto", "light", "dark"]
 
 
 def draw(
-    file: Annotated[Path, typer.Argument(metavar="FILE|RUN", help="File, shipped space, or folder of a run.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE|RUN", help="File, shipped space, or folder of a run.", autocompletion=suggestions.spaces
+        ),
+    ],
     network: NetworkName = None,
     param: Parameters = None,
     architecture: GivenText = None,

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from bayesnas_graph.cli import suggestions
 from bayesnas_graph.cli.console import echo, unknown_space, written
 from bayesnas_graph.cli.output_options import Force
 from bayesnas_graph.cli.terminal import dim
@@ -59,7 +60,13 @@ motif half {{
 def new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the space; writes NAME.nas.")],
     start: Annotated[
-        str | None, typer.Option("--from", metavar="NAME", help="Shipped space to copy, with its recipes.")
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="NAME",
+            help="Shipped space to copy, with its recipes.",
+            autocompletion=suggestions.shipped,
+        ),
     ] = None,
     force: Force = False,
 ) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from textwrap import wrap
 from typing import TextIO, cast
 
 from rich.console import Console
@@ -13,8 +12,7 @@ from rich.table import Table
 
 from bayesnas_graph.cli.console import discard_output
 from bayesnas_graph.cli.terminal import text_width, use_color
-
-_SPACE = "\N{NO-BREAK SPACE}"
+from bayesnas_graph.diagnostics.wrapping import whole, wrapped
 
 
 def rich_console() -> Console:
@@ -68,16 +66,15 @@ class SafeStream:
 
 def show_fields(rows: Iterable[tuple[str, str]], label: int) -> None:
     """Print indented names and values, the values wrapped to the width of the terminal; a name has `label` columns."""
-    width, indent = rich_console().width, " " * (label + 3)
+    width = rich_console().width
     for name, value in rows:
-        lines = wrap(_whole(value), max(width - len(indent), 20), break_long_words=False, break_on_hyphens=False)
-        text = f"\n{indent}".join(lines or [""]).replace(_SPACE, " ")
-        sys.stdout.write(f"  {name:<{label}} {text}\n")
+        first, *others = wrapped(_whole(value), width, label + 3)
+        sys.stdout.write("".join(f"{line}\n" for line in (f"  {name:<{label}} {first}", *others)))
 
 
 def _whole(text: str) -> str:
     """A text whose assignments and arrays are not wrapped: `depths = [1, 2]`."""
-    return re.sub(r" = (\[[^\]]*\])?", lambda found: found[0].replace(" ", _SPACE), text)
+    return re.sub(r"\S+ = (\[[^\]]*\])?", lambda found: whole(found[0]), text)
 
 
 def show_text(text: str) -> None:
@@ -86,7 +83,7 @@ def show_text(text: str) -> None:
     for i, paragraph in enumerate(text.split("\n\n")):
         lines = paragraph.split("\n")
         if any(len(line) > width for line in lines):
-            lines = wrap(" ".join(lines), width, break_long_words=False, break_on_hyphens=False)
+            lines = wrapped(" ".join(lines), width)
         sys.stdout.write("\n" * bool(i) + "".join(f"{line}\n" for line in lines))
 
 

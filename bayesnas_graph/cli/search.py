@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from bayesnas_graph import api
+from bayesnas_graph.cli import suggestions
 from bayesnas_graph.cli.console import say
 from bayesnas_graph.cli.options import option_group, settings_options
 from bayesnas_graph.cli.run_options import RunOptions, exit_when_interrupted
@@ -25,12 +26,17 @@ from bayesnas_graph.runs.settings import Settings, read_settings
 @option_group("sweep", SweepOptions)
 def search(
     *,
-    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="File or shipped space.")] = None,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="File or shipped space.", autocompletion=suggestions.spaces)
+    ] = None,
     settings: list[Settings],
     recipe_name: Annotated[
         str | None,
         typer.Option(
-            "--recipe", metavar="NAME", help="Recipe of the space, such as quick or paper (none: use no recipe)."
+            "--recipe",
+            metavar="NAME",
+            help="Recipe of the space, such as quick or paper (none: use no recipe).",
+            autocompletion=suggestions.recipes,
         ),
     ] = None,
     options: RunOptions,

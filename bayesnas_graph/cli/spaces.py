@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from bayesnas_graph.cli import suggestions
 from bayesnas_graph.cli.console import echo, show_diagnostics, unknown_space
 from bayesnas_graph.cli.rich_output import show_fields, show_table, show_text
 from bayesnas_graph.cli.terminal import bold
@@ -26,7 +27,12 @@ MOST_CONDITIONS = 10  # that are listed for a network
 
 
 def spaces(
-    name: Annotated[str | None, typer.Argument(metavar="NAME|FILE", help="Shipped space or file to describe.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME|FILE", help="Shipped space or file to describe.", autocompletion=suggestions.spaces
+        ),
+    ] = None,
     text: Annotated[bool, typer.Option("--text", help="Print the source of the space instead.")] = False,
     path: Annotated[bool, typer.Option("--path", help="Print the path of the file instead.")] = False,
 ) -> None:

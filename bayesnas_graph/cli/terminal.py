@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TextIO
@@ -77,3 +79,18 @@ def link(path: Path) -> str:
     if not is_terminal(sys.stdout):
         return str(path)
     return f"\033]8;;{path.resolve().as_uri()}\033\\{path}\033]8;;\033\\"
+
+
+@contextmanager
+def loading(what: str = "torch") -> Iterator[None]:
+    """Say on a terminal that something is loaded, which takes seconds, and remove the line when it is done."""
+    if what in sys.modules or not is_terminal(sys.stderr) or os.environ.get("RANK", "0") != "0":
+        yield
+        return
+    sys.stderr.write(paint("dim", f"loading {what} ...", sys.stderr))
+    sys.stderr.flush()
+    try:
+        yield
+    finally:
+        sys.stderr.write("\r\033[K")
+        sys.stderr.flush()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bayesnas_graph import api
+from bayesnas_graph.cli import suggestions
 from bayesnas_graph.cli.architecture_options import GivenSwitches, GivenText, given_architecture
 from bayesnas_graph.cli.options import option_group, settings_options
 from bayesnas_graph.cli.run_options import RunOptions, exit_when_interrupted
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
 def train(
     *,
     file: Annotated[
-        Path | None, typer.Argument(metavar="FILE|RUN", help="File, shipped space, or folder of a search.")
+        Path | None,
+        typer.Argument(
+            metavar="FILE|RUN", help="File, shipped space, or folder of a search.", autocompletion=suggestions.spaces
+        ),
     ] = None,
     architecture: GivenText = None,
     keep: GivenSwitches = None,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bayesnas_graph.bayes import Decision, Verdict, Why
+from bayesnas_graph.diagnostics.wrapping import whole
 from bayesnas_graph.ir import Graph
 
 
@@ -46,8 +47,11 @@ def explained(graph: Graph, decision: Decision) -> list[ExplainedLine]:
 
 
 def as_text(graph: Graph, lines: list[ExplainedLine], measure: str = "gamma", most: int | None = None) -> Iterator[str]:
-    """Yield the lines as text: kept switches with their measure, dropped ones by reason, `most` of each with names."""
-    names = {group: gate.text for group, gate in graph.switches.items()}
+    """Yield the lines as text: kept switches with their measure, dropped ones by reason, `most` of each with names.
+
+    Names are not broken when the lines are wrapped.
+    """
+    names = {group: whole(gate.text) for group, gate in graph.switches.items()}
     for line in lines:
         yield f"{line.file}:{line.number}  {line.text}" if line.number else "switches without a line"
         for verdict in line.kept:

@@ -6,7 +6,8 @@ import re
 from unicodedata import east_asian_width
 
 _STYLE = re.compile(r"\033\[[\d;]*m|\033\]8;[^\033]*\033\\")  # colours and links take no room
-_UNIT = re.compile(r"(\s*)((?:`[^`\n]*`|[^\s`]|`)+)")  # code in backticks is copied, so it stays on one line
+_UNIT = re.compile(r"([ \t]*)((?:`[^`]*`|[^ \t`]|`)+)")  # code in backticks is copied, so it stays on one line
+_WHOLE = "\N{NO-BREAK SPACE}"
 LEAST = 20  # columns for text beside an indent, however narrow the terminal
 
 
@@ -18,6 +19,15 @@ def columns(text: str) -> int:
     """
     plain = _STYLE.sub("", text) if "\033" in text else text
     return sum(4 if c == "\t" else 2 if east_asian_width(c) in "WF" else 1 for c in plain)
+
+
+def whole(text: str) -> str:
+    """Return a text that `wrapped` does not break, such as a name with spaces.
+
+    >>> wrapped(f"closed {whole('block h[1] <- h[0]')}", 22)
+    ['closed', 'block h[1] <- h[0]']
+    """
+    return text.replace(" ", _WHOLE)
 
 
 def wrapped(text: str, width: int | None, first: int = 0, rest: int | None = None) -> list[str]:
@@ -33,7 +43,7 @@ def wrapped(text: str, width: int | None, first: int = 0, rest: int | None = Non
     """
     indent = first if rest is None else rest
     if width is None:
-        return text.split("\n")
+        return text.replace(_WHOLE, " ").split("\n")
     lines: list[str] = []
     for paragraph in text.split("\n"):
         line, used = "", first
@@ -44,7 +54,7 @@ def wrapped(text: str, width: int | None, first: int = 0, rest: int | None = Non
                 lines.append(line)
                 line, used, room = " " * indent, indent, max(width, indent + LEAST)
                 gap = ""
-            line, used = line + gap + word, used + len(gap) + size
+            line, used = line + gap + word.replace(_WHOLE, " "), used + len(gap) + size
         lines.append(line)
         first = indent
     return lines

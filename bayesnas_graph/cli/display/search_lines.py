@@ -60,7 +60,8 @@ class SearchLines:
         say(
             f"step {row.step:>{len(steps)}}/{steps}  {state.phase:<{longest}}  "
             f"loss {row.loss:<7.4g}  accuracy {row.accuracy:.3f}  penalty {row.penalty:<7.4g}  rate {row.rate:<8.3g}  "
-            f"{short_time(row.seconds):>7}  left {duration(state.left)}"
+            f"{short_time(row.seconds):>7}  left {duration(state.left)}",
+            2,
         )
 
     def updated(self, before: SearchState, state: SearchState) -> None:
@@ -71,14 +72,15 @@ class SearchLines:
             f"held-out {state.held_out:.3f}  switches {len(state.alive):>{len(switches)},}/{switches}  "
             f"parameters {state.parameters:>{len(parameters)},}  multiply-adds {state.flops:>{len(flops)},}  "
             f"{pressure_text(state)}"
-            f"{closed_text(before, state)}  {state.update_seconds:.1f} s"
+            f"{closed_text(before, state)}  {state.update_seconds:.1f} s",
+            2,
         )
 
     def concluded(self, state: SearchState, why: str) -> None:
         say(note(conclusion(state, why)))
 
     def compared(self, state: SearchState, finalist: Finalist, number: int) -> None:
-        say(compared_text(state, finalist, number))
+        say(compared_text(state, finalist, number), 2)
 
     def noted(self, text: str) -> None:
         say(note(text))
