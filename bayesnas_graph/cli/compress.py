@@ -11,6 +11,7 @@ from bayesnas_graph import api
 from bayesnas_graph.cli import suggestions
 from bayesnas_graph.cli.options import option_group, settings_options
 from bayesnas_graph.cli.run_options import RunOptions, exit_when_interrupted
+from bayesnas_graph.cli.terminal import loading
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.runs.config.compress import REMOVAL, CompressConfig
@@ -42,8 +43,9 @@ def compress(
     ] = None,
 ) -> None:
     """Make a network smaller: remove groups of weights, and the channels and layers left without a use."""
-    from bayesnas_graph.cli.display.compress_view import CompressView  # loads torch
-    from bayesnas_graph.train.compress.source import recipe_for
+    with loading():
+        from bayesnas_graph.cli.display.compress_view import CompressView
+        from bayesnas_graph.train.compress.source import recipe_for
 
     options.check(new_only=weights is not None)
     settings = [*settings, *map(_pattern, pattern or [])]

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from bayesnas_graph.cli.rich_output import show_table
+from bayesnas_graph.cli.terminal import loading
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ data = typer.Typer(help="List data sets, or download one.", no_args_is_help=True
 @data.command("list")
 def list_sets(data_dir: DataFolder = DEFAULT_FOLDER) -> None:
     """List the data sets: shape, classes, and whether each is available."""
-    from bayesnas_graph.data import DATASETS  # loads torch
+    with loading():
+        from bayesnas_graph.data import DATASETS
 
     rows = [
         (one.name, "x".join(map(str, one.shape)), f"{one.classes} classes", _state(one, data_dir))

@@ -15,7 +15,7 @@ from bayesnas_graph.cli.console import echo, hint, written
 from bayesnas_graph.cli.display.switch_table import SwitchTable
 from bayesnas_graph.cli.options import option_group
 from bayesnas_graph.cli.output_options import Force
-from bayesnas_graph.cli.terminal import bold, dim, text_width
+from bayesnas_graph.cli.terminal import bold, dim, loading, text_width
 from bayesnas_graph.runs.paths import RunPaths
 from bayesnas_graph.runs.reading.outline import switches_of
 
@@ -43,7 +43,8 @@ def derive(
     force: Force = False,
 ) -> None:
     """Keep the open switches of a search, repair their connections, and write the network they form."""
-    from bayesnas_graph.derive import as_text  # loads torch
+    with loading():
+        from bayesnas_graph.derive import as_text
 
     architecture = options.load()
     if as_string:

@@ -12,7 +12,7 @@ from bayesnas_graph import api
 from bayesnas_graph.cli.console import echo, labelled, short_time, show_diagnostics
 from bayesnas_graph.cli.network_options import AllowPython, check_parameters
 from bayesnas_graph.cli.options import DataDir, settings_options
-from bayesnas_graph.cli.terminal import bold
+from bayesnas_graph.cli.terminal import bold, loading
 from bayesnas_graph.diagnostics import Diagnostic
 from bayesnas_graph.diagnostics.json_text import json_text
 from bayesnas_graph.diagnostics.words import at_least
@@ -39,7 +39,8 @@ def eval(
     allow_python: AllowPython = False,
 ) -> None:
     """Measure a network: accuracy and loss on the test set, size, and latency on this device."""
-    from bayesnas_graph.runs.processes import is_first  # loads torch
+    with loading():
+        from bayesnas_graph.runs.processes import is_first
 
     config = merged(settings, EvalConfig)
     if (target / "run.json").is_file():

@@ -12,7 +12,7 @@ from bayesnas_graph.cli.console import echo
 from bayesnas_graph.cli.network_options import load_network
 from bayesnas_graph.cli.options import DataDir, option_group
 from bayesnas_graph.cli.output_options import Force
-from bayesnas_graph.cli.terminal import dim
+from bayesnas_graph.cli.terminal import dim, loading
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.outputs import check_names, check_outputs
 from bayesnas_graph.passes.analysis import cost
@@ -66,7 +66,8 @@ def export(
 
 
 def _model(options: ArchitectureOptions, *, with_weights: bool) -> Model:
-    from bayesnas_graph.codegen.export import model_of  # loads torch
+    with loading():
+        from bayesnas_graph.codegen.export import model_of
 
     chosen = options.space is not None or options.has_rule
     if not options.is_given and kind_of(options.target) in ("train", "compress"):

@@ -11,7 +11,7 @@ import typer
 from bayesnas_graph.cli.console import echo, show_diagnostics, written
 from bayesnas_graph.cli.network_options import AllowPython
 from bayesnas_graph.cli.output_options import Force
-from bayesnas_graph.cli.terminal import dim, link
+from bayesnas_graph.cli.terminal import dim, link, waiting
 from bayesnas_graph.diagnostics.outputs import check_outputs, write_outputs
 from bayesnas_graph.report.builder import build_page
 from bayesnas_graph.runs.paths import RunPaths
@@ -37,7 +37,8 @@ def report(
     own = [path] if in_run_folder else []  # the page in a run folder can always be written again
     if not in_run_folder:
         check_outputs([(path, None)], force=force)
-    page = build_page(runs, allow_python=allow_python)
+    with waiting("reading the run" if len(runs) == 1 else "reading the runs"):
+        page = build_page(runs, allow_python=allow_python)
     show_diagnostics(page.warnings)
     pictures = list(page.pictures()) if figures is not None else []
     outputs = [(path, page.html().encode()), *((figures / name, content) for name, content in pictures if figures)]

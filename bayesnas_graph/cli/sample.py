@@ -13,7 +13,7 @@ from bayesnas_graph import api
 from bayesnas_graph.cli.console import echo
 from bayesnas_graph.cli.network_options import AllowPython, NetworkName, Parameters, SpaceFile, load_network
 from bayesnas_graph.cli.output_options import Force
-from bayesnas_graph.cli.terminal import bold, paint
+from bayesnas_graph.cli.terminal import bold, paint, waiting
 from bayesnas_graph.diagnostics.outputs import write_outputs
 from bayesnas_graph.diagnostics.words import counted
 
@@ -42,7 +42,8 @@ def sample(
 ) -> None:
     """Draw random architectures: connected, distinct, meeting what the network requires, and all equally likely."""
     loaded = load_network(file, network, parameters, allow_python=allow_python)
-    found = api.sample(loaded, count, seed=seed, with_replacement=with_replacement)
+    with waiting("drawing architectures"):
+        found = api.sample(loaded, count, seed=seed, with_replacement=with_replacement)
     if output is not None:
         width = len(str(len(found)))
         texts = {f"{i:0{width}}.txt": _file(one, i, str(file), seed) for i, one in enumerate(found, 1)}

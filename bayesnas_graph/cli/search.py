@@ -14,6 +14,7 @@ from bayesnas_graph.cli.console import say
 from bayesnas_graph.cli.options import option_group, settings_options
 from bayesnas_graph.cli.run_options import RunOptions, exit_when_interrupted
 from bayesnas_graph.cli.sweep import SweepOptions, continue_sweep, start_sweep
+from bayesnas_graph.cli.terminal import loading
 from bayesnas_graph.runs.config.groups import RUN
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.reading.sweep import is_sweep
@@ -65,8 +66,9 @@ def search(
         start_sweep(file, settings, sweep, options, recipe, passed_on)
         return
     _announce(file, options.resume, recipe)
-    from bayesnas_graph.cli.display.search_view import SearchView  # loads torch
-    from bayesnas_graph.search.tensorboard import TensorBoard, writer
+    with loading():
+        from bayesnas_graph.cli.display.search_view import SearchView
+        from bayesnas_graph.search.tensorboard import TensorBoard, writer
 
     view = SearchView(live=options.live)
     with exit_when_interrupted():

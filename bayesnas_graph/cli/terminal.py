@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TextIO
@@ -82,15 +82,20 @@ def link(path: Path) -> str:
 
 
 @contextmanager
-def loading(what: str = "torch") -> Iterator[None]:
-    """Say on a terminal that something is loaded, which takes seconds, and remove the line when it is done."""
-    if what in sys.modules or not is_terminal(sys.stderr) or os.environ.get("RANK", "0") != "0":
+def waiting(for_what: str) -> Iterator[None]:
+    """Say on a terminal what takes seconds, and remove the line when it is done."""
+    if not is_terminal(sys.stderr) or os.environ.get("RANK", "0") != "0":
         yield
         return
-    sys.stderr.write(paint("dim", f"loading {what} ...", sys.stderr))
+    sys.stderr.write(paint("dim", f"{for_what} ...", sys.stderr))
     sys.stderr.flush()
     try:
         yield
     finally:
         sys.stderr.write("\r\033[K")
         sys.stderr.flush()
+
+
+def loading() -> AbstractContextManager[None]:
+    """Wait for imports that load torch."""
+    return nullcontext() if "torch" in sys.modules else waiting("loading torch")

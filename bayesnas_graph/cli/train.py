@@ -12,6 +12,7 @@ from bayesnas_graph.cli import suggestions
 from bayesnas_graph.cli.architecture_options import GivenSwitches, GivenText, given_architecture
 from bayesnas_graph.cli.options import option_group, settings_options
 from bayesnas_graph.cli.run_options import RunOptions, exit_when_interrupted
+from bayesnas_graph.cli.terminal import loading
 from bayesnas_graph.runs.config.train import TrainConfig
 from bayesnas_graph.runs.settings import Settings
 from bayesnas_graph.runs.subject import parameter_values
@@ -39,7 +40,8 @@ def train(
     options.check(new_only=architecture is not None or bool(keep))
     config = options.config("train", TrainConfig, file, settings)
     source = None if config is None or file is None else _source(file, config, architecture, keep, options)
-    from bayesnas_graph.cli.display.train_view import TrainView  # loads torch
+    with loading():
+        from bayesnas_graph.cli.display.train_view import TrainView
 
     with exit_when_interrupted():
         api.train(
