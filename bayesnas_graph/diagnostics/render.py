@@ -67,7 +67,7 @@ class _Layout:
         if not text or self.width is None or beside + min(LABEL_WIDTH, columns(text)) <= self.width:
             first, *others = wrapped(f"{underline} {text}".rstrip(), self.width, before, beside)
             return [self._marked(indent, line, style) for line in (first, *(line[before:] for line in others))]
-        left = max(0, min(indent, self.width - self.gutter - 3 - LEAST_WIDTH))
+        left = max(0, min(indent, self.width - self.gutter - 3 - min(columns(text), LEAST_WIDTH)))
         first, *others = wrapped(text, self.width, self.gutter + 3 + left)
         below = (self._marked(left, line.strip(), style) for line in (first, *others))
         return [self._marked(indent, underline, style), *below]
