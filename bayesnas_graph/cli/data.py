@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from bayesnas_graph.cli.rich_output import show_table
+from bayesnas_graph.cli.rich_output import live_console, show_table
 from bayesnas_graph.cli.terminal import loading
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 
@@ -97,7 +96,7 @@ def _progress() -> Iterator[Watch]:
         yield line
         return
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(binary_units=True), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with Progress(*columns, console=live_console(sys.stderr), transient=True) as progress:
         bars = {}
 
         def bar(file: str, received: int, total: int) -> None:

@@ -133,7 +133,7 @@ def _options(
         Shell | None,
         typer.Option(
             "--show-completion",
-            help="Print the completion script of a shell and exit.",
+            help="Print a completion script.",
             callback=_show_completion,
             is_eager=True,
         ),
@@ -142,7 +142,7 @@ def _options(
         Shell | None,
         typer.Option(
             "--install-completion",
-            help="Write that script to where the shell looks for it and exit.",
+            help="Install a completion script.",
             callback=_install_completion,
             is_eager=True,
         ),

@@ -103,6 +103,18 @@ def test_help_fits_a_terminal(verb: str, run: Run, monkeypatch: pytest.MonkeyPat
     assert "…" not in shown
 
 
+@pytest.mark.pinned
+def test_the_main_page(run: Run, monkeypatch: pytest.MonkeyPatch, update_golden: bool) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = "".join(f"{line.rstrip()}\n" for line in run("--help").out.strip().splitlines())
+    path = ROOT / "tests" / "golden" / "help" / "bayesnas-graph.txt"
+    if update_golden:
+        path.write_text(shown)
+    assert shown == path.read_text()
+    assert max(map(len, shown.splitlines())) <= 80
+    assert len(VERBS) == 4
+
+
 def test_every_verb_is_listed_once() -> None:
     listed = [verb for verbs in VERBS.values() for verb in verbs]
     assert len(listed) == len(set(listed))
