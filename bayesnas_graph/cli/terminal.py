@@ -18,11 +18,12 @@ def use_color(stream: TextIO) -> bool:
 
     `NO_COLOR` turns colours off; `FORCE_COLOR` and `CLICOLOR_FORCE` turn them on also where there is no terminal.
     """
-    if os.environ.get("NO_COLOR"):
-        return False
-    if any(os.environ.get(name, "0") not in ("", "0") for name in ("FORCE_COLOR", "CLICOLOR_FORCE")):
-        return True
-    return is_terminal(stream)
+    return not os.environ.get("NO_COLOR") and (_forced() or is_terminal(stream))
+
+
+def _forced() -> bool:
+    """Whether output is to be treated as that on a terminal."""
+    return any(os.environ.get(name, "0") not in ("", "0") for name in ("FORCE_COLOR", "CLICOLOR_FORCE"))
 
 
 def is_terminal(stream: TextIO) -> bool:
@@ -31,13 +32,16 @@ def is_terminal(stream: TextIO) -> bool:
 
 
 def text_width(stream: TextIO) -> int | None:
-    """Return the columns to wrap text to: those of the terminal, or of `COLUMNS` if it is set.
+    """Return the columns to wrap text to: `COLUMNS`, or those of the terminal.
 
-    Elsewhere, in files and pipes, lines are not wrapped, so that tools find what they look for in one line.
+    In files and pipes, lines are not wrapped, so that tools find what they look for in one line. `COLUMNS` counts there
+    only with `FORCE_COLOR`: it is often set without the user's knowledge, by Python's `readline` among others.
     """
-    if os.environ.get("COLUMNS", "").isdecimal() and int(os.environ["COLUMNS"]) > 0:
-        return int(os.environ["COLUMNS"])
-    return _columns_of(stream) if stream.isatty() else None
+    columns = os.environ.get("COLUMNS", "")
+    given = int(columns) if columns.isdecimal() and int(columns) > 0 else None
+    if stream.isatty():
+        return given or _columns_of(stream)
+    return given if _forced() else None
 
 
 def _columns_of(stream: TextIO) -> int:

@@ -154,5 +154,6 @@ def test_every_setting_is_in_a_group_with_a_title(kind: type[Group]) -> None:
 
 @pytest.mark.parametrize("verb", ["search", "train", "compress"])
 def test_settings_fit_a_terminal(verb: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
+    for name, value in (("FORCE_COLOR", "1"), ("NO_COLOR", "1"), ("COLUMNS", "80")):
+        monkeypatch.setenv(name, value)
     assert max(map(len, run(verb, "lenet300", "--settings").out.splitlines())) <= 80

@@ -73,17 +73,28 @@ def test_when_output_is_coloured(
     assert paint("red", "x", io.StringIO()) == ("\033[31mx\033[0m" if in_pipe else "x")
 
 
-def test_lines_are_wrapped_on_terminals_and_where_columns_are_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("COLUMNS", raising=False)
-    assert text_width(io.StringIO()) is None
-    assert text_width(Terminal()) == 80
-    for columns, width in (("40", 40), ("", None), ("0", None), ("wide", None)):
+def test_lines_are_wrapped_on_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    for columns, width in (("40", 40), ("", 80), ("0", 80), ("wide", 80)):
         monkeypatch.setenv("COLUMNS", columns)
-        assert text_width(io.StringIO()) == width
-
-
-def test_long_lines_are_indented_below_their_text(monkeypatch: pytest.MonkeyPatch) -> None:
+        assert text_width(Terminal()) == width
+        assert text_width(io.StringIO()) is None, "other programs set COLUMNS, too"
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert text_width(io.StringIO()) is None
     monkeypatch.setenv("COLUMNS", "40")
+    assert text_width(io.StringIO()) == 40
+
+
+@pytest.fixture
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Output like that on a terminal of 40 columns without colours."""
+    for name, value in (("FORCE_COLOR", "1"), ("NO_COLOR", "1"), ("COLUMNS", "40")):
+        monkeypatch.setenv(name, value)
+
+
+@pytest.mark.usefixtures("narrow")
+def test_long_lines_are_indented_below_their_text() -> None:
     closed = "14 of 30 switches: 9 dead end, 5 own switch off"
     assert labelled("closed", closed).splitlines() == [
         "closed         14 of 30 switches: 9 dead",
@@ -95,11 +106,10 @@ def test_long_lines_are_indented_below_their_text(monkeypatch: pytest.MonkeyPatc
     ]
 
 
+@pytest.mark.usefixtures("narrow")
 def test_styles_take_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "40")
     plain = labelled("target", target("params < 20,000", met=True))
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.delenv("NO_COLOR")
     styled = labelled("target", target("params < 20,000", met=True))
     assert "\033[32mmet" in styled
     assert STYLES.sub("", styled) == plain
