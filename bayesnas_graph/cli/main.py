@@ -17,6 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from bayesnas_graph import __version__
 from bayesnas_graph.cli.console import discard_output, show_diagnostics
+from bayesnas_graph.cli.terminal import use_color
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.memory import is_out_of_memory
 
@@ -63,6 +64,8 @@ class Verb(TyperCommand):
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         if not extra.get("resilient_parsing"):
             _check_words([str(info_name), *args])
+        if {"-h", "--help"} & {*args}:
+            _color_help()
         return self.loaded().make_context(info_name, args, parent, **extra)
 
     def loaded(self) -> Any:
@@ -91,6 +94,18 @@ class Verbs(TyperGroup):
         for panel, verbs in VERBS.items():
             for name, summary in verbs.items():
                 self.add_command(Verb(name, help=summary, rich_help_panel=panel))
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        _color_help()
+        super().format_help(ctx, formatter)
+
+
+def _color_help() -> None:
+    """Let typer, which prints help with rich, use colours where everything else does."""
+    from typer import rich_utils
+
+    color = use_color(sys.stdout)
+    rich_utils.COLOR_SYSTEM, rich_utils.FORCE_TERMINAL = ("standard", True) if color else (None, None)
 
 
 app = typer.Typer(

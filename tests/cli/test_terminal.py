@@ -204,3 +204,19 @@ def test_waiting_is_said_and_taken_back(monkeypatch: pytest.MonkeyPatch) -> None
     with waiting("loading torch"):
         pass
     assert pipe.getvalue() == ""
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["check", "--help"], ["data", "get", "-h"]], ids=" ".join)
+def test_help_is_coloured_like_everything_else(
+    arguments: list[str], run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")  # where rich would colour
+    plain = run(*arguments).out
+    assert "Usage" in plain
+    assert not STYLES.search(plain)
+    monkeypatch.setenv("CLICOLOR_FORCE", "1")
+    assert STYLES.search(run(*arguments).out)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert run(*arguments).out == plain
