@@ -15,6 +15,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from bayesnas_graph.cli.rich_output import live_console, show_table
 from bayesnas_graph.cli.terminal import loading
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.wrapping import whole
 
 if TYPE_CHECKING:
     from bayesnas_graph.data import DataSet
@@ -51,7 +52,7 @@ def _state(one: DataSet, folder: Path) -> str:
         try:
             return f"in {one.find(folder)[0].parent}"
         except NasError:
-            return f"not in {folder}: bayesnas-graph data get {one.name}"
+            return f"not in {folder}: {whole(f'bayesnas-graph data get {one.name}')}"
     if one.any_shape:
         return "random, in this shape or any other"
     return f"part of scikit-learn, which is {'installed' if find_spec('sklearn') else 'not installed'}"

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bayesnas_graph.cli.console import discard_output
-from bayesnas_graph.cli.terminal import text_width, use_color
+from bayesnas_graph.cli.terminal import bold, text_width, use_color
 from bayesnas_graph.diagnostics.wrapping import whole, wrapped
 
 
@@ -35,6 +35,10 @@ def _console(stream: TextIO, width: int | None, *, terminal: bool | None) -> Con
         highlight=False,
         soft_wrap=False,
     )
+
+
+GAP = 2  # spaces between columns
+LAST = 30  # columns of the last one, for the others to be as wide as they are
 
 
 class SafeStream:
@@ -94,12 +98,22 @@ def show_table(rows: Iterable[Sequence[str]], title: str = "") -> None:
 
 def table_lines(rows: Iterable[Sequence[str]], title: str = "") -> list[str]:
     """Return rows in columns, wrapped to the width of the terminal, as lines of text."""
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
-    for row in rows:
+    cells, out = list(rows), rich_console()
+    heading = [bold(title)] if title else []
+    first = [max(map(len, column)) for column in list(zip(*cells, strict=True))[:-1]]
+    indent = sum(first) + GAP * len(first)
+    if not any("\n" in cell for row in cells for cell in row) and indent + LAST <= out.width:
+        return [*heading, *(line for row in cells for line in _row(row, first, out.width - GAP))]
+    table = Table(box=None, padding=(0, GAP, 0, 0), show_header=False)
+    for row in cells:
         table.add_row(*row)
-    out = rich_console()
     with out.capture() as capture:
-        if title:
-            out.print(title, style="bold", markup=False)
         out.print(table, markup=False)
-    return [line.rstrip() for line in capture.get().splitlines()]
+    return [*heading, *(line.rstrip() for line in capture.get().splitlines())]
+
+
+def _row(row: Sequence[str], widths: Sequence[int], width: int) -> list[str]:
+    """Return a row as lines: only its last cell is wrapped."""
+    start = "".join(cell.ljust(size + GAP) for cell, size in zip(row, widths, strict=False))
+    first, *others = wrapped(row[-1], width, len(start))
+    return [f"{start}{first}".rstrip(), *others]

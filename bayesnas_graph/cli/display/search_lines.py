@@ -13,6 +13,7 @@ from bayesnas_graph.cli.display.search_state import (
     shrink_text,
 )
 from bayesnas_graph.cli.terminal import bold
+from bayesnas_graph.diagnostics.wrapping import whole
 
 if TYPE_CHECKING:
     from bayesnas_graph.diagnostics import Diagnostic
@@ -60,7 +61,7 @@ class SearchLines:
         say(
             f"step {row.step:>{len(steps)}}/{steps}  {state.phase:<{longest}}  "
             f"loss {row.loss:<7.4g}  accuracy {row.accuracy:.3f}  penalty {row.penalty:<7.4g}  rate {row.rate:<8.3g}  "
-            f"{short_time(row.seconds):>7}  left {duration(state.left)}",
+            f"{short_time(row.seconds):>7}  {whole(f'left {duration(state.left)}')}",
             2,
         )
 

@@ -14,6 +14,7 @@ from bayesnas_graph.cli.console import duration, labelled, note, say
 from bayesnas_graph.cli.display.run_view import RunView, show_written
 from bayesnas_graph.cli.rich_output import live_console
 from bayesnas_graph.cli.terminal import bold
+from bayesnas_graph.diagnostics.wrapping import whole, wrapped
 from bayesnas_graph.passes.analysis import cost
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.manifest import Kind
@@ -88,9 +89,10 @@ class TrainView(RunView, TrainWatcher):
     def say(self, text: str) -> None:
         """Print a line, above the bar if there is one."""
         if self._bar is None:
-            say(text)
+            say(text, 2)
         else:
-            self._bar.console.print(Text.from_ansi(text), soft_wrap=True)
+            lines = wrapped(text, self._bar.console.width, 0, 2)
+            self._bar.console.print(Text.from_ansi("\n".join(lines)), soft_wrap=True)
 
     def _move(self, **fields: Any) -> None:
         if self._bar is not None:
@@ -133,5 +135,5 @@ def epoch_line(row: EpochRow, epochs: int) -> str:
     return (
         f"epoch {row.epoch:>{len(str(epochs))}}/{epochs}  loss {row.loss:<7.4g}  accuracy {row.accuracy:.4f}  "
         f"test {row.test_accuracy:.4f}  rate {row.rate:<8.3g}  "
-        f"{row.seconds:.1f} s  left {duration((epochs - row.epoch) * row.seconds)}"
+        f"{row.seconds:.1f} s  {whole(f'left {duration((epochs - row.epoch) * row.seconds)}')}"
     )
