@@ -13,7 +13,11 @@ from pathlib import Path
 import pytest
 
 from bayesnas_graph.cli.console import labelled, note, target, written
+from bayesnas_graph.cli.display.compress_view import _fitted
+from bayesnas_graph.cli.rich_output import table_lines
 from bayesnas_graph.cli.terminal import link, paint, text_width, use_color, waiting
+from bayesnas_graph.diagnostics.wrapping import whole
+from bayesnas_graph.runs.reading.compression import LAYER_HEAD
 from tests.cli.conftest import Run
 
 STYLES = re.compile(r"\x1b\[[\d;]*m")
@@ -207,9 +211,7 @@ def test_waiting_is_said_and_taken_back(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["check", "--help"], ["data", "get", "-h"]], ids=" ".join)
-def test_help_is_coloured_like_everything_else(
-    arguments: list[str], run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_help_is_coloured_like_everything_else(arguments: list[str], run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("GITHUB_ACTIONS", "true")  # where rich would colour
@@ -220,3 +222,25 @@ def test_help_is_coloured_like_everything_else(
     assert STYLES.search(run(*arguments).out)
     monkeypatch.setenv("NO_COLOR", "1")
     assert run(*arguments).out == plain
+
+
+def test_only_the_last_column_of_a_table_is_wrapped(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("FORCE_COLOR", "1"), ("NO_COLOR", "1"), ("COLUMNS", "60")):
+        monkeypatch.setenv(name, value)
+    command = whole("bayesnas-graph data get fashion-mnist --mirror URL")
+    rows = [("fashion-mnist", "10 classes", f"not here: {command}"), ("digits", "10", "")]
+    assert table_lines(rows) == [
+        "fashion-mnist  10 classes  not here:",
+        "                           bayesnas-graph data get fashion-mnist --mirror URL",
+        "digits         10",
+    ]
+
+
+def test_a_narrow_terminal_shows_fewer_columns_of_layers() -> None:
+    rows = [LAYER_HEAD, ("block.conv", "conv", "1/2", "3/4", "filter 1/2, channel 3/4", "50.0 %", "1/2", "10/20")]
+    wide, narrow = list(_fitted(rows, None)), list(_fitted(rows, 60))
+    assert [wide, narrow[:-1]] == [list(_fitted(rows, 200)), [STYLES.sub("", line) for line in narrow[:-1]]]
+    assert wide[0].split() == " ".join(LAYER_HEAD).split()
+    assert narrow[0].split() == ["layer", "outputs", "inputs", "zero", "parameters"]
+    assert narrow[-1] == "not shown: kind, operations, groups left; `layers.json` has them"
+    assert max(map(len, narrow[:-1])) <= 60
