@@ -16,6 +16,7 @@ from bayesnas_graph.cli.display.switch_table import SwitchTable
 from bayesnas_graph.cli.options import option_group
 from bayesnas_graph.cli.output_options import Force
 from bayesnas_graph.cli.terminal import bold, dim, loading, text_width
+from bayesnas_graph.diagnostics.wrapping import whole
 from bayesnas_graph.runs.paths import RunPaths
 from bayesnas_graph.runs.reading.outline import switches_of
 
@@ -59,7 +60,7 @@ def derive(
     paths = architecture.save(output or Path(f"{options.target.stem}-derived"), force=force)
     lines, most = architecture.lines, None if list_all else MOST_NAMES
     if list_all or sum(len(line.kept) for line in lines) <= MOST_KEPT:
-        for text in as_text(architecture.space, lines, architecture.measure, most):
+        for text in as_text(architecture.space, lines, architecture.measure, most=most, name=whole):
             echo(text, 6)
     else:
         _summarise(architecture)

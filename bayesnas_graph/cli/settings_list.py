@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from bayesnas_graph.cli.console import echo
 from bayesnas_graph.cli.options import help_text
@@ -86,11 +85,8 @@ def _rows(config: Group, layers: Sequence[Settings]) -> Iterator[SettingRow]:
 
 def _group(kind: type[Group], name: str) -> str:
     """Return the title of the group of a setting: the most general class that has it."""
-    return next(one.title for one in reversed(kind.__mro__) if _declares(one, name))
-
-
-def _declares(one: type[Any], name: str) -> bool:
-    return issubclass(one, Group) and name in inspect.get_annotations(one)
+    groups = [one for one in reversed(kind.__mro__) if issubclass(one, Group)]
+    return next(group.title for group in groups if name in inspect.get_annotations(group))
 
 
 def _origin(layers: Sequence[Settings], names: tuple[str, str], entry: str | None = None) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from bayesnas_graph.bayes import Decision, Verdict, Why
-from bayesnas_graph.diagnostics.wrapping import whole
 from bayesnas_graph.ir import Graph
 
 
@@ -46,12 +45,19 @@ def explained(graph: Graph, decision: Decision) -> list[ExplainedLine]:
     return explained_lines
 
 
-def as_text(graph: Graph, lines: list[ExplainedLine], measure: str = "gamma", most: int | None = None) -> Iterator[str]:
+def as_text(
+    graph: Graph,
+    lines: list[ExplainedLine],
+    measure: str = "gamma",
+    *,
+    most: int | None = None,
+    name: Callable[[str], str] = str,
+) -> Iterator[str]:
     """Yield the lines as text: kept switches with their measure, dropped ones by reason, `most` of each with names.
 
-    Names are not broken when the lines are wrapped.
+    `name` may change how a switch is named.
     """
-    names = {group: whole(gate.text) for group, gate in graph.switches.items()}
+    names = {group: name(gate.text) for group, gate in graph.switches.items()}
     for line in lines:
         yield f"{line.file}:{line.number}  {line.text}" if line.number else "switches without a line"
         for verdict in line.kept:
